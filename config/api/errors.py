@@ -1,0 +1,93 @@
+"""The error body `{statusCode, message, error}` for every refusal, known or not."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from django.http import HttpRequest, JsonResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from config import errors
+
+STATUS_OF = {
+    errors.InvalidInput: HTTPStatus.BAD_REQUEST,
+    errors.NotAuthenticated: HTTPStatus.UNAUTHORIZED,
+    errors.NotAllowed: HTTPStatus.FORBIDDEN,
+    errors.NotFound: HTTPStatus.NOT_FOUND,
+    errors.Conflict: HTTPStatus.CONFLICT,
+    errors.ProviderFailed: HTTPStatus.BAD_GATEWAY,
+    errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+log = structlog.get_logger("api")
+
+
+def error_body(status: int, message: str) -> dict[str, Any]:
+    """The one shape of an error; 401 says nothing but Unauthorized."""
+    phrase = HTTPStatus(status).phrase
+    return {"statusCode": status, "message": phrase if status == HTTPStatus.UNAUTHORIZED else message, "error": phrase}
+
+
+def handle(exception: Exception, context: dict[str, Any]) -> Response | None:
+    """Answer an exception of a view; None lets Django log it and call `server_error`."""
+    if isinstance(exception, errors.Refusal):
+        status = next(code for kind, code in STATUS_OF.items() if isinstance(exception, kind))
+        return _answer(status, exception.message)
+    response = exception_handler(exception, context)
+    if response is None:
+        return None
+    if isinstance(exception, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
+        return _answer(HTTPStatus.UNAUTHORIZED, "")
+    headers = {name: response[name] for name in ("Retry-After", "Allow") if name in response}
+    return _answer(response.status_code, _sentence(response.data), headers)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
+    """Django's own 400: a request that never reached a view."""
+    return _json(HTTPStatus.BAD_REQUEST, "The request is not valid")
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> JsonResponse:
+    """Django's own 403."""
+    return _json(HTTPStatus.FORBIDDEN, "You may not do this")
+
+
+def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
+    """An address that names nothing."""
+    return _json(HTTPStatus.NOT_FOUND, "There is nothing at this address")
+
+
+def server_error(request: HttpRequest) -> JsonResponse:
+    """A fault of ours. The cause is in the log under the request's id, never in the answer."""
+    return _json(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal server error")
+
+
+def _answer(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    response = Response(error_body(status, message), status=status, headers=dict(headers or {}))
+    if status == HTTPStatus.UNAUTHORIZED:
+        response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def _json(status: int, message: str) -> JsonResponse:
+    return JsonResponse(error_body(status, message), status=status)
+
+
+def _sentence(detail: Any, field: str = "") -> str:
+    """The first complaint of DRF's nested error lists, behind the path of its field: `password: is too short`."""
+    if isinstance(detail, Mapping):
+        name, inner = next(iter(detail.items()), ("", "is not valid"))
+        own = "" if name in ("detail", "non_field_errors") else str(name)
+        return _sentence(inner, ".".join(part for part in (field, own) if part))
+    if isinstance(detail, list):
+        for index, item in enumerate(detail):
+            if isinstance(item, Mapping) and item:
+                return _sentence(item, f"{field}[{index}]")
+        return _sentence(next((item for item in detail if item), "is not valid"), field)
+    text = str(detail)
+    if not field:
+        return text
+    return f"{field}: {text[:1].lower()}{text[1:].removesuffix('.')}"

@@ -1,0 +1,33 @@
+"""Fields that every serializer of the service shares."""
+
+import unicodedata
+from datetime import UTC, datetime
+from typing import Any
+
+from rest_framework import serializers
+
+
+class TimestampField(serializers.DateTimeField):
+    """An instant as `2026-11-20T18:33:00.123Z`."""
+
+    def to_representation(self, value: datetime | None) -> str | None:
+        return timestamp(value)
+
+
+class TextField(serializers.CharField):
+    """A string that really is one: numbers, NUL and other control characters are refused."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        value = super().to_internal_value(data)
+        if any(unicodedata.category(character) in ("Cc", "Cs") for character in value):
+            raise serializers.ValidationError("must not contain control characters")
+        return value
+
+
+def timestamp(value: datetime | None) -> str | None:
+    """An aware instant in the service's only format: UTC, milliseconds, Z."""
+    if value is None:
+        return None
+    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,13 @@
+"""From the id in an address to a key: a malformed id is an unknown id."""
+
+from uuid import UUID
+
+from config.errors import NotFound
+
+
+def key_of(identifier: str) -> UUID:
+    """The UUID behind an opaque id; NotFound when it cannot be one."""
+    try:
+        return UUID(identifier)
+    except ValueError as error:
+        raise NotFound from error

@@ -1,0 +1,46 @@
+"""Pages and slices of lists: the query parameters, their bounds and the shape of the answer."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+from rest_framework.request import Request
+
+from config.errors import InvalidInput
+
+M = TypeVar("M", bound=Model)
+
+MOST_PER_PAGE = 100
+LARGEST_NUMBER = 2**31 - 1
+
+
+def whole_number(request: Request, name: str, *, default: int, at_least: int, at_most: int) -> int:
+    """A query parameter as a number: 400 below the minimum or when it is none, the maximum above the maximum."""
+    given = request.query_params.get(name)
+    if given is None:
+        return default
+    if not given.isascii() or not given.isdigit() or int(given[:20]) < at_least:
+        raise InvalidInput(f"{name}: must be a whole number of at least {at_least}")
+    return min(int(given[:20]), at_most)
+
+
+def page_of(
+    request: Request, rows: QuerySet[M], show: Callable[[Iterable[M]], list[Any]], *, per_page: int = 20
+) -> dict[str, Any]:
+    """One page of `rows`: `{data, total, page, perPage, totalPages}`, from ?page and ?perPage. Two queries."""
+    page = whole_number(request, "page", default=1, at_least=1, at_most=LARGEST_NUMBER)
+    per_page = whole_number(request, "perPage", default=per_page, at_least=1, at_most=MOST_PER_PAGE)
+    total = rows.count()
+    first = (page - 1) * per_page
+    data = show(rows[first : first + per_page]) if first < total else []
+    return {"data": data, "total": total, "page": page, "perPage": per_page, "totalPages": -(-total // per_page)}
+
+
+def limit_of(request: Request, *, default: int) -> int:
+    """?limit, 1 to 100."""
+    return whole_number(request, "limit", default=default, at_least=1, at_most=MOST_PER_PAGE)
+
+
+def offset_of(request: Request) -> int:
+    """?offset, 0 or more."""
+    return whole_number(request, "offset", default=0, at_least=0, at_most=LARGEST_NUMBER)

@@ -1,0 +1,49 @@
+"""What happens to every request: it gets an id, and its rate-limit state goes into the headers of the answer."""
+
+import re
+import time
+from collections.abc import Callable
+
+import structlog
+from django.http import HttpRequest, HttpResponse
+
+from config.models import new_id
+
+Handler = Callable[[HttpRequest], HttpResponse]
+SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+log = structlog.get_logger("request")
+
+
+class RequestIdMiddleware:
+    """Take over a sane X-Request-Id or make one; it stands in each log line and in the answer."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.headers.get("X-Request-Id", "")
+        request_id = given if SANE_REQUEST_ID.fullmatch(given) else str(new_id())
+        started = time.monotonic()
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            response = self.get_response(request)
+            milliseconds = round((time.monotonic() - started) * 1000, 1)
+            log.info("answered", method=request.method, path=request.path, status=response.status_code, ms=milliseconds)
+        response["X-Request-Id"] = request_id
+        return response
+
+
+class RateLimitHeadersMiddleware:
+    """Write the state that the throttle left on the request: RateLimit-Limit, -Remaining and -Reset (seconds)."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        usage = getattr(request, "rate_usage", None)
+        if usage:
+            response["RateLimit-Limit"] = str(usage["limit"])
+            response["RateLimit-Remaining"] = str(max(0, usage["limit"] - usage["count"]))
+            response["RateLimit-Reset"] = str(max(0, usage["time_left"]))
+        return response

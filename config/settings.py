@@ -1,0 +1,264 @@
+"""Every setting of the service, in one file; docs/operations.md explains the environment variables it reads."""
+
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from environ import Env
+
+from config import env
+from config.logging import LOGGING as LOGGING
+from config.logging import configure_structlog
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env.read_dotenv(BASE_DIR / ".env")
+VAR_DIR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+# Addresses and secrets
+DEBUG = env.boolean("DEBUG", False)
+SECRET_KEY = env.secret_key(VAR_DIR / "secret-key")
+PORT = env.integer("PORT", 8000, at_least=1)
+BASE_URL = env.text("BASE_URL", f"http://127.0.0.1:{PORT}/v1").rstrip("/")
+APP_URL = env.text("APP_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
+ALLOWED_HOSTS = [*env.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"), urlsplit(BASE_URL).hostname or ""]
+SERVED_OVER_TLS = BASE_URL.startswith("https:")
+
+# Applications
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "corsheaders",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "accounts",
+    "organizations",
+    "credits",
+    "billing",
+    "analysis",
+    "webhooks",
+]
+MIDDLEWARE = [
+    "config.middleware.RequestIdMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.http.ConditionalGetMiddleware",
+    "config.middleware.RateLimitHeadersMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Database: SQLite in WAL without set-up, PostgreSQL by DATABASE_URL
+DATABASES = {"default": Env.db_url_config(env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}"))}
+ON_SQLITE = DATABASES["default"]["ENGINE"].endswith("sqlite3")
+if ON_SQLITE:
+    # IMMEDIATE takes the write lock at once: a read that later writes would otherwise fail with "database is locked".
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
+    }
+    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": 5,
+        "options": "-c lock_timeout=10s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s",
+    }
+
+# Cache and broker: embedded without set-up, Redis by REDIS_URL
+REDIS_URL = env.text("REDIS_URL")
+if REDIS_URL:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+    CELERY_BROKER_URL = REDIS_URL
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "unacked_restore_throttle": 1}
+else:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    BROKER_DIR = VAR_DIR / "broker"
+    (BROKER_DIR / "queue").mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(BROKER_DIR / "queue"),
+        "data_folder_out": str(BROKER_DIR / "queue"),
+        "control_folder": str(BROKER_DIR / "control"),
+        "polling_interval": 0.1,
+    }
+
+# Background work: the database row is the truth, a message only a hint that may be lost or come twice
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
+CELERY_WORKER_CONCURRENCY = env.integer("WORKER_CONCURRENCY", 0) or None
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {}
+
+# Time and language
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+# The API
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.SessionTokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["config.api.rates.TableThrottle"],
+    "DEFAULT_PARSER_CLASSES": ["config.api.parsing.SafeJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["config.api.rendering.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "config.api.errors.handle",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0)
+RATELIMIT_ENABLE = env.boolean("RATELIMIT_ENABLE", True)
+# The checks refuse LocMem, which is exact for the one web process of the embedded default.
+SILENCED_SYSTEM_CHECKS = ["django_ratelimit.E003", "django_ratelimit.W001"]
+APP_ORIGIN = "{0.scheme}://{0.netloc}".format(urlsplit(APP_URL))
+CORS_ALLOWED_ORIGINS = env.words("CORS_ALLOWED_ORIGINS", APP_ORIGIN)
+CORS_URLS_REGEX = r"^/v1/.*$"
+CORS_EXPOSE_HEADERS = [
+    "ETag",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Retry-After",
+    "X-Request-Id",
+]
+CSRF_TRUSTED_ORIGINS = [APP_ORIGIN]
+
+# Accounts
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+PASSWORD_HASHERS = ["accounts.passwords.Hasher"]
+AUTH_PASSWORD_VALIDATORS = [{"NAME": "accounts.passwords.CharacterValidator"}]
+ACCESS_LIFETIME = timedelta(minutes=15)
+REFRESH_LIFETIME = timedelta(days=7)
+REFRESH_REUSE_GRACE = timedelta(seconds=env.integer("REFRESH_REUSE_GRACE_SECONDS", 0))
+SIMPLE_JWT = {
+    "ACCESS_TOKEN_LIFETIME": ACCESS_LIFETIME,
+    "REFRESH_TOKEN_LIFETIME": REFRESH_LIFETIME,
+    "ALGORITHM": "HS256",
+    "USER_ID_CLAIM": "sub",
+    "TOKEN_TYPE_CLAIM": "type",
+    "JTI_CLAIM": "jti",
+}
+
+# Mail
+EMAIL_FROM = env.text("EMAIL_FROM", "Technical Debt <no-reply@localhost>")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = EMAIL_FROM
+EMAIL_TIMEOUT = 10
+EMAIL_URL = env.text("EMAIL_URL")
+if EMAIL_URL:
+    globals().update(Env.email_url_config(EMAIL_URL))
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    EMAIL_FILE_PATH = VAR_DIR / "mail"
+
+# Analysis
+WORKSPACE_DIR = Path(env.text("WORKSPACE_DIR", str(VAR_DIR / "workspace"))).resolve()
+CLONE_ALLOWED_SCHEMES = env.words("CLONE_ALLOWED_SCHEMES", "https")
+CLONE_ALLOWED_HOSTS = env.words("CLONE_ALLOWED_HOSTS")
+CLONE_ALLOW_PRIVATE_ADDRESSES = env.boolean("CLONE_ALLOW_PRIVATE_ADDRESSES", False)
+FIRST_SCAN_TIMEOUT = timedelta(milliseconds=env.integer("FIRST_SCAN_TIMEOUT_MS", 900_000, at_least=1))
+PR_ANALYSIS_TIMEOUT = timedelta(milliseconds=env.integer("PR_ANALYSIS_TIMEOUT_MS", 30_000, at_least=1))
+# Days of history that the first scan fills with one snapshot a day; 0 means the whole history.
+HISTORY_DAYS = env.integer("HISTORY_DAYS", 90)
+
+# Providers: each is off until its variables are set
+CARDPAY_API_URL = env.text("CARDPAY_API_URL")
+CARDPAY_SECRET_KEY = env.text("CARDPAY_SECRET_KEY")
+CARDPAY_WEBHOOK_SECRETS = env.words("CARDPAY_WEBHOOK_SECRET")
+CARDPAY_PRICES = env.mapping("CARDPAY_PRICES")
+WALLETPAY_API_URL = env.text("WALLETPAY_API_URL")
+WALLETPAY_CLIENT_ID = env.text("WALLETPAY_CLIENT_ID")
+WALLETPAY_CLIENT_SECRET = env.text("WALLETPAY_CLIENT_SECRET")
+WALLETPAY_WEBHOOK_ID = env.text("WALLETPAY_WEBHOOK_ID")
+WALLETPAY_PLANS = env.mapping("WALLETPAY_PLANS")
+CODEHOST1_URL = env.text("CODEHOST1_URL")
+CODEHOST1_API_URL = env.text("CODEHOST1_API_URL")
+CODEHOST1_CLIENT_ID = env.text("CODEHOST1_CLIENT_ID")
+CODEHOST1_CLIENT_SECRET = env.text("CODEHOST1_CLIENT_SECRET")
+CODEHOST1_SCOPES = env.words("CODEHOST1_SCOPES", "read:user,user:email")
+CODEHOST1_APP_ID = env.text("CODEHOST1_APP_ID")
+CODEHOST1_PRIVATE_KEY = env.text("CODEHOST1_PRIVATE_KEY")
+CODEHOST1_WEBHOOK_SECRET = env.text("CODEHOST1_WEBHOOK_SECRET")
+CODEHOST2_URL = env.text("CODEHOST2_URL")
+CODEHOST2_API_URL = env.text("CODEHOST2_API_URL")
+CODEHOST2_TOKEN = env.text("CODEHOST2_TOKEN")
+CODEHOST2_WEBHOOK_TOKEN = env.text("CODEHOST2_WEBHOOK_TOKEN")
+IDP2_ISSUER = env.text("IDP2_ISSUER")
+IDP2_CLIENT_ID = env.text("IDP2_CLIENT_ID")
+IDP2_CLIENT_SECRET = env.text("IDP2_CLIENT_SECRET")
+AI_BASE_URL = env.text("AI_BASE_URL")
+AI_API_KEY = env.text("AI_API_KEY")
+AI_MODEL = env.text("AI_MODEL")
+
+# Static files and the browser's protection
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_TLS
+SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_TLS else 0
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 25 * 1024 * 1024
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Technical-debt analysis",
+    "DESCRIPTION": "Scans git repositories for technical debt and serves the results.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/v1",
+    "SCHEMA_PATH_PREFIX_TRIM": True,
+    "SERVERS": [{"url": BASE_URL}],
+}
+
+configure_structlog()

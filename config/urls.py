@@ -1,0 +1,22 @@
+"""Every address of the service: one include per app below /v1, the admin beside it."""
+
+from django.contrib import admin
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+urlpatterns = [
+    path("v1/", include("accounts.urls")),
+    path("v1/", include("organizations.urls")),
+    path("v1/", include("billing.urls")),
+    path("v1/", include("credits.urls")),
+    path("v1/", include("analysis.urls")),
+    path("v1/", include("webhooks.urls")),
+    path("v1/schema", SpectacularAPIView.as_view(permission_classes=[], authentication_classes=[]), name="schema"),
+    path("v1/docs", SpectacularSwaggerView.as_view(permission_classes=[], authentication_classes=[]), name="docs"),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = "config.api.errors.bad_request"
+handler403 = "config.api.errors.permission_denied"
+handler404 = "config.api.errors.not_found"
+handler500 = "config.api.errors.server_error"
