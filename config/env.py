@@ -81,4 +81,4 @@ def _create_once(file: Path, content: str) -> None:
         handle.write(content)
     with contextlib.suppress(FileExistsError):
         os.link(draft, file)
-    os.unlink(draft)
+    Path(draft).unlink()

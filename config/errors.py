@@ -1,7 +1,7 @@
 """Kinds of refusal, without HTTP.
 
-A service refuses by raising a subclass that carries the sentence the caller will read; `config.api.errors` turns each kind
-into its status code.
+A service refuses by raising a subclass that carries the sentence the caller will read; `config.api.errors` turns each
+kind into its status code.
 """
 
 

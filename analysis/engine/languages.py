@@ -1,0 +1,97 @@
+"""What a path says about a file: its language, and whether it is code of the project at all (rules.md 1.7)."""
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+
+class FileKind(StrEnum):
+    SOURCE = "source"
+    TEST = "test"
+    MIGRATION = "migration"
+    SCRIPT = "script"
+    VENDORED = "vendored"  # not analysed, not counted
+    GENERATED = "generated"  # not analysed; still a node of the import graph
+    STUB = "stub"  # feeds the indexes only
+
+
+LANGUAGE_OF_SUFFIX = {
+    ".py": "python",
+    ".js": "javascript",
+    ".jsx": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".tsx": "tsx",
+    ".java": "java",
+    ".go": "go",
+    ".prisma": "prisma",
+    ".sql": "sql",
+}
+MANIFEST = re.compile(
+    r"(^|/)(package\.json|[jt]sconfig[^/]*\.json|go\.mod|go\.work|pyproject\.toml|setup\.cfg|requirements[^/]*\.txt"
+    r"|pom\.xml|build\.gradle(\.kts)?|pnpm-workspace\.yaml)$"
+)
+PARSED = frozenset({"python", "javascript", "typescript", "tsx", "java", "go"})
+DISPLAY_NAME = {
+    "python": "Python",
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+    "tsx": "TypeScript",
+    "java": "Java",
+    "go": "Go",
+    "prisma": "Prisma",
+    "sql": "SQL",
+    "manifest": "Other",
+    "text": "Other",
+}
+
+_VENDORED = re.compile(
+    r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|\.venv|venv|\.yarn)/"
+)
+_GENERATED = re.compile(
+    r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.min\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"
+    r"|(^|/)(yarn|poetry|uv|Cargo|composer|Gemfile|Pipfile)\.lock|(^|/)pnpm-lock\.yaml|(^|/)go\.sum)$"
+)
+_MIGRATION = re.compile(
+    r"(^|/)migrations/([^/]+/)?[^/]+\.(py|sql|ts|js)$|(^|/)alembic/versions/|(^|/)versions/[0-9a-f]{8,}_.*\.py$"
+    r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$"
+)
+_TEST = re.compile(
+    r"(^|/)(tests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)src/(test|testFixtures|jmh|it)/"
+    r"|(^|/)(test_[^/]*|conftest|[^/]*_test|tests)\.py$|_test\.go$|\.(test|spec|cy|stories)\.[cm]?[jt]sx?$"
+    r"|(Test|Tests|TestCase|IT)\.java$"
+)
+_SCRIPT = re.compile(
+    r"(^|/)(bin|scripts?|tools|hack)/|(^|/)cmd/.*main\.go$|(^|/)management/commands/|(^|/)(setup|manage)\.py$"
+)
+_STUB = re.compile(r"\.pyi$|\.d\.[cm]?ts$")
+
+
+def language_of(path: str) -> str:
+    """The language by name and suffix; `text` for everything else."""
+    if MANIFEST.search(path):
+        return "manifest"
+    return LANGUAGE_OF_SUFFIX.get(PurePosixPath(path).suffix.lower(), "text")
+
+
+@lru_cache(maxsize=200_000)
+def kind_of(path: str) -> FileKind:
+    """What the path alone tells; `generated` by content is in the facts (`FileFacts.skipped`)."""
+    for pattern, kind in _KINDS:
+        if pattern.search(path):
+            return kind
+    return FileKind.SOURCE
+
+
+_KINDS = (
+    (_VENDORED, FileKind.VENDORED),
+    (_STUB, FileKind.STUB),
+    (_GENERATED, FileKind.GENERATED),
+    (_MIGRATION, FileKind.MIGRATION),
+    (_TEST, FileKind.TEST),
+    (_SCRIPT, FileKind.SCRIPT),
+)
