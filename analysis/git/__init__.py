@@ -1,0 +1,1 @@
+"""Foreign git repositories, cloned bare and read as streams. Nothing is ever checked out."""
