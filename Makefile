@@ -1,0 +1,48 @@
+# Everything installs into .venv; each target installs what it needs first.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+REPO ?= .
+
+.PHONY: install install-dev run serve test check bench format clean
+
+install: .venv/installed
+install-dev: .venv/installed-dev
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/installed-dev: .venv/installed requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+# From nothing to a served, scanned repository: REPO=<path or URL>, by default this checkout.
+run: install
+	@$(BIN)/python manage.py demo "$(REPO)"
+
+# Web server and workers alone, configured by the environment.
+serve: install
+	@$(BIN)/python manage.py serve
+
+test: install-dev
+	$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+
+check: install-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+bench: install-dev
+	$(BIN)/python -m bench
+
+format: install-dev
+	$(BIN)/ruff check --fix --quiet . || true
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv var

@@ -1,0 +1,60 @@
+"""The one way from an id to a repository, a run or a violation: through the caller's organizations."""
+
+from accounts.models import User
+from analysis.models import Repository, Run, Violation
+from config.api.ids import key_of
+from config.errors import NotFound
+from organizations.access import require_role
+from organizations.models import Membership, Role
+
+
+class UnknownRepository(NotFound):
+    message = "There is no such repository among yours"
+
+
+class UnknownRun(NotFound):
+    message = "There is no such run among yours"
+
+
+class UnknownViolation(NotFound):
+    message = "There is no such violation in this repository"
+
+
+def repository_for(user: User, repository_id: str, *, at_least: Role = Role.MEMBER) -> Repository:
+    """The repository with its organization, plan and current report: NotFound for strangers, NotAllowed for a role
+    too low. Two queries."""
+    repository = (
+        Repository.objects.select_related("organization__plan", "current_report")
+        .defer("current_report__graph", "current_report__aliases")
+        .filter(pk=key_of(repository_id))
+        .first()
+    )
+    membership = repository and _membership_in(user, repository)
+    if repository is None or membership is None:
+        raise UnknownRepository
+    require_role(membership, at_least)
+    return repository
+
+
+def run_for(user: User, run_id: str) -> Run:
+    """The run with its repository, for members of its organization."""
+    run = (
+        Run.objects.select_related("repository", "pull_request")
+        .filter(pk=key_of(run_id), organization__memberships__user=user)
+        .first()
+    )
+    if run is None:
+        raise UnknownRun
+    return run
+
+
+def violation_in(repository: Repository, violation_id: str) -> Violation:
+    """A violation of a repository that the caller was let into."""
+    violation = repository.violations.filter(pk=key_of(violation_id)).first()
+    if violation is None:
+        raise UnknownViolation
+    return violation
+
+
+def _membership_in(user: User, repository: Repository) -> Membership | None:
+    return Membership.objects.filter(user=user, organization_id=repository.organization_id).first()

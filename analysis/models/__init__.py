@@ -1,0 +1,23 @@
+"""What the analysis keeps: repositories, runs, facts of blobs, results, pull requests and policies."""
+
+from analysis.models.facts import BlobFacts
+from analysis.models.policies import StoredPolicy
+from analysis.models.pull_requests import PullRequest
+from analysis.models.repositories import Platform, Repository
+from analysis.models.results import ScanReport, Snapshot, Violation, ViolationStatus
+from analysis.models.runs import Run, RunKind, RunStatus
+
+__all__ = [
+    "BlobFacts",
+    "Platform",
+    "PullRequest",
+    "Repository",
+    "Run",
+    "RunKind",
+    "RunStatus",
+    "ScanReport",
+    "Snapshot",
+    "StoredPolicy",
+    "Violation",
+    "ViolationStatus",
+]

@@ -1,0 +1,24 @@
+"""The store of facts: one row per blob, language and extractor version, shared by all repositories."""
+
+from typing import ClassVar
+
+from django.db import models
+
+
+class BlobFacts(models.Model):
+    """What `engine.extract` said of one blob, compressed. Written once, never changed."""
+
+    blob = models.CharField(max_length=64)
+    language = models.CharField(max_length=16)
+    version = models.CharField(max_length=32)
+    data = models.BinaryField()
+    stored_on = models.DateField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["blob", "language", "version"], name="blob_facts_once")
+        ]
+        indexes: ClassVar = [models.Index(fields=["stored_on"], name="blob_facts_by_age")]
+
+    def __str__(self) -> str:
+        return f"{self.blob[:12]} as {self.language}"

@@ -1,0 +1,39 @@
+"""Pull and merge requests and what the gate said of them."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from config.models import BaseModel
+
+
+class PullRequest(BaseModel):
+    """One pull request with the verdict on its newest judged head."""
+
+    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="pull_requests")
+    number = models.PositiveIntegerField()
+    title = models.CharField(max_length=500)
+    author = models.CharField(max_length=100, blank=True)
+    head_sha = models.CharField(max_length=64)
+    base_branch = models.CharField(max_length=255)
+    is_open = models.BooleanField(default=True)
+    judged_sha = models.CharField(max_length=64, blank=True)
+    judged_at = models.DateTimeField(null=True)
+    score = models.FloatField(null=True)
+    gate_result = models.CharField(max_length=8, blank=True)
+    blocking_count = models.PositiveIntegerField(default=0)
+    warning_count = models.PositiveIntegerField(default=0)
+    verdict = models.JSONField(default=dict)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["repository", "number"], name="pull_request_once")]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["repository", "-judged_at"],
+                condition=models.Q(judged_at__isnull=False),
+                name="pull_request_history",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.repository_id} #{self.number}"

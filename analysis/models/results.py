@@ -1,0 +1,120 @@
+"""What a scan found out."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from config.models import BaseModel
+
+
+class ScanReport(BaseModel):
+    """The figures of one finished scan. The findings themselves are `Violation` rows."""
+
+    run = models.OneToOneField("Run", on_delete=models.CASCADE, related_name="report")
+    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="reports")
+    commit_sha = models.CharField(max_length=64)
+    engine_version = models.CharField(max_length=32)
+    health_score = models.PositiveSmallIntegerField()
+    debt_score = models.FloatField()
+    debt_points = models.FloatField()
+    production_risk = models.CharField(max_length=8)
+    total_violations = models.PositiveIntegerField()
+    suppressed = models.PositiveIntegerField(default=0)
+    files_analyzed = models.PositiveIntegerField()
+    lines_of_code = models.PositiveIntegerField()
+    languages = models.JSONField(default=dict)
+    category_breakdown = models.JSONField(default=dict)
+    hotspots = models.JSONField(default=list)
+    top_violations = models.JSONField(default=list)
+    # Paths of renamed files to the path they were first known by: the part of a violation's identity that moves.
+    aliases = models.JSONField(default=dict)
+    graph = models.BinaryField(default=bytes)  # the architecture graph's answer: JSON, gzip
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["repository", "-created_at"], name="report_by_repository")]
+
+    def __str__(self) -> str:
+        return f"{self.repository_id} at {self.commit_sha[:12]}"
+
+
+class ViolationStatus(models.TextChoices):
+    OPEN = "open"
+    SUPPRESSED = "suppressed"
+    RESOLVED = "resolved"
+
+
+class Violation(BaseModel):
+    """A finding as stored. It keeps its id while it is the same finding, wherever its lines or its file go."""
+
+    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="violations")
+    fingerprint = models.CharField(max_length=32)
+    status = models.CharField(max_length=12, choices=ViolationStatus)
+    rule_id = models.CharField(max_length=64)
+    category = models.CharField(max_length=16)
+    type = models.CharField(max_length=40)
+    severity = models.CharField(max_length=8)
+    severity_rank = models.PositiveSmallIntegerField()
+    source = models.CharField(max_length=16, default="deterministic")
+    confidence = models.CharField(max_length=8)
+    file = models.CharField(max_length=1024)
+    line = models.PositiveIntegerField()
+    function = models.CharField(max_length=300)
+    module = models.CharField(max_length=200, blank=True)
+    message = models.CharField(max_length=1000)
+    suggestion = models.CharField(max_length=500)
+    debt_points = models.FloatField()
+    gate_action = models.CharField(max_length=8, default="none")
+    table = models.CharField(max_length=200, blank=True)
+    volume = models.CharField(max_length=4, blank=True)
+    suppression_reason = models.CharField(max_length=500, blank=True)
+    first_seen_at = models.DateTimeField()
+    resolved_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["repository", "fingerprint"], name="violation_once_per_finding")
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["repository", "-severity_rank", "-debt_points", "file", "line"],
+                condition=models.Q(status="open"),
+                name="violation_list",
+            ),
+            models.Index(
+                fields=["repository", "category", "-severity_rank", "-debt_points"],
+                condition=models.Q(status="open"),
+                name="violation_by_category",
+            ),
+            models.Index(
+                fields=["repository", "module"], condition=models.Q(status="open"), name="violation_by_module"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule_id} at {self.file}:{self.line}"
+
+
+class Snapshot(models.Model):
+    """The totals of one day: the last state of the default branch on that day (UTC)."""
+
+    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="snapshots")
+    day = models.DateField()
+    commit_sha = models.CharField(max_length=64)
+    total = models.PositiveIntegerField()
+    critical = models.PositiveIntegerField()
+    warning = models.PositiveIntegerField()
+    architecture = models.PositiveIntegerField()
+    runtime_risk = models.PositiveIntegerField()
+    performance = models.PositiveIntegerField()
+    reliability = models.PositiveIntegerField()
+    maintainability = models.PositiveIntegerField()
+    debt_score = models.FloatField()
+    health_score = models.PositiveSmallIntegerField()
+    lines_of_code = models.PositiveIntegerField()
+    production_risk = models.CharField(max_length=8)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["repository", "day"], name="snapshot_one_per_day")]
+
+    def __str__(self) -> str:
+        return f"{self.repository_id} on {self.day}"

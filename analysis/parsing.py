@@ -1,0 +1,181 @@
+"""Parse many blobs in child processes that may crash, hang or be killed; a lost parser costs one file.
+
+Each child is forked after the parser and all rules are loaded, reads blobs through its own `git cat-file`, and hands
+facts back as length-prefixed bytes, never pickle. A child that says nothing for `SECONDS_PER_FILE` is killed; the file
+in its hands is recorded as unparsable and the rest of its list goes to a new child. No Django in here.
+"""
+
+import contextlib
+import os
+import selectors
+import socket
+import struct
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from analysis.engine.extract import extract
+from analysis.engine.facts import FileFacts, encode
+from analysis.git.blobs import BlobReader
+from analysis.supervision import fork_child, kill_group
+
+SECONDS_PER_FILE = 5.0
+CHUNK_BYTES = 400_000
+FILES_PER_CHILD = 500
+CHILD_MEMORY_BYTES = 4 * 1024**3
+FRAME = struct.Struct(">I")
+
+
+@dataclass(frozen=True, slots=True)
+class BlobToParse:
+    blob: str
+    language: str
+    size: int
+
+
+@dataclass(slots=True)
+class Parser:
+    """A child and the files that it still owes, in the order it works on them."""
+
+    pid: int
+    channel: socket.socket
+    owed: deque[BlobToParse] = field(default_factory=deque)
+    received: bytearray = field(default_factory=bytearray)
+    files: int = 0
+    silent_since: float = 0.0
+
+
+def parse_blobs(git_dir: Path, todo: Sequence[BlobToParse], *, workers: int) -> Iterator[tuple[BlobToParse, bytes]]:
+    """Yield each blob with its encoded facts, as they come. A blob that cannot be parsed yields facts that say so."""
+    chunks = deque(_chunks(todo))
+    with selectors.DefaultSelector() as selector:
+        parsers: list[Parser] = []
+        try:
+            for _ in range(min(workers, len(chunks))):
+                parsers.append(_start(git_dir, selector))
+                _give(parsers[-1], chunks.popleft())
+            while parsers:
+                for key, _ in selector.select(timeout=0.2):
+                    yield from _receive(key.data)
+                for parser in list(parsers):
+                    yield from _look_after(parser, parsers, chunks, git_dir, selector)
+        finally:
+            for parser in parsers:
+                _stop(parser, selector)
+
+
+def _chunks(todo: Sequence[BlobToParse]) -> Iterator[list[BlobToParse]]:
+    chunk: list[BlobToParse] = []
+    size = 0
+    for item in todo:
+        chunk.append(item)
+        size += item.size
+        if size >= CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _look_after(
+    parser: Parser,
+    parsers: list[Parser],
+    chunks: deque[list[BlobToParse]],
+    git_dir: Path,
+    selector: selectors.BaseSelector,
+) -> Iterator[tuple[BlobToParse, bytes]]:
+    hung = bool(parser.owed) and time.monotonic() - parser.silent_since > SECONDS_PER_FILE
+    broken = parser.channel.fileno() < 0
+    if parser.owed and not hung and not broken:
+        return
+    if parser.owed:
+        lost = parser.owed.popleft()
+        yield lost, _unparsable(lost, "took too long to parse" if hung else "the parser failed on it")
+        if parser.owed:
+            chunks.appendleft(list(parser.owed))
+    if chunks and not hung and not broken and parser.files < FILES_PER_CHILD:
+        _give(parser, chunks.popleft())
+        return
+    _stop(parser, selector)
+    parsers.remove(parser)
+    if chunks:
+        parsers.append(_start(git_dir, selector))
+        _give(parsers[-1], chunks.popleft())
+
+
+def _unparsable(item: BlobToParse, reason: str) -> bytes:
+    return encode(FileFacts(language=item.language, skipped=reason))
+
+
+def _start(git_dir: Path, selector: selectors.BaseSelector) -> Parser:
+    ours, theirs = socket.socketpair()
+
+    def work() -> None:
+        ours.close()
+        _parse_for(theirs, git_dir)
+
+    pid = fork_child(work, memory_bytes=CHILD_MEMORY_BYTES)
+    theirs.close()
+    parser = Parser(pid=pid, channel=ours)
+    selector.register(ours, selectors.EVENT_READ, parser)
+    return parser
+
+
+def _give(parser: Parser, chunk: list[BlobToParse]) -> None:
+    parser.owed.extend(chunk)
+    parser.files += len(chunk)
+    parser.silent_since = time.monotonic()
+    lines = "".join(f"{item.blob} {item.language}\n" for item in chunk).encode()
+    with contextlib.suppress(OSError):  # a child that is gone is noticed when its channel reads empty
+        parser.channel.sendall(FRAME.pack(len(lines)) + lines)
+
+
+def _receive(parser: Parser) -> Iterator[tuple[BlobToParse, bytes]]:
+    try:
+        data = parser.channel.recv(1 << 20)
+    except OSError:
+        data = b""
+    if not data:
+        parser.channel.close()
+        return
+    parser.received += data
+    parser.silent_since = time.monotonic()
+    position = 0
+    while len(parser.received) - position >= FRAME.size:
+        (length,) = FRAME.unpack_from(parser.received, position)
+        end = position + FRAME.size + length
+        if len(parser.received) < end:
+            break
+        yield parser.owed.popleft(), bytes(parser.received[position + FRAME.size : end])
+        position = end
+    del parser.received[:position]
+
+
+def _stop(parser: Parser, selector: selectors.BaseSelector) -> None:
+    with contextlib.suppress(KeyError, ValueError):
+        selector.unregister(parser.channel)
+    parser.channel.close()
+    kill_group(parser.pid)
+
+
+def _parse_for(channel: socket.socket, git_dir: Path) -> None:
+    with channel, channel.makefile("rb") as orders, BlobReader(git_dir) as blobs:
+        while header := orders.read(FRAME.size):
+            lines = orders.read(FRAME.unpack(header)[0]).decode().splitlines()
+            for blob, language in (line.split(" ") for line in lines):
+                facts = _facts_of(blobs.read, blob, language)
+                channel.sendall(FRAME.pack(len(facts)) + facts)
+
+
+def _facts_of(read: Callable[[str], bytes | None], blob: str, language: str) -> bytes:
+    content = read(blob)
+    if content is None:
+        return encode(FileFacts(language=language, skipped="missing from the clone"))
+    return encode(extract(content, language))
+
+
+def available_cores() -> int:
+    """How many processes can work at once on this machine."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,258 @@
+"""What the analysis says and hears over the API, one field per line, wire names written out."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from analysis.engine.model import Category, Severity
+from analysis.models import Platform, Repository, ScanReport
+from config.api.fields import TextField, TimestampField
+
+TRENDS_PERIODS = ("7d", "14d", "30d", "60d", "90d")
+
+
+class ConnectRepositorySerializer(serializers.Serializer[Any]):
+    orgId = TextField()
+    fullName = serializers.RegexField(
+        r"^[\w.-]+(/[\w.-]+)+$",
+        max_length=200,
+        source="full_name",
+        error_messages={"invalid": "must have the form owner/name"},
+    )
+    platform = serializers.ChoiceField(Platform.choices)
+    cloneUrl = TextField(max_length=1000, required=False, allow_blank=True, source="clone_url")
+    defaultBranch = TextField(max_length=255, required=False, allow_blank=True, source="default_branch")
+
+
+class RepositorySerializer(serializers.Serializer[Repository]):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    fullName = serializers.CharField(source="full_name")
+    organizationId = serializers.CharField(source="organization_id")
+    platform = serializers.CharField()
+    healthScore = serializers.IntegerField(source="health_score", allow_null=True)
+    lastScanAt = TimestampField(source="last_scan_at", allow_null=True)
+    totalViolations = serializers.IntegerField(source="total_violations")
+    productionRisk = serializers.SerializerMethodField()
+
+    def get_productionRisk(self, repository: Repository) -> str | None:
+        return repository.production_risk or None
+
+
+class RunSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    repositoryId = serializers.CharField(source="repository_id")
+    kind = serializers.CharField()
+    status = serializers.CharField()
+    commitSha = serializers.SerializerMethodField()
+    prNumber = serializers.SerializerMethodField()
+    queuedAt = TimestampField(source="queued_at")
+    startedAt = TimestampField(source="started_at", allow_null=True)
+    finishedAt = TimestampField(source="finished_at", allow_null=True)
+    durationMs = serializers.IntegerField(source="duration_ms", allow_null=True)
+    progress = serializers.IntegerField()
+    phase = serializers.CharField()
+    filesAnalyzed = serializers.IntegerField(source="files_analyzed")
+    filesFromCache = serializers.IntegerField(source="files_from_cache")
+    error = serializers.SerializerMethodField()
+
+    def get_commitSha(self, run: Any) -> str | None:
+        return run.commit_sha or None
+
+    def get_prNumber(self, run: Any) -> int | None:
+        return run.pull_request.number if run.pull_request else None
+
+    def get_error(self, run: Any) -> str | None:
+        return run.error or None
+
+
+class AnalyzeSerializer(serializers.Serializer[Any]):
+    runId = serializers.CharField()
+    status = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ViolationSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    category = serializers.CharField()
+    type = serializers.CharField()
+    ruleId = serializers.CharField(source="rule_id")
+    severity = serializers.CharField()
+    source = serializers.CharField()
+    confidence = serializers.CharField()
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    function = serializers.CharField()
+    message = serializers.CharField()
+    suggestion = serializers.CharField()
+    debtPoints = serializers.FloatField(source="debt_points")
+    gateAction = serializers.CharField(source="gate_action")
+
+    def to_representation(self, violation: Any) -> dict[str, Any]:
+        """`table` and `volume` stand on findings about a table only."""
+        shown = super().to_representation(violation)
+        if violation.table:
+            shown |= {"table": violation.table, "volume": violation.volume or None}
+        return shown
+
+
+class FindingSerializer(serializers.Serializer[Any]):
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    rule = serializers.CharField(source="rule_id")
+    message = serializers.CharField()
+
+    def to_representation(self, violation: Any) -> dict[str, Any]:
+        shown = super().to_representation(violation)
+        if violation.table:
+            shown |= {"table": violation.table, "volume": violation.volume or None}
+        return shown
+
+
+class HotspotSerializer(serializers.Serializer[Any]):
+    file = serializers.CharField()
+    complexity = serializers.IntegerField()
+    churnCount = serializers.IntegerField()
+    violationCount = serializers.IntegerField()
+    riskScore = serializers.IntegerField()
+
+
+class PullRequestSerializer(serializers.Serializer[Any]):
+    prNumber = serializers.IntegerField(source="number")
+    title = serializers.CharField()
+    author = serializers.CharField()
+    score = serializers.FloatField(allow_null=True)
+    gateResult = serializers.CharField(source="gate_result")
+    blockingCount = serializers.IntegerField(source="blocking_count")
+    warningCount = serializers.IntegerField(source="warning_count")
+    date = TimestampField(source="judged_at")
+
+
+class TrendPointSerializer(serializers.Serializer[Any]):
+    date = serializers.DateField()
+    count = serializers.IntegerField()
+
+
+class BriefHotspotSerializer(serializers.Serializer[Any]):
+    file = serializers.CharField()
+    complexity = serializers.IntegerField()
+    churn = serializers.IntegerField()
+    riskScore = serializers.IntegerField()
+
+
+class CategorySerializer(serializers.Serializer[Any]):
+    count = serializers.IntegerField()
+    critical = FindingSerializer(many=True)
+    warning = FindingSerializer(many=True)
+
+
+class MaintainabilitySerializer(serializers.Serializer[Any]):
+    count = serializers.IntegerField()
+    hotspots = BriefHotspotSerializer(many=True)
+
+
+class CategoryCountsSerializer(serializers.Serializer[Any]):
+    architecture = serializers.IntegerField()
+    runtime_risk = serializers.IntegerField()
+    performance = serializers.IntegerField()
+    reliability = serializers.IntegerField()
+    maintainability = serializers.IntegerField()
+
+
+class CategoriesSerializer(serializers.Serializer[Any]):
+    architecture = CategorySerializer()
+    runtime_risk = CategorySerializer()
+    performance = CategorySerializer()
+    reliability = CategorySerializer()
+    maintainability = MaintainabilitySerializer()
+
+
+class OverviewSerializer(serializers.Serializer[Any]):
+    healthScore = serializers.IntegerField(allow_null=True)
+    totalViolations = serializers.IntegerField()
+    debtScoreAvg = serializers.FloatField(allow_null=True)
+    productionRisk = serializers.CharField(allow_null=True)
+    categoryBreakdown = CategoryCountsSerializer()
+    violationsTrend = TrendPointSerializer(many=True)
+    recentPRs = PullRequestSerializer(many=True)
+    topHotspots = HotspotSerializer(many=True)
+    categories = CategoriesSerializer()
+
+
+class ViolationTrendSerializer(serializers.Serializer[Any]):
+    date = serializers.DateField()
+    total = serializers.IntegerField()
+    critical = serializers.IntegerField()
+    warning = serializers.IntegerField()
+
+
+class DebtScoreSerializer(serializers.Serializer[Any]):
+    date = serializers.DateField()
+    score = serializers.FloatField()
+
+
+class CategoryTrendsSerializer(serializers.Serializer[Any]):
+    architecture = serializers.ListField(child=serializers.IntegerField())
+    runtime_risk = serializers.ListField(child=serializers.IntegerField())
+    performance = serializers.ListField(child=serializers.IntegerField())
+    reliability = serializers.ListField(child=serializers.IntegerField())
+    maintainability = serializers.ListField(child=serializers.IntegerField())
+
+
+class TrendsSerializer(serializers.Serializer[Any]):
+    violations = ViolationTrendSerializer(many=True)
+    debtScores = DebtScoreSerializer(many=True)
+    categoryTrends = CategoryTrendsSerializer()
+
+
+class RuntimeRisksSerializer(serializers.Serializer[Any]):
+    productionRisk = serializers.CharField(allow_null=True)
+    total = serializers.IntegerField()
+    critical = serializers.IntegerField()
+    warning = serializers.IntegerField()
+    byType = serializers.DictField(child=serializers.IntegerField())
+    risks = ViolationSerializer(many=True)
+
+
+class FirstScanSerializer(serializers.Serializer[Any]):
+    runId = serializers.CharField(source="run.pk", default=None, allow_null=True)
+    status = serializers.CharField(source="run.status", default=None, allow_null=True)
+    commitSha = serializers.CharField(source="report.commit_sha", default=None, allow_null=True)
+    startedAt = TimestampField(source="run.started_at", default=None, allow_null=True)
+    finishedAt = TimestampField(source="run.finished_at", default=None, allow_null=True)
+    durationMs = serializers.IntegerField(source="run.duration_ms", default=None, allow_null=True)
+    filesAnalyzed = serializers.IntegerField(source="report.files_analyzed", default=None, allow_null=True)
+    linesOfCode = serializers.IntegerField(source="report.lines_of_code", default=None, allow_null=True)
+    languages = serializers.DictField(
+        child=serializers.IntegerField(), source="report.languages", default=None, allow_null=True
+    )
+    healthScore = serializers.IntegerField(source="report.health_score", default=None, allow_null=True)
+    totalViolations = serializers.IntegerField(source="report.total_violations", default=None, allow_null=True)
+    debtScoreAvg = serializers.SerializerMethodField()
+    productionRisk = serializers.CharField(source="report.production_risk", default=None, allow_null=True)
+    categoryBreakdown = CategoryCountsSerializer(source="report.category_breakdown", default=None, allow_null=True)
+    topHotspots = serializers.SerializerMethodField()
+    topViolations = ViolationSerializer(many=True)
+
+    def get_debtScoreAvg(self, baseline: dict[str, Any]) -> float | None:
+        report: ScanReport | None = baseline["report"]
+        return round(report.debt_score, 1) if report else None
+
+    def get_topHotspots(self, baseline: dict[str, Any]) -> list[dict[str, Any]]:
+        report: ScanReport | None = baseline["report"]
+        return report.hotspots[:10] if report else []
+
+
+class ViolationQuerySerializer(serializers.Serializer[Any]):
+    category = serializers.ChoiceField([category.value for category in Category], required=False)
+    severity = serializers.ChoiceField([severity.value for severity in Severity], required=False)
+    module = TextField(required=False, allow_blank=True, max_length=200)
+
+
+class TrendsQuerySerializer(serializers.Serializer[Any]):
+    period = serializers.ChoiceField(TRENDS_PERIODS, default="30d")
+
+    @property
+    def days(self) -> int:
+        """The period in days."""
+        return int(self.validated_data["period"].removesuffix("d"))

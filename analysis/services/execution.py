@@ -1,0 +1,83 @@
+"""Carry out a claimed run: a child process does the work, this process watches the clock and the lease."""
+
+from datetime import datetime
+from functools import partial
+
+import structlog
+from django.conf import settings
+from django.db import connections
+from django.utils import timezone
+
+from analysis.git.errors import GitError
+from analysis.models import Run, RunKind, RunStatus
+from analysis.services import runs
+from analysis.supervision import Outcome, run_in_child
+
+log = structlog.get_logger("analysis")
+
+
+class AnalysisFailed(Exception):
+    """The repository cannot be analysed as it is; the message says what to do about it."""
+
+
+def execute_next(*, now: datetime) -> Run | None:
+    """Claim a run and carry it out; None when there was nothing to claim."""
+    run = runs.claim_next_run(now=now)
+    if run is None:
+        return None
+    runs.nudge_workers()
+    execute_run(run)
+    return run
+
+
+def execute_run(run: Run) -> None:
+    """Work on a claimed run until it has ended, or until it has been lost to another worker."""
+    seconds = _seconds_left(run)
+    if seconds <= 0:
+        _time_out(run)
+        return
+    connections.close_all()  # parent and child must not talk over one socket
+    outcome = run_in_child(
+        partial(_work, run), seconds=seconds, heartbeat=lambda: runs.renew_lease(run, now=timezone.now())
+    )
+    log.info("run left its child", run=str(run.pk), kind=run.kind, outcome=outcome, attempt=run.attempts)
+    match outcome:
+        case Outcome.TIMED_OUT:
+            _time_out(run)
+        case Outcome.FAILED:
+            runs.end_run(
+                run, RunStatus.FAILED, error=f"A fault of ours stopped the analysis; ask support about {run.pk}"
+            )
+        case Outcome.DIED:
+            runs.give_back(run)
+
+
+def _work(run: Run) -> None:
+    from analysis.services.scanning import scan
+
+    try:
+        scan(run)
+        runs.end_run(run, RunStatus.SUCCEEDED)
+    except (GitError, AnalysisFailed) as refusal:
+        log.info("run failed", run=str(run.pk), reason=str(refusal))
+        runs.end_run(run, RunStatus.FAILED, error=str(refusal))
+    except runs.LeaseLost:
+        log.info("run was taken over", run=str(run.pk))
+    except Exception:
+        log.exception("run broke", run=str(run.pk))
+        raise
+    finally:
+        connections.close_all()
+
+
+def _seconds_left(run: Run) -> float:
+    limit = settings.PR_ANALYSIS_TIMEOUT if run.kind == RunKind.PULL_REQUEST else settings.FIRST_SCAN_TIMEOUT
+    started_at = run.started_at or timezone.now()
+    return float((started_at + limit - timezone.now()).total_seconds())
+
+
+def _time_out(run: Run) -> None:
+    message = (
+        "The analysis did not finish in time. The last good results stand; start it again or raise the time limit."
+    )
+    runs.end_run(run, RunStatus.TIMED_OUT, error=message)

@@ -1,0 +1,90 @@
+"""Facts of blobs: from the store where they are known, from the parser where they are not."""
+
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from datetime import date
+from pathlib import Path
+
+from django.utils import timezone
+
+from analysis.engine import facts as codec
+from analysis.engine.facts import FileFacts
+from analysis.engine.version import facts_version
+from analysis.models import BlobFacts
+from analysis.parsing import BlobToParse, parse_blobs
+
+FactsKey = tuple[str, str]  # blob, language
+READ_AT_ONCE = 500
+WRITE_AT_ONCE = 200
+
+
+def collect_facts(
+    todo: Collection[BlobToParse], *, git_dir: Path, workers: int, on_progress: Callable[[int, int], None]
+) -> tuple[dict[FactsKey, FileFacts], int]:
+    """Facts of all these blobs, and how many were known before. `on_progress(done, total)` is called as they come."""
+    wanted = {(item.blob, item.language): item for item in todo}
+    facts = dict(stored_facts(wanted))
+    known = len(facts)
+    missing = [item for key, item in wanted.items() if key not in facts]
+    for key, found in _parse_and_store(missing, git_dir=git_dir, workers=workers):
+        facts[key] = found
+        on_progress(len(facts), len(wanted))
+    return facts, known
+
+
+def store_missing_facts(todo: Collection[BlobToParse], *, git_dir: Path, workers: int) -> None:
+    """Parse what is not in the store yet, and put it there."""
+    wanted = {(item.blob, item.language): item for item in todo}
+    known = known_keys(wanted)
+    missing = [item for key, item in wanted.items() if key not in known]
+    for _ in _parse_and_store(missing, git_dir=git_dir, workers=workers):
+        pass
+
+
+def stored_facts(keys: Iterable[FactsKey]) -> Iterator[tuple[FactsKey, FileFacts]]:
+    """What the store knows of these blobs."""
+    for rows in _stored(keys, "blob", "language", "data"):
+        for blob, language, data in rows:
+            yield (blob, language), codec.decode(zlib.decompress(data))
+
+
+def known_keys(keys: Iterable[FactsKey]) -> set[FactsKey]:
+    """Which of these the store knows, without reading them."""
+    return {(blob, language) for rows in _stored(keys, "blob", "language") for blob, language in rows}
+
+
+def _stored(keys: Iterable[FactsKey], *columns: str) -> Iterator[Iterable[tuple[str, ...]]]:
+    by_language: dict[str, list[str]] = {}
+    for blob, language in keys:
+        by_language.setdefault(language, []).append(blob)
+    version = facts_version()
+    for language, blobs in by_language.items():
+        for start in range(0, len(blobs), READ_AT_ONCE):
+            yield BlobFacts.objects.filter(
+                version=version, language=language, blob__in=blobs[start : start + READ_AT_ONCE]
+            ).values_list(*columns)
+
+
+def _parse_and_store(
+    missing: list[BlobToParse], *, git_dir: Path, workers: int
+) -> Iterator[tuple[FactsKey, FileFacts]]:
+    version, today = facts_version(), timezone.now().date()
+    batch: list[BlobFacts] = []
+    for item, data in parse_blobs(git_dir, missing, workers=workers):
+        batch.append(_row(item, data, version, today))
+        if len(batch) >= WRITE_AT_ONCE:
+            _write(batch)
+        yield (item.blob, item.language), codec.decode(data)
+    _write(batch)
+
+
+def _row(item: BlobToParse, data: bytes, version: str, today: date) -> BlobFacts:
+    return BlobFacts(
+        blob=item.blob, language=item.language, version=version, data=zlib.compress(data, 1), stored_on=today
+    )
+
+
+def _write(batch: list[BlobFacts]) -> None:
+    # Another run may have parsed the same blob in the meantime; both found the same.
+    BlobFacts.objects.bulk_create(batch, ignore_conflicts=True)
+    batch.clear()

@@ -1,0 +1,96 @@
+"""Connecting and disconnecting repositories."""
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from analysis.git.address import check_address
+from analysis.git.errors import AddressRefused
+from analysis.models import Platform, Repository
+from analysis.services.git_limits import git_limits
+from analysis.services.runs import request_run
+from config.errors import Conflict, InvalidInput, Unavailable
+from organizations.audit import record
+from organizations.entitlements import require_room_for_repository
+from organizations.models import Organization
+
+
+class AlreadyConnected(Conflict):
+    message = "This repository is already connected to the organization"
+
+
+def connect_repository(
+    *,
+    organization: Organization,
+    full_name: str,
+    platform: Platform,
+    clone_url: str = "",
+    default_branch: str = "",
+    external_id: str = "",
+    installation_id: str = "",
+    connected_by: User | None = None,
+) -> Repository:
+    """Connect a repository and queue its first scan.
+
+    InvalidInput for a clone address that may not be used, NotAllowed at the plan's maxRepos, AlreadyConnected.
+    """
+    clone_url = clone_url or default_clone_url(platform, full_name)
+    refuse_address(clone_url)
+    with transaction.atomic():
+        require_room_for_repository(organization)
+        try:
+            with transaction.atomic():
+                repository = Repository.objects.create(
+                    organization=organization,
+                    full_name=full_name,
+                    platform=platform,
+                    clone_url=clone_url,
+                    default_branch=default_branch,
+                    external_id=external_id,
+                    installation_id=installation_id,
+                )
+        except IntegrityError as error:
+            raise AlreadyConnected from error
+        record(organization=organization, actor=connected_by, action="repository.connected", subject=full_name)
+        run = request_run(repository=repository, requested_by=connected_by)
+        repository.first_run = run
+        repository.save(update_fields=["first_run"])
+    return repository
+
+
+@transaction.atomic
+def disconnect_repository(*, repository: Repository, disconnected_by: User | None = None) -> None:
+    """Delete a repository with all its results; its clone goes after the commit."""
+    record(
+        organization=repository.organization,
+        actor=disconnected_by,
+        action="repository.disconnected",
+        subject=repository.full_name,
+    )
+    repository.delete()
+    transaction.on_commit(remove_clones_later)
+
+
+def default_clone_url(platform: Platform, full_name: str) -> str:
+    """The address of a repository on one of the two code hosts; Unavailable when that host is not set up."""
+    host = {Platform.CODEHOST1: settings.CODEHOST1_URL, Platform.CODEHOST2: settings.CODEHOST2_URL}.get(platform, "")
+    if platform == Platform.GIT:
+        raise InvalidInput("cloneUrl: is needed for a repository outside the two code hosts")
+    if not host:
+        raise Unavailable(f"{platform} is not set up here; give a cloneUrl")
+    return f"{host.rstrip('/')}/{full_name}.git"
+
+
+def refuse_address(clone_url: str) -> None:
+    """InvalidInput for a scheme or host that may not be cloned from."""
+    try:
+        check_address(clone_url, git_limits())
+    except AddressRefused as refusal:
+        raise InvalidInput(f"cloneUrl: {refusal}") from refusal
+
+
+def remove_clones_later() -> None:
+    """Have a worker delete the clones that no repository owns any more."""
+    from analysis.tasks import remove_orphaned_clones
+
+    remove_orphaned_clones.delay()

@@ -1,0 +1,164 @@
+"""The life of a run: requested, claimed under a lease, kept alive, ended once.
+
+The row is the queue. A worker claims by a conditional update whose row count tells who won, and every later write says
+`WHERE lease = mine`, so an attempt that was given up can no longer change anything (docs/operations.md, "Runs").
+"""
+
+import uuid
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from accounts.models import User
+from analysis.models import Repository, Run, RunKind, RunStatus
+
+LEASE = timedelta(seconds=30)
+MOST_ATTEMPTS = 3
+CANDIDATES_AT_ONCE = 50
+
+
+class LeaseLost(Exception):
+    """Somebody else has taken this run over; this attempt must stop without a trace."""
+
+
+def request_run(*, repository: Repository, requested_by: User | None = None) -> Run:
+    """Queue a scan of the default branch. While one is queued already, that one is returned."""
+    kind = RunKind.SCAN if repository.current_report_id else RunKind.FIRST_SCAN
+    try:
+        with transaction.atomic():
+            run = Run.objects.create(
+                organization_id=repository.organization_id,
+                repository=repository,
+                kind=kind,
+                requested_by=requested_by,
+                queued_at=timezone.now(),
+            )
+    except IntegrityError:
+        queued = repository.runs.filter(status=RunStatus.QUEUED).exclude(kind=RunKind.PULL_REQUEST).first()
+        return queued or request_run(repository=repository, requested_by=requested_by)
+    nudge_workers()
+    return run
+
+
+def nudge_workers() -> None:
+    """Tell a worker, after the commit, that there may be something to claim. A lost nudge costs seconds: the sweeper
+    looks too."""
+    from analysis.tasks import execute_next_run
+
+    transaction.on_commit(partial(execute_next_run.delay))
+
+
+def claim_next_run(*, now: datetime) -> Run | None:
+    """Take the next run: pull requests first, then the organization with the fewest running, then the oldest.
+
+    Runs whose lease has ended are taken over where they were left. None when nothing may be claimed.
+    """
+    for run in _candidates(now):
+        if _claim(run, now):
+            return Run.objects.select_related("repository", "pull_request").get(pk=run.pk)
+    return None
+
+
+def renew_lease(run: Run, *, now: datetime) -> bool:
+    """Keep a claimed run; False when it is no longer ours."""
+    return bool(_mine(run).update(lease_until=now + LEASE))
+
+
+def report_progress(run: Run, *, phase: str, progress: int, **counters: int) -> None:
+    """Show how far the run is (0 to 100). LeaseLost when it is no longer ours."""
+    if not _mine(run).update(phase=phase, progress=progress, **counters):
+        raise LeaseLost
+
+
+def lock_my_run(run: Run) -> Run:
+    """The run's row, locked, inside the transaction that stores its results. LeaseLost when it is no longer ours."""
+    locked = _mine(run).select_for_update().first()
+    if locked is None:
+        raise LeaseLost
+    return locked
+
+
+def end_run(run: Run, status: RunStatus, *, error: str = "", now: datetime | None = None) -> bool:
+    """Put the run into a final state, once; False when it is no longer ours."""
+    changes = {"progress": 100} if status == RunStatus.SUCCEEDED else {}
+    ended = _mine(run).update(
+        status=status,
+        phase="finished" if status == RunStatus.SUCCEEDED else F("phase"),
+        error=error[:500],
+        finished_at=now or timezone.now(),
+        lease=None,
+        lease_until=None,
+        **changes,
+    )
+    if ended:
+        nudge_workers()
+    return bool(ended)
+
+
+def give_back(run: Run) -> None:
+    """Let the lease end at once, so that the next worker takes the run over."""
+    _mine(run).update(lease_until=timezone.now())
+
+
+def fail_exhausted_runs(*, now: datetime) -> int:
+    """End the runs that were lost for the last time."""
+    return (
+        Run.objects.abandoned(now)
+        .filter(attempts__gte=MOST_ATTEMPTS)
+        .update(
+            status=RunStatus.FAILED,
+            error="The analysis was interrupted three times; start it again or report the repository to support.",
+            finished_at=now,
+            lease=None,
+            lease_until=None,
+        )
+    )
+
+
+def is_work_waiting(*, now: datetime) -> bool:
+    """Whether a worker that asks now would be given a run."""
+    return _candidates(now).exists()
+
+
+def _mine(run: Run) -> QuerySet[Run]:
+    return Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, lease=run.lease)
+
+
+def _claim(run: Run, now: datetime) -> bool:
+    try:
+        with transaction.atomic():
+            return bool(
+                Run.objects.filter(pk=run.pk, status=run.status, lease=run.lease).update(
+                    status=RunStatus.RUNNING,
+                    lease=uuid.uuid4(),
+                    lease_until=now + LEASE,
+                    attempts=F("attempts") + 1,
+                    started_at=Coalesce("started_at", Value(now)),
+                )
+            )
+    except IntegrityError:  # another scan of the same repository has started in between
+        return False
+
+
+def _candidates(now: datetime) -> QuerySet[Run]:
+    running = Run.objects.filter(status=RunStatus.RUNNING, lease_until__gte=now)
+    of_organization = running.filter(organization=OuterRef("organization")).order_by().values("organization")
+    same_pull_request = Run.objects.filter(status=RunStatus.RUNNING, pull_request=OuterRef("pull_request"))
+    other_scan = Run.objects.filter(status=RunStatus.RUNNING, pull_request=None, repository=OuterRef("repository"))
+    is_free = ~Exists(same_pull_request) & (Q(pull_request__isnull=False) | ~Exists(other_scan))
+    claimable = Q(status=RunStatus.QUEUED) & is_free
+    abandoned = Q(status=RunStatus.RUNNING, lease_until__lt=now, attempts__lt=MOST_ATTEMPTS)
+    return (
+        Run.objects.filter(claimable | abandoned)
+        .annotate(
+            busy=Coalesce(Subquery(of_organization.annotate(n=Count("pk")).values("n")), 0),
+            is_scan=Case(When(pull_request=None, then=1), default=0),
+        )
+        .filter(busy__lt=max(1, settings.RUN_SLOTS // 2))
+        .order_by("is_scan", "busy", "queued_at")[:CANDIDATES_AT_ONCE]
+    )

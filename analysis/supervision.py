@@ -1,0 +1,120 @@
+"""Run dangerous work in a child process that can be killed without harm.
+
+The child leads a session of its own; at the deadline, or when its owner no longer holds the lease, the whole process
+group gets SIGKILL. It also dies with its parent, so a killed worker leaves nothing behind. No Django in here.
+"""
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NoReturn
+
+PR_SET_PDEATHSIG = 1  # prctl(2)
+POLL_SECONDS = 0.02
+INHERITED_HANDLERS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM)
+
+
+class Outcome(StrEnum):
+    FINISHED = "finished"
+    FAILED = "failed"  # an exception left the work
+    DIED = "died"  # killed by a signal that was not ours
+    TIMED_OUT = "timed_out"
+    LOST = "lost"  # the heartbeat said stop
+
+
+def run_in_child(
+    work: Callable[[], None],
+    *,
+    seconds: float,
+    heartbeat: Callable[[], bool],
+    heartbeat_seconds: float = 5.0,
+    memory_bytes: int | None = None,
+) -> Outcome:
+    """Fork, do `work` in the child and wait at most `seconds` for it.
+
+    `heartbeat` is called in the parent now and then; when it answers False the child is killed. Connections to a
+    database must be closed before: parent and child would talk over the same socket.
+    """
+    child = fork_child(work, memory_bytes=memory_bytes)
+    try:
+        return _wait(child, time.monotonic() + seconds, heartbeat, heartbeat_seconds)
+    finally:
+        kill_group(child)
+
+
+def fork_child(work: Callable[[], None], *, memory_bytes: int | None = None) -> int:
+    """Start `work` in a new session and return its process id. The child never returns from here."""
+    parent = os.getpid()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        _be_the_child(work, parent, memory_bytes)
+    return child
+
+
+def kill_group(leader: int) -> None:
+    """Kill a session leader made by `fork_child` with everything it started, and reap it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(leader, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(leader, 0)
+
+
+def _be_the_child(work: Callable[[], None], parent: int, memory_bytes: int | None) -> NoReturn:
+    status = 1
+    try:
+        os.setsid()
+        die_with(parent)
+        for name in INHERITED_HANDLERS:
+            signal.signal(name, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if memory_bytes:
+            resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        work()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def die_with(parent: int) -> None:
+    """Ask the kernel to kill this process when its parent ends (Linux); the parent may already be gone."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _wait(child: int, deadline: float, heartbeat: Callable[[], bool], heartbeat_seconds: float) -> Outcome:
+    next_beat = time.monotonic() + heartbeat_seconds
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        now = time.monotonic()
+        if ended:
+            return _outcome_of(status)
+        if now >= deadline:
+            return Outcome.TIMED_OUT
+        if now >= next_beat:
+            if not heartbeat():
+                return Outcome.LOST
+            next_beat = now + heartbeat_seconds
+        time.sleep(POLL_SECONDS)
+
+
+def _outcome_of(status: int) -> Outcome:
+    if os.WIFSIGNALED(status):
+        return Outcome.DIED
+    return Outcome.FINISHED if os.waitstatus_to_exitcode(status) == 0 else Outcome.FAILED

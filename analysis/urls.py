@@ -1,0 +1,21 @@
+"""Addresses below /v1 of repositories, their results, runs and badges."""
+
+from django.urls import path
+
+from analysis import views
+
+urlpatterns = [
+    path("api/repos", views.RepositoryViewSet.as_view({"get": "list", "post": "create"})),
+    path("api/repos/<str:repository_id>", views.RepositoryViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("api/repos/<str:repository_id>/analyze", views.RepositoryRunViewSet.as_view({"post": "create"})),
+    path("api/repos/<str:repository_id>/runs", views.RepositoryRunViewSet.as_view({"get": "list"})),
+    path("api/runs/<str:run_id>", views.RunViewSet.as_view({"get": "retrieve"})),
+    path("api/repos/<str:repository_id>/overview", views.ResultViewSet.as_view({"get": "overview"})),
+    path("api/repos/<str:repository_id>/violations", views.ResultViewSet.as_view({"get": "violations"})),
+    path("api/repos/<str:repository_id>/trends", views.ResultViewSet.as_view({"get": "trends"})),
+    path("api/repos/<str:repository_id>/hotspots", views.ResultViewSet.as_view({"get": "hotspots"})),
+    path("api/repos/<str:repository_id>/prs", views.ResultViewSet.as_view({"get": "pull_requests"})),
+    path("api/repos/<str:repository_id>/runtime-risks", views.ResultViewSet.as_view({"get": "runtime_risks"})),
+    path("api/repos/<str:repository_id>/first-scan", views.ResultViewSet.as_view({"get": "first_scan"})),
+    path("badge/<str:owner>/<str:repo>", views.BadgeView.as_view()),
+]

@@ -1,0 +1,72 @@
+"""The processes of a running service and their supervision: all of them run, or none."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType
+
+from django.conf import settings
+
+POLL_SECONDS = 0.2
+STOP_SECONDS = 20
+
+
+def web_command() -> list[str]:
+    """The web server. Without Redis the rate limits live in one process, so there is one, with threads."""
+    workers = settings.WEB_WORKERS if settings.REDIS_URL else 1
+    return [
+        sys.executable, "-m", "granian", "--interface", "wsgi", "--host", settings.WEB_HOST,
+        "--port", str(settings.PORT), "--workers", str(workers), "--blocking-threads", "2" if settings.REDIS_URL else "8",
+        "--respawn-failed-workers", "--no-access-log", "--log-level", "warning", "config.wsgi:application",
+    ]  # fmt: skip
+
+
+def worker_commands() -> list[list[str]]:
+    """One worker for events, letters and the timetable, one for analyses: a long scan delays no event."""
+    concurrency = str(settings.WORKER_CONCURRENCY)
+    return [
+        _worker("events", "celery", concurrency, "-B"),
+        _worker("runs", "runs", concurrency),
+    ]
+
+
+def _worker(name: str, queue: str, concurrency: str, *flags: str) -> list[str]:
+    return [
+        sys.executable, "-m", "celery", "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queue, "-P", "prefork",
+        "-c", concurrency, "--without-gossip", "--without-mingle", "-l", "warning", *flags,
+    ]  # fmt: skip
+
+
+def run_all(commands: Sequence[Sequence[str]], *, when_started: Callable[[], None] | None = None) -> int:
+    """Start all commands, stop them all when one ends or a signal comes; the exit status of the one that ended."""
+    children = [subprocess.Popen(command) for command in commands]
+    stopping: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopping.append(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    try:
+        if when_started:
+            when_started()
+        while not stopping and all(child.poll() is None for child in children):
+            time.sleep(POLL_SECONDS)
+        ended = next((child.returncode for child in children if child.poll() is not None), 0)
+        return 0 if stopping else ended or 1
+    finally:
+        _stop(children)
+
+
+def _stop(children: Sequence[subprocess.Popen[bytes]]) -> None:
+    for child in children:
+        child.terminate()
+    deadline = time.monotonic() + STOP_SECONDS
+    for child in children:
+        try:
+            child.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
