@@ -1,5 +1,7 @@
 """Every setting of the service, in one file; docs/operations.md explains the environment variables it reads."""
 
+import hmac
+import os
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,6 +21,10 @@ VAR_DIR.mkdir(parents=True, exist_ok=True)
 DEBUG = env.boolean("DEBUG", False)
 SECRET_KEY = env.secret_key(VAR_DIR / "secret-key")
 PORT = env.integer("PORT", 8000, at_least=1)
+WEB_HOST = env.text("WEB_HOST", "127.0.0.1")
+CORES = os.cpu_count() or 1
+WEB_WORKERS = env.integer("WEB_WORKERS", CORES, at_least=1)
+WORKER_CONCURRENCY = env.integer("WORKER_CONCURRENCY", CORES, at_least=1)
 BASE_URL = env.text("BASE_URL", f"http://127.0.0.1:{PORT}/v1").rstrip("/")
 APP_URL = env.text("APP_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 ALLOWED_HOSTS = [*env.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"), urlsplit(BASE_URL).hostname or ""]
@@ -40,6 +46,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.socialaccount",
+    "config",
     "accounts",
     "organizations",
     "credits",
@@ -105,7 +112,7 @@ REDIS_URL = env.text("REDIS_URL")
 if REDIS_URL:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
     CELERY_BROKER_URL = REDIS_URL
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "unacked_restore_throttle": 1}
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 3600, "unacked_restore_throttle": 1}
 else:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     BROKER_DIR = VAR_DIR / "broker"
@@ -124,14 +131,22 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
-CELERY_WORKER_CONCURRENCY = env.integer("WORKER_CONCURRENCY", 0) or None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {}
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
+    "accounts-send-due-letters": {"task": "accounts.tasks.send_due_letters", "schedule": timedelta(seconds=30)},
+    "webhooks-sweep": {
+        "task": "webhooks.tasks.sweep_events",
+        "schedule": timedelta(seconds=10),
+        "options": {"expires": 10},
+    },
+    "webhooks-forget": {"task": "webhooks.tasks.forget_events", "schedule": timedelta(days=1)},
+    "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": timedelta(hours=6)},
+}
 
 # Time and language
 TIME_ZONE = "UTC"
@@ -175,6 +190,8 @@ ACCESS_LIFETIME = timedelta(minutes=15)
 REFRESH_LIFETIME = timedelta(days=7)
 REFRESH_REUSE_GRACE = timedelta(seconds=env.integer("REFRESH_REUSE_GRACE_SECONDS", 0))
 SIMPLE_JWT = {
+    # A key of its own, derived: a signature made for anything else is worth nothing here.
+    "SIGNING_KEY": hmac.digest(SECRET_KEY.encode(), b"access and refresh tokens", "sha256").hex(),
     "ACCESS_TOKEN_LIFETIME": ACCESS_LIFETIME,
     "REFRESH_TOKEN_LIFETIME": REFRESH_LIFETIME,
     "ALGORITHM": "HS256",
@@ -201,6 +218,8 @@ CLONE_ALLOWED_HOSTS = env.words("CLONE_ALLOWED_HOSTS")
 CLONE_ALLOW_PRIVATE_ADDRESSES = env.boolean("CLONE_ALLOW_PRIVATE_ADDRESSES", False)
 FIRST_SCAN_TIMEOUT = timedelta(milliseconds=env.integer("FIRST_SCAN_TIMEOUT_MS", 900_000, at_least=1))
 PR_ANALYSIS_TIMEOUT = timedelta(milliseconds=env.integer("PR_ANALYSIS_TIMEOUT_MS", 30_000, at_least=1))
+# Analyses that may run at once, over all workers; one organization gets at most half of them.
+RUN_SLOTS = env.integer("RUN_SLOTS", 2 * WORKER_CONCURRENCY, at_least=1)
 # Days of history that the first scan fills with one snapshot a day; 0 means the whole history.
 HISTORY_DAYS = env.integer("HISTORY_DAYS", 90)
 
@@ -208,6 +227,7 @@ HISTORY_DAYS = env.integer("HISTORY_DAYS", 90)
 CARDPAY_API_URL = env.text("CARDPAY_API_URL")
 CARDPAY_SECRET_KEY = env.text("CARDPAY_SECRET_KEY")
 CARDPAY_WEBHOOK_SECRETS = env.words("CARDPAY_WEBHOOK_SECRET")
+CARDPAY_WEBHOOK_TOLERANCE_SECONDS = env.integer("CARDPAY_WEBHOOK_TOLERANCE_SECONDS", 300, at_least=1)
 CARDPAY_PRICES = env.mapping("CARDPAY_PRICES")
 WALLETPAY_API_URL = env.text("WALLETPAY_API_URL")
 WALLETPAY_CLIENT_ID = env.text("WALLETPAY_CLIENT_ID")
@@ -232,6 +252,22 @@ IDP2_CLIENT_SECRET = env.text("IDP2_CLIENT_SECRET")
 AI_BASE_URL = env.text("AI_BASE_URL")
 AI_API_KEY = env.text("AI_API_KEY")
 AI_MODEL = env.text("AI_MODEL")
+
+# Webhook headers: the neutral name, and what the providers themselves call it. Both are taken.
+WEBHOOK_HEADERS = {
+    "cardpay-signature": ["Stripe-Signature"],
+    "walletpay-transmission-id": ["Paypal-Transmission-Id"],
+    "walletpay-transmission-time": ["Paypal-Transmission-Time"],
+    "walletpay-transmission-sig": ["Paypal-Transmission-Sig"],
+    "walletpay-cert-url": ["Paypal-Cert-Url"],
+    "walletpay-auth-algo": ["Paypal-Auth-Algo"],
+    "codehost1-event": ["X-GitHub-Event"],
+    "codehost1-delivery": ["X-GitHub-Delivery"],
+    "codehost1-signature-256": ["X-Hub-Signature-256"],
+    "codehost2-event": ["X-Gitlab-Event"],
+    "codehost2-event-uuid": ["X-Gitlab-Event-UUID"],
+    "codehost2-token": ["X-Gitlab-Token"],
+}
 
 # Static files and the browser's protection
 STATIC_URL = "/static/"

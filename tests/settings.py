@@ -1,9 +1,13 @@
-"""The service's settings with what only tests need: cheap password hashes would hide timing, so hashing stays real."""
+"""The service's settings with what only tests need. Password hashing stays real: cheap hashes would hide timing."""
 
 from config.settings import *  # noqa: F403
 
-# Tests enqueue for real and run the task in the same process.
+# A nudge runs its task in the same process, at the commit.
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}  # noqa: F405
+# Every test calls from the same address: the limits are on where a test is about them (fixture `rate_limits`).
+RATELIMIT_ENABLE = False
+# WhiteNoise warns when the folder is missing, and a warning is an error here.
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405

@@ -10,7 +10,7 @@ from rest_framework import serializers
 class TimestampField(serializers.DateTimeField):
     """An instant as `2026-11-20T18:33:00.123Z`."""
 
-    def to_representation(self, value: datetime | None) -> str | None:
+    def to_representation(self, value: datetime | None) -> str | None:  # type: ignore[override]
         return timestamp(value)
 
 

@@ -1,14 +1,18 @@
 """Who is limited how: one table for the whole service, enforced by one throttle class."""
 
+from __future__ import annotations
+
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.http import HttpRequest
 from django_ratelimit.core import get_usage
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
-from rest_framework.views import APIView
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # at run time a circle: views load the throttle named by the settings
 
 DEFAULT_RATE = "100/m"
 RATES = {

@@ -1,0 +1,101 @@
+"""The wire shapes of the authentication endpoints."""
+
+from typing import Any
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from rest_framework import serializers
+
+from accounts.passwords import LONGEST
+from config.api.fields import TextField, TimestampField
+
+
+class EmailField(serializers.EmailField):
+    """An address, lower-case from here on."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return str(super().to_internal_value(data)).lower()
+
+
+class PasswordField(serializers.CharField):
+    """A password exactly as typed, blanks included, never longer than what is hashed."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, write_only=True, max_length=LONGEST, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return str(super().to_internal_value(data))
+
+
+class NewPasswordField(PasswordField):
+    """A password to be set: it must satisfy the rules."""
+
+    def to_internal_value(self, data: Any) -> str:
+        password = super().to_internal_value(data)
+        try:
+            validate_password(password)
+        except ValidationError as error:
+            raise serializers.ValidationError(error.messages) from error
+        return password
+
+
+class SignUpSerializer(serializers.Serializer):
+    email = EmailField(max_length=254)
+    password = NewPasswordField()
+    name = TextField(max_length=100)
+
+
+class LogInSerializer(serializers.Serializer):
+    email = EmailField(max_length=254)
+    password = PasswordField()
+
+
+class RefreshSerializer(serializers.Serializer):
+    refreshToken = TextField(max_length=4096)
+
+
+class ForgotPasswordSerializer(serializers.Serializer):
+    email = EmailField(max_length=254)
+
+
+class ResetPasswordSerializer(serializers.Serializer):
+    token = TextField(max_length=200)
+    newPassword = NewPasswordField()
+
+
+class UserSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    email = serializers.EmailField()
+    name = serializers.CharField()
+    createdAt = TimestampField(source="created_at")
+
+
+class ProfileSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    email = serializers.EmailField()
+    name = serializers.CharField()
+    avatarUrl = serializers.CharField(source="avatar_url")
+    provider = serializers.CharField()
+    createdAt = TimestampField(source="created_at")
+    updatedAt = TimestampField(source="updated_at")
+
+
+class PairSerializer(serializers.Serializer):
+    accessToken = serializers.CharField(source="access")
+    refreshToken = serializers.CharField(source="refresh")
+
+
+class SignedInSerializer(PairSerializer):
+    user = UserSerializer()
+
+
+class SuccessSerializer(serializers.Serializer):
+    success = serializers.BooleanField()
+
+
+class MessageSerializer(serializers.Serializer):
+    message = serializers.CharField()

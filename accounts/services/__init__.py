@@ -1,0 +1,16 @@
+"""What can be done with accounts and their sessions."""
+
+from accounts.services.passwords import forgot_password, mint_reset, reset_password
+from accounts.services.sessions import log_in, log_out, open_session, refresh, revoke_sessions, sign_up
+
+__all__ = [
+    "forgot_password",
+    "log_in",
+    "log_out",
+    "mint_reset",
+    "open_session",
+    "refresh",
+    "reset_password",
+    "revoke_sessions",
+    "sign_up",
+]

@@ -1,0 +1,13 @@
+from django.urls import path
+
+from accounts.views import EntranceViewSet, SessionViewSet
+
+urlpatterns = [
+    path("auth/signup", EntranceViewSet.as_view({"post": "sign_up"})),
+    path("auth/login", EntranceViewSet.as_view({"post": "log_in"})),
+    path("auth/refresh", EntranceViewSet.as_view({"post": "refresh"})),
+    path("auth/logout", SessionViewSet.as_view({"post": "log_out"})),
+    path("auth/forgot-password", EntranceViewSet.as_view({"post": "forgot_password"})),
+    path("auth/reset-password", EntranceViewSet.as_view({"post": "reset_password"})),
+    path("auth/me", SessionViewSet.as_view({"get": "me"})),
+]

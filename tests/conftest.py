@@ -1,0 +1,121 @@
+"""The cast that every test may call on, and the fence around the machine."""
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.cache import caches
+from rest_framework.test import APIClient
+
+from accounts import letters, services
+from accounts.models import SignInProvider, User
+from tests import factories
+
+
+@pytest.fixture(autouse=True, scope="session")
+def only_loopback() -> Iterator[None]:
+    """No test talks to anybody outside this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
+        yield
+
+
+def _guarded(connect: Any) -> Any:
+    def connect_if_near(self: socket.socket, address: Any) -> Any:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(str(address[0])):
+            raise AssertionError(f"a test tried to reach {address[0]}; only the loopback is allowed")
+        return connect(self, address)
+
+    return connect_if_near
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@pytest.fixture(autouse=True)
+def _empty_caches() -> Iterator[None]:
+    yield
+    for cache in caches.all(initialized_only=True):
+        cache.clear()
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    return factories.user("olivia@example.org", name="Olivia Owner")
+
+
+@pytest.fixture
+def admin(db: None) -> User:
+    return factories.user("adam@example.org", name="Adam Admin")
+
+
+@pytest.fixture
+def member(db: None) -> User:
+    return factories.user("mia@example.org", name="Mia Member")
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    return factories.user("sam@example.org", name="Sam Stranger")
+
+
+@pytest.fixture
+def organization(owner: User, admin: User, member: User) -> Any:
+    """Owner, admin and member together on the plan pro."""
+    return factories.organization(owner=owner, admins=[admin], members=[member], plan="pro")
+
+
+@pytest.fixture
+def anonymous() -> APIClient:
+    return factories.client()
+
+
+@pytest.fixture
+def as_owner(owner: User) -> APIClient:
+    return client_of(owner)
+
+
+@pytest.fixture
+def as_admin(admin: User) -> APIClient:
+    return client_of(admin)
+
+
+@pytest.fixture
+def as_member(member: User) -> APIClient:
+    return client_of(member)
+
+
+@pytest.fixture
+def as_stranger(stranger: User) -> APIClient:
+    return client_of(stranger)
+
+
+def client_of(user: User) -> APIClient:
+    """A client that is signed in: it sends the access token of a session of its own."""
+    pair = services.open_session(user=user, provider=SignInProvider.EMAIL)
+    return factories.client(pair.access)
+
+
+@pytest.fixture
+def rate_limits(settings: Any) -> None:
+    """The table of rate limits is in force."""
+    settings.RATELIMIT_ENABLE = True
+
+
+@pytest.fixture
+def postbox(mailoutbox: list[Any]) -> Any:
+    """`postbox()` does what the worker does with the letters that are due and returns every mail sent so far."""
+
+    def deliver() -> list[Any]:
+        for letter_id in letters.due():
+            letters.send(letter_id)
+        return mailoutbox
+
+    return deliver
