@@ -21,7 +21,7 @@ install-dev: .venv/installed-dev
 
 # From nothing to a served, scanned repository: REPO=<path or URL>, by default this checkout.
 run: install
-	@$(BIN)/python manage.py demo "$(REPO)"
+	@CLONE_ALLOWED_SCHEMES="$${CLONE_ALLOWED_SCHEMES:-https,file}" $(BIN)/python manage.py demo "$(REPO)"
 
 # Web server and workers alone, configured by the environment.
 serve: install

@@ -3,6 +3,8 @@
 from celery import shared_task
 from django.utils import timezone
 
+from config.background import nudge
+
 
 @shared_task
 def execute_next_run() -> None:
@@ -20,7 +22,7 @@ def sweep_runs() -> None:
     now = timezone.now()
     runs.fail_exhausted_runs(now=now)
     if runs.is_work_waiting(now=now):
-        execute_next_run.delay()
+        nudge("analysis.tasks.execute_next_run")
 
 
 @shared_task(expires=3600)

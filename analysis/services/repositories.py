@@ -9,6 +9,7 @@ from analysis.git.errors import AddressRefused
 from analysis.models import Platform, Repository
 from analysis.services.git_limits import git_limits
 from analysis.services.runs import request_run
+from config.background import nudge
 from config.errors import Conflict, InvalidInput, Unavailable
 from organizations.audit import record
 from organizations.entitlements import require_room_for_repository
@@ -68,7 +69,7 @@ def disconnect_repository(*, repository: Repository, disconnected_by: User | Non
         subject=repository.full_name,
     )
     repository.delete()
-    transaction.on_commit(remove_clones_later)
+    nudge("analysis.tasks.remove_orphaned_clones")
 
 
 def default_clone_url(platform: Platform, full_name: str) -> str:
@@ -87,10 +88,3 @@ def refuse_address(clone_url: str) -> None:
         check_address(clone_url, git_limits())
     except AddressRefused as refusal:
         raise InvalidInput(f"cloneUrl: {refusal}") from refusal
-
-
-def remove_clones_later() -> None:
-    """Have a worker delete the clones that no repository owns any more."""
-    from analysis.tasks import remove_orphaned_clones
-
-    remove_orphaned_clones.delay()

@@ -6,7 +6,6 @@ The row is the queue. A worker claims by a conditional update whose row count te
 
 import uuid
 from datetime import datetime, timedelta
-from functools import partial
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -16,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from analysis.models import Repository, Run, RunKind, RunStatus
+from config.background import nudge
 
 LEASE = timedelta(seconds=30)
 MOST_ATTEMPTS = 3
@@ -48,9 +48,7 @@ def request_run(*, repository: Repository, requested_by: User | None = None) -> 
 def nudge_workers() -> None:
     """Tell a worker, after the commit, that there may be something to claim. A lost nudge costs seconds: the sweeper
     looks too."""
-    from analysis.tasks import execute_next_run
-
-    transaction.on_commit(partial(execute_next_run.delay))
+    nudge("analysis.tasks.execute_next_run")
 
 
 def claim_next_run(*, now: datetime) -> Run | None:

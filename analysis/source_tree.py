@@ -1,0 +1,49 @@
+"""From a git tree to the list of blobs that the engine wants to know about. No Django in here."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from analysis.engine.facts import FileFacts
+from analysis.engine.languages import FileKind, kind_of, language_of
+from analysis.git.tree import TreeEntry
+from analysis.parsing import BlobToParse
+
+POLICY_FILES = (".techdebt.yml", ".techdebt.yaml")
+FactsKey = tuple[str, str]  # blob, language
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTree:
+    """The files of one commit that count: path to blob, in path order. Vendored files are left out."""
+
+    blobs: Mapping[str, BlobToParse]
+    policy_blob: str | None
+
+    @property
+    def to_parse(self) -> list[BlobToParse]:
+        """Each distinct blob once."""
+        return list({(item.blob, item.language): item for item in self.blobs.values()}.values())
+
+    def with_facts(self, facts: Mapping[FactsKey, FileFacts]) -> dict[str, FileFacts]:
+        """Path to facts, for `evaluate`."""
+        return {path: facts[item.blob, item.language] for path, item in self.blobs.items()}
+
+
+def source_tree(entries: Iterable[TreeEntry]) -> SourceTree:
+    """Sort out what to read from a listed tree."""
+    blobs: dict[str, BlobToParse] = {}
+    policies: dict[str, str] = {}
+    for entry in entries:
+        if entry.path in POLICY_FILES:
+            policies[entry.path] = entry.blob
+        if item := blob_of(entry.path, entry.blob, entry.size):
+            blobs[entry.path] = item
+    policy_blob = next((policies[name] for name in POLICY_FILES if name in policies), None)
+    return SourceTree(blobs=blobs, policy_blob=policy_blob)
+
+
+def blob_of(path: str, blob: str, size: int) -> BlobToParse | None:
+    """What to parse for this path; None for a vendored file."""
+    if kind_of(path) == FileKind.VENDORED:
+        return None
+    return BlobToParse(blob=blob, language=language_of(path), size=size)
