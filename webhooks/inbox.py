@@ -1,0 +1,267 @@
+"""The inbox: events are stored before they are answered and worked on until they are done or dead.
+
+The database is the queue; a Celery message is only a hint that there is work, so losing the broker costs seconds.
+
+    received --claim--> processing --handled--> done
+        ^                   |
+        +-- failed, pause --+-- failed for the eighth time --> dead --redelivery or replay--> received
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import orjson
+import structlog
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Count, Exists, Min, OuterRef
+from django.utils import timezone
+from kombu.exceptions import KombuError, OperationalError
+
+from webhooks import tasks
+from webhooks.models import FINISHED, SourceName, State, WebhookEvent
+from webhooks.sources import SOURCES
+from webhooks.sources.base import BadEnvelope, Delivery, Fact, Handler
+
+MOST_ATTEMPTS = 8
+FIRST_PAUSE = timedelta(seconds=5)
+PAUSE_GROWTH = 3
+# A task is killed after a minute (tasks.HARD_LIMIT_SECONDS), so whoever holds an older claim is gone.
+LEASE = timedelta(seconds=60)
+# A worker takes new events for this long, then lets other work have its turn.
+TURN_SECONDS = 20.0
+NUDGES_PER_SWEEP = 8
+# After a failed hint the broker is left alone for a while, so that a broker that hangs does not slow down every answer.
+BROKER_REST_SECONDS = 5.0
+BODIES_KEPT = timedelta(days=30)
+EVENTS_KEPT = timedelta(days=90)
+LONGEST_ERROR = 1000
+
+log = structlog.get_logger("webhooks")
+
+
+class LeaseLost(Exception):
+    """Another worker has taken the event over: nothing that this one did may stay."""
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """The state of the inbox at a glance."""
+
+    due: int
+    oldest_due_at: datetime | None
+    dead: int
+
+
+# Accepting
+
+
+def accept(*, source: SourceName, headers: Mapping[str, str], body: bytes) -> bool:
+    """Verify a delivery, store its event once, hint at the work after the commit. Returns whether it was known.
+
+    A delivery of a dead event wakes it. Raises BadSignature, BadEnvelope, or Unavailable when the sender's own
+    verification cannot be reached; nothing is stored then.
+    """
+    sender = SOURCES[source]
+    delivery = Delivery(headers=headers, body=body)
+    sender.verify(delivery)
+    envelope = sender.describe(delivery, payload_of(body))
+    event = WebhookEvent(
+        source=source,
+        event_id=envelope.event_id,
+        type=envelope.type,
+        subject=envelope.subject,
+        occurred_at=envelope.occurred_at or timezone.now(),
+        body=body,
+    )
+    with transaction.atomic():
+        WebhookEvent.objects.bulk_create([event], ignore_conflicts=True)
+        is_new = WebhookEvent.objects.filter(pk=event.pk).exists()
+        if is_new or _wake(event):
+            transaction.on_commit(nudge)
+    return not is_new
+
+
+def payload_of(body: bytes) -> Mapping[str, Any]:
+    """The JSON object in a body; BadEnvelope for everything else."""
+    try:
+        payload = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise BadEnvelope("The body is not valid JSON") from error
+    if not isinstance(payload, dict):
+        raise BadEnvelope("The body must be a JSON object")
+    return payload
+
+
+def _wake(delivered: WebhookEvent) -> bool:
+    dead = WebhookEvent.objects.filter(source=delivered.source, event_id=delivered.event_id, state=State.DEAD)
+    return bool(dead.update(body=delivered.body, **_fresh()))
+
+
+def _fresh() -> dict[str, Any]:
+    return {"state": State.RECEIVED, "attempts": 0, "next_at": timezone.now(), "lease": None, "finished_at": None}
+
+
+# Hints
+
+
+class _Broker:
+    rests_until = 0.0
+
+
+def nudge() -> None:
+    """Tell a worker that there is work. It may be lost: the sweeper looks for work every ten seconds anyway."""
+    if time.monotonic() < _Broker.rests_until:
+        return
+    try:
+        tasks.process_events.apply_async(retry=False)
+    except (KombuError, OperationalError, OSError) as error:
+        _Broker.rests_until = time.monotonic() + BROKER_REST_SECONDS
+        log.warning("no broker, the sweeper will find the event", error=type(error).__name__)
+
+
+def sweep() -> None:
+    """Hint at what is due, once per event up to a few: new events whose hint was lost, pauses and claims that ended."""
+    due = WebhookEvent.objects.due(timezone.now())[:NUDGES_PER_SWEEP].count()
+    for _ in range(due):
+        nudge()
+
+
+# Working
+
+
+def drain() -> int:
+    """Work on due events one after the other until none is left or the turn is over. Returns how many it took."""
+    turn_ends = time.monotonic() + TURN_SECONDS
+    count = 0
+    while time.monotonic() < turn_ends:
+        event = claim_next()
+        if event is None:
+            return count
+        process(event)
+        count += 1
+    nudge()
+    return count
+
+
+def claim_next() -> WebhookEvent | None:
+    """Take the event that has been due longest of those whose subject nobody is working on; None without one."""
+    while True:
+        try:
+            with transaction.atomic():
+                event = _candidates().first()
+                if event is None or _claim(event):
+                    return event
+        except IntegrityError:
+            # Another worker took another event of this subject in the same instant; its claim is visible now.
+            continue
+
+
+def _candidates() -> Any:
+    now = timezone.now()
+    others = WebhookEvent.objects.filter(
+        state=State.PROCESSING, source=OuterRef("source"), subject=OuterRef("subject")
+    ).exclude(pk=OuterRef("pk"))
+    candidates = WebhookEvent.objects.due(now).filter(~Exists(others)).order_by("next_at")
+    if connection.features.has_select_for_update_skip_locked:
+        return candidates.select_for_update(skip_locked=True)
+    return candidates
+
+
+def _claim(event: WebhookEvent) -> bool:
+    # On SQLite there are no row locks: the condition decides who wins.
+    unchanged = WebhookEvent.objects.filter(pk=event.pk, state=event.state, attempts=event.attempts, lease=event.lease)
+    event.state, event.lease, event.attempts = State.PROCESSING, uuid4(), event.attempts + 1
+    return bool(
+        unchanged.update(state=event.state, lease=event.lease, attempts=event.attempts, next_at=timezone.now() + LEASE)
+    )
+
+
+def process(event: WebhookEvent) -> None:
+    """Run the handler of a claimed event. Its changes and `done` are one transaction; a failure is another."""
+    if event.attempts > MOST_ATTEMPTS:
+        _record_failure(event, RuntimeError(f"The worker was lost {MOST_ATTEMPTS} times"))
+        return
+    handler = SOURCES[SourceName(event.source)].handlers.get(event.type)
+    try:
+        _run(event, handler)
+    except LeaseLost:
+        log.warning("another worker took the event over", event=str(event.pk))
+    except Exception as error:
+        # Whatever a handler raises is kept with the event and tried again: no event may be lost to a fault of ours.
+        log.warning("event failed", event=str(event.pk), type=event.type, attempts=event.attempts, exc_info=True)
+        _record_failure(event, error)
+
+
+def _run(event: WebhookEvent, handler: Handler | None) -> None:
+    arguments = handler.read(fact_of(event)) if handler else None
+    with transaction.atomic():
+        if handler:
+            handler.apply(arguments)
+        _end(event, state=State.DONE, handled=handler is not None, error="", finished_at=timezone.now())
+
+
+def fact_of(event: WebhookEvent) -> Fact:
+    """The event as its handler sees it."""
+    return Fact(
+        source=SourceName(event.source),
+        event_id=event.event_id,
+        type=event.type,
+        occurred_at=event.occurred_at,
+        payload=payload_of(bytes(event.body)),
+    )
+
+
+def _record_failure(event: WebhookEvent, error: Exception) -> None:
+    sentence = "".join(c for c in f"{type(error).__name__}: {error}" if c.isprintable())[:LONGEST_ERROR]
+    now = timezone.now()
+    try:
+        if event.attempts >= MOST_ATTEMPTS:
+            _end(event, state=State.DEAD, error=sentence, finished_at=now)
+        else:
+            _end(event, state=State.RECEIVED, error=sentence, next_at=now + pause_after(event.attempts))
+    except LeaseLost:
+        log.warning("another worker took the failed event over", event=str(event.pk))
+
+
+def pause_after(attempts: int) -> timedelta:
+    """How long a failed event waits: 5 s, 15 s, 45 s and so on, an hour and a half in all before it is dead."""
+    return FIRST_PAUSE * PAUSE_GROWTH ** (attempts - 1)
+
+
+def _end(event: WebhookEvent, **changes: Any) -> None:
+    mine = WebhookEvent.objects.filter(pk=event.pk, state=State.PROCESSING, lease=event.lease)
+    if not mine.update(lease=None, **changes):
+        raise LeaseLost
+
+
+# Looking after
+
+
+def replay(*, ids: Iterable[UUID]) -> int:
+    """Run finished events again from the first attempt, on a member of staff's word. Returns how many were woken.
+
+    Events whose body was forgotten, and those still being worked on, stay as they are.
+    """
+    with transaction.atomic():
+        woken = WebhookEvent.objects.filter(pk__in=ids, state__in=FINISHED).exclude(body=b"").update(**_fresh())
+        if woken:
+            transaction.on_commit(nudge)
+    return woken
+
+
+def forget(*, now: datetime) -> None:
+    """Drop the bodies of events that ended 30 days ago, and events that ended 90 days ago."""
+    finished = WebhookEvent.objects.filter(state__in=FINISHED)
+    finished.filter(finished_at__lt=now - EVENTS_KEPT).delete()
+    finished.filter(finished_at__lt=now - BODIES_KEPT).exclude(body=b"").update(body=b"")
+
+
+def backlog() -> Backlog:
+    """How much is waiting, since when, and how much has failed for good. Two queries on small indexes."""
+    due = WebhookEvent.objects.due(timezone.now()).aggregate(count=Count("pk"), oldest=Min("next_at"))
+    dead = WebhookEvent.objects.filter(state=State.DEAD).count()
+    return Backlog(due=due["count"], oldest_due_at=due["oldest"], dead=dead)

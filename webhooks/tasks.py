@@ -1,0 +1,32 @@
+"""Background work on provider events. No task carries an event: the database knows what is due."""
+
+from celery import shared_task
+from django.utils import timezone
+
+# Longer than a turn of the inbox and the time-outs of the provider calls that its last event may make.
+SOFT_LIMIT_SECONDS = 50
+HARD_LIMIT_SECONDS = 60
+
+
+@shared_task(soft_time_limit=SOFT_LIMIT_SECONDS, time_limit=HARD_LIMIT_SECONDS, expires=60)
+def process_events() -> None:
+    """Work on whatever is due."""
+    from webhooks import inbox
+
+    inbox.drain()
+
+
+@shared_task(soft_time_limit=20, time_limit=30, expires=10)
+def sweep_events() -> None:
+    """Every ten seconds: find the work whose hint was lost."""
+    from webhooks import inbox
+
+    inbox.sweep()
+
+
+@shared_task(soft_time_limit=300, time_limit=360)
+def forget_events() -> None:
+    """Once a day: drop what is old enough."""
+    from webhooks import inbox
+
+    inbox.forget(now=timezone.now())
