@@ -73,9 +73,7 @@ def test_work_whose_lease_is_lost_is_killed() -> None:
 
 
 def test_work_that_takes_too_much_memory_fails(capfd) -> None:
-    outcome = run_in_child(
-        lambda: bytearray(2 * 1024**3) and None, seconds=10, heartbeat=always, memory_bytes=1024**3
-    )
+    outcome = run_in_child(lambda: bytearray(2 * 1024**3) and None, seconds=10, heartbeat=always, memory_bytes=1024**3)
 
     assert outcome == Outcome.FAILED
     assert "MemoryError" in capfd.readouterr().err
