@@ -36,7 +36,7 @@ class EntranceViewSet(ViewSet):
         body = SignUpSerializer(data=request.data)
         body.is_valid(raise_exception=True)
 
-        user, pair = services.sign_up(**body.validated_data, address=client_address(request._request))
+        user, pair = services.sign_up(**body.validated_data, address=client_address(request._request) or None)
 
         return Response(signed_in(user, pair), status=status.HTTP_201_CREATED, headers=NOT_STORED)
 
@@ -44,7 +44,7 @@ class EntranceViewSet(ViewSet):
         body = LogInSerializer(data=request.data)
         body.is_valid(raise_exception=True)
 
-        user, pair = services.log_in(**body.validated_data, address=client_address(request._request))
+        user, pair = services.log_in(**body.validated_data, address=client_address(request._request) or None)
 
         return Response(signed_in(user, pair), headers=NOT_STORED)
 

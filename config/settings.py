@@ -4,9 +4,12 @@ import hmac
 import os
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from environ import Env
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from config import env
 from config.logging import LOGGING as LOGGING
@@ -110,11 +113,22 @@ else:
 # Cache and broker: embedded without set-up, Redis by REDIS_URL
 REDIS_URL = env.text("REDIS_URL")
 if REDIS_URL:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+    CACHES: dict[str, dict[str, Any]] = {
+        "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
+        # A Redis that is away must cost a request nothing: one quick try, then SQL counts.
+        "counters": {
+            "BACKEND": "accounts.counters.CounterCache",
+            "LOCATION": REDIS_URL,
+            "OPTIONS": {"retry": Retry(NoBackoff(), 0), "socket_connect_timeout": 0.5, "socket_timeout": 0.5},
+        },
+    }
     CELERY_BROKER_URL = REDIS_URL
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 3600, "unacked_restore_throttle": 1}
 else:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    CACHES = {
+        "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+        "counters": {"BACKEND": "accounts.counters.CounterCache"},
+    }
     BROKER_DIR = VAR_DIR / "broker"
     (BROKER_DIR / "queue").mkdir(parents=True, exist_ok=True)
     CELERY_BROKER_URL = "filesystem://"
@@ -124,6 +138,10 @@ else:
         "control_folder": str(BROKER_DIR / "control"),
         "polling_interval": 0.1,
     }
+
+if ON_SQLITE:
+    # Beside the database: a count would otherwise wait for every long transaction.
+    CACHES["counters"].setdefault("OPTIONS", {})["file"] = VAR_DIR / "counters.sqlite3"
 
 # Background work: the database row is the truth, a message only a hint that may be lost or come twice
 CELERY_TASK_ACKS_LATE = True
@@ -161,12 +179,14 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["config.api.parsing.SafeJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["config.api.rendering.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.rendering.AlwaysTheFirst",
     "EXCEPTION_HANDLER": "config.api.errors.handle",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0)
 RATELIMIT_ENABLE = env.boolean("RATELIMIT_ENABLE", True)
-# The checks refuse LocMem, which is exact for the one web process of the embedded default.
+RATELIMIT_USE_CACHE = "counters"
+# The checks know only the caches of Django; ours counts atomically.
 SILENCED_SYSTEM_CHECKS = ["django_ratelimit.E003", "django_ratelimit.W001"]
 APP_ORIGIN = "{0.scheme}://{0.netloc}".format(urlsplit(APP_URL))
 CORS_ALLOWED_ORIGINS = env.words("CORS_ALLOWED_ORIGINS", APP_ORIGIN)
@@ -295,6 +315,10 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/v1",
     "SCHEMA_PATH_PREFIX_TRIM": True,
     "SERVERS": [{"url": BASE_URL}],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.schema.complete",
+    ],
 }
 
 configure_structlog()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.cache import caches
+from django.core.cache import cache, caches
 from rest_framework.test import APIClient
 
 from accounts import letters, services
@@ -42,8 +42,7 @@ def _is_loopback(host: str) -> bool:
 @pytest.fixture(autouse=True)
 def _empty_caches() -> Iterator[None]:
     yield
-    for cache in caches.all(initialized_only=True):
-        cache.clear()
+    cache.clear()
 
 
 @pytest.fixture
@@ -104,9 +103,12 @@ def client_of(user: User) -> APIClient:
 
 
 @pytest.fixture
-def rate_limits(settings: Any) -> None:
+def rate_limits(settings: Any, django_db_blocker: Any) -> Iterator[None]:
     """The table of rate limits is in force."""
     settings.RATELIMIT_ENABLE = True
+    yield
+    with django_db_blocker.unblock():
+        caches["counters"].clear()
 
 
 @pytest.fixture

@@ -5,12 +5,14 @@ from http import HTTPStatus
 from typing import Any
 
 import structlog
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from config import errors
+from config.api.rates import was_counted
 
 STATUS_OF = {
     errors.InvalidInput: HTTPStatus.BAD_REQUEST,
@@ -21,6 +23,8 @@ STATUS_OF = {
     errors.ProviderFailed: HTTPStatus.BAD_GATEWAY,
     errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
+
+DatabaseAway = OperationalError | InterfaceError
 
 log = structlog.get_logger("api")
 
@@ -33,6 +37,10 @@ def error_body(status: int, message: str) -> dict[str, Any]:
 
 def handle(exception: Exception, context: dict[str, Any]) -> Response | None:
     """Answer an exception of a view; None lets Django log it and call `server_error`."""
+    exception = _counted(exception, context)
+    if isinstance(exception, DatabaseAway):
+        log.error("the database is away", exc_info=exception)
+        return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "The database does not answer; try again", {"Retry-After": "5"})
     if isinstance(exception, errors.Refusal):
         status = next(code for kind, code in STATUS_OF.items() if isinstance(exception, kind))
         return _answer(status, exception.message)
@@ -63,6 +71,18 @@ def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
 def server_error(request: HttpRequest) -> JsonResponse:
     """A fault of ours. The cause is in the log under the request's id, never in the answer."""
     return _json(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal server error")
+
+
+def _counted(exception: Exception, context: Mapping[str, Any]) -> Exception:
+    # DRF counts a call only after authentication and permission have passed. A refusal on the way is counted here, so
+    # that guessing tokens is limited too and every answer carries the limit's headers.
+    if isinstance(exception, DatabaseAway) or was_counted(context["request"]):
+        return exception
+    try:
+        context["view"].check_throttles(context["request"])
+    except (exceptions.Throttled, OperationalError, InterfaceError) as instead:
+        return instead
+    return exception
 
 
 def _answer(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:

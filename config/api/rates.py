@@ -1,8 +1,13 @@
-"""Who is limited how: one table for the whole service, enforced by one throttle class."""
+"""Who is limited how: one table for the whole service, enforced by one throttle class.
+
+Windows are fixed, a minute long, and counted by django-ratelimit in the cache `counters` (see the settings). A caller
+with a living session is counted by that session, everybody else by address, so a made-up Authorization header buys
+nothing. Whatever stands in no row shares the default.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import ipaddress
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -24,39 +29,72 @@ RATES = {
     ("POST", "auth/reset-password"): "5/m",
     ("GET", "auth/me"): "60/m",
 }
+# Protected by signature, size and caching instead.
+UNLIMITED = ("billing/webhook/", "webhooks/", "badge/")
+
+
+def is_limited(path: str) -> bool:
+    """Whether calls of a path below /v1 are counted."""
+    return not path.removeprefix("/").startswith(UNLIMITED)
 
 
 class TableThrottle(BaseThrottle):
-    """A fixed window of one minute per operation and caller. The usage goes to RateLimitHeadersMiddleware."""
+    """Counts a call once. The usage stays on the request for RateLimitHeadersMiddleware."""
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        if not settings.RATELIMIT_ENABLE:
-            return True
         match = request.resolver_match
-        operation = (request.method or "", match.route.removeprefix("v1/") if match else "")
-        rate = RATES.get(operation)
-        group = " ".join(operation) if rate else "default"
-        self.usage = get_usage(request._request, group=group, key=caller_key, rate=rate or DEFAULT_RATE, increment=True)
+        route = match.route.removeprefix("v1/") if match else ""
+        if not settings.RATELIMIT_ENABLE or not is_limited(route):
+            return True
+        rate = RATES.get((request.method or "", route))
+        self.usage = get_usage(
+            request._request,
+            group=f"{request.method} {route}" if rate else "default",
+            key=lambda group, _: caller_of(request),
+            rate=rate or DEFAULT_RATE,
+            increment=True,
+        )
         setattr(request._request, "rate_usage", self.usage)  # noqa: B010 - an attribute of ours on Django's request
-        return self.usage is None or not self.usage["should_limit"]
+        return not self.usage["should_limit"]
 
     def wait(self) -> float:
-        return max(1, self.usage["time_left"]) if self.usage else 1
+        return max(1, self.usage["time_left"])
 
 
-def caller_key(group: str, request: HttpRequest) -> str:
-    """The caller's credential where there is one, else the address. Only a hash of a credential goes to the cache."""
-    credential = request.headers.get("Authorization", "")
-    if credential:
-        return hashlib.sha256(credential.encode()).hexdigest()
-    return client_address(request)
+def was_counted(request: Request) -> bool:
+    """Whether the throttle has seen this request already."""
+    return hasattr(request._request, "rate_usage")
+
+
+def caller_of(request: Request) -> str:
+    """The session of a caller who proved one, else the address; of IPv6 the network, as one client has 2**64."""
+    if session := getattr(request.auth, "pk", None):
+        return f"session {session}"
+    address = client_address(request._request)
+    return str(ipaddress.ip_network(f"{address}/64", strict=False)) if ":" in address else address
 
 
 def client_address(request: HttpRequest) -> str:
-    """REMOTE_ADDR, or behind n trusted proxies the n-th entry from the right of X-Forwarded-For."""
-    peer: Any = request.META.get("REMOTE_ADDR", "")
+    """REMOTE_ADDR, or behind n trusted proxies the n-th entry from the right of X-Forwarded-For.
+
+    An entry that is no address, or a header with too few of them, did not come from our proxies: the peer counts then.
+    Empty when the peer has no address either (a Unix socket).
+    """
+    peer: Any = _address(request.META.get("REMOTE_ADDR", ""))
+    hops = request.headers.get("X-Forwarded-For", "").split(",")
     count = settings.TRUSTED_PROXY_COUNT
-    if not count:
+    if not 0 < count <= len(hops):
         return str(peer)
-    hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",") if hop.strip()]
-    return hops[-count] if len(hops) >= count else str(peer)
+    return _address(hops[-count]) or str(peer)
+
+
+def _address(text: str) -> str:
+    text = text.strip()
+    if text.startswith("[") or text.count(":") == 1:
+        text = text.rpartition(":")[0].strip("[]") if not text.endswith("]") else text.strip("[]")
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return ""
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or address)

@@ -1,0 +1,115 @@
+"""Where rate limits are counted: Redis, or a SQL table when there is none or it is away.
+
+Counting must be exact among threads and web processes, so each place counts in one atomic step. A count may start anew
+when Redis goes or comes back in the middle of a window; it never fails.
+"""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import structlog
+from django.core.cache.backends.base import BaseCache
+from django.core.cache.backends.redis import RedisCache
+from django.db import connection
+from redis.exceptions import RedisError
+
+LONGEST_WINDOW = timedelta(seconds=90)
+CREATE = """CREATE TABLE IF NOT EXISTS accounts_ratecounter
+    (key TEXT PRIMARY KEY, count INTEGER NOT NULL, expires_at TEXT NOT NULL)"""
+COUNT = """INSERT INTO accounts_ratecounter (key, count, expires_at) VALUES (%s, %s, %s)
+    ON CONFLICT (key) DO UPDATE SET count = accounts_ratecounter.count + excluded.count RETURNING count"""
+READ = "SELECT count FROM accounts_ratecounter WHERE key = %s"
+EXPIRE = "DELETE FROM accounts_ratecounter WHERE expires_at < %s"
+CLEAR = "DELETE FROM accounts_ratecounter"
+
+log = structlog.get_logger("counters")
+
+
+class CounterCache(BaseCache):
+    """The part of a cache that django-ratelimit asks for: add, incr and get of counters that live about a minute.
+
+    `LOCATION` is a Redis address or empty. `OPTIONS["file"]` names an SQLite file for the SQL table; without it the
+    table is the one in the database. The file is for databases on SQLite, where a count would otherwise wait for every
+    long transaction.
+    """
+
+    def __init__(self, location: str, params: dict[str, Any]) -> None:
+        options = dict(params.get("OPTIONS", {}))
+        self.sql = _File(options.pop("file")) if "file" in options else _Database()
+        super().__init__(params)
+        self.redis = RedisCache(location, {**params, "OPTIONS": options}) if location else None
+
+    def add(self, key: str, value: int, timeout: Any = None, version: int | None = None) -> bool:
+        """Start a counter in Redis. False where it stands already or SQL counts: `incr` does it all there."""
+        if self.redis is None:
+            return False
+        try:
+            return bool(self.redis.add(key, value, timeout, version))
+        except RedisError as error:
+            log.warning("Redis is away; limits are counted in SQL", error=type(error).__name__)
+            return False
+
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        """Count and return the new figure."""
+        if self.redis is not None:
+            try:
+                return int(self.redis.incr(key, delta, version))
+            except (RedisError, ValueError):  # away, or back since `add` and knows nothing of the key
+                pass
+        expires_at = datetime.now(UTC) + LONGEST_WINDOW
+        return int(self.sql.execute(COUNT, [self.make_key(key, version), delta, expires_at])[0][0])
+
+    def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
+        """The figure, or the default when nothing was counted."""
+        if self.redis is not None:
+            try:
+                return self.redis.get(key, default, version)
+            except RedisError:
+                pass
+        rows = self.sql.execute(READ, [self.make_key(key, version)])
+        return rows[0][0] if rows else default
+
+    def clear_expired(self) -> None:
+        """Remove what SQL counted in windows that are over."""
+        self.sql.execute(EXPIRE, [datetime.now(UTC)])
+
+    def clear(self) -> None:
+        if self.redis is not None:
+            with contextlib.suppress(RedisError):
+                self.redis.clear()
+        self.sql.execute(CLEAR, [])
+
+
+class _Database:
+    """The table of the model RateCounter."""
+
+    def execute(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        with connection.cursor() as cursor:
+            cursor.execute(sql, values)
+            return list(cursor.fetchall()) if cursor.description else []
+
+
+class _File:
+    """The same table in an SQLite file of its own; a crash may forget it, so nothing waits for the disk."""
+
+    def __init__(self, path: Any) -> None:
+        self.path = path
+        self.local = threading.local()
+
+    def execute(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        plain = [value.isoformat() if isinstance(value, datetime) else value for value in values]
+        return list(self._connection().execute(sql.replace("%s", "?"), plain).fetchall())
+
+    def _connection(self) -> sqlite3.Connection:
+        opened: sqlite3.Connection | None = getattr(self.local, "connection", None)
+        if opened is None:
+            opened = sqlite3.connect(self.path, timeout=20, isolation_level=None)
+            opened.execute("PRAGMA journal_mode=WAL")
+            opened.execute("PRAGMA synchronous=OFF")
+            opened.execute(CREATE)
+            self.local.connection = opened
+        return opened

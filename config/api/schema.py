@@ -1,0 +1,149 @@
+"""How operations are described in the OpenAPI document.
+
+Every action of a viewset carries one decorator:
+
+    @describe(
+        "Invite somebody",
+        request=InviteMemberSerializer,
+        response=InvitationSerializer,
+        status=201,
+        request_example={"email": "dana@example.org", "role": "member"},
+        example={"id": "0199...", "email": "dana@example.org", ...},
+        errors={403: "Your plan allows no more members", 409: "An invitation is already pending for this email"},
+    )
+    def create(self, request, organization_id): ...
+
+`response` is a serializer (an instance with many=True for a list, `page(ItemSerializer)` for a page), None for an
+answer without a body, or a raw JSON schema. What every operation has in common is added to all of them by `complete`:
+401 where a token is needed, 400, 413 and 415 where there is a body, 429 where there is a limit, and 500.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+
+from config.api.errors import error_body
+from config.api.rates import DEFAULT_RATE, RATES, is_limited
+
+ERROR_SCHEMA = {
+    "type": "object",
+    "description": "Every answer with a status of 400 or above.",
+    "required": ["statusCode", "message", "error"],
+    "additionalProperties": False,
+    "properties": {
+        "statusCode": {"type": "integer", "description": "The HTTP status."},
+        "message": {
+            "type": "string",
+            "description": "What is wrong, naming the field: `name: is required`.",
+        },
+        "error": {"type": "string", "description": "The reason phrase of the HTTP status."},
+    },
+}
+ERROR = {"$ref": "#/components/schemas/Error"}
+METHODS = ("get", "put", "post", "delete", "patch")
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """Tells the document about access tokens."""
+
+    target_class = "accounts.authentication.SessionTokenAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "An access token."}
+
+
+def describe(
+    summary: str,
+    *,
+    description: str = "",
+    request: Any = None,
+    response: Any = None,
+    status: int = 200,
+    request_example: Any = None,
+    example: Any = None,
+    errors: Mapping[int, str] | None = None,
+    parameters: Sequence[OpenApiParameter] = (),
+    media_type: str = "application/json",
+) -> Callable[[Any], Any]:
+    """Describe one operation: what goes in and comes out, an example of both, and its errors by status and message."""
+    examples = []
+    if request_example is not None:
+        examples.append(OpenApiExample("Request", value=request_example, request_only=True))
+    if example is not None:
+        examples.append(OpenApiExample("Answer", value=example, response_only=True, status_codes=[str(status)]))
+    answers: dict[Any, Any] = {(status, media_type) if response is not None else status: _success(response, status)}
+    for code, message in (errors or {}).items():
+        answers[code] = OpenApiResponse(ERROR, HTTPStatus(code).phrase, examples=[error_example(code, message)])
+    return extend_schema(
+        summary=summary,
+        description=description or f"{summary}.",
+        request=request,
+        responses=answers,
+        examples=examples,
+        parameters=list(parameters),
+    )
+
+
+def query(name: str, kind: type = str, about: str = "", **options: Any) -> OpenApiParameter:
+    """A query parameter; `options` are those of OpenApiParameter (`enum`, `default`, `required`)."""
+    return OpenApiParameter(name, kind, OpenApiParameter.QUERY, description=about, **options)
+
+
+PAGE = [
+    query("page", int, "Which page, from 1.", default=1),
+    query("perPage", int, "Rows per page, 1 to 100; more is taken as 100.", default=20),
+]
+
+
+def page(item: Any) -> type[Any]:
+    """The serializer of a page of `item`s: `{data, total, page, perPage, totalPages}`."""
+    from rest_framework import serializers
+
+    name = f"{item.__name__.removesuffix('Serializer')}Page"
+    numbers = {field: serializers.IntegerField() for field in ("total", "page", "perPage", "totalPages")}
+    return type(f"{name}Serializer", (serializers.Serializer,), {"data": item(many=True), **numbers})
+
+
+def error_example(code: int, message: str) -> OpenApiExample:
+    """The error body as an example."""
+    return OpenApiExample(message, value=error_body(code, message), response_only=True, status_codes=[str(code)])
+
+
+def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Postprocessing hook: the error schema, and on each operation the refusals and headers that all have in common."""
+    result.setdefault("components", {}).setdefault("schemas", {})["Error"] = ERROR_SCHEMA
+    for path, operations in result["paths"].items():
+        for method in METHODS:
+            if method in operations:
+                _complete_operation(method.upper(), path, operations[method])
+    return result
+
+
+def _complete_operation(method: str, path: str, operation: dict[str, Any]) -> None:
+    common = {500: "Internal server error"}
+    if any(operation.get("security", [])):
+        common[401] = "Unauthorized"
+    if "requestBody" in operation:
+        common |= {400: "The body is not valid JSON", 413: "The body is larger than 1024 KiB"}
+        common[415] = 'Unsupported media type "text/plain" in request.'
+    if is_limited(path):
+        common[429] = "Too many requests; try again in 42 seconds"
+        limit = RATES.get((method, path.lstrip("/")), DEFAULT_RATE).partition("/")[0]
+        operation["description"] = f"{operation.get('description', '')}\n\nAt most {limit} calls a minute.".strip()
+    answers = operation["responses"]
+    for code, message in common.items():
+        answers.setdefault(str(code), _raw_error(code, message))
+    operation["responses"] = dict(sorted(answers.items()))
+
+
+def _success(response: Any, status: int) -> OpenApiResponse:
+    return OpenApiResponse(response, HTTPStatus(status).phrase)
+
+
+def _raw_error(code: int, message: str) -> dict[str, Any]:
+    content = {"application/json": {"schema": ERROR, "example": error_body(code, message)}}
+    return {"description": HTTPStatus(code).phrase, "content": content}
