@@ -6,7 +6,7 @@ Its configuration is written by us before every use, so nothing that a server or
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from analysis.git.address import PinnedAddress, check_address
@@ -31,6 +31,8 @@ BRANCHES = "refs/debt/heads/"
 PULLS = "refs/debt/pull/"
 # Written last while a clone is created: a folder without it is a half clone.
 COMPLETE = "debt-clone"
+# File limits are set in blocks of this size.
+FILE_BLOCK_BYTES = 512
 
 _PULL = re.compile(r"refs/(?:pull|merge-requests)/([1-9][0-9]{0,9})/(?:head|merge)\Z")
 _HASH = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
@@ -239,40 +241,41 @@ def _ask(remote: _Remote, wanted: Sequence[str]) -> tuple[str | None, dict[str, 
 def _fetch(remote: _Remote, found: Mapping[str, str]) -> None:
     limits, folder = remote.limits, remote.folder
     _make_room(remote, [_local_name(ref) for ref in found])
-    room = limits.pack_bytes - objects_size(folder)
-    if room < 4096:
-        raise CloneTooLarge
+    config = (folder / "config").read_text()
 
     def watch() -> None:
         if objects_size(folder) > limits.pack_bytes:
             raise CloneTooLarge
 
-    transfer = Transfer(
-        scheme=remote.transfer.scheme,
-        config=remote.transfer.config,
-        secrets=remote.transfer.secrets,
-        watch=watch,
-        file_bytes=room,
-        hold=remote.transfer.hold,
-    )
-    sha256 = "sha256" in (folder / "config").read_text()
+    room = limits.pack_bytes - objects_size(folder)
+    if room < FILE_BLOCK_BYTES:
+        raise CloneTooLarge
     try:
         remote.git(
             "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
-            "--no-auto-maintenance", "--update-shallow", "--force", "--refmap=", f"--filter=blob:limit={limits.file_bytes}",
-            "--", remote.address.url, *(f"+{ref}:{_local_name(ref)}" for ref in found), transfer=transfer,
+            "--no-auto-maintenance", "--update-shallow", "--force", "--refmap=",
+            f"--filter=blob:limit={limits.file_bytes}", "--", remote.address.url,
+            *(f"+{ref}:{_local_name(ref)}" for ref in found),
+            transfer=replace(remote.transfer, watch=watch, file_bytes=room),
         )  # fmt: skip
-    except GitTimedOut:
-        raise GitTimedOut("The repository could not be fetched in time; try again later.") from None
     except GitError as error:
-        if type(error) is GitError:
-            raise CloneUnreachable(detail=error.detail) from None
-        raise
+        raise _fetch_failure(error, remote) from None
     finally:
         # With the keys of a partial clone unset, a blob that was filtered reads as missing and is never fetched.
-        replace_file(folder / "config", CONFIG_SHA256 if sha256 else CONFIG)
+        replace_file(folder / "config", config)
     if len(list((folder / "objects/pack").glob("*.pack"))) > limits.packs:
         remote.git("repack", "-d", "-q", "--geometric=2")
+
+
+def _fetch_failure(error: GitError, remote: _Remote) -> GitError:
+    """The error of a fetch in words that fit. git does not tell that its pack ran into the limit; the size does."""
+    if objects_size(remote.folder) > remote.limits.pack_bytes - 2 * FILE_BLOCK_BYTES:
+        return CloneTooLarge(detail=error.detail)
+    if isinstance(error, GitTimedOut):
+        return GitTimedOut("The repository could not be fetched in time; try again later.", detail=error.detail)
+    if type(error) is GitError:
+        return CloneUnreachable(detail=error.detail)
+    return error
 
 
 def _make_room(remote: _Remote, local_names: Sequence[str]) -> None:

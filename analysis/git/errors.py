@@ -25,7 +25,7 @@ class AddressRefused(GitError):
 
 
 class CloneUnreachable(GitError):
-    message = "The clone address does not answer; check the address and that the server is up, then analyze again."
+    message = "The clone address does not answer or breaks off; check the address and its server, then analyze again."
 
 
 class AccessDenied(CloneUnreachable):
@@ -79,11 +79,12 @@ _SPOKEN: tuple[tuple[str, type[GitError]], ...] = (
     (r"not a git repository|does not appear to be a git repository|is this a git repository", NotARepository),
     (r"dubious ownership", AccessDenied),
     (r"couldn't find remote ref|unknown revision|Needed a single revision|not a valid object name", UnknownRevision),
-    (r"bad object|corrupt|[Cc]ould not read|unable to read|index-pack failed|does not match|bad tree|not a tree|"
-     r"inflate|[Nn]ot a valid|unable to unpack|invalid object|malformed|is empty|unresolved deltas|failed to parse",
-     DamagedRepository),
+    # Before damage: a transfer that breaks off also leaves a pack that git calls damaged.
     (r"unable to access|remote end hung up|early EOF|expected flush|RPC failed|unexpected disconnect|"
      r"protocol error|[Cc]onnection|Could not resolve|Could not read from remote", CloneUnreachable),
+    (r"bad object|corrupt|invalid index-pack output|could not read [0-9a-f]|unable to read|index-pack failed|"
+     r"does not match|bad tree|not a tree|inflate|[Nn]ot a valid|unable to unpack|invalid object|malformed|is empty|"
+     r"unresolved deltas|failed to parse", DamagedRepository),
 )  # fmt: skip
 
 

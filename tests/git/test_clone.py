@@ -1,0 +1,430 @@
+"""Clones over real transports: fetched, fetched again, killed, refused and removed."""
+
+import base64
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.git.clone import is_shallow, mirror, open_local, remove_clone
+from analysis.git.command import run_git
+from analysis.git.errors import (
+    AccessDenied,
+    AddressMoved,
+    CloneTooLarge,
+    CloneUnreachable,
+    GitError,
+    GitTimedOut,
+    NotARepository,
+    UnknownRevision,
+)
+from analysis.git.tree import default_branch, list_tree, resolve
+from tests.providers.git_http import GitHttpServer
+
+TOKEN = "tok-3f9c1d"
+BASIC = "Basic " + base64.b64encode(f"x:{TOKEN}".encode()).decode()
+
+
+class TestMirror:
+    def test_first_makes_the_clone_then_brings_it_up_to_date(self, origin, clone, limits, soon):
+        one = origin.commit({"a.py": b"1\n"})
+        first = mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        two = origin.commit({"a.py": b"2\n"}, one)
+        second = mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+
+        assert (first.default_branch, first.head_sha, first.created) == ("main", one, True)
+        assert (second.head_sha, second.created) == (two, False)
+        assert default_branch(clone) == "main"
+        assert resolve(clone, "main") == two
+
+    def test_a_branch_that_was_rewritten_is_followed(self, origin, clone, limits, soon):
+        origin.commit({"a.py": b"1\n"})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        other = origin.commit({"b.py": b"2\n"})
+
+        assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == other
+
+    def test_pull_requests_come_under_fixed_names_and_absent_ones_are_told(self, origin, clone, limits, soon):
+        main = origin.commit({"a.py": b"1\n"})
+        pull = origin.commit({"a.py": b"2\n"}, main, ref="refs/pull/7/head")
+
+        refs = ["refs/pull/7/head", "refs/merge-requests/8/head"]
+        result = mirror(origin.url, clone, branch="main", limits=limits, deadline=soon, extra_refs=refs)
+
+        assert result.refs == {"refs/heads/main": main, "refs/pull/7/head": pull}
+        assert result.missing == ("refs/merge-requests/8/head",)
+        assert run_git(clone, "rev-parse", "refs/debt/pull/7").decode().strip() == pull
+
+    def test_tags_and_other_branches_stay_away(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        for ref in ("refs/tags/v1", "refs/heads/other", "refs/notes/commits"):
+            origin.git("update-ref", ref, sha)
+
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+
+        assert run_git(clone, "for-each-ref", "--format=%(refname)") == b"refs/debt/heads/main\n"
+
+    def test_a_branch_may_take_the_place_of_a_folder_of_branches(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"}, ref="refs/heads/topic/one")
+        origin.commit({"a.py": b"1\n"})
+        mirror(origin.url, clone, branch="topic/one", limits=limits, deadline=soon)
+        origin.git("update-ref", "-d", "refs/heads/topic/one")
+        origin.git("update-ref", "refs/heads/topic", sha)
+
+        assert mirror(origin.url, clone, branch="topic", limits=limits, deadline=soon).head_sha == sha
+
+    def test_old_pull_requests_leave_at_the_cap(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        few = replace(limits, refs=4)
+        for number in range(1, 9):
+            origin.git("update-ref", f"refs/pull/{number}/head", sha)
+            extra = [f"refs/pull/{number}/head"]
+            mirror(origin.url, clone, branch=None, limits=few, deadline=soon, extra_refs=extra)
+
+        assert len(run_git(clone, "for-each-ref").splitlines()) <= 4
+
+    def test_many_small_packs_are_packed_together(self, origin, clone, limits, soon):
+        few, sha = replace(limits, packs=3), origin.commit({"a.py": b"0\n"})
+        for number in range(6):
+            mirror(origin.url, clone, branch=None, limits=few, deadline=soon)
+            sha = origin.commit({"a.py": f"{number}\n".encode() * 9}, sha)
+
+        assert len(list(clone.glob("objects/pack/*.pack"))) <= 4
+        assert len(list_tree(clone, "main").entries) == 1
+
+    def test_large_blobs_stay_at_the_server_and_are_never_fetched_later(self, origin, clone, limits, soon):
+        origin.git("config", "uploadpack.allowFilter", "true")
+        origin.commit({"small.py": b"1\n", "large.bin": os.urandom(3_000_000)})
+
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        tree = list_tree(clone, "main")
+
+        assert {entry.path: entry.size for entry in tree.entries} == {"small.py": 2, "large.bin": -1}
+        assert tree.missing == 1
+        assert "promisor" not in (clone / "config").read_text()
+
+    def test_a_large_blob_does_not_hinder_the_next_fetch(self, origin, clone, limits, soon):
+        origin.git("config", "uploadpack.allowFilter", "true")
+        one = origin.commit({"large.bin": os.urandom(2_000_000)})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        two = origin.commit({"large.bin": os.urandom(2_000_000), "b.py": b"1\n"}, one)
+
+        assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == two
+
+    def test_a_shallow_origin_gives_a_shallow_clone(self, origin, make_repository, clone, limits, soon):
+        one = origin.commit({"a.py": b"1\n"})
+        two = origin.commit({"a.py": b"2\n"}, one)
+        cut = make_repository("cut.git")
+        cut.git("fetch", "-q", "--depth=1", origin.url, "main:main")
+
+        result = mirror(cut.url, clone, branch=None, limits=limits, deadline=soon)
+
+        assert (result.head_sha, result.shallow, is_shallow(clone)) == (two, True, True)
+
+
+class TestBadInput:
+    def test_an_empty_repository_has_no_head(self, origin, clone, limits, soon):
+        result = mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+
+        assert (result.head_sha, result.default_branch) == (None, None)
+
+    def test_a_repository_that_was_empty_is_filled_later(self, origin, clone, limits, soon):
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        sha = origin.commit({"a.py": b"1\n"})
+
+        assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == sha
+
+    @pytest.mark.parametrize(
+        "branch", ["nope", "-x", "a..b", "a b", "a.lock", "@", "HEAD", "a//b", "x:y", "*", "/a", "a/"]
+    )
+    def test_unknown_and_impossible_branches(self, origin, clone, limits, soon, branch):
+        origin.commit({"a.py": b"1\n"})
+
+        with pytest.raises(UnknownRevision) as failure:
+            mirror(origin.url, clone, branch=branch, limits=limits, deadline=soon)
+
+        assert failure.value.message.endswith(".")
+        assert not clone.exists()
+
+    def test_a_default_branch_without_commits_beside_others(self, origin, clone, limits, soon):
+        origin.commit({"a.py": b"1\n"}, ref="refs/heads/other")
+
+        with pytest.raises(UnknownRevision, match="no default branch"):
+            mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+
+    def test_not_a_repository(self, tmp_path, clone, limits, soon):
+        with pytest.raises(NotARepository):
+            mirror(f"file://{tmp_path}", clone, branch=None, limits=limits, deadline=soon)
+
+        assert not clone.exists()
+
+    def test_a_pack_above_the_limit(self, origin, clone, limits, soon):
+        origin.commit({"a.bin": os.urandom(900_000), "b.bin": os.urandom(900_000)})
+
+        with pytest.raises(CloneTooLarge):
+            mirror(origin.url, clone, branch=None, limits=replace(limits, pack_bytes=500_000), deadline=soon)
+
+        assert not clone.exists()
+
+    def test_a_deadline_in_the_past(self, origin, clone, limits):
+        origin.commit({"a.py": b"1\n"})
+
+        with pytest.raises(GitTimedOut):
+            mirror(origin.url, clone, branch=None, limits=limits, deadline=time.monotonic() - 1)
+
+
+class TestOverHttp:
+    def test_clone_with_credentials_that_stay_out_of_everything_written(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        with GitHttpServer(origin.folder.parent, authorization=BASIC) as server:
+            result = mirror(
+                f"{server.url}/origin.git", clone, branch=None, limits=limits, deadline=soon,
+                auth_header=f"Authorization: {BASIC}",
+            )  # fmt: skip
+
+        assert result.head_sha == sha
+        assert set(server.authorizations) == {BASIC}
+        written = b"".join(file.read_bytes() for file in clone.rglob("*") if file.is_file())
+        assert BASIC.split()[1].encode() not in written
+
+    @pytest.mark.parametrize("header", [None, "Authorization: Basic d3Jvbmc6d3Jvbmc="])
+    def test_without_access_the_sentence_says_so_and_shows_no_secret(self, origin, clone, limits, soon, header):
+        with (
+            GitHttpServer(origin.folder.parent, authorization=BASIC) as server,
+            pytest.raises(AccessDenied) as failure,
+        ):
+            mirror(f"{server.url}/origin.git", clone, branch=None, limits=limits, deadline=soon, auth_header=header)
+
+        assert "d3Jvbmc" not in failure.value.detail + str(failure.value)
+        assert not clone.exists()
+
+    def test_a_header_with_a_line_break_is_refused(self, origin, clone, limits, soon):
+        with GitHttpServer(origin.folder.parent) as server, pytest.raises(AccessDenied):
+            mirror(
+                f"{server.url}/origin.git", clone, branch=None, limits=limits, deadline=soon,
+                auth_header="Authorization: a\r\nX-Other: b",
+            )  # fmt: skip
+
+        assert server.requests == []
+
+    def test_a_redirect_is_not_followed_and_takes_no_credentials_along(self, origin, clone, limits, soon):
+        origin.commit({"a.py": b"1\n"})
+        with (
+            GitHttpServer(origin.folder.parent) as target,
+            GitHttpServer(origin.folder.parent, redirect_to=target.url) as server,
+            pytest.raises(AddressMoved),
+        ):
+            mirror(
+                f"{server.url}/origin.git", clone, branch=None, limits=limits, deadline=soon,
+                auth_header=f"Authorization: {BASIC}",
+            )  # fmt: skip
+
+        assert target.requests == []
+
+    def test_an_unknown_path(self, tmp_path, clone, limits, soon):
+        with GitHttpServer(tmp_path) as server, pytest.raises(NotARepository):
+            mirror(f"{server.url}/nothing.git", clone, branch=None, limits=limits, deadline=soon)
+
+    def test_a_port_where_nobody_listens(self, tmp_path, clone, limits, soon):
+        with GitHttpServer(tmp_path) as server:
+            url = f"{server.url}/a.git"
+
+        with pytest.raises(CloneUnreachable):
+            mirror(url, clone, branch=None, limits=limits, deadline=soon)
+
+    def test_one_byte_a_second_is_given_up(self, origin, clone, limits, soon):
+        origin.commit({"a.py": b"1\n"})
+        slow = replace(limits, low_speed_seconds=1)
+        with (
+            GitHttpServer(origin.folder.parent, seconds_per_byte=1) as server,
+            pytest.raises(CloneUnreachable),
+        ):
+            mirror(f"{server.url}/origin.git", clone, branch=None, limits=slow, deadline=soon)
+
+        assert not clone.exists()
+
+    def test_the_deadline_ends_a_slow_server_and_its_whole_process_group(self, origin, clone, limits):
+        origin.commit({"a.py": b"1\n"})
+        began = time.monotonic()
+        with GitHttpServer(origin.folder.parent, seconds_per_byte=1) as server:
+            with pytest.raises(GitTimedOut):
+                mirror(f"{server.url}/origin.git", clone, branch=None, limits=limits, deadline=began + 1)
+            port = str(server.port)
+
+            assert time.monotonic() - began < 3
+            assert _commands_naming(port) == []
+        assert not clone.exists()
+
+
+class TestKilled:
+    def test_a_half_clone_is_made_anew(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        (clone / "objects").mkdir(parents=True)
+        (clone / "HEAD").write_text("ref: refs/heads/x\n")
+
+        assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == sha
+
+    def test_locks_and_packs_of_a_killed_fetch_are_cleared(self, origin, clone, limits, soon):
+        one = origin.commit({"a.py": b"1\n"})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        for name in (
+            "packed-refs.lock",
+            "shallow.lock",
+            "config.lock",
+            "refs/debt/heads/main.lock",
+            "objects/pack/tmp_pack_x",
+        ):
+            (clone / name).write_text("half")
+        two = origin.commit({"a.py": b"2\n"}, one)
+
+        assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == two
+        assert not list(clone.rglob("*.lock"))
+
+    def test_a_clone_that_lost_its_objects_is_made_anew(self, origin, clone, limits, soon):
+        one = origin.commit({"a.py": b"1\n"})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        for pack in clone.glob("objects/pack/*"):
+            pack.unlink()
+        two = origin.commit({"a.py": b"2\n"}, one)
+
+        assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == two
+        assert len(list_tree(clone, two).entries) == 1
+
+    def test_a_worker_killed_while_fetching_leaves_no_git_and_no_lock(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        with GitHttpServer(origin.folder.parent, seconds_per_byte=1) as server:
+            code = (
+                "import sys, time; from pathlib import Path; from analysis.git.clone import mirror;"
+                "from analysis.git.limits import GitLimits;"
+                "limits = GitLimits(allowed_schemes=frozenset({'http'}), allow_private_addresses=True);"
+                "mirror(sys.argv[1], Path(sys.argv[2]), branch=None, limits=limits, deadline=time.monotonic() + 60)"
+            )
+            worker = subprocess.Popen([sys.executable, "-c", code, f"{server.url}/origin.git", str(clone)])
+            _until(lambda: any(request.startswith("POST") for request in server.requests))
+            assert _commands_naming(str(server.port))
+            worker.send_signal(signal.SIGKILL)
+            worker.wait()
+
+            _until(lambda: not _commands_naming(str(server.port)))
+        assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == sha
+
+    def test_several_processes_at_once_all_succeed(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        with multiprocessing.get_context("spawn").Pool(4) as pool:
+            jobs = [pool.apply_async(_head, (origin.url, clone, limits)) for _ in range(8)]
+            heads = [job.get(timeout=40) for job in jobs]
+
+        assert heads == [sha] * 8
+
+
+class TestRemove:
+    def test_a_tree_deeper_than_the_longest_path(self, tmp_path):
+        folder = tmp_path / "deep"
+        folder.mkdir()
+        here = os.open(folder, os.O_RDONLY)
+        for _ in range(3000):
+            os.mkdir("d", dir_fd=here)
+            below = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+        os.close(here)
+
+        remove_clone(folder)
+
+        assert list(tmp_path.iterdir()) == []
+
+    def test_what_links_point_to_stays(self, tmp_path):
+        (tmp_path / "keep").mkdir()
+        (tmp_path / "keep" / "file").write_text("1")
+        (tmp_path / "clone").mkdir()
+        (tmp_path / "clone" / "link").symlink_to(tmp_path / "keep")
+
+        remove_clone(tmp_path / "clone")
+        remove_clone(tmp_path / "clone")
+
+        assert (tmp_path / "keep" / "file").exists()
+
+
+class TestOpenLocal:
+    @pytest.fixture
+    def work(self, tmp_path, origin):
+        """A work tree with one commit, as a developer has it."""
+        origin.commit({"a.py": b"1\n", "sub/b.py": b"2\n"})
+        origin.git("clone", "-q", origin.url, str(tmp_path / "work"), inside=False)
+        return tmp_path / "work"
+
+    def test_work_tree_folder_in_it_git_directory_bare_and_worktree(self, work, origin, tmp_path):
+        origin.git(
+            "--git-dir", str(work / ".git"), "worktree", "add", "-q", str(tmp_path / "second"), "-b", "x", inside=False
+        )
+        for path in (work, work / "sub", work / ".git", origin.folder, tmp_path / "second"):
+            with open_local(path) as folder:
+                assert {entry.path for entry in list_tree(folder, "HEAD").entries} == {"a.py", "sub/b.py"}
+            assert not folder.exists()
+
+    def test_a_shallow_repository_says_so(self, origin, tmp_path):
+        one = origin.commit({"a.py": b"1\n"})
+        origin.commit({"a.py": b"2\n"}, one)
+        origin.git("clone", "-q", "--depth=1", origin.url, str(tmp_path / "cut"), inside=False)
+
+        with open_local(tmp_path / "cut") as folder:
+            assert is_shallow(folder)
+
+    def test_a_partial_clone_fetches_nothing_in_secret(self, origin, tmp_path):
+        origin.git("config", "uploadpack.allowFilter", "true")
+        origin.commit({"a.py": b"1\n"})
+        origin.git("clone", "-q", "--bare", "--filter=blob:none", origin.url, str(tmp_path / "part"), inside=False)
+
+        with open_local(tmp_path / "part") as folder:
+            assert list_tree(folder, "HEAD").missing == 1
+
+    def test_the_configuration_of_the_repository_has_no_effect(self, work, tmp_path):
+        with (work / ".git" / "config").open("a") as config:
+            config.write(
+                f'[log]\nshowSignature = true\n[gpg]\nprogram = touch {tmp_path}/ran\n[core]\nfsmonitor = "touch {tmp_path}/ran"\n'
+            )
+
+        with open_local(work) as folder:
+            run_git(folder, "log", "HEAD")
+            assert b"fsmonitor=touch" not in run_git(folder, "config", "--list")
+
+        assert not (tmp_path / "ran").exists()
+
+    @pytest.mark.parametrize("content", [None, "gitdir: /nonexistent\n", "nonsense"])
+    def test_a_folder_that_is_no_repository(self, tmp_path, content):
+        if content:
+            (tmp_path / ".git").write_text(content)
+
+        with pytest.raises(NotARepository), open_local(tmp_path):
+            pass
+
+
+def _head(url: str, folder: Path, limits) -> str | None:
+    return mirror(url, folder, branch=None, limits=limits, deadline=time.monotonic() + 30).head_sha
+
+
+def _commands_naming(port: str) -> list[str]:
+    """The git processes of this machine that talk to the server on `port`."""
+    done = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in done.stdout.splitlines() if f":{port}/" in line and "remote-http" in line]
+
+
+def _until(holds, seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_every_error_is_one_sentence_that_says_what_to_do():
+    kinds = [GitError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+
+    assert all(kind.message.endswith(".") and ";" in kind.message for kind in kinds)
