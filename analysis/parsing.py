@@ -1,8 +1,8 @@
 """Parse many blobs in child processes that may crash, hang or be killed; a lost parser costs one file.
 
-Each child is forked after the parser and all rules are loaded, reads blobs through its own `git cat-file`, and hands
-facts back as length-prefixed bytes, never pickle. A child that says nothing for `SECONDS_PER_FILE` is killed; the file
-in its hands is recorded as unparsable and the rest of its list goes to a new child. No Django in here.
+Each child is forked after the parser and all rules are loaded, opens a reader of its own (`git cat-file`, or a folder),
+and hands facts back as length-prefixed bytes, never pickle. A child that says nothing for `SECONDS_PER_FILE` is killed;
+the file in its hands is recorded as unparsable and the rest of its list goes to a new child. No Django in here.
 """
 
 import contextlib
@@ -13,12 +13,12 @@ import struct
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Protocol
 
 from analysis.engine.extract import extract
 from analysis.engine.facts import FileFacts, encode
-from analysis.git.blobs import BlobReader
 from analysis.supervision import fork_child, kill_group
 
 SECONDS_PER_FILE = 5.0
@@ -28,8 +28,19 @@ CHILD_MEMORY_BYTES = 4 * 1024**3
 FRAME = struct.Struct(">I")
 
 
+class Reader(Protocol):
+    """Where blobs come from; None for one that is not there."""
+
+    def read(self, blob: str) -> bytes | None: ...
+
+
+OpenReader = Callable[[], AbstractContextManager[Reader]]
+
+
 @dataclass(frozen=True, slots=True)
 class BlobToParse:
+    """`blob` is what the reader knows it by: a hash, or a path below a folder."""
+
     blob: str
     language: str
     size: int
@@ -47,20 +58,22 @@ class Parser:
     silent_since: float = 0.0
 
 
-def parse_blobs(git_dir: Path, todo: Sequence[BlobToParse], *, workers: int) -> Iterator[tuple[BlobToParse, bytes]]:
+def parse_blobs(
+    open_reader: OpenReader, todo: Sequence[BlobToParse], *, workers: int
+) -> Iterator[tuple[BlobToParse, bytes]]:
     """Yield each blob with its encoded facts, as they come. A blob that cannot be parsed yields facts that say so."""
     chunks = deque(_chunks(todo))
     with selectors.DefaultSelector() as selector:
         parsers: list[Parser] = []
         try:
             for _ in range(min(workers, len(chunks))):
-                parsers.append(_start(git_dir, selector))
+                parsers.append(_start(open_reader, selector))
                 _give(parsers[-1], chunks.popleft())
             while parsers:
                 for key, _ in selector.select(timeout=0.2):
                     yield from _receive(key.data)
                 for parser in list(parsers):
-                    yield from _look_after(parser, parsers, chunks, git_dir, selector)
+                    yield from _look_after(parser, parsers, chunks, open_reader, selector)
         finally:
             for parser in parsers:
                 _stop(parser, selector)
@@ -83,7 +96,7 @@ def _look_after(
     parser: Parser,
     parsers: list[Parser],
     chunks: deque[list[BlobToParse]],
-    git_dir: Path,
+    open_reader: OpenReader,
     selector: selectors.BaseSelector,
 ) -> Iterator[tuple[BlobToParse, bytes]]:
     hung = bool(parser.owed) and time.monotonic() - parser.silent_since > SECONDS_PER_FILE
@@ -101,7 +114,7 @@ def _look_after(
     _stop(parser, selector)
     parsers.remove(parser)
     if chunks:
-        parsers.append(_start(git_dir, selector))
+        parsers.append(_start(open_reader, selector))
         _give(parsers[-1], chunks.popleft())
 
 
@@ -109,12 +122,12 @@ def _unparsable(item: BlobToParse, reason: str) -> bytes:
     return encode(FileFacts(language=item.language, skipped=reason))
 
 
-def _start(git_dir: Path, selector: selectors.BaseSelector) -> Parser:
+def _start(open_reader: OpenReader, selector: selectors.BaseSelector) -> Parser:
     ours, theirs = socket.socketpair()
 
     def work() -> None:
         ours.close()
-        _parse_for(theirs, git_dir)
+        _parse_for(theirs, open_reader)
 
     pid = fork_child(work, memory_bytes=CHILD_MEMORY_BYTES)
     theirs.close()
@@ -127,9 +140,9 @@ def _give(parser: Parser, chunk: list[BlobToParse]) -> None:
     parser.owed.extend(chunk)
     parser.files += len(chunk)
     parser.silent_since = time.monotonic()
-    lines = "".join(f"{item.blob} {item.language}\n" for item in chunk).encode()
+    order = b"\0".join(f"{item.language} {item.blob}".encode() for item in chunk)
     with contextlib.suppress(OSError):  # a child that is gone is noticed when its channel reads empty
-        parser.channel.sendall(FRAME.pack(len(lines)) + lines)
+        parser.channel.sendall(FRAME.pack(len(order)) + order)
 
 
 def _receive(parser: Parser) -> Iterator[tuple[BlobToParse, bytes]]:
@@ -160,17 +173,17 @@ def _stop(parser: Parser, selector: selectors.BaseSelector) -> None:
     kill_group(parser.pid)
 
 
-def _parse_for(channel: socket.socket, git_dir: Path) -> None:
-    with channel, channel.makefile("rb") as orders, BlobReader(git_dir) as blobs:
+def _parse_for(channel: socket.socket, open_reader: OpenReader) -> None:
+    with channel, channel.makefile("rb") as orders, open_reader() as reader:
         while header := orders.read(FRAME.size):
-            lines = orders.read(FRAME.unpack(header)[0]).decode().splitlines()
-            for blob, language in (line.split(" ") for line in lines):
-                facts = _facts_of(blobs.read, blob, language)
+            for line in orders.read(FRAME.unpack(header)[0]).split(b"\0"):
+                language, _, blob = line.decode().partition(" ")
+                facts = _facts_of(reader, blob, language)
                 channel.sendall(FRAME.pack(len(facts)) + facts)
 
 
-def _facts_of(read: Callable[[str], bytes | None], blob: str, language: str) -> bytes:
-    content = read(blob)
+def _facts_of(reader: Reader, blob: str, language: str) -> bytes:
+    content = reader.read(blob)
     if content is None:
         return encode(FileFacts(language=language, skipped="missing from the clone"))
     return encode(extract(content, language))

@@ -1,10 +1,13 @@
-"""From a git tree to the list of blobs that the engine wants to know about. No Django in here."""
+"""From a git tree to what the engine wants to know: the blobs to read, and the policy that stands in it. No Django."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.languages import FileKind, kind_of, language_of
+from analysis.engine.policy import Policy
+from analysis.engine.policy_file import PolicyInvalid, default_policy, load_policy
+from analysis.engine.stack import detect_stack
 from analysis.git.tree import TreeEntry
 from analysis.parsing import BlobToParse
 
@@ -47,3 +50,23 @@ def blob_of(path: str, blob: str, size: int) -> BlobToParse | None:
     if kind_of(path) == FileKind.VENDORED:
         return None
     return BlobToParse(blob=blob, language=language_of(path), size=size)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyInForce:
+    """A policy, where it comes from (default, repository, api), and what went wrong on the way."""
+
+    policy: Policy
+    source: str
+    notes: tuple[str, ...] = ()
+
+
+def policy_of_file(content: bytes | None, files: Mapping[str, FileFacts]) -> PolicyInForce:
+    """The policy in a repository's own file; without one, or with a broken one, the defaults of its stack."""
+    defaults = default_policy(detect_stack(files))
+    if content is None:
+        return PolicyInForce(defaults, "default")
+    try:
+        return PolicyInForce(load_policy(content), "repository")
+    except PolicyInvalid as problem:
+        return PolicyInForce(defaults, "default", (f"The policy file was not used: {problem}",))

@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from django.utils import timezone
@@ -10,10 +11,11 @@ from django.utils import timezone
 from analysis.engine import facts as codec
 from analysis.engine.facts import FileFacts
 from analysis.engine.version import facts_version
+from analysis.git.blobs import BlobReader
 from analysis.models import BlobFacts
 from analysis.parsing import BlobToParse, parse_blobs
+from analysis.source_tree import FactsKey
 
-FactsKey = tuple[str, str]  # blob, language
 READ_AT_ONCE = 500
 WRITE_AT_ONCE = 200
 
@@ -70,7 +72,7 @@ def _parse_and_store(
 ) -> Iterator[tuple[FactsKey, FileFacts]]:
     version, today = facts_version(), timezone.now().date()
     batch: list[BlobFacts] = []
-    for item, data in parse_blobs(git_dir, missing, workers=workers):
+    for item, data in parse_blobs(partial(BlobReader, git_dir), missing, workers=workers):
         batch.append(_row(item, data, version, today))
         if len(batch) >= WRITE_AT_ONCE:
             _write(batch)

@@ -10,15 +10,19 @@ import orjson
 from django.db import transaction
 from django.utils import timezone
 
+from analysis.engine import snapshots as engine
 from analysis.engine.model import Finding
 from analysis.engine.report import Report
 from analysis.engine.rules import rule_by_id
 from analysis.models import Repository, Run, ScanReport, Snapshot, Violation, ViolationStatus
 from analysis.services.runs import lock_my_run
+from analysis.shapes import hotspot_shape
 
+CATEGORY_FIELDS = ("architecture", "runtime_risk", "performance", "reliability", "maintainability")
 BATCH = 1000
 HOTSPOTS_KEPT = 500
 TOP_VIOLATIONS = 10
+NOTES_KEPT = 100
 CHANGING_FIELDS = (
     "status", "category", "type", "severity", "severity_rank", "confidence", "file", "line", "function", "module",
     "message", "suggestion", "debt_points", "gate_action", "table", "volume", "suppression_reason",
@@ -35,6 +39,7 @@ class Scanned:
     report: Report
     graph: Mapping[str, Any]
     aliases: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
 
 @transaction.atomic
@@ -45,7 +50,7 @@ def store_results(run: Run, scanned: Scanned) -> ScanReport:
     now = timezone.now()
     _store_violations(repository, scanned.report, now)
     stored = _store_report(run, scanned)
-    store_snapshot(repository, scanned.day, scanned.commit_sha, scanned.report)
+    store_snapshot(repository, engine.snapshot_of(scanned.report, scanned.day), scanned.commit_sha)
     report = scanned.report
     Repository.objects.filter(pk=repository.pk).update(
         current_report=stored,
@@ -54,32 +59,29 @@ def store_results(run: Run, scanned: Scanned) -> ScanReport:
         production_risk=report.production_risk,
         last_scan_at=now,
     )
-    Run.objects.filter(pk=run.pk).update(notes=list(report.notes)[:100], commit_sha=scanned.commit_sha)
+    Run.objects.filter(pk=run.pk).update(notes=list(scanned.notes)[:NOTES_KEPT], commit_sha=scanned.commit_sha)
     return stored
 
 
-def store_snapshot(repository: Repository, day: date, commit_sha: str, report: Report) -> None:
-    """The totals of today; a later scan of the same day replaces them."""
-    counts = report.categories
-    severities = [finding.severity for finding in report.findings]
+def store_snapshot(repository: Repository, snapshot: engine.Snapshot, commit_sha: str) -> None:
+    """The totals of a day; a later scan of the same day replaces them."""
     Snapshot.objects.update_or_create(
-        repository=repository,
-        day=day,
-        defaults={
-            "commit_sha": commit_sha,
-            "total": len(report.findings),
-            "critical": severities.count("critical"),
-            "warning": severities.count("warning"),
-            **{category: counts.get(category, 0) for category in CATEGORY_FIELDS},
-            "debt_score": report.debt_score,
-            "health_score": report.health_score,
-            "lines_of_code": report.lines_of_code,
-            "production_risk": report.production_risk,
-        },
+        repository=repository, day=snapshot.day, defaults={"commit_sha": commit_sha, **snapshot_fields(snapshot)}
     )
 
 
-CATEGORY_FIELDS = ("architecture", "runtime_risk", "performance", "reliability", "maintainability")
+def snapshot_fields(snapshot: engine.Snapshot) -> dict[str, Any]:
+    """The columns of a snapshot row."""
+    return {
+        "total": snapshot.total,
+        "critical": snapshot.critical,
+        "warning": snapshot.warning,
+        **{category: snapshot.by_category.get(category, 0) for category in CATEGORY_FIELDS},
+        "debt_score": snapshot.debt_score,
+        "health_score": snapshot.health_score,
+        "lines_of_code": snapshot.lines_of_code,
+        "production_risk": snapshot.production_risk,
+    }
 
 
 def _store_violations(repository: Repository, report: Report, now: datetime) -> None:
@@ -168,24 +170,13 @@ def _store_report(run: Run, scanned: Scanned) -> ScanReport:
             "lines_of_code": report.lines_of_code,
             "languages": dict(report.languages),
             "category_breakdown": {name: report.categories.get(name, 0) for name in CATEGORY_FIELDS},
-            "hotspots": [hotspot_facts(hotspot) for hotspot in report.hotspots[:HOTSPOTS_KEPT]],
+            "hotspots": [hotspot_shape(hotspot) for hotspot in report.hotspots[:HOTSPOTS_KEPT]],
             "top_violations": _top_violations(run, report),
             "aliases": dict(scanned.aliases),
             "graph": gzip.compress(orjson.dumps(scanned.graph), compresslevel=1, mtime=0),
         },
     )
     return stored
-
-
-def hotspot_facts(hotspot: Any) -> dict[str, Any]:
-    """A hotspot as the API shows it."""
-    return {
-        "file": hotspot.file,
-        "complexity": hotspot.complexity,
-        "churnCount": hotspot.churn_count,
-        "violationCount": hotspot.violation_count,
-        "riskScore": hotspot.risk_score,
-    }
 
 
 def _top_violations(run: Run, report: Report) -> list[str]:

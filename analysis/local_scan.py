@@ -1,0 +1,133 @@
+"""Scan a repository or a folder on this machine: the server's engine without server, account or database."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from analysis.engine.evaluate import evaluate
+from analysis.engine.facts import FileFacts, decode
+from analysis.engine.history import History
+from analysis.engine.policy import Policy
+from analysis.engine.report import Report
+from analysis.git.blobs import BlobReader
+from analysis.git.clone import mirror
+from analysis.git.errors import NotARepository
+from analysis.git.folder import is_shallow
+from analysis.git.history import read_history
+from analysis.git.limits import GitLimits
+from analysis.git.local import open_local
+from analysis.git.tree import list_tree, resolve
+from analysis.parsing import BlobToParse, OpenReader, parse_blobs
+from analysis.source_tree import POLICY_FILES, SourceTree, blob_of, policy_of_file, source_tree
+
+LARGEST_FILE_BYTES = 1024 * 1024
+LEFT_OUT_FOLDERS = {".git", ".hg", ".svn"}
+CLONE_SECONDS = 3600
+
+OnProgress = Callable[[str, int, int], None]  # phase, done, total
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A judged folder or commit. `commit_sha` is empty for a folder without git."""
+
+    report: Report
+    policy: Policy
+    commit_sha: str
+    files: Mapping[str, FileFacts]
+    history: History
+    notes: tuple[str, ...]
+
+
+@contextmanager
+def open_repository(address: str, limits: GitLimits) -> Iterator[Path | None]:
+    """The git directory behind a path or a clone address, a temporary clone for the latter; None for a plain folder.
+
+    GitError when an address cannot be cloned, NotARepository when nothing is there.
+    """
+    if not Path(address).exists() and "://" in address:
+        with tempfile.TemporaryDirectory(prefix="debt-scan-") as folder:
+            clone = Path(folder) / "clone.git"
+            mirror(address, clone, branch=None, limits=limits, deadline=time.monotonic() + CLONE_SECONDS)
+            yield clone
+        return
+    try:
+        opened = open_local(Path(address))
+        with opened as git_dir:
+            yield git_dir
+    except NotARepository:
+        if not Path(address).is_dir():
+            raise
+        yield None
+
+
+def scan_commit(git_dir: Path, revision: str, *, today: date, workers: int, on_progress: OnProgress) -> Scan:
+    """Judge one commit by the policy that stands in it. GitError with a sentence when it cannot be read."""
+    sha = resolve(git_dir, revision)
+    on_progress("listing files", 0, 1)
+    listed = list_tree(git_dir, sha)
+    tree = source_tree(listed.entries)
+    files = _facts_of(tree, partial(BlobReader, git_dir), workers, on_progress)
+    on_progress("reading history", 0, 1)
+    history = History.of(read_history(git_dir, sha))
+    with BlobReader(git_dir) as blobs:
+        policy = policy_of_file(blobs.read(tree.policy_blob) if tree.policy_blob else None, files)
+    notes = [*listed.notes, *policy.notes]
+    if is_shallow(git_dir):
+        notes.append("The clone is shallow: churn and hotspots know only part of the history.")
+    on_progress("evaluating", 0, 1)
+    report = evaluate(files=files, history=history, policy=policy.policy, today=today)
+    return Scan(report, policy.policy, sha, files, history, (*notes, *report.notes))
+
+
+def scan_folder(folder: Path, *, today: date, workers: int, on_progress: OnProgress) -> Scan:
+    """Judge the files of a folder without git: everything but churn and hotspots."""
+    blobs = {item.blob: item for item in _files_below(folder)}
+    tree = SourceTree(blobs=blobs, policy_blob=next((name for name in POLICY_FILES if name in blobs), None))
+    files = _facts_of(tree, lambda: nullcontext(FolderReader(folder)), workers, on_progress)
+    policy = policy_of_file(FolderReader(folder).read(tree.policy_blob) if tree.policy_blob else None, files)
+    on_progress("evaluating", 0, 1)
+    report = evaluate(files=files, history=History.empty(), policy=policy.policy, today=today)
+    return Scan(report, policy.policy, "", files, History.empty(), (*policy.notes, *report.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class FolderReader:
+    """Reads files of a folder by their path below it; links are not followed out of it."""
+
+    folder: Path
+
+    def read(self, blob: str) -> bytes | None:
+        """The bytes; None when the file is gone, unreadable or too large."""
+        path = self.folder / blob
+        try:
+            return path.read_bytes() if path.stat().st_size <= LARGEST_FILE_BYTES else None
+        except OSError:
+            return None
+
+
+def _files_below(folder: Path) -> Iterator[BlobToParse]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in LEFT_OUT_FOLDERS)
+        for name in sorted(names):
+            path = Path(parent) / name
+            if path.is_symlink() or not path.is_file():
+                continue
+            relative = path.relative_to(folder).as_posix()
+            if "\0" not in relative and (item := blob_of(relative, relative, path.stat().st_size)):
+                yield item
+
+
+def _facts_of(tree: SourceTree, open_reader: OpenReader, workers: int, on_progress: OnProgress) -> dict[str, FileFacts]:
+    todo = tree.to_parse
+    facts = {}
+    for done, (item, data) in enumerate(parse_blobs(open_reader, todo, workers=workers), start=1):
+        facts[item.blob, item.language] = decode(data)
+        on_progress("parsing", done, len(todo))
+    return tree.with_facts(facts)

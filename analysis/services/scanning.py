@@ -1,0 +1,165 @@
+"""A scan from the clone to stored results, and then the past from git: one snapshot for each day.
+
+Runs inside the child process of a claimed run. Every write names the run's lease; results are committed before the
+past is filled, so they are served while the run goes on.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from analysis.engine.evaluate import evaluate
+from analysis.engine.facts import FileFacts
+from analysis.engine.graph import architecture_graph
+from analysis.engine.history import History
+from analysis.engine.identity import follow_renames
+from analysis.engine.metrics.churn import WINDOW_DAYS
+from analysis.engine.version import facts_version
+from analysis.git.clone import MirrorResult, mirror
+from analysis.git.errors import EmptyRepository, GitError
+from analysis.git.folder import is_shallow
+from analysis.git.history import read_history
+from analysis.git.tree import changed_entries, list_tree
+from analysis.models import Repository, Run, ScanReport
+from analysis.services import runs
+from analysis.services.clones import clones_folder
+from analysis.services.facts import collect_facts
+from analysis.services.git_limits import git_limits
+from analysis.services.past import fill_past
+from analysis.services.policies import PolicyInForce, policy_in_force
+from analysis.services.results import Scanned, store_results
+from analysis.source_tree import SourceTree, source_tree
+
+# Where each phase begins on the scale from 0 to 100; parsing and the past move inside their own stretch.
+CLONING, LISTING, PARSING, EVALUATING, STORING, PAST, DONE = 1, 10, 12, 70, 80, 85, 100
+CLOCK_SLACK = timedelta(days=7)  # clocks of committers differ; git's order is kept within this
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A commit as the engine reads it: where it lies, what it holds, and what judges it."""
+
+    folder: Path
+    sha: str
+    tree: SourceTree
+    files: Mapping[str, FileFacts]
+    notes: tuple[str, ...]
+
+
+def scan(run: Run) -> None:
+    """Scan the default branch. GitError with a sentence when the repository cannot be read."""
+    repository = run.repository
+    today = timezone.now().date()
+    clone = _bring_up_to_date(run, repository)
+    assert clone.head_sha is not None  # noqa: S101 - _bring_up_to_date refuses an empty repository
+    checkout = _read(run, repository.folder, clone.head_sha)
+    history = read_past(checkout.folder, checkout.sha, today)
+    runs.report_progress(run, phase="evaluating", progress=EVALUATING)
+    policy = policy_in_force(
+        repository, policy_blob=checkout.tree.policy_blob, git_dir=checkout.folder, files=checkout.files
+    )
+    _judge_and_store(run, repository, checkout, history, policy, today)
+    fill_past(
+        run=run, folder=checkout.folder, head=checkout.sha, history=history, policy=policy.policy, today=today,
+        on_progress=_stretch(run, "history", PAST, DONE),
+    )  # fmt: skip
+
+
+def _judge_and_store(
+    run: Run, repository: Repository, checkout: Checkout, history: History, policy: PolicyInForce, today: date
+) -> ScanReport:
+    aliases = _aliases(repository, checkout)
+    report = evaluate(files=checkout.files, history=history, policy=policy.policy, today=today, aliases=aliases)
+    graph = architecture_graph(report.graph, policy.policy, report.findings, checkout.files, report.hotspots)
+    runs.report_progress(run, phase="storing", progress=STORING)
+    scanned = Scanned(
+        commit_sha=checkout.sha,
+        day=today,
+        engine_version=facts_version(),
+        report=report,
+        graph=graph,
+        aliases=aliases,
+        notes=(*checkout.notes, *policy.notes, *report.notes),
+    )
+    return store_results(run, scanned)
+
+
+def read_past(folder: Path, head: str, today: date) -> History:
+    """The commits that churn and daily snapshots need: the whole history when HISTORY_DAYS is 0."""
+    commits = read_history(folder, head, limits=git_limits())
+    if not settings.HISTORY_DAYS:
+        return History.of(commits)
+    oldest = today - timedelta(days=settings.HISTORY_DAYS + WINDOW_DAYS) - CLOCK_SLACK
+    recent = []
+    for commit in commits:
+        if commit.committed_at.date() < oldest:
+            break
+        recent.append(commit)
+    return History.of(recent)
+
+
+def _bring_up_to_date(run: Run, repository: Repository) -> MirrorResult:
+    runs.report_progress(run, phase="cloning", progress=CLONING)
+    clones_folder()
+    clone = mirror(
+        repository.clone_url,
+        repository.folder,
+        branch=repository.default_branch or None,
+        limits=git_limits(),
+        deadline=time.monotonic() + settings.FIRST_SCAN_TIMEOUT.total_seconds(),
+    )
+    if clone.head_sha is None:
+        raise EmptyRepository
+    if not repository.default_branch and clone.branch:
+        Repository.objects.filter(pk=repository.pk).update(default_branch=clone.branch)
+    return clone
+
+
+def _read(run: Run, folder: Path, sha: str) -> Checkout:
+    runs.report_progress(run, phase="listing files", progress=LISTING)
+    listed = list_tree(folder, sha, limits=git_limits())
+    tree = source_tree(listed.entries)
+    facts, known = collect_facts(
+        tree.to_parse, git_dir=folder, workers=settings.WORKER_CONCURRENCY,
+        on_progress=_stretch(run, "parsing", PARSING, EVALUATING),
+    )  # fmt: skip
+    runs.report_progress(
+        run, phase="reading history", progress=EVALUATING, files_analyzed=len(tree.blobs), files_from_cache=known
+    )
+    notes = list(listed.notes)
+    if is_shallow(folder):
+        notes.append("The clone is shallow: churn, hotspots and trends know only part of the history.")
+    return Checkout(folder=folder, sha=sha, tree=tree, files=tree.with_facts(facts), notes=tuple(notes))
+
+
+def _aliases(repository: Repository, checkout: Checkout) -> dict[str, str]:
+    """Path to the path that a file was first known by, carried on from the last report through git's renames."""
+    last = (
+        ScanReport.objects.filter(repository=repository).order_by("-created_at").only("commit_sha", "aliases").first()
+    )
+    if last is None:
+        return {}
+    try:
+        changes = changed_entries(checkout.folder, last.commit_sha, checkout.sha, limits=git_limits())
+    except GitError:  # the last commit is gone after a forced push: files keep the names they have
+        changes = []
+    renames = [(change.old_path, change.new_path) for change in changes if change.old_path and change.new_path]
+    return follow_renames(last.aliases, [pair for pair in renames if pair[0] != pair[1]], checkout.files)
+
+
+def _stretch(run: Run, phase: str, start: int, end: int) -> Callable[[int, int], None]:
+    """A progress callback that moves from `start` to `end` and writes at most once a second."""
+    last = [0.0]
+
+    def on_progress(done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - last[0] >= 1 or done == total:
+            last[0] = now
+            runs.report_progress(run, phase=phase, progress=start + (end - start) * done // max(1, total))
+
+    return on_progress
