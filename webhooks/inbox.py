@@ -189,11 +189,11 @@ def process(event: WebhookEvent) -> None:
     try:
         _run(event, handler)
     except LeaseLost:
-        log.warning("another worker took the event over", event=str(event.pk))
+        log.warning("another worker took the event over", event_key=str(event.pk))
     except Exception as error:
         # Whatever a handler raises is kept with the event and tried again: no event may be lost to a fault of ours.
-        log.warning("event failed", event=str(event.pk), type=event.type, attempts=event.attempts, exc_info=True)
         _record_failure(event, error)
+        log.warning("event failed", event_key=str(event.pk), type=event.type, attempts=event.attempts, exc_info=True)
 
 
 def _run(event: WebhookEvent, handler: Handler | None) -> None:
@@ -224,7 +224,7 @@ def _record_failure(event: WebhookEvent, error: Exception) -> None:
         else:
             _end(event, state=State.RECEIVED, error=sentence, next_at=now + pause_after(event.attempts))
     except LeaseLost:
-        log.warning("another worker took the failed event over", event=str(event.pk))
+        log.warning("another worker took the failed event over", event_key=str(event.pk))
 
 
 def pause_after(attempts: int) -> timedelta:

@@ -37,7 +37,7 @@ def wallet(settings) -> Iterator[Wallet]:
 def rng(request) -> random.Random:
     """Randomness whose seed is printed with a failure and can be given with --seed."""
     seed = request.config.getoption("--seed", default=None) or random.randrange(2**32)
-    print(f"--seed {seed}")
+    request.node.add_report_section("setup", "seed", f"--seed {seed}")
     return random.Random(int(seed))
 
 

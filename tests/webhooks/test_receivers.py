@@ -7,9 +7,10 @@ from django.test import Client
 
 from tests.webhooks import deliveries
 from tests.webhooks.deliveries import URLS, Signed
+from webhooks import inbox
 from webhooks.models import State, WebhookEvent
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ERROR_KEYS = {"statusCode", "message", "error"}
 
@@ -36,6 +37,7 @@ class TestEveryReceiver:
         response = delivery(source, EVENT).send()
 
         assert (response.status_code, response.json()) == (200, {"received": True, "duplicate": False})
+        inbox.drain()
         event = WebhookEvent.objects.get()
         assert (event.source, event.state, event.handled, bytes(event.body)) == (source, State.DONE, False, EVENT)
 
@@ -109,6 +111,7 @@ class TestEveryReceiver:
         body = b'{"id":%s,"type":%s,"event_type":%s,"genuine":true}' % (long, long, long)
 
         assert delivery(source, body).send().status_code == 200
+        inbox.drain()
         assert WebhookEvent.objects.get().state == State.DONE
 
 
