@@ -1,0 +1,17 @@
+"""The import graph of a codebase: who imports whom, in which modules and layers, and where it goes in circles."""
+
+from analysis.engine.graph.build import build_graph
+from analysis.engine.graph.layers import LayerPlace, assign_layers, may_use
+from analysis.engine.graph.model import Cycle, Edge, External, ImportGraph, Module
+
+__all__ = [
+    "Cycle",
+    "Edge",
+    "External",
+    "ImportGraph",
+    "LayerPlace",
+    "Module",
+    "assign_layers",
+    "build_graph",
+    "may_use",
+]

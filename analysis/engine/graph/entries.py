@@ -1,0 +1,37 @@
+"""Finds the public entries of folders: the file through which the rest of the project should come in."""
+
+from collections.abc import Iterable
+
+from analysis.engine.facts import FileFacts, ImportFlag
+from analysis.engine.graph.paths import folder_of
+from analysis.engine.graph.resolution import Files
+
+_INDEX_STEM = "index"
+_FEWEST_PASSED_ON = 2
+
+
+def public_entries(files: Files, nodes: Iterable[str]) -> dict[str, str]:
+    """Folder to its entry: an `index` that passes names on, an `__init__.py` with `__all__` or re-exports."""
+    entries: dict[str, str] = {}
+    for path in nodes:
+        name = path.rpartition("/")[2]
+        facts = files[path]
+        if not folder_of(path):
+            continue
+        if name == "__init__.py" and _is_python_entry(facts):
+            entries[folder_of(path)] = path
+        elif name.partition(".")[0] == _INDEX_STEM and facts.language != "python" and _is_script_entry(facts):
+            entries.setdefault(folder_of(path), path)
+        elif name == "package-info.java":
+            entries[folder_of(path)] = path
+    return entries
+
+
+def _is_script_entry(facts: FileFacts) -> bool:
+    return any(statement.flags & ImportFlag.REEXPORT for statement in facts.imports)
+
+
+def _is_python_entry(facts: FileFacts) -> bool:
+    """Passes on names of two or more of its own modules, and does nothing else."""
+    own = [statement for statement in facts.imports if statement.level == 1 and statement.target and statement.names]
+    return len(own) >= _FEWEST_PASSED_ON and not facts.classes and len(facts.functions) <= 1
