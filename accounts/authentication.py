@@ -8,6 +8,12 @@ from accounts import tokens
 from accounts.models import Session, User
 
 
+class SignedInRequest(Request):
+    """For annotations only: the request of a view that nobody reaches without an account."""
+
+    user: User
+
+
 class SessionTokenAuthentication(BaseAuthentication):
     """`request.user` is the account and `request.auth` its Session: one look-up by primary key brings both.
 

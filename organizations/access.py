@@ -1,13 +1,24 @@
-"""The one way from an organization's id to the organization: through the caller's memberships."""
+"""The one way from an id to an organization and what is in it: through the caller's memberships.
+
+Views look nothing up in another way; tests/organizations/test_the_only_door.py proves it for every app.
+"""
 
 from accounts.models import User
 from config.api.ids import key_of
 from config.errors import NotAllowed, NotFound
-from organizations.models import Membership, Organization, Role
+from organizations.models import Invitation, Membership, Organization, Role
 
 
 class UnknownOrganization(NotFound):
     message = "There is no such organization among yours"
+
+
+class UnknownMember(NotFound):
+    message = "There is no such member in this organization"
+
+
+class UnknownInvitation(NotFound):
+    message = "There is no such pending invitation in this organization"
 
 
 def organization_for(user: User, organization_id: str, *, at_least: Role = Role.MEMBER) -> Organization:
@@ -32,3 +43,21 @@ def require_role(membership: Membership, at_least: Role) -> None:
     """NotAllowed when the membership's role is below the one that is needed."""
     if Role(membership.role).rank < at_least.rank:
         raise NotAllowed(f"This needs the role {at_least} or above in the organization")
+
+
+def member_in(organization: Organization, user_id: str) -> Membership:
+    """Somebody's membership in an organization that the caller was let into. One query, the user included."""
+    members = organization.memberships.select_related("user", "organization")
+    membership = members.filter(user_id=key_of(user_id)).first()
+    if membership is None:
+        raise UnknownMember
+    return membership
+
+
+def invitation_in(organization: Organization, invitation_id: str) -> Invitation:
+    """A pending invitation of an organization that the caller was let into."""
+    invitations = organization.invitations.select_related("organization").pending()
+    invitation = invitations.filter(pk=key_of(invitation_id)).first()
+    if invitation is None:
+        raise UnknownInvitation
+    return invitation

@@ -1,16 +1,16 @@
 """Organizations, who belongs to them, who is invited, and what was changed by whom.
 
-Exactly one owner. The database itself holds every organization to one owner at each commit, on PostgreSQL and SQLite alike,
-with two ordinary constraints and no trigger:
+Exactly one owner. The database itself holds every organization to one owner at each commit, on PostgreSQL and SQLite
+alike, with ordinary constraints and no trigger:
 
-- `Membership.owner_of` is computed by the database: the organization's id where the role is owner, else NULL. It is unique,
-  so an organization has at most one owner.
-- `Organization.owner` is a foreign key, never NULL, to `Membership.owner_of`. A check ties its value to the organization's own
-  id, so it says: somewhere there is a membership that owns this very organization. An organization has at least one owner.
+- `Membership.owner_of` is computed by the database: the organization's id where the role is owner, else NULL. It is
+  unique, so an organization has at most one owner.
+- `Organization.owner` is a foreign key, never NULL, to `Membership.owner_of`. A check ties its value to the
+  organization's own id, so it says: there is a membership that owns this very organization. At least one owner.
 
-The foreign key is checked at the end of the transaction, as all foreign keys of Django are. So an organization and its first
-membership are stored together, and a transfer demotes the old owner before it promotes the new one; nobody outside ever sees
-the moment between. `organization.owner` is the owner's membership, one join away.
+The foreign key is checked at the end of the transaction, as all foreign keys of Django are. So an organization and its
+first membership are stored together, and a transfer demotes the old owner before it promotes the new one; nobody
+outside ever sees the moment between. `organization.owner` is the owner's membership, one join away.
 """
 
 from datetime import datetime
@@ -48,10 +48,14 @@ class ComputedKey(models.GeneratedField):
     """
 
     def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
-        return self.output_field.get_db_prep_value(value, connection, prepared)
+        return self._stored.get_db_prep_value(value, connection, prepared)
 
     def to_python(self, value: Any) -> Any:
-        return self.output_field.to_python(value)
+        return self._stored.to_python(value)
+
+    @property
+    def _stored(self) -> Any:
+        return self.output_field
 
 
 class OrganizationManager(models.Manager["Organization"]):
@@ -125,6 +129,10 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         """Those whose time ran out before anybody wrote that down."""
         return self.filter(status=InvitationStatus.PENDING, expires_at__lte=timezone.now())
 
+    def expire(self) -> int:
+        """Write down that these have expired. Their number."""
+        return self.update(status=InvitationStatus.EXPIRED, updated_at=timezone.now())
+
 
 class Invitation(BaseModel):
     """An address that was asked to join. The token stands in the letter alone; here is its SHA-256."""
@@ -134,7 +142,8 @@ class Invitation(BaseModel):
     role = models.CharField(max_length=8, choices=[(role, Role(role).label) for role in GRANTABLE_ROLES])
     status = models.CharField(max_length=9, choices=InvitationStatus, default=InvitationStatus.PENDING)
     expires_at = models.DateTimeField()
-    token_hash: "models.CharField[str | None, str | None]" = models.CharField(
+    # NULL until the letter leaves: an empty string would stand there only once.
+    token_hash: "models.CharField[str | None, str | None]" = models.CharField(  # noqa: DJ001
         max_length=64, null=True, editable=False, unique=True
     )
     invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -155,11 +164,6 @@ class Invitation(BaseModel):
 
     def __str__(self) -> str:
         return f"{self.email} to {self.organization} as {self.role}"
-
-    @property
-    def is_pending(self) -> bool:
-        """It can still be accepted."""
-        return self.status == InvitationStatus.PENDING and self.expires_at > timezone.now()
 
 
 class AuditEntry(BaseModel):
@@ -183,8 +187,8 @@ class AuditEntry(BaseModel):
 class Farewell(BaseModel):
     """Something outside the database that a deleted organization left behind and that is still to be cleaned up.
 
-    The organization is gone, so its id is no foreign key. `next_at` says when the clean-up may be tried (again); taking the
-    row moves it into the future, so that nobody else takes it. The row goes when the work is done.
+    The organization is gone, so its id is no foreign key. `next_at` says when the clean-up may be tried (again); taking
+    the row moves it into the future, so that nobody else takes it. The row goes when the work is done.
     """
 
     kind = models.CharField(max_length=60)

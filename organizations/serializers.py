@@ -1,0 +1,118 @@
+"""The wire shapes of the organization endpoints."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.serializers import EmailField
+from config.api.fields import TextField, TimestampField
+from organizations.models import GRANTABLE_ROLES, AuditEntry, Role
+from organizations.services.organizations import SLUG
+
+
+class SlugField(TextField):
+    """2 to 48 of a-z, 0-9 and hyphens, no hyphen first or last."""
+
+    def to_internal_value(self, data: Any) -> str:
+        slug = super().to_internal_value(data)
+        if not SLUG.fullmatch(slug):
+            raise serializers.ValidationError("must be 2 to 48 of a-z, 0-9 and hyphens, with no hyphen first or last")
+        return slug
+
+
+class CreateOrganizationSerializer(serializers.Serializer):
+    name = TextField(max_length=100)
+    slug = SlugField(required=False)
+
+
+class UpdateOrganizationSerializer(serializers.Serializer):
+    name = TextField(max_length=100, required=False)
+    slug = SlugField(required=False)
+
+
+class NewOrganizationSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    ownerId = serializers.CharField(source="owner.user_id")
+    planId = serializers.CharField(source="plan_id")
+    createdAt = TimestampField(source="created_at")
+
+
+class OrganizationListItemSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    role = serializers.ChoiceField(choices=Role.choices)
+    planId = serializers.CharField(source="plan_id")
+    memberCount = serializers.IntegerField(source="member_count")
+    repoCount = serializers.IntegerField(source="repo_count")
+
+
+class OrganizationSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    ownerId = serializers.CharField(source="owner.user_id")
+    planId = serializers.CharField(source="plan_id")
+    memberCount = serializers.IntegerField(source="member_count")
+    repoCount = serializers.IntegerField(source="repo_count")
+    createdAt = TimestampField(source="created_at")
+    updatedAt = TimestampField(source="updated_at")
+
+
+class MemberSerializer(serializers.Serializer):
+    userId = serializers.CharField(source="user_id")
+    name = serializers.CharField(source="user.name")
+    email = serializers.EmailField(source="user.email")
+    role = serializers.ChoiceField(choices=Role.choices)
+    joinedAt = TimestampField(source="created_at")
+
+
+class ChangeRoleSerializer(serializers.Serializer):
+    role = serializers.ChoiceField(choices=GRANTABLE_ROLES)
+
+
+class InviteMemberSerializer(serializers.Serializer):
+    email = EmailField(max_length=254)
+    role = serializers.ChoiceField(choices=GRANTABLE_ROLES, required=False)
+
+
+class InvitationSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    email = serializers.EmailField()
+    role = serializers.ChoiceField(choices=GRANTABLE_ROLES)
+    status = serializers.CharField()
+    expiresAt = TimestampField(source="expires_at")
+    createdAt = TimestampField(source="created_at")
+
+
+class JoinedSerializer(serializers.Serializer):
+    orgId = serializers.CharField(source="organization_id")
+    orgName = serializers.CharField(source="organization.name")
+    role = serializers.ChoiceField(choices=GRANTABLE_ROLES)
+
+
+class TransferOwnershipSerializer(serializers.Serializer):
+    newOwnerId = TextField()
+
+
+class ActorSerializer(serializers.Serializer):
+    userId = serializers.CharField(source="id")
+    name = serializers.CharField()
+    email = serializers.EmailField()
+
+
+class AuditEntrySerializer(serializers.Serializer):
+    id = serializers.CharField()
+    action = serializers.CharField(help_text="`<noun>.<what happened>`, such as `member.role_changed`.")
+    actor = ActorSerializer(allow_null=True, help_text="null when the service itself acted.")
+    subject = serializers.CharField()
+    details = serializers.DictField()
+    createdAt = TimestampField(source="created_at")
+
+
+def audit_entries(rows: Iterable[AuditEntry]) -> list[Any]:
+    """A page of the audit trail."""
+    return list(AuditEntrySerializer(rows, many=True).data)
