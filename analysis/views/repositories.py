@@ -1,14 +1,15 @@
 """Connecting, listing and disconnecting repositories."""
 
 from rest_framework import status
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from analysis import access
+from accounts.authentication import SignedInRequest
+from analysis import access, examples
 from analysis.selectors import results
 from analysis.serializers import ConnectRepositorySerializer, RepositorySerializer
 from analysis.services import repositories
+from config.api.schema import describe
 from organizations.access import organization_for
 from organizations.models import Role
 
@@ -16,12 +17,33 @@ from organizations.models import Role
 class RepositoryViewSet(ViewSet):
     """The repositories of the caller's organizations."""
 
-    def list(self, request: Request) -> Response:
-        """Every repository of the caller's organizations, by name."""
+    @describe(
+        "List repositories",
+        description="Every repository of the caller's organizations, by name.",
+        response=RepositorySerializer(many=True),
+        example=[examples.REPOSITORY],
+    )
+    def list(self, request: SignedInRequest) -> Response:
         return Response(RepositorySerializer(results.repositories_of(request.user), many=True).data)
 
-    def create(self, request: Request) -> Response:
-        """Connect a repository; its first scan is queued at once."""
+    @describe(
+        "Connect a repository",
+        description="For admins and the owner. The first scan is queued at once. Without `cloneUrl` the repository is "
+        "cloned from the code host of the platform; the platform `git` needs one.",
+        request=ConnectRepositorySerializer,
+        response=RepositorySerializer,
+        status=201,
+        request_example=examples.CONNECT,
+        example=examples.CONNECTED,
+        errors={
+            400: "cloneUrl: this clone address is not allowed; use the https address that the code host shows",
+            403: "The plan Free is full: it allows 2 repositories; the plan Solo allows more",
+            404: "There is no such organization among yours",
+            409: "This repository is already connected to the organization",
+            503: "codehost1 is not set up here; give a cloneUrl",
+        },
+    )
+    def create(self, request: SignedInRequest) -> Response:
         body = ConnectRepositorySerializer(data=request.data)
         body.is_valid(raise_exception=True)
         facts = dict(body.validated_data)
@@ -31,13 +53,26 @@ class RepositoryViewSet(ViewSet):
 
         return Response(RepositorySerializer(repository).data, status=status.HTTP_201_CREATED)
 
-    def retrieve(self, request: Request, repository_id: str) -> Response:
-        """One repository."""
+    @describe(
+        "Read a repository",
+        response=RepositorySerializer,
+        example=examples.REPOSITORY,
+        errors={404: access.UnknownRepository.message},
+    )
+    def retrieve(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
         return Response(RepositorySerializer(repository).data)
 
-    def destroy(self, request: Request, repository_id: str) -> Response:
-        """Disconnect a repository and delete its results and its clone."""
+    @describe(
+        "Disconnect a repository",
+        description="For admins and the owner. Deletes its results and its clone.",
+        status=204,
+        errors={
+            403: "This needs the role admin or above in the organization",
+            404: access.UnknownRepository.message,
+        },
+    )
+    def destroy(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN)
 
         repositories.disconnect_repository(repository=repository, disconnected_by=request.user)

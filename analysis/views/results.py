@@ -1,13 +1,15 @@
 """What the last good scan found."""
 
 from django.utils import timezone
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from analysis import access
+from accounts.authentication import SignedInRequest
+from analysis import access, examples
+from analysis.engine.model import Category, Severity
 from analysis.selectors import results
 from analysis.serializers import (
+    TRENDS_PERIODS,
     FirstScanSerializer,
     HotspotSerializer,
     OverviewSerializer,
@@ -19,49 +21,103 @@ from analysis.serializers import (
     ViolationSerializer,
 )
 from config.api.pagination import page_of
+from config.api.schema import PAGE, describe, page, query
+
+UNKNOWN = {404: access.UnknownRepository.message}
+FILTERS = [
+    query("category", about="One of the five categories.", enum=[category.value for category in Category]),
+    query("severity", about="One of the three severities.", enum=[severity.value for severity in Severity]),
+    query("module", about="The name of a module of the architecture graph."),
+]
 
 
 class ResultViewSet(ViewSet):
     """Reads of one repository's results; all answer zeros, nulls and empty lists before the first scan."""
 
-    def overview(self, request: Request, repository_id: str) -> Response:
-        """Health, risk, trend, hotspots and findings at a glance."""
+    @describe(
+        "Read a repository's overview",
+        description="Health, risk, trend, hotspots and findings at a glance. Of each category at most 50 critical and "
+        "50 warning findings are listed; `count` counts all.",
+        response=OverviewSerializer,
+        example=examples.OVERVIEW,
+        errors=UNKNOWN,
+    )
+    def overview(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
         return Response(OverviewSerializer(results.overview(repository, today=timezone.now().date())).data)
 
-    def violations(self, request: Request, repository_id: str) -> Response:
-        """Open violations, the gravest first, by category, severity and module."""
+    @describe(
+        "List violations",
+        description="Open violations, the gravest first. A violation keeps its id while it is the same finding.",
+        response=page(ViolationSerializer),
+        parameters=[*FILTERS, *PAGE],
+        example=examples.a_page(examples.VIOLATION),
+        errors={400: 'severity: "grave" is not a valid choice', **UNKNOWN},
+    )
+    def violations(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
         query = ViolationQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         rows = results.filtered_violations(repository, **query.validated_data)
         return Response(page_of(request, rows, lambda page: ViolationSerializer(page, many=True).data))
 
-    def trends(self, request: Request, repository_id: str) -> Response:
-        """Violations, debt scores and categories by day."""
+    @describe(
+        "Read trends",
+        description="One value a day; a day without a scan repeats the one before. The past comes from git.",
+        response=TrendsSerializer,
+        parameters=[query("period", about="How far back.", enum=TRENDS_PERIODS, default="30d")],
+        example=examples.TRENDS,
+        errors={400: 'period: "1y" is not a valid choice', **UNKNOWN},
+    )
+    def trends(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
         query = TrendsQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         series = results.trends(repository, days=query.days, today=timezone.now().date())
         return Response(TrendsSerializer(series).data)
 
-    def hotspots(self, request: Request, repository_id: str) -> Response:
-        """Files by risk score, the highest first."""
+    @describe(
+        "List hotspots",
+        description="Files by risk score, the highest first; at most 500.",
+        response=HotspotSerializer(many=True),
+        example=[examples.HOTSPOT],
+        errors=UNKNOWN,
+    )
+    def hotspots(self, request: SignedInRequest, repository_id: str) -> Response:
         report = access.repository_for(request.user, repository_id).current_report
         return Response(HotspotSerializer(report.hotspots if report else [], many=True).data)
 
-    def pull_requests(self, request: Request, repository_id: str) -> Response:
-        """Judged pull requests, the newest first."""
+    @describe(
+        "List judged pull requests",
+        description="The newest verdict first.",
+        response=page(PullRequestSerializer),
+        parameters=PAGE,
+        example=examples.a_page(examples.PULL_REQUEST),
+        errors={400: "page: must be a whole number of at least 1", **UNKNOWN},
+    )
+    def pull_requests(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
         rows = results.judged_pull_requests(repository)
         return Response(page_of(request, rows, lambda page: PullRequestSerializer(page, many=True).data))
 
-    def runtime_risks(self, request: Request, repository_id: str) -> Response:
-        """What may fail in production, counted by type."""
+    @describe(
+        "Read runtime risks",
+        description="Open findings of the category runtime_risk, counted by type.",
+        response=RuntimeRisksSerializer,
+        example=examples.RUNTIME_RISKS,
+        errors=UNKNOWN,
+    )
+    def runtime_risks(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
         return Response(RuntimeRisksSerializer(results.runtime_risks(repository)).data)
 
-    def first_scan(self, request: Request, repository_id: str) -> Response:
-        """The baseline that was taken when the repository was connected."""
+    @describe(
+        "Read the first scan",
+        description="The baseline from when the repository was connected; nulls until it has been taken.",
+        response=FirstScanSerializer,
+        example=examples.FIRST_SCAN,
+        errors=UNKNOWN,
+    )
+    def first_scan(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
         return Response(FirstScanSerializer(results.first_scan(repository)).data)

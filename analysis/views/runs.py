@@ -1,20 +1,27 @@
 """Asking for an analysis and watching it."""
 
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from analysis import access
+from accounts.authentication import SignedInRequest
+from analysis import access, examples
 from analysis.serializers import AnalyzeSerializer, RunSerializer
 from analysis.services.runs import request_run
 from config.api.pagination import page_of
+from config.api.schema import PAGE, describe, page
 
 
 class RepositoryRunViewSet(ViewSet):
     """The runs of one repository."""
 
-    def create(self, request: Request, repository_id: str) -> Response:
-        """Queue a scan of the default branch; while one is queued, that one is answered."""
+    @describe(
+        "Start an analysis",
+        description="For every member. While a run of the repository is queued, that run is answered.",
+        response=AnalyzeSerializer,
+        example=examples.ANALYZE,
+        errors={404: access.UnknownRepository.message},
+    )
+    def create(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
 
         run = request_run(repository=repository, requested_by=request.user)
@@ -26,8 +33,15 @@ class RepositoryRunViewSet(ViewSet):
         }
         return Response(AnalyzeSerializer(answer).data)
 
-    def list(self, request: Request, repository_id: str) -> Response:
-        """The runs, the newest first."""
+    @describe(
+        "List the runs of a repository",
+        description="The newest first.",
+        response=page(RunSerializer),
+        parameters=PAGE,
+        example=examples.a_page(examples.RUN),
+        errors={400: "page: must be a whole number of at least 1", 404: access.UnknownRepository.message},
+    )
+    def list(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
         rows = repository.runs.select_related("pull_request").order_by("-queued_at")
         return Response(page_of(request, rows, lambda runs: RunSerializer(runs, many=True).data))
@@ -36,6 +50,12 @@ class RepositoryRunViewSet(ViewSet):
 class RunViewSet(ViewSet):
     """Any run of the caller's organizations."""
 
-    def retrieve(self, request: Request, run_id: str) -> Response:
-        """One run with its live progress and phase."""
+    @describe(
+        "Read a run",
+        description="Live: `progress` goes from 0 to 100, `phase` says what is going on. A final status stays.",
+        response=RunSerializer,
+        example=examples.RUN,
+        errors={404: access.UnknownRun.message},
+    )
+    def retrieve(self, request: SignedInRequest, run_id: str) -> Response:
         return Response(RunSerializer(access.run_for(request.user, run_id)).data)

@@ -1,0 +1,140 @@
+"""Bodies that the OpenAPI document shows."""
+
+from typing import Any
+
+REPOSITORY_ID = "01997f20-5b1e-7d42-8f13-0c4e2a9d6b55"
+RUN_ID = "01997f20-5c03-7e11-a2b7-4f8d1e6c9a30"
+VIOLATION_ID = "01997f21-77aa-7b90-9c14-3e5d7f1a2b66"
+
+REPOSITORY = {
+    "id": REPOSITORY_ID,
+    "name": "shop",
+    "fullName": "acme/shop",
+    "organizationId": "01997f1e-2c4b-7a10-9d53-6a1f0c3b7e21",
+    "platform": "codehost1",
+    "healthScore": 78,
+    "lastScanAt": "2026-11-20T18:33:00.123Z",
+    "totalViolations": 142,
+    "productionRisk": "MEDIUM",
+}
+CONNECTED = REPOSITORY | {"healthScore": None, "lastScanAt": None, "totalViolations": 0, "productionRisk": None}
+CONNECT = {
+    "orgId": "01997f1e-2c4b-7a10-9d53-6a1f0c3b7e21",
+    "fullName": "acme/shop",
+    "platform": "codehost1",
+    "defaultBranch": "main",
+}
+ANALYZE = {"runId": RUN_ID, "status": "queued", "message": "The analysis is queued; watch it at /api/runs/:runId"}
+RUN = {
+    "id": RUN_ID,
+    "repositoryId": REPOSITORY_ID,
+    "kind": "scan",
+    "status": "running",
+    "commitSha": None,
+    "prNumber": None,
+    "queuedAt": "2026-11-20T18:33:00.123Z",
+    "startedAt": "2026-11-20T18:33:00.401Z",
+    "finishedAt": None,
+    "durationMs": None,
+    "progress": 43,
+    "phase": "parsing",
+    "filesAnalyzed": 0,
+    "filesFromCache": 0,
+    "error": None,
+}
+VIOLATION = {
+    "id": VIOLATION_ID,
+    "category": "runtime_risk",
+    "type": "http_no_timeout",
+    "ruleId": "risk-http-no-timeout",
+    "severity": "critical",
+    "source": "deterministic",
+    "confidence": "high",
+    "file": "shop/client.py",
+    "line": 8,
+    "function": "rates",
+    "message": "`requests.get` has no timeout",
+    "suggestion": "Pass an explicit timeout (connect and read) to this call.",
+    "debtPoints": 0.5,
+    "gateAction": "none",
+}
+FINDING = {
+    "file": "shop/client.py",
+    "line": 8,
+    "rule": "risk-http-no-timeout",
+    "message": "`requests.get` has no timeout",
+}
+HOTSPOT = {"file": "shop/orders.py", "complexity": 87, "churnCount": 14, "violationCount": 6, "riskScore": 73}
+PULL_REQUEST = {
+    "prNumber": 311,
+    "title": "Charge in one transaction",
+    "author": "dana",
+    "score": -4.5,
+    "gateResult": "pass",
+    "blockingCount": 0,
+    "warningCount": 1,
+    "date": "2026-11-19T09:12:44.000Z",
+}
+COUNTS = {"architecture": 12, "runtime_risk": 31, "performance": 24, "reliability": 40, "maintainability": 35}
+
+
+def _category(count: int) -> dict[str, Any]:
+    return {"count": count, "critical": [FINDING], "warning": []}
+
+
+OVERVIEW = {
+    "healthScore": 78,
+    "totalViolations": 142,
+    "debtScoreAvg": 21.4,
+    "productionRisk": "MEDIUM",
+    "categoryBreakdown": COUNTS,
+    "violationsTrend": [{"date": "2026-11-19", "count": 145}, {"date": "2026-11-20", "count": 142}],
+    "recentPRs": [PULL_REQUEST],
+    "topHotspots": [HOTSPOT],
+    "categories": {
+        "architecture": _category(12),
+        "runtime_risk": _category(31),
+        "performance": _category(24),
+        "reliability": _category(40),
+        "maintainability": {
+            "count": 35,
+            "hotspots": [{"file": "shop/orders.py", "complexity": 87, "churn": 14, "riskScore": 73}],
+        },
+    },
+}
+TRENDS = {
+    "violations": [{"date": "2026-11-20", "total": 142, "critical": 9, "warning": 88}],
+    "debtScores": [{"date": "2026-11-20", "score": 21.4}],
+    "categoryTrends": {name: [count] for name, count in COUNTS.items()},
+}
+RUNTIME_RISKS = {
+    "productionRisk": "MEDIUM",
+    "total": 1,
+    "critical": 1,
+    "warning": 0,
+    "byType": {"http_no_timeout": 1},
+    "risks": [VIOLATION],
+}
+FIRST_SCAN = {
+    "runId": RUN_ID,
+    "status": "succeeded",
+    "commitSha": "8d3f1c2b5a6978e0d1c2b3a4958677f0e1d2c3b4",
+    "startedAt": "2026-11-20T18:33:00.401Z",
+    "finishedAt": "2026-11-20T18:33:07.902Z",
+    "durationMs": 7501,
+    "filesAnalyzed": 412,
+    "linesOfCode": 31870,
+    "languages": {"Python": 27110, "TypeScript": 4760},
+    "healthScore": 78,
+    "totalViolations": 142,
+    "debtScoreAvg": 21.9,
+    "productionRisk": "MEDIUM",
+    "categoryBreakdown": COUNTS,
+    "topHotspots": [HOTSPOT],
+    "topViolations": [VIOLATION],
+}
+
+
+def a_page(item: dict[str, Any]) -> dict[str, Any]:
+    """A page with one item."""
+    return {"data": [item], "total": 1, "page": 1, "perPage": 20, "totalPages": 1}
