@@ -3,6 +3,7 @@
 from analysis.engine.graph.build import build_graph
 from analysis.engine.graph.layers import LayerPlace, assign_layers, may_use
 from analysis.engine.graph.model import Cycle, Edge, External, ImportGraph, Module
+from analysis.engine.graph.view import architecture_graph
 
 __all__ = [
     "Cycle",
@@ -11,6 +12,7 @@ __all__ = [
     "ImportGraph",
     "LayerPlace",
     "Module",
+    "architecture_graph",
     "assign_layers",
     "build_graph",
     "may_use",

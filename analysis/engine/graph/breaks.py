@@ -1,0 +1,145 @@
+"""Edges that should not be: imports against the order of layers, and imports past a module's public entry.
+
+The rules turn these into findings, and the architecture graph marks the same edges.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from analysis.engine.facts import FileFacts
+from analysis.engine.graph.layers import LayerPlace, assign_layers, may_use
+from analysis.engine.graph.model import Edge, ImportGraph
+from analysis.engine.graph.paths import folder_of, is_inside
+from analysis.engine.policy import Policy
+
+_ROOT_NAME = re.compile(
+    r"(^|/)(main|__main__|urls|apps|wsgi|asgi|container|containers|composition_root|bootstrap|di|wire(_gen)?)\.\w+$"
+    r"|\.module\.[jt]s$|(Application|Configuration|Config|Module)\.java$"
+)
+_ROOT_DECORATOR = re.compile(r"(^|\.)(Configuration|SpringBootApplication|Module)($|\()")
+_PRIVATE_SEGMENT = re.compile(r"^_(?!_)\w")
+_INNER_JAVA = re.compile(r"^(.*)/(?:internals?|impl)(?:/|$)")
+_BUILT_OR_SOURCE = re.compile(r"(^|/)(src|dist)/")
+
+Files = Mapping[str, FileFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerBreak:
+    """All imports of one file from one layer that its own layer may not use; sorted by line."""
+
+    source: str
+    layer: LayerPlace
+    forbidden: LayerPlace
+    edges: tuple[Edge, ...]
+
+    @property
+    def type_only(self) -> bool:
+        """Whether nothing of it is there at run time."""
+        return not any(edge.runtime for edge in self.edges)
+
+
+@dataclass(frozen=True, slots=True)
+class DeepImport:
+    """An import past the public entry; `entry` is what should be imported, or empty where a name says private."""
+
+    edge: Edge
+    entry: str
+    why: str
+
+
+def layer_breaks(graph: ImportGraph, files: Files, policy: Policy) -> list[LayerBreak]:
+    """Imports against the policy's layers. The files that wire the application together may import anything."""
+    if not policy.layers:
+        return []
+    places = assign_layers(graph.nodes, policy)
+    groups: dict[tuple[str, str], list[Edge]] = {}
+    for edge in graph.project_edges:
+        source, target = places[edge.source], places[edge.target]
+        if source and target and not may_use(source, target, policy):
+            groups.setdefault((edge.source, target.name), []).append(edge)
+    breaks = []
+    for (path, _), edges in sorted(groups.items()):
+        counting = [edge for edge in edges if edge.runtime] or edges
+        counting.sort(key=lambda edge: (edge.line, edge.target))
+        layer, forbidden = places[path], places[edges[0].target]
+        if layer and forbidden and not wires_application(path, files.get(path)):
+            breaks.append(LayerBreak(path, layer, forbidden, tuple(counting)))
+    return breaks
+
+
+def wires_application(path: str, facts: FileFacts | None) -> bool:
+    """Whether the file is a composition root: an entry file, a DI module, `urls.py`, an AppConfig."""
+    if _ROOT_NAME.search(path):
+        return True
+    if facts is None:
+        return False
+    return facts.is_entry or any(_ROOT_DECORATOR.search(text) for entry in facts.classes for text in entry.decorators)
+
+
+def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
+    """Imports that reach into the inside of another module of the project."""
+    for edge in graph.project_edges:
+        if graph.modules.get(edge.source) == graph.modules.get(edge.target) or edge.target in graph.generated:
+            continue
+        language = files[edge.target].language
+        if language == "python":
+            found = _private_python(edge) or _past_entry(graph, edge)
+        elif language == "java":
+            found = _inner_java(graph, edge)
+        elif language == "go":
+            found = None  # the compiler guards `internal`
+        else:
+            found = _other_package(graph, files, edge) or _past_entry(graph, edge)
+        if found:
+            yield found
+
+
+def _private_python(edge: Edge) -> DeepImport | None:
+    folder = ""
+    for segment in edge.target.removesuffix(".py").split("/"):
+        if _PRIVATE_SEGMENT.match(segment) and not is_inside(edge.source, folder):
+            return DeepImport(edge, "", f"`{segment}` is private to `{folder or '.'}`")
+        folder = f"{folder}/{segment}" if folder else segment
+    private = [name for name in edge.names if _PRIVATE_SEGMENT.match(name)]
+    if private:
+        return DeepImport(edge, "", f"`{private[0]}` is private to `{edge.target}`")
+    return None
+
+
+def _past_entry(graph: ImportGraph, edge: Edge) -> DeepImport | None:
+    """Past the entry of the module, where the file behind it is one that the entry passes on."""
+    folder = graph.modules[edge.target].path
+    entry = graph.entries.get(folder)
+    if not entry or entry == edge.target or is_inside(edge.source, folder):
+        return None
+    if graph.packages.get(edge.source) != graph.packages.get(edge.target):
+        return None
+    if not any(passed.target == edge.target for passed in graph.imports_of(entry)) and "/internal/" not in edge.target:
+        return None
+    return DeepImport(edge, entry, f"`{folder}` has a public entry, `{entry}`")
+
+
+def _other_package(graph: ImportGraph, files: Files, edge: Edge) -> DeepImport | None:
+    theirs = graph.packages.get(edge.target, "")
+    if graph.packages.get(edge.source) == theirs:
+        return None
+    written = next((item.target for item in files[edge.source].imports if item.line == edge.line), "")
+    inside = written.partition("/")[2]
+    if written.startswith("."):
+        if theirs and not is_inside(edge.source, theirs) and _BUILT_OR_SOURCE.search(written):
+            return DeepImport(edge, "", f"`{written}` goes into the sources of the package in `{theirs}`")
+    elif _BUILT_OR_SOURCE.search(inside + "/"):
+        return DeepImport(edge, "", f"`{written}` goes into the sources of the package in `{theirs}`")
+    return None
+
+
+def _inner_java(graph: ImportGraph, edge: Edge) -> DeepImport | None:
+    match = _INNER_JAVA.match(folder_of(edge.target))
+    if not match or is_inside(edge.source, match[1]):
+        return None
+    entry = graph.entries.get(match[1])
+    if not entry:
+        return None
+    return DeepImport(edge, entry, f"`{folder_of(edge.target)}` is internal to `{match[1]}`")

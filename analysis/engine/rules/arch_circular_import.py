@@ -1,0 +1,71 @@
+"""Files or packages import each other in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from analysis.engine.graph.model import Cycle, Edge, ImportGraph
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+
+if TYPE_CHECKING:
+    from analysis.engine.codebase import Codebase
+
+RULE = Rule(
+    id="arch-circular-import",
+    type="circular_import",
+    category=Category.ARCHITECTURE,
+    title="Circular import",
+    severity=Severity.WARNING,
+    points=4,
+    suggestion="Move the shared part to a third module or invert one dependency.",
+)
+POINTS_PER_EDGE = 0.5
+MODULES_OF_A_CRITICAL_CYCLE = 3
+_NAMED_UNITS = 5
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """One finding per strongly connected component, at the cheapest edge to cut, and one per self import."""
+    graph = codebase.graph
+    for cycle in graph.cycles:
+        yield _finding(cycle, _severity(cycle, graph))
+    for cycle in graph.deferred_cycles:
+        yield _finding(cycle, Severity.INFO)
+    for edge in graph.self_imports:
+        if edge.runtime and edge.source not in graph.tests:
+            yield Finding(RULE.id, edge.source, edge.line, f"`{edge.source}` imports itself", anchor="itself")
+
+
+def _severity(cycle: Cycle, graph: ImportGraph) -> Severity | None:
+    packages = set(cycle.units).isdisjoint(cycle.files)
+    modules = {graph.modules[path] for path in cycle.files}
+    return Severity.CRITICAL if packages or len(modules) >= MODULES_OF_A_CRITICAL_CYCLE else None
+
+
+def _finding(cycle: Cycle, severity: Severity | None) -> Finding:
+    at = cycle.cut[0]
+    others = f"; also cut {_edges(cycle.cut[1:])}" if len(cycle.cut) > 1 else ""
+    how = " through imports inside functions" if cycle.deferred else ""
+    return Finding(
+        rule_id=RULE.id,
+        file=at.source,
+        line=at.line,
+        message=f"{_units(cycle)} import each other in a circle{how}; cut the import of `{at.target}`{others}",
+        anchor=" ".join(cycle.units),
+        severity=severity,
+        excess=POINTS_PER_EDGE * len(cycle.edges),
+    )
+
+
+def _units(cycle: Cycle) -> str:
+    named = ", ".join(f"`{unit or '.'}`" for unit in cycle.units[:_NAMED_UNITS])
+    more = len(cycle.units) - _NAMED_UNITS
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _edges(edges: tuple[Edge, ...]) -> str:
+    named = ", ".join(f"`{edge.source}` -> `{edge.target}`" for edge in edges[:_NAMED_UNITS])
+    more = len(edges) - _NAMED_UNITS
+    return f"{named} and {more} more" if more > 0 else named

@@ -1,0 +1,74 @@
+"""An import reaches past the public entry of another module, or into the inside of a package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from analysis.engine.facts import FileFacts
+from analysis.engine.graph.breaks import deep_imports
+from analysis.engine.graph.model import External
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+
+if TYPE_CHECKING:
+    from analysis.engine.codebase import Codebase
+
+RULE = Rule(
+    id="arch-deep-import",
+    type="deep_import",
+    category=Category.ARCHITECTURE,
+    title="Import past the public entry",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="Import from the module's public entry and export there what is needed.",
+)
+_SCRIPT_INSIDE = re.compile(r"^(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)")
+_PYTHON_INSIDE = re.compile(r"\._(?!_)\w")
+_JAVA_INSIDE = re.compile(r"\.internal\.[\w.]*[A-Z]")
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Imports inside the project, then imports of third-party packages."""
+    graph = codebase.graph
+    for deep in deep_imports(graph, codebase.files):
+        folder = graph.modules[deep.edge.target].name
+        yield Finding(
+            rule_id=RULE.id,
+            file=deep.edge.source,
+            line=deep.edge.line,
+            message=f"`{deep.edge.target}` is imported past the public entry of `{folder}`: {deep.why}",
+            anchor=deep.edge.target,
+            suggestion=f"Import from `{deep.entry}` and export what is needed there." if deep.entry else "",
+        )
+    for path, externals in graph.external.items():
+        if path in graph.tests:
+            continue
+        for external in externals:
+            inside = _inside_of(external, codebase.files[path])
+            if inside:
+                yield Finding(
+                    rule_id=RULE.id,
+                    file=path,
+                    line=external.line,
+                    message=f"`{inside}` is an internal path of the package `{external.package}`",
+                    anchor=inside,
+                    suggestion=f"Import from the documented entry of `{external.package}`.",
+                    confidence=Confidence.MEDIUM,
+                )
+
+
+def _inside_of(external: External, facts: FileFacts) -> str:
+    """What is private in the import of a third-party package, as written."""
+    target = external.statement.target
+    if facts.language == "python":
+        private = [name for name in external.statement.names if re.match(r"_(?!_)\w", name)]
+        if _PYTHON_INSIDE.search(target):
+            return target
+        return f"{target}.{private[0]}" if private else ""
+    if facts.language == "java":
+        return target if _JAVA_INSIDE.search(target) else ""
+    if facts.language == "go":
+        return ""
+    return target if _SCRIPT_INSIDE.search(target) else ""

@@ -1,0 +1,66 @@
+"""A module on which everything depends and which depends on everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from analysis.engine.graph.breaks import wires_application
+from analysis.engine.graph.model import ImportGraph
+from analysis.engine.graph.paths import folder_of
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+
+if TYPE_CHECKING:
+    from analysis.engine.codebase import Codebase
+
+RULE = Rule(
+    id="arch-god-module",
+    type="god_module",
+    category=Category.ARCHITECTURE,
+    title="Module with too many dependents and dependencies",
+    severity=Severity.WARNING,
+    points=10,
+    suggestion="Split by reason to change; start with the group of functions used by only one dependent.",
+)
+LEAST_PRODUCT = 400
+LEAST_FAN = 10
+MOST_CODE_LINES = 300
+DEPENDENTS_INCLUDED = 20
+DEPENDENTS_PER_POINT = 10
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Fan-in times fan-out of files; of packages in Go, where files of one package see each other anyway."""
+    graph = codebase.graph
+    units: dict[str, list[str]] = {}
+    for path in graph.nodes:
+        if path not in graph.tests and path not in graph.generated:
+            units.setdefault(folder_of(path) if codebase.files[path].language == "go" else path, []).append(path)
+    for files in units.values():
+        code_lines = sum(codebase.files[path].code_lines for path in files)
+        if code_lines <= MOST_CODE_LINES or any(wires_application(path, codebase.files[path]) for path in files):
+            continue
+        fan_in, fan_out = _fans(graph, files)
+        if min(fan_in, fan_out) < LEAST_FAN or fan_in * fan_out < LEAST_PRODUCT or _only_passes_on(graph, files):
+            continue
+        face = max(files, key=lambda path: (len(graph.importers_of(path)), path))
+        name = folder_of(face) if len(files) > 1 else face
+        yield Finding(
+            rule_id=RULE.id,
+            file=face,
+            line=1,
+            message=f"{fan_in} files depend on `{name}`, which depends on {fan_out} and has {code_lines} lines of code",
+            excess=max(0, fan_in - DEPENDENTS_INCLUDED) / DEPENDENTS_PER_POINT,
+        )
+
+
+def _fans(graph: ImportGraph, files: list[str]) -> tuple[int, int]:
+    own = set(files)
+    importers = {edge.source for path in files for edge in graph.importers_of(path) if edge.runtime}
+    imported = {edge.target for path in files for edge in graph.imports_of(path) if edge.runtime}
+    return len(importers - own - graph.tests), len(imported - own - graph.tests)
+
+
+def _only_passes_on(graph: ImportGraph, files: list[str]) -> bool:
+    return all(edge.reexport for path in files for edge in graph.imports_of(path))
