@@ -1,6 +1,6 @@
 from django.urls import path
 
-from accounts.views import EntranceViewSet, SessionViewSet
+from accounts.views import EntranceViewSet, OAuthViewSet, SessionViewSet
 
 urlpatterns = [
     path("auth/signup", EntranceViewSet.as_view({"post": "sign_up"})),
@@ -10,4 +10,8 @@ urlpatterns = [
     path("auth/forgot-password", EntranceViewSet.as_view({"post": "forgot_password"})),
     path("auth/reset-password", EntranceViewSet.as_view({"post": "reset_password"})),
     path("auth/me", SessionViewSet.as_view({"get": "me"})),
+    path("auth/codehost1", OAuthViewSet.as_view({"get": "start"}, provider="codehost1")),
+    path("auth/codehost1/callback", OAuthViewSet.as_view({"get": "callback"}, provider="codehost1")),
+    path("auth/idp2", OAuthViewSet.as_view({"get": "start"}, provider="idp2")),
+    path("auth/idp2/callback", OAuthViewSet.as_view({"get": "callback"}, provider="idp2")),
 ]

@@ -51,6 +51,8 @@ INSTALLED_APPS = [
     "allauth.socialaccount",
     "config",
     "accounts",
+    "accounts.providers.codehost1",
+    "accounts.providers.idp2",
     "organizations",
     "credits",
     "billing",
@@ -219,6 +221,13 @@ SIMPLE_JWT = {
     "TOKEN_TYPE_CLAIM": "type",
     "JTI_CLAIM": "jti",
 }
+SOCIALACCOUNT_ADAPTER = "accounts.adapters.SignInAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True
+SOCIALACCOUNT_QUERY_EMAIL = True
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "none"
 
 # Mail
 EMAIL_FROM = env.text("EMAIL_FROM", "Technical Debt <no-reply@localhost>")

@@ -1,9 +1,13 @@
 """What can be done with accounts and their sessions."""
 
+from accounts.services.linking import AccountDisabled, EmailUnverified, Profile, sign_in_with_provider
 from accounts.services.passwords import forgot_password, mint_reset, reset_password
 from accounts.services.sessions import log_in, log_out, open_session, refresh, revoke_sessions, sign_up
 
 __all__ = [
+    "AccountDisabled",
+    "EmailUnverified",
+    "Profile",
     "forgot_password",
     "log_in",
     "log_out",
@@ -12,5 +16,6 @@ __all__ = [
     "refresh",
     "reset_password",
     "revoke_sessions",
+    "sign_in_with_provider",
     "sign_up",
 ]

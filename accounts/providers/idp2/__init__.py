@@ -1,0 +1,1 @@
+"""Sign-in with the identity provider: OpenID Connect, everything found by discovery."""
