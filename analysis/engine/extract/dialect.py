@@ -1,0 +1,158 @@
+"""What the walk must be told about a language: which nodes mean what, and how to read a header."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tree_sitter import Language, Node, Parser, Query
+
+from analysis.engine.facts import Entry, Function, Import, Parameter
+
+if TYPE_CHECKING:
+    from analysis.engine.extract.scopes import LoopDraft, Scope
+    from analysis.engine.extract.source import SourceFile
+
+STRUCTURE, BOOLEANS, IMPORTS, COMMENTS, WATCHED = range(5)  # streams of nodes, one per pattern of the query
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """An import statement with the local names that it binds, each to the full name it stands for."""
+
+    fact: Import
+    node: Node
+    bindings: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class ClassHeader:
+    name: str
+    bases: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    decorators: tuple[str, ...] = ()
+    flags: int = 0
+
+
+@dataclass(slots=True)
+class FunctionHeader:
+    name: str  # empty: stays part of the enclosing function
+    flags: int = 0
+    owner: str | None = None  # the receiver's type where the grammar does not nest methods into classes
+    decorators: tuple[str, ...] = field(default=())
+
+
+class Dialect(ABC):
+    """One language. Subclasses say which grammar nodes are which event of the walk (`events`: node type to the name
+    of the walk's method), and read details from nodes when the walk asks."""
+
+    name: str
+    grammar: Callable[[], object]
+    events: Mapping[str, str]
+    booleans: str  # query patterns of the logical operators
+    imports: tuple[str, ...]
+    comments: tuple[str, ...]
+    watchable: Mapping[str, tuple[str, ...]]  # kind of a `Watch` to node types
+
+    def __init__(self, watched: Iterable[str] = ()) -> None:
+        self.language = Language(self.grammar())
+        self.watched = tuple(sorted({node for kind in watched for node in self.nodes_of(kind)}))
+
+    def nodes_of(self, kind: str) -> tuple[str, ...]:
+        """Node types that a watched kind stands for; a kind not in the table is a node type itself."""
+        types = self.watchable.get(kind, (kind,))
+        return tuple(each for each in types if self.kind_id(each) is not None)
+
+    def kind_id(self, node_type: str) -> int | None:
+        if node_type == "ERROR":
+            return 65535
+        return self.language.id_for_node_kind(node_type, node_type[0].isalpha() and node_type != "else")
+
+    def field(self, name: str) -> int:
+        field_id = self.language.field_id_for_name(name)
+        if field_id is None:
+            raise ValueError(f"The grammar of {self.name} has no field {name}")
+        return field_id
+
+    @cached_property
+    def parser(self) -> Parser:
+        return Parser(self.language)
+
+    @cached_property
+    def query(self) -> Query:
+        """One pattern per stream, each of single nodes, so that every stream arrives in document order and
+        the tree is walked once. Without text predicates: they would be evaluated for every node."""
+        known = tuple(each for each in self.events if self.kind_id(each) is not None)
+        patterns = (_any(known), f"[{self.booleans}] @n", _any(self.imports), _any(self.comments))
+        watched = (_any(self.watched),) if self.watched else ()
+        return Query(self.language, "\n".join((*patterns, *watched)))
+
+    @abstractmethod
+    def callee(self, node: Node) -> tuple[int, int]:
+        """Byte range of the callee's name in a call."""
+
+    @abstractmethod
+    def function(self, node: Node, scope: "Scope", file: "SourceFile") -> FunctionHeader: ...
+
+    @abstractmethod
+    def parameters(self, node: Node, file: "SourceFile") -> tuple[Parameter, ...]: ...
+
+    @abstractmethod
+    def class_(self, node: Node, scope: "Scope", file: "SourceFile") -> ClassHeader: ...
+
+    @abstractmethod
+    def loop(self, node: Node, loop: "LoopDraft", file: "SourceFile") -> None:
+        """Fill in variables, iterable, head, bound and batched."""
+
+    @abstractmethod
+    def case(self, node: Node) -> tuple[bool, bool]:
+        """Whether a case counts as a decision, and whether its body is one statement."""
+
+    @abstractmethod
+    def imported(self, node: Node, file: "SourceFile") -> Iterable[Imported]: ...
+
+    def name_node(self, node: Node) -> Node:
+        """Where the name of a function or class stands in its header."""
+        return node.child_by_field_name("name") or node
+
+    def operator(self, node: Node) -> tuple[int, str]:
+        """Place and sign of a logical operation's operator."""
+        operator = node.child_by_field_name("operator")
+        return (operator.start_byte, operator.type) if operator is not None else (node.start_byte, "")
+
+    def is_async(self, node: Node) -> bool:
+        return node.child_count > 0 and node.child(0).type == "async"
+
+    def docstring(self, node: Node) -> Node | None:
+        """The documentation that is a statement, not a comment."""
+        return None
+
+    def import_flags(self, node: Node, scope: "Scope", file: "SourceFile") -> int:
+        return 0
+
+    def is_guard(self, node: Node) -> bool:
+        """Whether an `if` only leaves: one jump in its body and no else."""
+        return False
+
+    def entries(self, functions: tuple[Function, ...], file: "SourceFile") -> Iterable[Entry]:
+        return ()
+
+    def exports(self, functions: tuple[Function, ...], file: "SourceFile") -> tuple[str, ...]:
+        return ()
+
+    def package(self, file: "SourceFile") -> str:
+        return ""
+
+    def is_entry(self, file: "SourceFile") -> bool:
+        return file.source.startswith(b"#!")
+
+    def name_call(self, resolved: str) -> str:
+        """The last segment of a callee, the key by which rules watch calls."""
+        return resolved.rpartition(".")[2]
+
+
+def _any(types: Iterable[str]) -> str:
+    return (
+        "[" + " ".join(f"({each})" if each[0].isalpha() and each != "else" else f'"{each}"' for each in types) + "] @n"
+    )

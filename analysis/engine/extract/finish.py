@@ -1,0 +1,125 @@
+"""Drafts into facts, when all comments are known and every line can be counted."""
+
+import re
+
+from msgspec import structs
+
+from analysis.engine.extract.scopes import FunctionDraft
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Class, Function, FunctionFlag, Loop
+
+FLAT_CASES = 5  # at least so many one-statement cases make a flat switch
+FLAT_SHARE = 0.8  # of all decisions of the function
+MANY_METHODS = 8  # from so many methods on it is worth knowing which fields each one touches
+
+_MEMBER = re.compile(rb"\b(?:self|this)\.(\w+)")
+_NAME = re.compile(rb"\b\w+\b")
+
+
+def function_facts(file: SourceFile) -> tuple[Function, ...]:
+    """All functions; entry 0 is the top level and counts the lines outside of the others."""
+    functions = [_function(draft, file) for draft in file.functions[1:]]
+    inside = sum(each.code_lines for each in functions if each.parent == 0)
+    module = file.functions[0]
+    return (
+        Function(
+            name="module",
+            line=1,
+            end_line=max(1, file.lines.count),
+            code_lines=max(0, file.lines.code(1, file.lines.count) - inside),
+            cyclomatic=module.cyclomatic,
+            cognitive=module.cognitive,
+            nesting=module.nesting,
+            nesting_line=file.line(module.nesting_node) if module.nesting_node is not None else 0,
+            calls=tuple(module.calls),
+        ),
+        *functions,
+    )
+
+
+def _function(draft: FunctionDraft, file: SourceFile) -> Function:
+    node, lines = draft.node, file.lines
+    first = lines.of(node.start_byte)
+    last = lines.of(max(node.start_byte, node.end_byte - 1))
+    return Function(
+        name=draft.name,
+        line=lines.of(file.dialect.name_node(node).start_byte),
+        end_line=last,
+        code_lines=lines.code(first, last),
+        cyclomatic=draft.cyclomatic,
+        cognitive=draft.cognitive + _is_recursive(draft),
+        nesting=draft.nesting,
+        nesting_line=lines.of(draft.nesting_node.start_byte) if draft.nesting_node is not None else 0,
+        flags=_flags(draft),
+        parent=draft.parent,
+        owner=draft.owner,
+        parameters=file.dialect.parameters(node, file),
+        decorators=draft.decorators,
+        calls=tuple(draft.calls),
+    )
+
+
+def _is_recursive(draft: FunctionDraft) -> bool:
+    own = draft.name.rpartition(".")[2]
+    if draft.owner:
+        return f"self.{own}" in draft.calls or f"this.{own}" in draft.calls
+    return own in draft.calls
+
+
+def _flags(draft: FunctionDraft) -> int:
+    flags = int(draft.flags)
+    if draft.flat_cases >= FLAT_CASES and draft.flat_cases >= FLAT_SHARE * (draft.cyclomatic - 1):
+        flags |= FunctionFlag.FLAT_SWITCH
+    if draft.has_jsx and draft.name.rpartition(".")[2][:1].isupper():
+        flags |= FunctionFlag.COMPONENT
+    return flags
+
+
+def class_facts(file: SourceFile, classes: list[Class], functions: tuple[Function, ...]) -> tuple[Class, ...]:
+    """Classes with their lines, and for those with many methods the fields that each method touches."""
+    if not classes:
+        return ()
+    methods: dict[str, list[Function]] = {}
+    for each in functions:
+        if each.owner:
+            methods.setdefault(each.owner, []).append(each)
+    return tuple(
+        structs.replace(
+            each,
+            code_lines=file.lines.code(each.line, each.end_line),
+            field_use=_field_use(each, methods.get(each.name, []), file),
+        )
+        for each in classes
+    )
+
+
+def _field_use(owner: Class, methods: list[Function], file: SourceFile) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if len(methods) < MANY_METHODS or not owner.fields:
+        return ()
+    fields = frozenset(name.encode() for name in owner.fields)
+    pattern = _MEMBER if file.language != "java" else _NAME
+    starts, used = file.lines.starts, []
+    for method in methods:
+        end = starts[method.end_line] if method.end_line < len(starts) else len(file.source)
+        touched = fields.intersection(pattern.findall(file.source[starts[method.line - 1] : end]))
+        used.append((method.name.rpartition(".")[2], tuple(sorted(name.decode() for name in touched))))
+    return tuple(used)
+
+
+def loop_facts(file: SourceFile) -> tuple[Loop, ...]:
+    lines = file.lines
+    return tuple(
+        Loop(
+            function=each.function,
+            line=lines.of(each.node.start_byte),
+            end_line=lines.of(max(each.node.start_byte, each.node.end_byte - 1)),
+            kind=each.kind,
+            variables=each.variables,
+            iterable=each.iterable,
+            parent=each.parent.index if each.parent is not None else -1,
+            bound=each.bound,
+            batched=each.batched,
+            calls=tuple(each.calls),
+        )
+        for each in file.loops
+    )

@@ -1,0 +1,259 @@
+"""The file as local rules see it: text, tree, names resolved through its imports, and where a node stands."""
+
+import re
+from bisect import bisect_right
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node, Tree
+
+from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
+from analysis.engine.extract.text import Lines
+from analysis.engine.facts import FunctionFlag, Mark
+
+if TYPE_CHECKING:
+    from analysis.engine.extract.dialect import Dialect
+
+LONGEST_ANCHOR = 80  # characters; longer ones are hashed
+
+_BLOCKS = frozenset(
+    [
+        "module",
+        "block",
+        "program",
+        "statement_block",
+        "class_body",
+        "source_file",
+        "switch_case",
+        "switch_default",
+        "case_clause",
+        "switch_block_statement_group",
+        "expression_case",
+        "default_case",
+        "type_case",
+        "communication_case",
+        "interface_body",
+        "enum_body",
+        "enum_body_declarations",
+        "object_type",
+        "constructor_body",
+        "statement_list",
+        "ERROR",
+    ]
+)
+_CLAUSES = frozenset({"except_clause", "catch_clause", "finally_clause", "elif_clause", "else_clause"})
+_BODIES = frozenset({"block", "statement_block", "class_body", "constructor_body", "interface_body", "enum_body"})
+_DEFINITIONS = frozenset({"function", "closure"})
+_LITERAL = re.compile(
+    rb"""[rRbBfFuU]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|`[^`]*`""", re.DOTALL
+)
+_NUMBER = re.compile(rb"(?<![\w.])\d[\w.]*")
+_SPACE = re.compile(rb"\s+")
+_TIGHT = re.compile(rb" ?([^\w ]) ?")
+
+
+class SourceFile:
+    """One parsed file. Rules get it beside the node they watch; nothing in it may be changed by them.
+
+    `source` is UTF-8 (mostly: bytes that are not UTF-8 may stand in it), `tree` its tree, `language` as in FileFacts.
+    """
+
+    def __init__(self, language: str, source: bytes, tree: Tree, lines: Lines, dialect: "Dialect") -> None:
+        self.language = language
+        self.source = source
+        self.tree = tree
+        self.lines = lines
+        self.dialect = dialect
+        self.bindings: dict[str, str] = {}  # local name to full name, from the imports
+        self.scopes: list[Scope] = []
+        self.functions: list[FunctionDraft] = []
+        self.loops: list[LoopDraft] = []
+        self._starts: list[int] | None = None
+
+    # Text and names
+
+    def text(self, node: Node) -> str:
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def line(self, node: Node) -> int:
+        return self.lines.of(node.start_byte)
+
+    def resolve(self, dotted: str) -> str:
+        """A name as written, with its first segment replaced by what the file's imports bind to it."""
+        head, dot, rest = dotted.partition(".")
+        bound = self.bindings.get(head)
+        return bound + dot + rest if bound is not None else dotted
+
+    def callee(self, call: Node) -> str:
+        """Full name of what a call calls; arguments inside a chain are left out: `Order.objects.filter().first`."""
+        start, end = self.dialect.callee(call)
+        return self.resolve(plain_name(self.source[start:end]))
+
+    def arguments(self, call: Node) -> tuple[list[Node], dict[str, Node]]:
+        """Positional argument nodes and keyword arguments by name. Splats are positional (`*args`, `...rest`);
+        `**options` stands under the keyword `**`."""
+        positional: list[Node] = []
+        keywords: dict[str, Node] = {}
+        listed = call.child_by_field_name("arguments")
+        for each in listed.named_children if listed is not None else ():
+            if each.type == "keyword_argument":
+                name, value = each.child_by_field_name("name"), each.child_by_field_name("value")
+                if name is not None and value is not None:
+                    keywords[self.text(name)] = value
+            elif each.type == "dictionary_splat":
+                keywords["**"] = each
+            elif "comment" not in each.type:
+                positional.append(each)
+        return positional, keywords
+
+    # Where a node stands
+
+    def scope_of(self, node: Node) -> Scope:
+        """The innermost scope that holds the whole node."""
+        if self._starts is None or len(self._starts) != len(self.scopes):
+            self._starts = [scope.start for scope in self.scopes]
+        start, end = node.start_byte, node.end_byte
+        scope = self.scopes[max(0, bisect_right(self._starts, start) - 1)]
+        while scope.parent is not None and (scope.end < end or scope.end <= start):
+            scope = scope.parent
+        return scope
+
+    def function_of(self, node: Node) -> int:
+        """Index of the function that the node belongs to; a function belongs to itself."""
+        return self.scope_of(node).function.index
+
+    def enclosing_function(self, node: Node) -> Node | None:
+        """The innermost function, method, lambda or arrow function around the node, not the node itself."""
+        scope: Scope | None = self.scope_of(node)
+        while scope is not None:
+            if scope.kind in _DEFINITIONS and not (scope.start == node.start_byte and scope.end == node.end_byte):
+                return scope.node
+            scope = scope.parent
+        return None
+
+    def loop_of(self, node: Node) -> int | None:
+        """Index of the innermost loop whose rounds run the node; the iterable of a loop is outside it."""
+        loop = innermost_loop(self.scope_of(node), node.start_byte)
+        return loop.index if loop is not None else None
+
+    def in_loop(self, node: Node) -> bool:
+        """Whether a loop of the same function (closures count as functions here) runs the node again and again."""
+        scope: Scope | None = self.scope_of(node)
+        start = node.start_byte
+        while scope is not None and scope.kind not in _DEFINITIONS:
+            loop = scope.loop
+            if (
+                scope.kind in ("loop", "comprehension")
+                and loop is not None
+                and scope.node.id != node.id
+                and not loop.head_start <= start < loop.head_end
+            ):
+                return True
+            scope = scope.parent
+        return False
+
+    def in_async(self, node: Node) -> bool:
+        return self.scope_of(node).is_async
+
+    def is_in(self, node: Node, kind: str) -> bool:
+        """Whether a scope of this kind (see `Scope`) lies around the node inside its own function. `class` looks
+        through functions."""
+        scope: Scope | None = self.scope_of(node)
+        while scope is not None:
+            if scope.kind == kind and scope.node.id != node.id:
+                return True
+            if scope.kind in _DEFINITIONS and kind != "class":
+                return False
+            scope = scope.parent
+        return False
+
+    def in_test(self, node: Node) -> bool:
+        """Whether the function is named or annotated as a test."""
+        return bool(self.scope_of(node).function.flags & FunctionFlag.TEST)
+
+    def statement_of(self, node: Node) -> Node:
+        """The statement, or member of a class, or `except` or `catch` clause, that holds the node."""
+        while node.type not in _CLAUSES and (parent := node.parent) is not None and parent.type not in _BLOCKS:
+            node = parent
+        return node
+
+    # Marks
+
+    def anchor(self, node: Node) -> str:
+        """Token text of the node's statement, literals and white space normalised; of a compound statement its
+        header. A hash when longer than 80 characters."""
+        statement = self.statement_of(node)
+        end = next(
+            (child.start_byte for child in statement.named_children if child.type in _BODIES), statement.end_byte
+        )
+        return normalised(self.source[statement.start_byte : end])
+
+    def mark(
+        self,
+        rule: str,
+        node: Node,
+        message: str,
+        *,
+        severity: str = "",
+        confidence: str = "",
+        excess: float = 0.0,
+        suggestion: str = "",
+        data: dict[str, str] | None = None,
+    ) -> Mark:
+        """What a rule saw at this node. Severity and confidence only where they differ from the rule's own."""
+        return Mark(
+            rule=rule,
+            line=self.line(node),
+            function=self.function_of(node),
+            message=message,
+            anchor=self.anchor(node),
+            severity=severity,
+            confidence=confidence,
+            excess=excess,
+            suggestion=suggestion,
+            data=data or {},
+        )
+
+
+def innermost_loop(scope: Scope, position: int) -> LoopDraft | None:
+    """The loop whose rounds run what stands at this byte."""
+    loop = scope.loop
+    while loop is not None and loop.head_start <= position < loop.head_end:
+        loop = loop.parent
+    return loop
+
+
+def normalised(text: bytes) -> str:
+    """Source text as an identity: literals replaced, white space dropped, hashed when long."""
+    text = _NUMBER.sub(b"0", _LITERAL.sub(b"''", text))
+    text = _TIGHT.sub(rb"\1", _SPACE.sub(b" ", text)).strip()
+    if len(text) > LONGEST_ANCHOR:
+        return blake2b(text, digest_size=12).hexdigest()
+    return text.decode("utf-8", "replace")
+
+
+LONGEST_NAME = 300  # bytes
+_PLAIN = re.compile(rb"[\w.$]+").fullmatch
+_TOKEN = re.compile(rb"""[\w$#]+|\??\.|[(\[{]|[)\]}]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|@|:""")
+_OPENERS = {b"(": "()", b"[": "[]", b"{": "{}"}
+
+
+def plain_name(raw: bytes) -> str:
+    """A callee's text as a dotted name: what stands in brackets is dropped, of very long chains only the end stays."""
+    if _PLAIN(raw):
+        return raw.decode("utf-8", "replace")
+    if len(raw) > LONGEST_NAME:
+        return "()." + raw[-LONGEST_NAME:].rpartition(b".")[2].decode("utf-8", "replace").strip()
+    parts: list[str] = []
+    level = 0
+    for match in _TOKEN.finditer(raw):
+        token = match[0]
+        if token in _OPENERS:
+            if level == 0:
+                parts.append(_OPENERS[token])
+            level += 1
+        elif token in (b")", b"]", b"}"):
+            level = max(0, level - 1)
+        elif level == 0 and token[:1] not in b"\"'`@:":
+            parts.append("." if token == b"?." else token.decode("utf-8", "replace"))
+    return "".join(parts)

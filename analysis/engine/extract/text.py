@@ -1,0 +1,110 @@
+"""Bytes to text that can be parsed: encodings, line ends, and the reasons to leave a blob alone."""
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+
+LARGEST_BYTES = 1_000_000
+LONGEST_LINE = 2_000
+LONGEST_MEAN_LINE = 400  # characters a line, of files large enough for a mean to say something
+BINARY_WINDOW = 8_000
+GENERATED_WINDOW = 20  # lines
+
+_GENERATED = re.compile(
+    rb"generated[^\n]{0,120}do not (edit|modify)|do not (edit|modify)[^\n]{0,120}generated|@generated\b"
+    rb"|^\W*(this (file|code) (is|was|has been) )?auto-?generated (by|from|with|file|code)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LONG_LINE = re.compile(rb"[^\n]{%d}" % (LONGEST_LINE + 1))
+_BYTE_ORDER_MARKS = (
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+
+
+def normalise(blob: bytes) -> bytes:
+    """UTF-8 without a byte order mark, lines ended by LF or CRLF. Bytes that are not UTF-8 stay as they are."""
+    if blob.startswith(b"\xef\xbb\xbf"):
+        blob = blob[3:]
+    else:
+        for mark, encoding in _BYTE_ORDER_MARKS:
+            if blob.startswith(mark):
+                blob = blob[len(mark) :].decode(encoding, "replace").encode("utf-8", "replace")
+                break
+    if b"\r" in blob and b"\n" not in blob:
+        blob = blob.replace(b"\r", b"\n")
+    return blob
+
+
+def reason_to_skip(source: bytes) -> str:
+    """Why a normalised source is not worth parsing, or an empty string."""
+    if b"\0" in source[:BINARY_WINDOW]:
+        return "binary"
+    if len(source) > LARGEST_BYTES:
+        return "too large"
+    if _GENERATED.search(_first_lines(source)):
+        return "generated"
+    if _is_minified(source):
+        return "minified"
+    return ""
+
+
+def _first_lines(source: bytes) -> bytes:
+    return b"\n".join(source[:BINARY_WINDOW].split(b"\n", GENERATED_WINDOW)[:GENERATED_WINDOW])
+
+
+def _is_minified(source: bytes) -> bool:
+    if len(source) <= LONGEST_LINE:
+        return False
+    if len(source) > LONGEST_MEAN_LINE * (source.count(b"\n") + 1):
+        return True
+    return bool(_LONG_LINE.search(source))
+
+
+class Lines:
+    """Where lines start, and which of them hold code. Lines count from 1."""
+
+    def __init__(self, source: bytes) -> None:
+        rows = source.split(b"\n")
+        if (rows[-1] == b"" and len(rows) > 1) or source == b"":
+            rows.pop()
+        self.starts = list(accumulate(map(len, rows), lambda start, length: start + length + 1, initial=0))[:-1]
+        self.has_code = list(map(bool, map(bytes.strip, rows)))
+        self.count = len(rows)
+        self.comments = 0
+        self._sums: list[int] | None = None
+
+    def of(self, byte: int) -> int:
+        """The line of a byte offset."""
+        return bisect_right(self.starts, byte) or 1
+
+    def blank_out(self, source: bytes, start: int, end: int) -> None:
+        """Count the lines that the comment or docstring at `start:end` has for itself as comment, not as code."""
+        starts, has_code = self.starts, self.has_code
+        first = bisect_right(starts, start) - 1
+        last = bisect_right(starts, end - 1, first) - 1 if end > start else first
+        if source[starts[first] : start].strip():
+            first += 1
+        if first <= last:
+            line_end = starts[last + 1] if last + 1 < len(starts) else len(source)
+            if source[end:line_end].strip():
+                last -= 1
+        for row in range(first, last + 1):
+            if has_code[row]:
+                has_code[row] = False
+                self.comments += 1
+
+    def code(self, first: int, last: int) -> int:
+        """Lines of code from `first` to `last`, both included. Call it when all comments are blanked out."""
+        if self._sums is None:
+            self._sums = list(accumulate(self.has_code, initial=0))
+        return self._sums[min(last, self.count)] - self._sums[min(first - 1, self.count)]
+
+    def next_code(self, line: int) -> int:
+        """The first line of code after `line`, or `line + 1` when none follows."""
+        for row in range(line, self.count):
+            if self.has_code[row]:
+                return row + 1
+        return line + 1

@@ -1,0 +1,374 @@
+"""One pass over the nodes that matter, in document order, with the scopes around them.
+
+The query of the dialect brings the nodes; nothing here descends into the tree. Counting follows
+`metrics/complexity.py`.
+"""
+
+import re
+from collections.abc import Callable
+
+from msgspec import structs
+from tree_sitter import Node, QueryCursor
+
+from analysis.engine.extract.dialect import BOOLEANS, IMPORTS, STRUCTURE, WATCHED, Dialect, Imported
+from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
+from analysis.engine.extract.source import LONGEST_NAME, SourceFile, normalised, plain_name
+from analysis.engine.facts import Class, FunctionFlag, Import, ImportFlag, LoopCall
+from analysis.engine.metrics.complexity import DEEP, runs
+from analysis.engine.rules.base import Look
+
+LONGEST_CALL = 2_000  # bytes of a call that are searched for loop variables
+LONGEST_DECORATOR = 160  # characters
+
+_WORD = re.compile(rb"[A-Za-z_$][\w$]*")
+_ASSIGNED = re.compile(
+    rb"^[ \t]*(?:(?:const|let|var|final) )?(?:[\w.<>\[\]]+ )?"  # Java's type
+    rb"(\w+(?:, ?\w+)*)(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$",
+    re.MULTILINE,
+)
+_SPACE = re.compile(rb"\s*")
+
+
+class Walk:
+    """Fills a SourceFile with scopes, functions, loops, classes and calls; collects what rules want to see.
+
+    `by_name` has the looks at calls by the callee's last name.
+    """
+
+    def __init__(self, file: SourceFile, by_name: dict[str, tuple[Look, ...]]) -> None:
+        self.file = file
+        self.source = file.source
+        self.dialect: Dialect = file.dialect
+        self.callee = file.dialect.callee
+        self.by_name = by_name
+        self.candidates: list[tuple[tuple[Look, ...], Node]] = []
+        self.classes: list[Class] = []
+        self.imported: list[Imported] = []
+        self.error_bytes = 0
+        self._names: dict[bytes, tuple[str, tuple[Look, ...]]] = {}
+        self._decorators: list[Node] = []
+        self._else_if = -1  # where an `if` must start to be an `else if`
+        self._awaiting = -1  # where a call must end to be awaited
+
+    def run(self) -> list[list[Node]]:
+        """Walk, and return the streams of nodes."""
+        root = self.file.tree.root_node
+        streams: list[list[Node]] = [[] for _ in range(WATCHED + 1)]
+        for index, captured in QueryCursor(self.dialect.query).matches(root):
+            streams[index].append(captured["n"][0])
+
+        for node in streams[IMPORTS]:
+            for imported in self.dialect.imported(node, self.file):
+                self.imported.append(imported)
+                self.file.bindings.update(imported.bindings)
+        self._open_module(root)
+        self._walk(streams[STRUCTURE])
+        self._count_booleans(streams[BOOLEANS])
+        return streams
+
+    def _open_module(self, root: Node) -> None:
+        module = FunctionDraft(0, root, "module", -1, "", 0)
+        scope = Scope("module", root, 0, len(self.source) + 1, None)
+        scope.function, scope.loop = module, None
+        scope.nesting = scope.depth = 0
+        scope.is_async = scope.broken = False
+        scope.prefix = scope.owner = ""
+        self.file.functions.append(module)
+        self.file.scopes.append(scope)
+        self.scope = scope
+        self._document(root)
+
+    def _walk(self, nodes: list[Node]) -> None:
+        handlers: dict[int, Callable[[Node, int, Scope], None]] = {
+            kind: getattr(self, event)
+            for node_type, event in self.dialect.events.items()
+            if (kind := self.dialect.kind_id(node_type)) is not None
+        }
+        for node in nodes:
+            start = node.start_byte
+            scope = self.scope
+            while start >= scope.end:
+                scope = scope.parent  # type: ignore[assignment]
+            self.scope = scope
+            handlers[node.kind_id](node, start, scope)
+
+    def _open(self, kind: str, node: Node, start: int, parent: Scope) -> Scope:
+        scope = Scope(kind, node, start, node.end_byte, parent)
+        self.file.scopes.append(scope)
+        self.scope = scope
+        return scope
+
+    # Calls
+
+    def call(self, node: Node, start: int, scope: Scope) -> None:
+        if scope.broken:
+            return
+        first, last = self.callee(node)
+        if last - first > LONGEST_NAME:
+            first = last - LONGEST_NAME - 1
+        raw = self.source[first:last]
+        named = self._names.get(raw)
+        if named is None:
+            name = self.file.resolve(plain_name(raw))
+            named = self._names[raw] = (name, self.by_name.get(self.dialect.name_call(name), ()))
+        name, looks = named
+        scope.function.calls[name] = None
+        if looks:
+            self.candidates.append((looks, node))
+        if scope.loop is not None:
+            self._call_in_loop(node, start, name, scope.loop)
+
+    def _call_in_loop(self, node: Node, start: int, name: str, loop: LoopDraft | None) -> None:
+        while loop is not None and loop.head_start <= start < loop.head_end:
+            loop = loop.parent
+        if loop is None:
+            return
+        end = node.end_byte
+        text = self.source[start : min(end, start + LONGEST_CALL)]
+        uses = not self._dependents(loop).isdisjoint(_WORD.findall(text))
+        line = self.file.lines.of(start)
+        loop.calls.append(LoopCall(name, line, uses, end == self._awaiting, normalised(text)))
+
+    def _dependents(self, loop: LoopDraft) -> frozenset[bytes]:
+        """Names that change with every round: loop variables and what the body assigns from them, read off line by
+        line in order. An over-approximation across branches."""
+        if loop.dependents is None:
+            names = {variable.encode() for variable in loop.variables}
+            if loop.parent is not None:
+                names |= self._dependents(loop.parent)
+            body = self.source[loop.node.start_byte : loop.node.end_byte]
+            for match in _ASSIGNED.finditer(body):
+                if not names.isdisjoint(_WORD.findall(match[2])):
+                    names.update(_WORD.findall(match[1]))
+            loop.dependents = frozenset(names)
+        return loop.dependents
+
+    def awaiting(self, node: Node, start: int, scope: Scope) -> None:
+        self._awaiting = node.end_byte
+
+    # Definitions
+
+    def function(self, node: Node, start: int, scope: Scope) -> None:
+        header = self.dialect.function(node, scope, self.file)
+        if not header.name:
+            self.closure(node, start, scope)
+            return
+        owner = scope.owner if header.owner is None else header.owner
+        name = f"{owner}.{header.name}" if header.owner else scope.prefix + header.name
+        draft = FunctionDraft(len(self.file.functions), node, name, scope.function.index, owner, header.flags)
+        draft.decorators = header.decorators + self._take_decorators()
+        self.file.functions.append(draft)
+        inner = self._open("function", node, start, scope)
+        self._mend(inner, scope)
+        is_nested = scope.function.index > 0 and not scope.owner
+        inner.function, inner.loop = draft, scope.loop if header.flags & FunctionFlag.ANONYMOUS else None
+        inner.nesting, inner.depth = scope.nesting + 1 if is_nested else 0, 0
+        inner.is_async = bool(header.flags & FunctionFlag.ASYNC)
+        inner.prefix, inner.owner = name + ".", ""
+        self._document(node)
+
+    def closure(self, node: Node, start: int, scope: Scope) -> None:
+        """A function without an entry of its own: its contents count for the function around it, a level deeper."""
+        inner = self._open("closure", node, start, scope)
+        inner.nesting += 1
+        inner.is_async = self.dialect.is_async(node)
+
+    def class_(self, node: Node, start: int, scope: Scope) -> None:
+        header = self.dialect.class_(node, scope, self.file)
+        name = scope.prefix + header.name
+        inner = self._open("class", node, start, scope)
+        self._mend(inner, scope)
+        inner.prefix, inner.owner, inner.loop = name + ".", name, None
+        self._document(node)
+        lines = self.file.lines
+        fact = Class(
+            name=name,
+            line=lines.of(self.dialect.name_node(node).start_byte),
+            end_line=lines.of(max(start, node.end_byte - 1)),
+            code_lines=0,
+            bases=header.bases,
+            decorators=header.decorators + self._take_decorators(),
+            fields=header.fields,
+            flags=header.flags,
+        )
+        self.classes.append(fact)
+
+    def decorator(self, node: Node, start: int, scope: Scope) -> None:
+        self._decorators.append(node)
+
+    def _take_decorators(self) -> tuple[str, ...]:
+        if not self._decorators:
+            return ()
+        taken = tuple(decorator_text(self.file, node) for node in self._decorators)
+        self._decorators.clear()
+        return taken
+
+    def _document(self, node: Node) -> None:
+        docstring = self.dialect.docstring(node)
+        if docstring is not None:
+            self.file.lines.blank_out(self.source, docstring.start_byte, docstring.end_byte)
+
+    def broken(self, node: Node, start: int, scope: Scope) -> None:
+        """Outside whole functions and classes nothing inside a broken node counts."""
+        if not scope.broken:
+            self.error_bytes += node.end_byte - start
+        self._open("broken", node, start, scope).broken = True
+
+    def _mend(self, inner: Scope, outer: Scope) -> None:
+        if outer.broken:
+            inner.broken = False
+            self.error_bytes -= inner.end - inner.start
+
+    # Control structures
+
+    def branch(self, node: Node, start: int, scope: Scope) -> None:
+        if scope.broken:
+            return
+        scope.function.cyclomatic += 1
+        if start == self._else_if:
+            self._open("if", node, start, scope)
+            return
+        scope.function.cognitive += 1 + scope.nesting
+        self._deeper("if", node, start, scope)
+
+    def alternative(self, node: Node, start: int, scope: Scope) -> None:
+        """A Python `elif`: a decision, flat."""
+        scope.function.cyclomatic += not scope.broken
+        scope.function.cognitive += not scope.broken
+
+    def otherwise(self, node: Node, start: int, scope: Scope) -> None:
+        """`else` of an `if` or a loop; of a `try` it adds nothing."""
+        if scope.kind in ("if", "loop"):
+            scope.function.cognitive += not scope.broken
+
+    def else_word(self, node: Node, start: int, scope: Scope) -> None:
+        """The word alone, where `else if` is an `if` inside the `else` of another."""
+        self.otherwise(node, start, scope)
+        self._else_if = _SPACE.match(self.source, node.end_byte).end()  # type: ignore[union-attr]
+
+    def loop(self, node: Node, start: int, scope: Scope) -> None:
+        if scope.broken:
+            return
+        scope.function.cyclomatic += 1
+        scope.function.cognitive += 1 + scope.nesting
+        self.open_loop(self._deeper("loop", node, start, scope), "while" if "for" not in node.type else "for")
+
+    def comprehension(self, node: Node, start: int, scope: Scope) -> None:
+        if not scope.broken:
+            self.open_loop(self._open("comprehension", node, start, scope), "comprehension")
+
+    def open_loop(self, inner: Scope, kind: str) -> None:
+        loop = LoopDraft(len(self.file.loops), inner.node, kind, inner.function.index, inner.loop)
+        self.file.loops.append(loop)
+        self.dialect.loop(inner.node, loop, self.file)
+        inner.loop = loop
+
+    def decision(self, node: Node, start: int, scope: Scope) -> None:
+        scope.function.cyclomatic += not scope.broken
+
+    def ternary(self, node: Node, start: int, scope: Scope) -> None:
+        if scope.broken:
+            return
+        scope.function.cyclomatic += 1
+        scope.function.cognitive += 1 + scope.nesting
+        self._open("ternary", node, start, scope).nesting += 1
+
+    def switch(self, node: Node, start: int, scope: Scope) -> None:
+        if scope.broken:
+            return
+        scope.function.cognitive += 1 + scope.nesting
+        self._deeper("switch", node, start, scope)
+
+    def case(self, node: Node, start: int, scope: Scope) -> None:
+        if scope.broken:
+            return
+        decides, is_flat = self.dialect.case(node)
+        scope.function.cyclomatic += decides
+        scope.function.flat_cases += decides and is_flat
+        self._open("case", node, start, scope)
+
+    def attempt(self, node: Node, start: int, scope: Scope) -> None:
+        self._deeper("try", node, start, scope, nesting=0)
+
+    def handler(self, node: Node, start: int, scope: Scope) -> None:
+        if scope.broken:
+            return
+        scope.function.cyclomatic += 1
+        scope.function.cognitive += 1 + scope.nesting
+        self._open("handler", node, start, scope).nesting += 1
+
+    def cleanup(self, node: Node, start: int, scope: Scope) -> None:
+        self._open("finally", node, start, scope)
+
+    def resource(self, node: Node, start: int, scope: Scope) -> None:
+        self._deeper("with", node, start, scope, nesting=0)
+
+    def jump(self, node: Node, start: int, scope: Scope) -> None:
+        """A jump to a label costs a reader one; a plain one nothing."""
+        if node.named_child_count and not scope.broken:
+            scope.function.cognitive += 1
+
+    def yields(self, node: Node, start: int, scope: Scope) -> None:
+        scope.function.flags |= FunctionFlag.GENERATOR
+
+    def markup(self, node: Node, start: int, scope: Scope) -> None:
+        scope.function.has_jsx = True
+
+    def _deeper(self, kind: str, node: Node, start: int, scope: Scope, nesting: int = 1) -> Scope:
+        """Open a control structure. Beyond four levels a guard clause does not count as a level."""
+        inner = self._open(kind, node, start, scope)
+        inner.nesting += nesting
+        depth = scope.depth + 1
+        if depth > DEEP and kind == "if" and self.dialect.is_guard(node):
+            return inner
+        inner.depth = depth
+        draft = scope.function
+        if depth > draft.nesting:
+            draft.nesting = depth
+            if depth == DEEP + 1:
+                draft.nesting_node = node
+        return inner
+
+    def _count_booleans(self, nodes: list[Node]) -> None:
+        """Each logical operator is a decision; a run of like ones in one expression costs a reader one.
+
+        An operand that is itself an operation shares the start or the end of the one around it.
+        """
+        nodes.sort(key=lambda node: (node.start_byte, -node.end_byte))
+        outer: list[tuple[int, int, list[tuple[int, str]]]] = []
+        expressions: list[tuple[FunctionDraft, list[tuple[int, str]]]] = []
+        for node in nodes:
+            start, end = node.start_byte, node.end_byte
+            scope = self.file.scope_of(node)
+            if scope.broken:
+                continue
+            scope.function.cyclomatic += 1
+            while outer and outer[-1][1] <= start:
+                outer.pop()
+            if outer and (start == outer[-1][0] or end == outer[-1][1]):
+                operators = outer[-1][2]
+            else:
+                operators = []
+                expressions.append((scope.function, operators))
+            operators.append(self.dialect.operator(node))
+            outer.append((start, end, operators))
+        for function, operators in expressions:
+            function.cognitive += runs(operators)
+
+    def imports(self) -> tuple[Import, ...]:
+        """Imports with what their place says about them."""
+        found = []
+        for each in self.imported:
+            scope = self.file.scope_of(each.node)
+            flags = each.fact.flags | self.dialect.import_flags(each.node, scope, self.file)
+            if scope.function.index:
+                flags |= ImportFlag.DEFERRED
+            found.append(each.fact if flags == each.fact.flags else structs.replace(each.fact, flags=flags))
+        return tuple(found)
+
+
+def decorator_text(file: SourceFile, node: Node) -> str:
+    """A decorator or annotation without its sign, its name resolved, its arguments as written up to a limit."""
+    text = file.text(node).lstrip("@").strip()
+    name, bracket, rest = text.partition("(")
+    return " ".join((file.resolve(name) + bracket + rest).split())[:LONGEST_DECORATOR]

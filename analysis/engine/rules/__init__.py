@@ -1,0 +1,32 @@
+"""The rule modules. A rule is found because its module lies in this package and defines `RULE`."""
+
+import importlib
+import pkgutil
+from functools import lru_cache
+from types import ModuleType
+
+from analysis.engine.model import Rule
+from analysis.engine.rules.base import Watch
+
+
+@lru_cache(maxsize=1)
+def all_rules() -> tuple[ModuleType, ...]:
+    """Every module of this package that defines a `RULE`, ordered by rule id. ValueError when two share an id."""
+    modules = {}
+    for info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        rule = getattr(module, "RULE", None)
+        if not isinstance(rule, Rule):
+            continue
+        if rule.id in modules:
+            raise ValueError(f"Two modules define the rule {rule.id}")
+        modules[rule.id] = module
+    return tuple(modules[rule_id] for rule_id in sorted(modules))
+
+
+@lru_cache(maxsize=16)
+def watches_of(language: str) -> tuple[Watch, ...]:
+    """What all rules together watch in files of this language."""
+    return tuple(
+        watch for module in all_rules() for watch in getattr(module, "WATCHES", ()) if language in watch.languages
+    )

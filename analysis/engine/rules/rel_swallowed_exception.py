@@ -1,0 +1,108 @@
+"""A handler catches an exception and does nothing about it."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+
+RULE = Rule(
+    id="rel-swallowed-exception",
+    type="swallowed_exception",
+    category=Category.RELIABILITY,
+    title="Swallowed exception",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Handle, log with context, or let it propagate.",
+    languages=(*PYTHON, *SCRIPT, *JAVA),
+    tests_too=True,
+)
+
+# Exceptions that answer a question rather than report a failure.
+_ANSWERS = re.compile(
+    r"\b(StopIteration|StopAsyncIteration|KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|FileNotFoundError"
+    r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
+    r"|KeyboardInterrupt|GeneratorExit|LookupError|NumberFormatException|InterruptedException)\b"
+)
+_BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
+_EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
+_NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
+_MEANT = re.compile(r"\b(ignored?|expected|_+)\b")
+_WRITES = re.compile(r"\b(save|create|insert|update|delete|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\(")
+_CLOSES = re.compile(r"^[\w.?!]*\.?(close|shutdown|disconnect|unlink|cleanup|terminate|kill|destroy)\w*\(.*\)[;\s]*$")
+
+
+def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
+    body = handler.child_by_field_name("body") or handler.named_child(handler.named_child_count - 1)
+    if body is None or "block" not in body.type:
+        return
+    caught = file.source[handler.start_byte : body.start_byte].decode("utf-8", "replace")
+    statements = [each for each in body.named_children if "comment" not in each.type]
+    does_nothing = all(_NOTHING.fullmatch(file.text(each)) for each in statements)
+    is_broad = bool(_BROAD.search(caught)) or not re.search(r"\w", caught.removeprefix("except").removeprefix("catch"))
+    gives_up = is_broad and len(statements) == 1 and bool(_EMPTY_RETURN.fullmatch(file.text(statements[0])))
+    if not (does_nothing or gives_up) or _ANSWERS.search(caught) or _is_explained(handler, caught, file):
+        return
+    guarded = _guarded(handler, file)
+    if _CLOSES.match(guarded):
+        return
+    yield file.mark(
+        RULE.id,
+        handler,
+        f"`{_title(caught)}` " + ("does nothing about the error" if does_nothing else "turns every error into nothing"),
+        severity="critical" if _WRITES.search(guarded) else "",
+    )
+
+
+def look_at_suppress(call: Node, file: SourceFile) -> Iterator[Mark]:
+    if file.callee(call) == "contextlib.suppress" and any(
+        file.text(each) in ("Exception", "BaseException") for each in file.arguments(call)[0]
+    ):
+        yield file.mark(RULE.id, call, "`contextlib.suppress(Exception)` hides every error of its block")
+
+
+def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
+    handlers = file.arguments(call)[0]
+    if len(handlers) == 1 and re.fullmatch(
+        r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*\}|null|undefined)", file.text(handlers[0])
+    ):
+        yield file.mark(RULE.id, call, "`.catch` with an empty function hides a rejected promise")
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """In tests it is worth knowing, no more."""
+    if place.kind is FileKind.TEST:
+        return place.finding(mark, severity=Severity.INFO)
+    return place.finding(mark)
+
+
+def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
+    """A comment of more than one word inside, or a variable named for being ignored."""
+    if _MEANT.search(caught):
+        return True
+    comments = " ".join(re.findall(r"(?:#|//|/\*)([^\n]*)", file.text(handler)))
+    return len(re.findall(r"[^\W\d_]{2,}", comments)) > 1
+
+
+def _guarded(handler: Node, file: SourceFile) -> str:
+    attempt = handler.parent
+    body = attempt.child_by_field_name("body") if attempt is not None else None
+    return file.text(body).strip("{} \n") if body is not None else ""
+
+
+def _title(caught: str) -> str:
+    return " ".join(caught.split()).rstrip(":{ ")
+
+
+WATCHES = (
+    Watch("handler", look_at_handler, (*PYTHON, *SCRIPT, *JAVA)),
+    Watch("call", look_at_suppress, PYTHON, names=frozenset({"suppress"})),
+    Watch("call", look_at_catch, SCRIPT, names=frozenset({"catch"})),
+)

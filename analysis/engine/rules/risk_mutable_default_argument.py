@@ -1,0 +1,81 @@
+"""A parameter's default is a list, dict or set, which all calls share."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import PYTHON, Watch
+
+RULE = Rule(
+    id="risk-mutable-default-argument",
+    type="mutable_default",
+    category=Category.RUNTIME_RISK,
+    title="Mutable default argument",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Default to `None` and create the list inside the function.",
+    languages=PYTHON,
+)
+
+_DISPLAYS = {
+    "list": "list",
+    "dictionary": "dict",
+    "set": "set",
+    "list_comprehension": "list",
+    "dictionary_comprehension": "dict",
+    "set_comprehension": "set",
+}
+_CONTAINERS = ("defaultdict", "deque", "OrderedDict", "Counter", "ChainMap", "UserDict", "UserList")
+_MAKERS = frozenset({"list", "dict", "set", "bytearray", *(f"collections.{name}" for name in _CONTAINERS)})
+_READ_ONLY = re.compile(r"\b(Mapping|Sequence|Iterable|Collection|Container|AbstractSet|abc\.Set|frozenset|Final)\b")
+_MUTATORS = (
+    "append|extend|insert|add|update|setdefault|pop|popleft|popitem|remove|discard|clear|sort|reverse|appendleft"
+)
+
+
+def look(function: Node, file: SourceFile) -> Iterator[Mark]:
+    parameters = function.child_by_field_name("parameters")
+    for parameter in parameters.named_children if parameters is not None else ():
+        value = parameter.child_by_field_name("value")
+        if value is None or (kind := _mutable_kind(value, file)) is None:
+            continue
+        name_node, annotation = parameter.child_by_field_name("name"), parameter.child_by_field_name("type")
+        name = file.text(name_node) if name_node is not None else "?"
+        if "cache" in name or (annotation is not None and _READ_ONLY.search(file.text(annotation))):
+            continue
+        yield file.mark(
+            RULE.id,
+            parameter,
+            f"The default of `{name}` is one {kind} that all calls share",
+            confidence="" if _is_let_out(name, function, file) else "medium",
+        )
+
+
+def _mutable_kind(value: Node, file: SourceFile) -> str | None:
+    if value.type == "call":
+        callee = file.callee(value)
+        return callee.rpartition(".")[2] if callee in _MAKERS else None
+    return _DISPLAYS.get(value.type)
+
+
+def _is_let_out(name: str, function: Node, file: SourceFile) -> bool:
+    """Whether the body changes, returns or stores the parameter."""
+    body = function.child_by_field_name("body")
+    if body is None:
+        return False
+    word = re.escape(name)
+    return bool(
+        re.search(
+            rf"\b{word}(\.({_MUTATORS})\(|\[[^\]\n]*\]\s*[-+|&]?=[^=]|\s*[-+|&]=)|\b(return|yield)\s+{word}\b(?!\.)"
+            rf"|=\s*{word}\s*$|\bdel {word}\[",
+            file.text(body),
+            re.MULTILINE,
+        )
+    )
+
+
+WATCHES = (Watch("function", look, PYTHON),)

@@ -1,0 +1,104 @@
+"""How much CPU extracting facts costs, as a ratio to the bare parse of the same files.
+
+    python bench/engine.py <bare git directory> [--lizard] [--rounds N]
+
+Reads the newest commit's blobs with `git cat-file --batch`, leaves out what `extract` would skip, and measures in
+this one process: the parse alone, `extract` with all rules, and with `--lizard` lizard on the same texts. Times are
+CPU seconds of the fastest round.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from analysis.engine.extract import extract
+from analysis.engine.extract.dialects import dialect_of
+from analysis.engine.extract.text import normalise, reason_to_skip
+from analysis.engine.languages import PARSED, FileKind, kind_of, language_of
+
+Source = tuple[str, str, bytes]  # path, language, text
+
+
+def sources(git_dir: str, wanted_languages: frozenset[str]) -> Iterator[Source]:
+    """Every file of the newest commit in a parsed language that is not vendored, generated, minified or too large."""
+    listing = subprocess.run(
+        ["git", "--git-dir", git_dir, "ls-tree", "-r", "-z", "HEAD"], check=True, capture_output=True
+    ).stdout
+    wanted = []
+    for row in listing.split(b"\0")[:-1]:
+        head, path = row.split(b"\t", 1)
+        mode, _, blob = head.decode().split()
+        name = path.decode("utf-8", "replace")
+        if mode.startswith("100") and language_of(name) in wanted_languages and kind_of(name) is not FileKind.VENDORED:
+            wanted.append((name, blob))
+    batch = subprocess.run(
+        ["git", "--git-dir", git_dir, "cat-file", "--batch"],
+        input="".join(blob + "\n" for _, blob in wanted).encode(),
+        check=True,
+        capture_output=True,
+    ).stdout
+    position = 0
+    for name, _ in wanted:
+        line_end = batch.index(b"\n", position)
+        size = int(batch[position:line_end].split()[2])
+        text = batch[line_end + 1 : line_end + 1 + size]
+        position = line_end + size + 2
+        if text and not reason_to_skip(normalise(text)):
+            yield name, language_of(name), text
+
+
+def parse_all(files: list[Source]) -> None:
+    for _, language, text in files:
+        dialect_of(language).parser.parse(text)
+
+
+def extract_all(files: list[Source]) -> None:
+    for _, language, text in files:
+        extract(text, language)
+
+
+def lizard_all(files: list[Source]) -> None:
+    import lizard
+
+    for path, _, text in files:
+        lizard.analyze_file.analyze_source_code(path, text.decode("utf-8", "replace"))
+
+
+def fastest(work: Callable[[list[Source]], None], files: list[Source], rounds: int) -> float:
+    best = float("inf")
+    for _ in range(rounds):
+        start = time.process_time()
+        work(files)
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("git_dir")
+    arguments.add_argument("--lizard", action="store_true")
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--languages", help="comma-separated, default all")
+    options = arguments.parse_args()
+
+    files = list(sources(options.git_dir, frozenset(options.languages.split(",")) if options.languages else PARSED))
+    lines = sum(text.count(b"\n") for _, _, text in files)
+    for language in {language for _, language, _ in files}:
+        dialect_of(language).query  # noqa: B018  compiled outside of the measurement
+    parse = fastest(parse_all, files, options.rounds)
+    cold = fastest(extract_all, files, options.rounds)
+    print(f"{options.git_dir}: {len(files):,} files, {lines:,} lines")
+    print(f"{'parse':10}{parse:8.2f} s   1.00")
+    print(f"{'extract':10}{cold:8.2f} s {cold / parse:6.2f}")
+    if options.lizard:
+        peer = fastest(lizard_all, files, 1)
+        print(f"{'lizard':10}{peer:8.2f} s {peer / parse:6.2f}   {peer / cold:.1f} times extract")
+
+
+if __name__ == "__main__":
+    main()

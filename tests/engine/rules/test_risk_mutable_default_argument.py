@@ -1,0 +1,44 @@
+import pytest
+
+from analysis.engine.extract import extract
+
+FLAGGED = [
+    "def f(a=[]): ...",
+    "def f(*, a={}): ...",
+    "def f(a: list = list()): ...",
+    "async def f(a={1}): ...",
+    "g = lambda a=[]: a",
+    "def f(a=[x for x in y]): ...",
+    "from collections import defaultdict as d\ndef f(a=d(int)): ...",
+]
+FINE = [
+    "def f(a=()): ...",
+    "def f(a=None): ...",
+    "def f(a: Sequence[int] = []): ...",
+    "def f(_cache={}): ...",
+    "def f(a=frozenset()): ...",
+    "def f(a=Depends(list)): ...",
+    "def f(a=map(g, [1])): ...",
+]
+
+
+def marks(source):
+    return [mark for mark in extract(source.encode(), "python").marks if mark.rule == "risk-mutable-default-argument"]
+
+
+@pytest.mark.parametrize("source", FLAGGED)
+def test_shared_defaults_are_marked_at_the_parameter(source):
+    assert [mark.line for mark in marks(source)] == [source.count("\n") + 1]
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_defaults_that_nobody_can_change_are_fine(source):
+    assert marks(source) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "confidence"), [("a.append(1)", ""), ("return a", ""), ("b = a", ""), ("print(a)", "medium")]
+)
+def test_certainty_is_high_when_the_default_gets_out(body, confidence):
+    (mark,) = marks(f"def f(a=[]):\n    {body}\n")
+    assert mark.confidence == confidence
