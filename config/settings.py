@@ -125,7 +125,14 @@ if REDIS_URL:
         },
     }
     CELERY_BROKER_URL = REDIS_URL
-    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 3600, "unacked_restore_throttle": 1}
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
+        "visibility_timeout": 3600,
+        "unacked_restore_throttle": 1,
+        # A message is a hint: a Redis that refuses or hangs may cost a request a second or two, not minutes.
+        "socket_connect_timeout": 1,
+        "socket_timeout": 2,
+        "max_retries": 0,
+    }
 else:
     CACHES = {
         "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},

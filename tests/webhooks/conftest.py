@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -54,16 +55,12 @@ def handled_by(monkeypatch) -> Callable[[Callable[[Fact], object]], None]:
 
 def note(fact: Fact) -> None:
     """A change whose repetition shows: one row more, carrying the event's id."""
-    Session.objects.create(
-        session_key=f"{timezone.now().timestamp()}-{random.random()}"[:40],
-        session_data=fact.event_id,
-        expire_date=timezone.now(),
-    )
+    Session.objects.create(session_key=f"effect{uuid4().hex}", session_data=fact.event_id, expire_date=timezone.now())
 
 
 def noted() -> list[str]:
     """The ids of the events that took effect, as often as they did."""
-    return sorted(Session.objects.values_list("session_data", flat=True))
+    return sorted(Session.objects.filter(session_key__startswith="effect").values_list("session_data", flat=True))
 
 
 def stored(event_id: str, *, subject: str = "", **fields: object) -> WebhookEvent:
