@@ -163,9 +163,6 @@ def _remote(
         root = address.url.split("/", 3)
         config.append((f"http.{'/'.join(root[:3])}/.extraHeader", auth_header))
         secrets = (auth_header, auth_header.split(":", 1)[-1].strip(), auth_header.split()[-1])
-    if address.scheme == "file":
-        # The operator allowed local repositories; git would refuse those of another user.
-        config.append(("safe.directory", "*"))
     transfer = Transfer(scheme=address.scheme, config=tuple(config), secrets=secrets, hold=lock)
     return _Remote(address, folder, limits, deadline, transfer)
 

@@ -28,6 +28,8 @@ CPU_SECONDS = 3600
 OPEN_FILES = 1024
 # Nothing lies there: git finds neither a home, nor settings, nor a netrc file.
 NOWHERE = "/nonexistent"
+# A setting that reaches the git of the other side too, which drops those of the environment.
+LOCAL_REMOTES = Path(__file__).with_name("local.gitconfig")
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 # $1 file size in 512-byte blocks, $2 address space in KiB, $3 CPU seconds, $4 open files, $5 the lifeline's descriptor.
@@ -301,14 +303,13 @@ def _environment(limits: GitLimits, transfer: Transfer | None) -> Mapping[str, s
         "TZ": "UTC",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_SYSTEM": "/dev/null",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_GLOBAL": str(LOCAL_REMOTES) if transfer and transfer.scheme == "file" else "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_ALLOW_PROTOCOL": transfer.scheme if transfer else "none",
         "GIT_PROTOCOL_FROM_USER": "0",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_LITERAL_PATHSPECS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_CONFIG_COUNT": str(len(config)),
     }

@@ -84,7 +84,7 @@ _SPOKEN: tuple[tuple[str, type[GitError]], ...] = (
      r"protocol error|[Cc]onnection|Could not resolve|Could not read from remote", CloneUnreachable),
     (r"bad object|corrupt|invalid index-pack output|could not read [0-9a-f]|unable to read|index-pack failed|"
      r"does not match|bad tree|not a tree|inflate|[Nn]ot a valid|unable to unpack|invalid object|malformed|is empty|"
-     r"unresolved deltas|failed to parse", DamagedRepository),
+     r"unresolved deltas|failed to parse|unexpected line in", DamagedRepository),
 )  # fmt: skip
 
 

@@ -1,24 +1,25 @@
-"""The files of a commit, what changed between two commits, and the names of commits."""
+"""The files of a commit, and what changed between two commits."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.git.clone import BRANCHES
-from analysis.git.command import run_git, stream_git
-from analysis.git.errors import DamagedRepository, EmptyRepository, UnknownRevision
+from analysis.git.command import stream_git
+from analysis.git.errors import DamagedRepository
 from analysis.git.limits import DEFAULT_LIMITS, GitLimits
 from analysis.git.naming import decode_path, is_sane_path
+from analysis.git.patch import AddedLines, added_lines
 from analysis.git.records import Change, Records, change_of
+from analysis.git.revisions import default_branch, merge_base, resolve
 
-REVISION_CHARACTERS = 256
+__all__ = [
+    "AddedLines", "Change", "Tree", "TreeEntry",
+    "added_lines", "changed_entries", "default_branch", "list_tree", "merge_base", "resolve",
+]  # fmt: skip
+
 SIZE_UNKNOWN = -1
 
 _LINK = b"120000"
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-# What a user may write: a branch, a tag, a hash, and steps back from it. No search (`:/x`), no reflog, no options.
-_REVISION = re.compile(r"[^\x00-\x20\x7f:?*\[\\{}-][^\x00-\x20\x7f:?*\[\\{}]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +48,6 @@ class Tree:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class AddedLines:
-    """The lines that head adds: by new path, ranges of (first line, count); and the totals over all files."""
-
-    ranges: dict[str, list[tuple[int, int]]]
-    added: int
-    deleted: int
-
-
 def list_tree(
     folder: Path, revision: str, *, limits: GitLimits = DEFAULT_LIMITS, deadline: float | None = None
 ) -> Tree:
@@ -72,35 +64,6 @@ def list_tree(
     return listing.tree()
 
 
-def resolve(folder: Path, rev: str, *, limits: GitLimits = DEFAULT_LIMITS) -> str:
-    """The commit that a branch, tag or hash names. Raises UnknownRevision, or EmptyRepository without commits."""
-    if len(rev) > REVISION_CHARACTERS or not _REVISION.match(rev):
-        raise UnknownRevision
-    names = [rev] if _HASH.match(rev) else [f"{BRANCHES}{rev}", rev]
-    for name in names:
-        arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        sha = run_git(folder, *arguments, limits=limits, accept=(0, 1, 128)).decode().strip()
-        if _HASH.match(sha):
-            return sha
-    if not run_git(folder, "for-each-ref", "--count=1", limits=limits):
-        raise EmptyRepository
-    raise UnknownRevision
-
-
-def merge_base(folder: Path, a: str, b: str, *, limits: GitLimits = DEFAULT_LIMITS) -> str | None:
-    """The best common ancestor of two commits; None when they share no history."""
-    first, second = resolve(folder, a, limits=limits), resolve(folder, b, limits=limits)
-    return run_git(folder, "merge-base", first, second, limits=limits, accept=(0, 1)).decode().strip() or None
-
-
-def default_branch(folder: Path) -> str | None:
-    """The branch that HEAD names; None when HEAD stands on a commit, or on a branch without commits."""
-    name = run_git(folder, "symbolic-ref", "--quiet", "HEAD", accept=(0, 1)).decode("utf-8", "replace").strip()
-    if not name or not run_git(folder, "for-each-ref", "--count=1", name):
-        return None
-    return name.removeprefix(BRANCHES).removeprefix("refs/heads/")
-
-
 def changed_entries(
     folder: Path, base: str, head: str, *, limits: GitLimits = DEFAULT_LIMITS, deadline: float | None = None
 ) -> list[Change]:
@@ -113,24 +76,6 @@ def changed_entries(
         return _changes(folder, first, second, "-M50%", limits, deadline)
     except DamagedRepository:
         return _changes(folder, first, second, "-M100%", limits, deadline)
-
-
-def added_lines(
-    folder: Path, base: str, head: str, *, limits: GitLimits = DEFAULT_LIMITS, deadline: float | None = None
-) -> AddedLines:
-    """The ranges of lines that are new in head, and the totals of added and deleted lines. Binary files count nothing.
-
-    Raises DamagedRepository when a blob that changed is missing.
-    """
-    first, second = resolve(folder, base, limits=limits), resolve(folder, head, limits=limits)
-    patch = _Patch()
-    with stream_git(
-        folder, "diff-tree", "-r", "-p", "-U0", "-M50%", "--no-color", "--no-ext-diff", "--no-textconv",
-        "--no-prefix", "--ignore-submodules=all", first, second, limits=limits, deadline=deadline,
-    ) as process:  # fmt: skip
-        for line in Records(process, separator=b"\n"):
-            patch.take(line)
-    return AddedLines(patch.ranges, patch.added, patch.deleted)
 
 
 class _Listing:
@@ -204,44 +149,3 @@ def _read_changes(records: Iterator[bytes], limits: GitLimits) -> Iterator[Chang
         change = change_of(record, records, limits)
         if change:
             yield change
-
-
-class _Patch:
-    """Follows a patch without context. Lines of content are counted off, so they cannot pose as headers."""
-
-    _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-
-    def __init__(self) -> None:
-        self.ranges: dict[str, list[tuple[int, int]]] = {}
-        self.added = self.deleted = 0
-        self._path: str | None = None
-        self._content = 0
-
-    def take(self, line: bytes) -> None:
-        if self._content and line[:1] in b"+-":
-            self._content -= 1
-        elif hunk := self._HUNK.match(line):
-            deleted, added = (int(count) if count else 1 for count in (hunk[1], hunk[3]))
-            self._content = deleted + added
-            self.added += added
-            self.deleted += deleted
-            if added and self._path is not None:
-                self.ranges.setdefault(self._path, []).append((int(hunk[2]), added))
-        elif line.startswith(b"+++ "):
-            self._path = _patch_path(line[4:])
-
-
-_ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
-
-
-def _patch_path(name: bytes) -> str | None:
-    """The path in a `+++` line: quoted like a C string when it is odd, ended by a tab when it has a space."""
-    if name.startswith(b'"'):
-        raw = re.sub(rb"\\([0-7]{3}|.)", _unescaped, name[1 : name.rindex(b'"')], flags=re.DOTALL)
-        return decode_path(raw)
-    return None if name == b"/dev/null" else decode_path(name.removesuffix(b"\t"))
-
-
-def _unescaped(escape: re.Match[bytes]) -> bytes:
-    code = escape[1]
-    return bytes([int(code, 8) & 255]) if len(code) == 3 else _ESCAPES.get(code, code)

@@ -1,6 +1,7 @@
 """Repositories made with git's plumbing, and limits that let tests reach them."""
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -76,8 +77,17 @@ class Repository:
 
 
 @pytest.fixture
-def make_repository(tmp_path: Path) -> Callable[..., Repository]:
-    return lambda name="origin.git": Repository(tmp_path / name)
+def make_repository(tmp_path: Path) -> Iterator[Callable[..., Repository]]:
+    """Makes bare repositories. Removed at once: some hold 50,000 files that later sessions would sweep up."""
+    made: list[Repository] = []
+
+    def make(name: str = "origin.git") -> Repository:
+        made.append(Repository(tmp_path / name))
+        return made[-1]
+
+    yield make
+    for repository in made:
+        shutil.rmtree(repository.folder)
 
 
 @pytest.fixture

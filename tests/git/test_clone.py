@@ -117,6 +117,16 @@ class TestMirror:
 
         assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == two
 
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+    def test_a_local_repository_of_another_user(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        for path in (origin.folder, *origin.folder.rglob("*")):
+            os.chown(path, 12_345, 12_345)
+
+        assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == sha
+        with open_local(origin.folder) as folder:
+            assert resolve(folder, "main") == sha
+
     def test_a_shallow_origin_gives_a_shallow_clone(self, origin, make_repository, clone, limits, soon):
         one = origin.commit({"a.py": b"1\n"})
         two = origin.commit({"a.py": b"2\n"}, one)
@@ -296,6 +306,14 @@ class TestKilled:
         assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == two
         assert len(list_tree(clone, two).entries) == 1
 
+    def test_a_clone_that_git_cannot_read_is_made_anew_once(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        (clone / "packed-refs").write_text("garbage\n")
+
+        assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == sha
+        assert not (clone / "packed-refs").exists()
+
     def test_a_worker_killed_while_fetching_leaves_no_git_and_no_lock(self, origin, clone, limits, soon):
         sha = origin.commit({"a.py": b"1\n"})
         with GitHttpServer(origin.folder.parent, seconds_per_byte=1) as server:
@@ -386,9 +404,8 @@ class TestOpenLocal:
 
     def test_the_configuration_of_the_repository_has_no_effect(self, work, tmp_path):
         with (work / ".git" / "config").open("a") as config:
-            config.write(
-                f'[log]\nshowSignature = true\n[gpg]\nprogram = touch {tmp_path}/ran\n[core]\nfsmonitor = "touch {tmp_path}/ran"\n'
-            )
+            config.write(f"[log]\nshowSignature = true\n[gpg]\nprogram = touch {tmp_path}/ran\n")
+            config.write(f'[core]\nfsmonitor = "touch {tmp_path}/ran"\n')
 
         with open_local(work) as folder:
             run_git(folder, "log", "HEAD")

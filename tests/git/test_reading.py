@@ -9,7 +9,7 @@ import pytest
 
 from analysis.git.blobs import BlobReader
 from analysis.git.command import redact, run_git
-from analysis.git.errors import DamagedRepository, EmptyRepository, GitError, GitTimedOut, UnknownRevision
+from analysis.git.errors import EmptyRepository, GitError, GitTimedOut, UnknownRevision
 from analysis.git.history import count_commits, daily_commits, read_history
 from analysis.git.limits import GitLimits
 from analysis.git.naming import decode_path, decode_text
@@ -197,6 +197,17 @@ class TestBlobs:
         assert read.pop(bad) is None
         assert list(read) == good and None not in read.values()
 
+    def test_an_object_that_ends_git_costs_one_file_too(self, origin):
+        good, bad = [origin.blob(f"{number}".encode()) for number in range(20)], origin.blob(os.urandom(90_000))
+        file = origin.folder / "objects" / bad[:2] / bad[2:]
+        file.chmod(0o644)
+        file.write_bytes(file.read_bytes()[:50_000])
+        with BlobReader(origin.folder) as reader:
+            read = list(reader.read_many([*good[:10], bad, *good[10:], bad]))
+
+        assert [blob for blob, _ in read] == [*good[:10], bad, *good[10:], bad]
+        assert {blob for blob, content in read if content is None} == {bad}
+
     def test_an_answer_never_goes_to_the_wrong_question(self, origin):
         blobs = [origin.blob(f"{number}".encode()) for number in range(5)]
         with BlobReader(origin.folder) as reader:
@@ -266,7 +277,8 @@ class TestHistory:
 
     @pytest.mark.parametrize(
         "person",
-        [b"", b"<>", b"A <a@b> 99999999999999999999 +0000", b"A <a@b> -5 +0000", b"A <a@b> x", b"A <a@b> 1 +9999", b"\xff\x01 <\xfe> 1 +0000",
+        [b"", b"<>", b"A <a@b> 99999999999999999999 +0000", b"A <a@b> -5 +0000", b"A <a@b> x", b"A <a@b> 1 +9999",
+         b"\xff\x01 <\xfe> 1 +0000",
          b"A " * 40_000 + b"<a@b> 1 +0000", b":100644 100644 <0> 1 +0000"],
     )  # fmt: skip
     def test_odd_people_dates_and_subjects_are_read(self, origin, person):
@@ -290,8 +302,18 @@ class TestHistory:
         assert len(list(read_history(origin.folder, "main"))) == 2
         assert {change.status for change in changed_entries(origin.folder, one, "main")} == {"A", "D"}
         assert list_tree(origin.folder, "main").missing == 1
-        with pytest.raises(DamagedRepository):
-            added_lines(origin.folder, one, "main")
+
+    def test_files_whose_content_is_missing_are_left_out_of_the_added_lines(self, origin):
+        one = origin.commit({"a.py": b"1\n", 'q"\t*.py': b"gone\n"})
+        two = origin.commit({"a.py": b"1\n2\n", 'q"\t*.py': b"lost\n", "qx*.py": b"3\n"}, one)
+        for content in (b"gone\n", b"lost\n"):
+            blob = origin.blob(content)
+            (origin.folder / "objects" / blob[:2] / blob[2:]).unlink()
+
+        added = added_lines(origin.folder, one, two)
+
+        assert added.ranges == {"a.py": [(2, 1)], "qx*.py": [(1, 1)]}
+        assert added.left_out == (decode_path(b'q"\t*.py'),)
 
 
 class TestDailyCommits:

@@ -1,0 +1,44 @@
+"""From names of branches, tags and commits to hashes."""
+
+import re
+from pathlib import Path
+
+from analysis.git.clone import BRANCHES
+from analysis.git.command import run_git
+from analysis.git.errors import EmptyRepository, UnknownRevision
+from analysis.git.limits import DEFAULT_LIMITS, GitLimits
+
+REVISION_CHARACTERS = 256
+
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+# What a user may write: a branch, a tag, a hash, and steps back from it. No search (`:/x`), no reflog, no options.
+_REVISION = re.compile(r"[^\x00-\x20\x7f:?*\[\\{}-][^\x00-\x20\x7f:?*\[\\{}]*\Z")
+
+
+def resolve(folder: Path, rev: str, *, limits: GitLimits = DEFAULT_LIMITS) -> str:
+    """The commit that a branch, tag or hash names. Raises UnknownRevision, or EmptyRepository without commits."""
+    if len(rev) > REVISION_CHARACTERS or not _REVISION.match(rev):
+        raise UnknownRevision
+    names = [rev] if _HASH.match(rev) else [f"{BRANCHES}{rev}", rev]
+    for name in names:
+        arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        sha = run_git(folder, *arguments, limits=limits, accept=(0, 1, 128)).decode().strip()
+        if _HASH.match(sha):
+            return sha
+    if not run_git(folder, "for-each-ref", "--count=1", limits=limits):
+        raise EmptyRepository
+    raise UnknownRevision
+
+
+def merge_base(folder: Path, a: str, b: str, *, limits: GitLimits = DEFAULT_LIMITS) -> str | None:
+    """The best common ancestor of two commits; None when they share no history."""
+    first, second = resolve(folder, a, limits=limits), resolve(folder, b, limits=limits)
+    return run_git(folder, "merge-base", first, second, limits=limits, accept=(0, 1)).decode().strip() or None
+
+
+def default_branch(folder: Path) -> str | None:
+    """The branch that HEAD names; None when HEAD stands on a commit, or on a branch without commits."""
+    name = run_git(folder, "symbolic-ref", "--quiet", "HEAD", accept=(0, 1)).decode("utf-8", "replace").strip()
+    if not name or not run_git(folder, "for-each-ref", "--count=1", name):
+        return None
+    return name.removeprefix(BRANCHES).removeprefix("refs/heads/")
