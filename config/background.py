@@ -1,9 +1,12 @@
 """How work is handed to the worker: a hint after the commit that may get lost without harm."""
 
+from importlib import import_module
+
 import structlog
-from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
+
+from config.celery import app
 
 log = structlog.get_logger("background")
 
@@ -17,7 +20,9 @@ def nudge(task: str, *ids: str) -> None:
 
 
 def _queue(task: str, ids: tuple[str, ...]) -> None:
+    # Only a worker imports all tasks at its start, and only the main thread has our application as its current one.
+    import_module(task.rpartition(".")[0])
     try:
-        current_app.tasks[task].apply_async(args=ids, retry=False)
+        app.tasks[task].apply_async(args=ids, retry=False)
     except (OperationalError, OSError) as error:
         log.warning("the broker is away; the sweeper will find the work", task=task, error=type(error).__name__)
