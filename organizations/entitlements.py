@@ -95,7 +95,12 @@ def require_room_for_organization(user: User) -> None:
     _require_room(best, "max_orgs", len(plans))
 
 
-NOUNS = {"max_members": "members", "max_repos": "repositories", "max_orgs": "organizations"}
+# What a limit counts: one of them, several of them.
+NOUNS = {
+    "max_members": ("member", "members"),
+    "max_repos": ("repository", "repositories"),
+    "max_orgs": ("organization", "organizations"),
+}
 
 
 def _require_room(plan: Any, column: str, taken: int) -> None:
@@ -104,7 +109,8 @@ def _require_room(plan: Any, column: str, taken: int) -> None:
         return
     better = _plans().filter(Q(**{column: UNLIMITED}) | Q(**{f"{column}__gt": taken})).first()
     offer = f"; the plan {better.name} allows more" if better else ""
-    raise NoRoom(f"The plan {plan.name} is full: it allows {limit} {NOUNS[column].removesuffix('s')}{offer}")
+    one, several = NOUNS[column]
+    raise NoRoom(f"The plan {plan.name} is full: it allows {limit} {one if limit == 1 else several}{offer}")
 
 
 def _reach(limit: int) -> float:
