@@ -270,6 +270,8 @@ WALLETPAY_CLIENT_ID = env.text("WALLETPAY_CLIENT_ID")
 WALLETPAY_CLIENT_SECRET = env.text("WALLETPAY_CLIENT_SECRET")
 WALLETPAY_WEBHOOK_ID = env.text("WALLETPAY_WEBHOOK_ID")
 WALLETPAY_PLANS = env.mapping("WALLETPAY_PLANS")
+# The header that makes a call safe to repeat: the neutral name, and what the provider itself calls it. Both are sent.
+WALLETPAY_KEY_HEADERS = ["Walletpay-Request-Id", "PayPal-Request-Id"]
 CODEHOST1_URL = env.text("CODEHOST1_URL")
 CODEHOST1_API_URL = env.text("CODEHOST1_API_URL")
 CODEHOST1_CLIENT_ID = env.text("CODEHOST1_CLIENT_ID")
