@@ -1,0 +1,155 @@
+"""Who calls whom, by name, and what a request or a job reaches (rules.md 1.5.4 and 1.5.5).
+
+A call resolves to functions of that name in the same file (same class first), in the same package for Go and Java, or
+in files that the caller imports. More than four candidates resolve to nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from analysis.engine.facts import FileFacts, Function
+from analysis.engine.graph import ImportGraph
+from analysis.engine.graph.paths import folder_of
+
+LEVELS = 3  # call levels below a handler that still count as its path
+CANDIDATES = 4
+OWN_RECEIVERS = frozenset({"self", "this", "cls", "super"})
+SHARED_PACKAGES = frozenset({"go", "java"})
+
+
+class Callee(NamedTuple):
+    """A function of the codebase: its file, and its position in the file's functions."""
+
+    path: str
+    position: int
+
+
+class CallGraph:
+    """Resolves calls lazily: only what somebody asks for is looked up."""
+
+    def __init__(self, files: Mapping[str, FileFacts], graph: ImportGraph) -> None:
+        self._files = files
+        self._graph = graph
+        self._names: dict[str, dict[str, list[int]]] = {}
+        self._callees: dict[Callee, tuple[Callee, ...]] = {}
+
+    def callees(self, caller: Callee) -> tuple[Callee, ...]:
+        """The functions that `caller` calls, each once, in the order of its calls."""
+        found = self._callees.get(caller)
+        if found is None:
+            function = self._files[caller.path].functions[caller.position]
+            targets = (target for call in function.calls for target in self.resolve(caller.path, function, call))
+            found = self._callees[caller] = tuple(dict.fromkeys(targets))
+        return found
+
+    def resolve(self, path: str, caller: Function, call: str) -> tuple[Callee, ...]:
+        """What `call`, as facts name it, can mean inside `caller` of file `path`."""
+        receiver, _, name = call.rpartition(".")
+        own = [Callee(path, index) for index in self._named(path, name)]
+        if receiver in OWN_RECEIVERS:
+            functions = self._files[path].functions
+            own = [callee for callee in own if functions[callee.position].owner == caller.owner] or own
+            return _few(own)
+        if own and not receiver:
+            return _few(own)
+        return _few([*own, *self._elsewhere(path, receiver, name)])
+
+    def entered(self, path: str, name: str) -> tuple[Callee, ...]:
+        """The functions that an entry of this name stands for; a class stands for its methods."""
+        for file in self._visible_from(path):
+            functions = self._files[file].functions
+            exact = [Callee(file, index) for index, function in enumerate(functions) if function.name == name]
+            if exact:
+                return tuple(exact)
+        short = name.rpartition(".")[2]
+        for file in self._visible_from(path):
+            functions = self._files[file].functions
+            found = [
+                Callee(file, index)
+                for index, function in enumerate(functions)
+                if function.owner in (name, short) or function.name == short
+            ]
+            if found:
+                return tuple(found)
+        return ()
+
+    def reached_from(self, entries: Iterable[Callee], levels: int = LEVELS) -> dict[str, frozenset[int]]:
+        """Per file the functions that `entries` reach in at most `levels` calls, with what is nested in them."""
+        seen: set[Callee] = set()
+        edge = set(entries)
+        for _ in range(levels + 1):
+            edge = {callee for entry in edge for callee in (entry, *self._nested(entry))} - seen
+            seen |= edge
+            edge = {target for caller in edge for target in self.callees(caller)} - seen
+        reached: dict[str, set[int]] = {}
+        for callee in seen:
+            reached.setdefault(callee.path, set()).add(callee.position)
+        return {path: frozenset(indexes) for path, indexes in reached.items()}
+
+    def _visible_from(self, path: str) -> Iterator[str]:
+        yield path
+        yield from self._siblings(path)
+        for edge in self._graph.imports_of(path):
+            if edge.target in self._files:
+                yield edge.target
+
+    def _elsewhere(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
+        """Functions of that name in other files whose import could have brought it here."""
+        head = receiver.rpartition(".")[2] or name
+        if not receiver:
+            for file in self._siblings(path):
+                yield from (Callee(file, index) for index in self._named(file, name))
+        for edge in self._graph.imports_of(path):
+            if edge.target not in self._files:
+                continue
+            indexes = self._named(edge.target, name)
+            if not indexes or (not receiver and edge.names and name not in edge.names and "*" not in edge.names):
+                continue
+            functions = self._files[edge.target].functions
+            owned = [index for index in indexes if functions[index].owner == head]
+            yield from (Callee(edge.target, index) for index in owned or indexes)
+
+    def _siblings(self, path: str) -> tuple[str, ...]:
+        facts = self._files[path]
+        if facts.language not in SHARED_PACKAGES:
+            return ()
+        return tuple(other for other in self._packages.get(_package_key(path, facts), ()) if other != path)
+
+    @cached_property
+    def _packages(self) -> dict[tuple[str, str, str], list[str]]:
+        packages: dict[tuple[str, str, str], list[str]] = {}
+        for path, facts in self._files.items():
+            if facts.language in SHARED_PACKAGES:
+                packages.setdefault(_package_key(path, facts), []).append(path)
+        return packages
+
+    def _named(self, path: str, name: str) -> list[int]:
+        names = self._names.get(path)
+        if names is None:
+            names = self._names[path] = {}
+            for index, function in enumerate(self._files[path].functions):
+                if index:
+                    names.setdefault(function.name.rpartition(".")[2], []).append(index)
+        return names.get(name, [])
+
+    def _nested(self, callee: Callee) -> Iterator[Callee]:
+        """Functions defined inside another one run with it, as far as a name can tell."""
+        functions = self._files[callee.path].functions
+        inside = {callee.position}
+        if callee.position == 0:
+            return
+        for index in range(callee.position + 1, len(functions)):
+            if functions[index].line > functions[callee.position].end_line:
+                break
+            if functions[index].parent in inside:
+                inside.add(index)
+                yield Callee(callee.path, index)
+
+
+def _few(candidates: list[Callee]) -> tuple[Callee, ...]:
+    return tuple(candidates) if len(candidates) <= CANDIDATES else ()
+
+
+def _package_key(path: str, facts: FileFacts) -> tuple[str, str, str]:
+    return facts.language, folder_of(path), facts.package

@@ -1,0 +1,169 @@
+"""One state of a repository as rules see it: facts by path, and everything that follows from them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from analysis.engine.calls import Callee, CallGraph
+from analysis.engine.facts import FileFacts, Function, Mark
+from analysis.engine.graph import ImportGraph, build_graph
+from analysis.engine.history import History
+from analysis.engine.languages import PARSED, FileKind, kind_of
+from analysis.engine.metrics.hotspots import Hotspot
+from analysis.engine.model import Confidence, Finding, Severity
+from analysis.engine.models import ModelIndex
+from analysis.engine.policy import Policy
+from analysis.engine.volumes import Volumes
+
+REQUEST = "request"
+MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
+_IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
+_PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
+
+
+class Codebase:
+    """What `check` and `judge` of a rule may ask. Everything derived is computed on first use and kept."""
+
+    def __init__(
+        self,
+        files: Mapping[str, FileFacts],
+        *,
+        policy: Policy,
+        history: History,
+        today: date,
+        graph: ImportGraph | None = None,
+    ) -> None:
+        self.files: dict[str, FileFacts] = {
+            path: files[path] for path in sorted(files) if kind_of(path) is not FileKind.VENDORED
+        }
+        self.policy = policy
+        self.today = today
+        self.history = history.as_of(today)
+        self.hotspots: Mapping[str, Hotspot] = {}  # set once the other findings are known
+        if graph is not None:
+            self.graph = graph
+
+    @cached_property
+    def graph(self) -> ImportGraph:
+        """Who imports whom."""
+        return build_graph(self.files)
+
+    @cached_property
+    def models(self) -> ModelIndex:
+        """ORM models and tables by name."""
+        return ModelIndex(self.files)
+
+    @cached_property
+    def volumes(self) -> Volumes:
+        """Declared table sizes."""
+        return Volumes(self.policy.data_volumes)
+
+    @cached_property
+    def calls(self) -> CallGraph:
+        """The call graph by name."""
+        return CallGraph(self.files, self.graph)
+
+    @cached_property
+    def request_path(self) -> Mapping[str, frozenset[int]]:
+        """Per file the functions that a request reaches."""
+        return self._reached(request=True)
+
+    @cached_property
+    def job_path(self) -> Mapping[str, frozenset[int]]:
+        """Per file the functions that a job, a consumer, a command or `main` reaches."""
+        return self._reached(request=False)
+
+    def kind(self, path: str) -> FileKind:
+        """What sort of file this is, by its path and by what its content said."""
+        return file_kind(path, self.files[path])
+
+    def sources(self) -> Iterator[tuple[str, FileFacts]]:
+        """Files of the project that are no tests, migrations or generated code, ordered by path."""
+        for path, facts in self.files.items():
+            if file_kind(path, facts) in _PRODUCTION:
+                yield path, facts
+
+    def marks(self, rule_id: str) -> Iterator[tuple["Place", Mark]]:
+        """What a rule saw in the trees, ordered by path and line."""
+        for path, facts in self.files.items():
+            for mark in facts.marks:
+                if mark.rule == rule_id:
+                    yield self.place(path, mark.function), mark
+
+    def place(self, path: str, function: int = 0) -> "Place":
+        """The function of this index in the file `path`."""
+        return Place(self, path, self.files[path], function)
+
+    def _reached(self, *, request: bool) -> Mapping[str, frozenset[int]]:
+        entries: set[Callee] = set()
+        for path, facts in self.files.items():
+            for entry in facts.entries:
+                if (entry.kind == REQUEST) is request:
+                    entries.update(self.calls.entered(path, entry.function))
+        return self.calls.reached_from(entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a mark lies, and what is known about that."""
+
+    codebase: Codebase
+    path: str
+    facts: FileFacts
+    index: int
+
+    @property
+    def function(self) -> Function:
+        return self.facts.functions[self.index]
+
+    @property
+    def kind(self) -> FileKind:
+        return file_kind(self.path, self.facts)
+
+    @property
+    def in_request_path(self) -> bool:
+        return self.index in self.codebase.request_path.get(self.path, ())
+
+    @property
+    def in_job_path(self) -> bool:
+        return self.index in self.codebase.job_path.get(self.path, ())
+
+    def finding(self, mark: Mark, **changes: object) -> Finding:
+        """The finding that a mark stands for, with some fields set otherwise."""
+        found = finding_of(mark, self.path, self.facts)
+        return found.with_(**changes) if changes else found
+
+
+def finding_of(mark: Mark, path: str, facts: FileFacts) -> Finding:
+    """A mark as a finding that nobody has judged yet."""
+    return Finding(
+        rule_id=mark.rule,
+        file=path,
+        line=mark.line,
+        message=mark.message,
+        function=facts.functions[mark.function].name if mark.function < len(facts.functions) else "module",
+        anchor=mark.anchor,
+        suggestion=mark.suggestion,
+        severity=Severity(mark.severity) if mark.severity else None,
+        confidence=Confidence(mark.confidence) if mark.confidence else None,
+        excess=mark.excess,
+    )
+
+
+def file_kind(path: str, facts: FileFacts) -> FileKind:
+    """`kind_of`, corrected by what the content said."""
+    kind = kind_of(path)
+    if facts.skipped in ("generated", "minified") and kind is not FileKind.VENDORED:
+        return FileKind.GENERATED
+    return kind
+
+
+def is_measured(path: str, facts: FileFacts) -> bool:
+    """Whether a file is analysed and its lines count: code of the project that was not skipped."""
+    return facts.language in MEASURED and not facts.skipped and kind_of(path) not in _IGNORED
+
+
+def can_be_hotspot(path: str, facts: FileFacts) -> bool:
+    """Whether a file competes for attention: production code in a language whose complexity is known."""
+    return facts.language in PARSED and not facts.skipped and kind_of(path) in _PRODUCTION

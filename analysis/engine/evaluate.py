@@ -1,0 +1,95 @@
+"""Judges facts: the same facts, history, policy and day always give the same report."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+from analysis.engine.evaluator import NO_ALIASES, Evaluator, FileState
+from analysis.engine.facts import FileFacts
+from analysis.engine.graph import ImportGraph
+from analysis.engine.history import History
+from analysis.engine.languages import DISPLAY_NAME
+from analysis.engine.metrics.hotspots import Hotspot
+from analysis.engine.model import Category
+from analysis.engine.policy import Policy
+from analysis.engine.report import FileMetrics, Report, ordered
+from analysis.engine.rulebook import RuleModule
+from analysis.engine.scoring import debt_ratio
+from analysis.engine.suppression import expiry_notes, unreasoned_notes
+
+
+def evaluate(
+    *,
+    files: Mapping[str, FileFacts],
+    history: History,
+    policy: Policy,
+    today: date,
+    aliases: Mapping[str, str] = NO_ALIASES,
+    rules: Sequence[RuleModule] | None = None,
+    graph: ImportGraph | None = None,
+) -> Report:
+    """Judge the files of one state of a repository. No clock, no I/O.
+
+    `aliases` give the path under which a renamed file was first known. `rules` default to the whole catalogue; `graph`
+    spares building the import graph when it is known already.
+    """
+    evaluator = Evaluator(policy, rules)
+    evaluator.judge(files, history, today, aliases, graph)
+    return report_of(evaluator)
+
+
+def report_of(evaluator: Evaluator) -> Report:
+    """The report of the state that was judged last."""
+    codebase, totals = evaluator.codebase, evaluator.totals
+    states = {path: evaluator.states[path] for path in codebase.files}
+    findings = [finding for state in states.values() for finding in state.verdict.findings]
+    suppressed = [finding for state in states.values() for finding in state.verdict.suppressed]
+    notes = (*expiry_notes(evaluator.policy.exemptions, codebase.today), *unreasoned_notes(codebase.files))
+    return Report(
+        findings=ordered(findings),
+        suppressed=ordered(suppressed),
+        health_score=evaluator.health_score,
+        debt_score=round(evaluator.debt_score, 2),
+        debt_points=totals.points_tenths / 10,
+        debt_ratio=debt_ratio(evaluator.debt_score),
+        production_risk=evaluator.production_risk,
+        lines_of_code=evaluator.lines_of_code,
+        files_analyzed=evaluator.files_analyzed,
+        languages=_languages(states),
+        hotspots=tuple(sorted(codebase.hotspots.values(), key=_risk_order)),
+        file_metrics={path: _metrics(path, state, codebase.history) for path, state in states.items()},
+        categories={category.value: getattr(totals, category.value) for category in Category},
+        graph=codebase.graph,
+        notes=notes,
+        files=codebase.files,
+        origins=evaluator.origins,
+        rule_categories={rule.id: rule.category for rule in evaluator.book.rules.values()},
+        exemptions=evaluator.policy.exemptions,
+        day=codebase.today,
+    )
+
+
+def _languages(states: Mapping[str, FileState]) -> dict[str, int]:
+    """Lines of code per language, the most used first."""
+    lines: dict[str, int] = {}
+    for state in states.values():
+        if state.code_lines:
+            name = DISPLAY_NAME[state.facts.language]
+            lines[name] = lines.get(name, 0) + state.code_lines
+    return dict(sorted(lines.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _metrics(path: str, state: FileState, history: History) -> FileMetrics:
+    hotspot = state.hotspot
+    return FileMetrics(
+        code_lines=state.facts.code_lines,
+        complexity=state.complexity,
+        cognitive=state.facts.cognitive,
+        churn_count=history.churn(path),
+        violation_count=state.verdict.tally.total,
+        risk_score=hotspot.risk_score if hotspot else 0,
+        is_hotspot=hotspot is not None and hotspot.is_hotspot,
+    )
+
+
+def _risk_order(hotspot: Hotspot) -> tuple[int, int, str]:
+    return hotspot.order

@@ -1,0 +1,119 @@
+"""The repository's past as the engine sees it: who touched which file when, and nothing about its content."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cached_property
+from types import MappingProxyType
+from typing import Protocol
+
+from analysis.engine.metrics.churn import WINDOW_DAYS, Churn, Step, churn_of
+
+
+class ChangeLike(Protocol):
+    """One changed path of a commit. `status` is git's letter: A, M, D, T, R or C (a similarity may follow)."""
+
+    @property
+    def status(self) -> str: ...
+    @property
+    def old_path(self) -> str | None: ...
+    @property
+    def new_path(self) -> str | None: ...
+    @property
+    def old_blob(self) -> str | None: ...
+    @property
+    def new_blob(self) -> str | None: ...
+
+
+class CommitLike(Protocol):
+    """What the engine reads of a commit; `analysis.git.history.Commit` is one."""
+
+    @property
+    def parents(self) -> Sequence[str]: ...
+    @property
+    def author_name(self) -> str: ...
+    @property
+    def committed_at(self) -> datetime: ...
+    @property
+    def changes(self) -> Sequence[ChangeLike]: ...
+
+
+@dataclass(frozen=True)
+class History:
+    """Commits up to and including `day`; all of them when `day` is None.
+
+    Views of one history share its steps, so cutting one to a past day costs nothing until its churn is asked for, and
+    that costs the commits of one window only.
+    """
+
+    steps: tuple[Step, ...] = ()  # oldest first, ordered by day
+    day: date | None = None
+
+    @classmethod
+    def of(cls, commits: Iterable[CommitLike]) -> "History":
+        """The history of `commits`, newest first as git prints them."""
+        return cls().continued(commits)
+
+    @classmethod
+    def empty(cls) -> "History":
+        return cls()
+
+    def continued(self, newer: Iterable[CommitLike]) -> "History":
+        """This history with commits that came after it, newest first. Clocks may be wrong: days decide the order."""
+        added = [step_of(commit) for commit in newer]
+        added.reverse()
+        return History(tuple(sorted((*self.steps, *added), key=_day)))
+
+    def as_of(self, day: date) -> "History":
+        """The history as it was at the end of `day`."""
+        return self if self.day == day else History(self.steps, day)
+
+    def churn(self, path: str) -> int:
+        """Commits that touched `path` in the window, merges and mass commits left out, renames followed."""
+        return self.window.per_file.get(path, 0)
+
+    def authors(self, path: str) -> Mapping[str, int]:
+        """How many of those commits each author made."""
+        return MappingProxyType(self.window.authors.get(path, {}))
+
+    @property
+    def commit_count(self) -> int:
+        """Commits in the window, merges left out."""
+        return self.window.commits
+
+    @cached_property
+    def window(self) -> Churn:
+        """Churn of the 90 days that end with `day`, or with the last commit."""
+        if not self.steps:
+            return Churn()
+        last = self.day.toordinal() if self.day else self.steps[-1].day
+        start = bisect_right(self.steps, last - WINDOW_DAYS, key=_day)
+        return churn_of(self.steps[start : bisect_right(self.steps, last, key=_day)])
+
+
+def step_of(commit: CommitLike) -> Step:
+    """What counts of a commit. Git may tell a move as a deletion and an addition of the same blob."""
+    moves = {change.new_path: change.old_path for change in commit.changes if change.status.startswith("R")}
+    deleted = {change.old_blob: change.old_path for change in commit.changes if change.status == "D"}
+    unchanged = set()
+    for change in commit.changes:
+        if change.status == "A" and change.new_blob in deleted:
+            moves[change.new_path] = deleted.pop(change.new_blob)
+            unchanged.add(change.new_path)
+        elif change.status.startswith("R") and change.old_blob == change.new_blob:
+            unchanged.add(change.new_path)
+    return Step(
+        day=commit.committed_at.astimezone(UTC).date().toordinal(),
+        author=commit.author_name,
+        touched=tuple(
+            change.new_path for change in commit.changes if change.new_path and change.new_path not in unchanged
+        ),
+        moves=tuple((old, new) for new, old in moves.items() if old and new),
+        merge=len(commit.parents) > 1,
+        files=len(commit.changes),
+    )
+
+
+def _day(step: Step) -> int:
+    return step.day

@@ -1,0 +1,91 @@
+"""The model index: every ORM model and table of the codebase by class name and by table name (rules.md 1.5.1)."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from analysis.engine.facts import FileFacts, Model
+
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_APP_PACKAGES = frozenset({"models", "model"})
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedModel:
+    """A model, the file that defines it, and its table: as declared, else by the ORM's naming rule."""
+
+    path: str
+    table: str
+    model: Model
+
+
+class ModelIndex:
+    """Looks models up. Of two with one name the first by path and line wins."""
+
+    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+        self.all: tuple[IndexedModel, ...] = tuple(_indexed(files))
+        self._by_name = _first_by((entry.model.name, entry) for entry in self.all if entry.model.name)
+        self._by_table = _first_by((entry.table.lower(), entry) for entry in self.all if entry.table)
+
+    def named(self, name: str) -> IndexedModel | None:
+        """The model of this class name, qualified or not."""
+        return self._by_name.get(name) or self._by_name.get(name.rpartition(".")[2])
+
+    def of_table(self, table: str) -> IndexedModel | None:
+        """The model of this table, without regard to case."""
+        return self._by_table.get(table.lower())
+
+    def model_of(self, table: str) -> str:
+        """The class name that goes with a table, empty when unknown."""
+        entry = self.of_table(table)
+        return entry.model.name if entry else ""
+
+
+def table_of(path: str, model: Model) -> str:
+    """The table of a model: as declared, else derived the way its ORM does it."""
+    if model.table:
+        return model.table
+    match model.orm:
+        case "django":
+            return f"{app_label(path)}_{model.name.lower()}"
+        case "prisma" | "ddl" | "sequelize":
+            return model.name
+        case "gorm":
+            return _plural(_snake(model.name))
+        case "mongoose":
+            return _plural(model.name.lower())
+        case _:
+            return _snake(model.name)
+
+
+def app_label(path: str) -> str:
+    """The Django app that a model file belongs to: the folder of `models.py`, or of the package `models`."""
+    folders = PurePosixPath(path).parts[:-1]
+    while folders and folders[-1] in _APP_PACKAGES:
+        folders = folders[:-1]
+    return folders[-1].lower() if folders else "models"
+
+
+def _indexed(files: Mapping[str, FileFacts]) -> Iterator[IndexedModel]:
+    for path, facts in files.items():
+        for model in facts.models:
+            if not model.abstract:
+                yield IndexedModel(path, table_of(path, model), model)
+
+
+def _first_by(pairs: Iterable[tuple[str, IndexedModel]]) -> dict[str, IndexedModel]:
+    found: dict[str, IndexedModel] = {}
+    for name, entry in pairs:
+        found.setdefault(name, entry)
+    return found
+
+
+def _snake(name: str) -> str:
+    return _WORD_START.sub("_", name).lower()
+
+
+def _plural(word: str) -> str:
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s")

@@ -1,0 +1,79 @@
+"""What an analysis says about one state of a repository."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from analysis.engine.facts import FileFacts
+from analysis.engine.graph import ImportGraph
+from analysis.engine.metrics.hotspots import Hotspot
+from analysis.engine.model import Category, Finding
+from analysis.engine.policy import Exemption
+from analysis.engine.scoring import ProductionRisk
+
+
+@dataclass(frozen=True, slots=True)
+class FileMetrics:
+    """Figures of one analysed file. Complexities are sums over its functions."""
+
+    code_lines: int
+    complexity: int
+    cognitive: int
+    churn_count: int
+    violation_count: int
+    risk_score: int
+    is_hotspot: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """The findings of one state, ordered by severity, points, path and line, and the scores that follow from them.
+
+    `lines_of_code` and `languages` count analysed files that are no tests, without blanks and comments; the scores are
+    based on them. `files_analyzed` counts tests too. `debt_ratio` is a fraction, `debt_score` points per thousand
+    lines. `origins` are the first known paths of files, as fingerprints use them.
+    """
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...]
+    health_score: int
+    debt_score: float
+    debt_points: float
+    debt_ratio: float
+    production_risk: ProductionRisk
+    lines_of_code: int
+    files_analyzed: int
+    languages: Mapping[str, int]
+    hotspots: tuple[Hotspot, ...]
+    file_metrics: Mapping[str, FileMetrics]
+    categories: Mapping[str, int]
+    graph: ImportGraph
+    notes: tuple[str, ...] = ()
+    # What a comparison of two reports needs besides:
+    files: Mapping[str, FileFacts] = field(default_factory=dict, repr=False)
+    origins: Mapping[str, str] = field(default_factory=dict, repr=False)
+    rule_categories: Mapping[str, Category] = field(default_factory=dict, repr=False)
+    exemptions: tuple[Exemption, ...] = ()
+    day: date = date.min
+
+    @property
+    def duplicated_lines(self) -> int:
+        """Lines in second and further copies, as the findings about duplicated blocks count them."""
+        return sum(
+            round(finding.excess / POINTS_PER_DUPLICATED_LINE)
+            for finding in self.findings
+            if finding.rule_id == "maint-duplicated-block"
+        )
+
+
+POINTS_PER_DUPLICATED_LINE = 0.1
+
+
+def ordered(findings: list[Finding]) -> tuple[Finding, ...]:
+    """The gravest first: severity, points, path, line."""
+    return tuple(sorted(findings, key=_gravity))
+
+
+def _gravity(finding: Finding) -> tuple[int, float, str, int, str, str]:
+    rank = finding.severity.rank if finding.severity else 0
+    return -rank, -finding.points, finding.file, finding.line, finding.rule_id, finding.fingerprint

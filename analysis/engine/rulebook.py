@@ -1,0 +1,112 @@
+"""The rule modules of one analysis, sorted by what they need to know before they can speak.
+
+Besides `WATCHES`, `judge` and `check` (see `rules.base`) a module may define
+
+- `check_file(path, facts, policy)`: findings that follow from the facts of one file alone; they are kept until the
+  file changes.
+- `AFTER_HOTSPOTS = True`: its `check` reads `codebase.hotspots` and runs when the risk of each file is known.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, cast
+
+from analysis.engine.codebase import Codebase, Place, file_kind, finding_of
+from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.judging import is_heard
+from analysis.engine.model import Finding, Rule
+from analysis.engine.policy import Policy
+from analysis.engine.rules import all_rules
+
+RuleModule = ModuleType
+Raised = dict[str, list[Finding]]  # findings by path
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFindings:
+    """What follows from one file alone, and the marks whose judgement asked for more than that."""
+
+    findings: tuple[Finding, ...]
+    open_marks: tuple[Mark, ...]
+
+
+class RuleBook:
+    """Runs rule modules."""
+
+    def __init__(self, modules: Sequence[RuleModule] | None = None) -> None:
+        modules = all_rules() if modules is None else modules
+        self.rules: dict[str, Rule] = {module.RULE.id: module.RULE for module in modules}
+        self._judges = {module.RULE.id: module.judge for module in modules if hasattr(module, "judge")}
+        self._silent = {
+            module.RULE.id for module in modules if hasattr(module, "check") and not hasattr(module, "judge")
+        }
+        self._file_checks = [(module.RULE, module.check_file) for module in modules if hasattr(module, "check_file")]
+        checks = [module for module in modules if hasattr(module, "check")]
+        self._checks = [module for module in checks if not getattr(module, "AFTER_HOTSPOTS", False)]
+        self._late_checks = [module for module in checks if getattr(module, "AFTER_HOTSPOTS", False)]
+
+    def local(self, path: str, facts: FileFacts, codebase: Codebase, policy: Policy) -> LocalFindings:
+        """The findings of one file that nothing outside it can change."""
+        kind = file_kind(path, facts)
+        found: list[Finding] = []
+        for rule, check_file in self._file_checks:
+            if is_heard(rule, kind):
+                found.extend(check_file(path, facts, policy))
+        open_marks = []
+        for mark in facts.marks:
+            rule = self.rules.get(mark.rule)
+            if rule is None or mark.rule in self._silent or not is_heard(rule, kind):
+                continue
+            if mark.rule not in self._judges:
+                found.append(finding_of(mark, path, facts))
+                continue
+            watched = _Watched(codebase)
+            finding = self._judged(mark, path, facts, cast(Codebase, watched), policy)
+            if watched.was_asked:
+                open_marks.append(mark)
+            elif finding is not None:
+                found.append(finding)
+        return LocalFindings(tuple(found), tuple(open_marks))
+
+    def judged(self, marks: Sequence[Mark], path: str, codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+        """Marks whose judgement depends on the rest of the codebase."""
+        facts = codebase.files[path]
+        for mark in marks:
+            finding = self._judged(mark, path, facts, codebase, policy)
+            if finding is not None:
+                yield finding
+
+    def raised(self, codebase: Codebase, policy: Policy) -> Raised:
+        """What the rules conclude from the whole codebase, as long as hotspots are not known."""
+        return _raised(self._checks, codebase, policy)
+
+    def raised_late(self, codebase: Codebase, policy: Policy) -> Raised:
+        """What the rules conclude once hotspots are known."""
+        return _raised(self._late_checks, codebase, policy)
+
+    def _judged(self, mark: Mark, path: str, facts: FileFacts, codebase: Codebase, policy: Policy) -> Finding | None:
+        place = Place(codebase, path, facts, mark.function)
+        return cast("Finding | None", self._judges[mark.rule](mark, place, codebase, policy))
+
+
+class _Watched:
+    """Stands in for the codebase and remembers whether anybody asked it something."""
+
+    __slots__ = ("_codebase", "was_asked")
+
+    def __init__(self, codebase: Codebase) -> None:
+        self._codebase = codebase
+        self.was_asked = False
+
+    def __getattr__(self, name: str) -> Any:
+        self.was_asked = True
+        return getattr(self._codebase, name)
+
+
+def _raised(modules: Sequence[RuleModule], codebase: Codebase, policy: Policy) -> Raised:
+    raised: Raised = {}
+    for module in modules:
+        for finding in module.check(codebase, policy):
+            raised.setdefault(finding.file, []).append(finding)
+    return raised

@@ -1,0 +1,35 @@
+"""Control structures are nested more than four deep in one function."""
+
+from collections.abc import Iterator
+
+from analysis.engine.facts import FileFacts
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.thresholds import judged_functions
+
+LIMIT, CRITICAL = 4, 6
+POINTS_PER_LEVEL = 0.5
+
+RULE = Rule(
+    id="maint-deep-nesting",
+    type="deep_nesting",
+    category=Category.MAINTAINABILITY,
+    title="Control structures are nested too deep",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Invert the condition and return early, or extract the inner loop.",
+)
+
+
+def check_file(path: str, facts: FileFacts, policy: Policy) -> Iterator[Finding]:
+    for function in judged_functions(facts):
+        if function.nesting > LIMIT:
+            yield Finding(
+                rule_id=RULE.id,
+                file=path,
+                line=function.nesting_line or function.line,
+                function=function.name,
+                message=f"`{function.name}` nests control structures {function.nesting} deep (limit {LIMIT})",
+                severity=Severity.CRITICAL if function.nesting > CRITICAL else Severity.WARNING,
+                excess=POINTS_PER_LEVEL * (function.nesting - LIMIT),
+            )

@@ -1,0 +1,95 @@
+"""A function takes more than five parameters."""
+
+from collections.abc import Iterator
+from math import ceil
+
+from analysis.engine.facts import FileFacts, Function, FunctionFlag, Parameter
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+
+INFO, WARNING = 5, 7
+FRAMEWORK_LIMIT = 10  # signatures that a framework fills in
+_RECEIVERS = frozenset({"self", "cls"})
+_CONSTRUCTOR, _ABSTRACT, _TEST = (
+    int(flag) for flag in (FunctionFlag.CONSTRUCTOR, FunctionFlag.ABSTRACT, FunctionFlag.TEST)
+)
+_SIGNATURES_ONLY = frozenset({"typescript", "tsx"})  # a declaration without body is an overload there
+_OVERRIDES = frozenset({"override"})
+# Last names of decorators and annotations: of the function, or of the class whose constructor it is.
+_BOUND = frozenset(
+    {
+        "get", "post", "put", "patch", "delete", "head", "options", "route", "websocket", "api_route", "api_view",
+        "command", "group", "option", "argument", "fixture", "parametrize", "autowired", "inject", "bean", "query",
+        "getmapping", "postmapping", "putmapping", "patchmapping", "deletemapping", "requestmapping", "mutation",
+    }
+)  # fmt: skip
+_INJECTED = frozenset(
+    {
+        "injectable", "controller", "restcontroller", "service", "component", "repository", "configuration",
+        "directive", "pipe", "resolver", "singleton", "applicationscoped", "requestscoped", "named",
+    }
+)  # fmt: skip
+
+RULE = Rule(
+    id="maint-long-parameter-list",
+    type="long_parameter_list",
+    category=Category.MAINTAINABILITY,
+    title="Function takes too many parameters",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="Group the parameters that travel together in an object.",
+)
+
+
+def check_file(path: str, facts: FileFacts, policy: Policy) -> Iterator[Finding]:
+    for index, function in enumerate(facts.functions):
+        if len(function.parameters) <= INFO or not index or _is_exempt(function, facts):
+            continue
+        count = declared(function)
+        bound = _is_bound(function, facts)
+        if count <= (FRAMEWORK_LIMIT if bound else INFO):
+            continue
+        yield Finding(
+            rule_id=RULE.id,
+            file=path,
+            line=function.line,
+            function=function.name,
+            message=f"`{function.name}` takes {count} parameters (limit {FRAMEWORK_LIMIT if bound else INFO})",
+            severity=Severity.WARNING if count > WARNING else Severity.INFO,
+        )
+
+
+def declared(function: Function) -> int:
+    """Parameters that a caller has to know; Python's keyword-only ones with a default count half."""
+    weights = (_weight(index, parameter) for index, parameter in enumerate(function.parameters))
+    return ceil(sum(weights))
+
+
+def _weight(index: int, parameter: Parameter) -> float:
+    if index == 0 and (parameter.name in _RECEIVERS or parameter.annotation.endswith("context.Context")):
+        return 0
+    return 0.5 if parameter.keyword_only and parameter.has_default else 1
+
+
+def _is_exempt(function: Function, facts: FileFacts) -> bool:
+    if function.flags & _TEST or (function.flags & _ABSTRACT and facts.language in _SIGNATURES_ONLY):
+        return True
+    return any(_last_name(decorator) in _OVERRIDES for decorator in function.decorators)
+
+
+def _is_bound(function: Function, facts: FileFacts) -> bool:
+    if any(_last_name(decorator) in _BOUND for decorator in function.decorators):
+        return True
+    if not function.flags & _CONSTRUCTOR:
+        return False
+    return any(
+        _last_name(decorator) in _INJECTED
+        for entry in facts.classes
+        if entry.name == function.owner
+        for decorator in entry.decorators
+    )
+
+
+def _last_name(decorator: str) -> str:
+    """`app.get("/x")` is a `get`."""
+    return decorator.partition("(")[0].rpartition(".")[2].lower()

@@ -1,0 +1,64 @@
+"""A hotspot that no test imports, in a repository that has tests."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.languages import FileKind
+from analysis.engine.metrics.hotspots import Hotspot
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.maint_hotspot_file import complex_functions, worst_hotspots
+
+AFTER_HOTSPOTS = True
+_TEST_AFFIX = re.compile(r"^test_|_test$|\.(test|spec|cy|stories)$|(Tests?|TestCase|IT)$")
+
+RULE = Rule(
+    id="maint-untested-hotspot",
+    type="untested_hotspot",
+    category=Category.MAINTAINABILITY,
+    title="Hotspot without tests",
+    severity=Severity.WARNING,
+    points=6,
+    suggestion="Write characterisation tests for it first.",
+    confidence=Confidence.MEDIUM,
+)
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    hotspots = [hotspot for hotspot in worst_hotspots(codebase) if not codebase.files[hotspot.file].is_entry]
+    if not hotspots:
+        return
+    tests = [path for path in codebase.files if codebase.kind(path) is FileKind.TEST]
+    if not tests:
+        yield _finding(codebase, hotspots[0], "The repository has no tests; this is its worst hotspot", Severity.INFO)
+        return
+    subjects = {_TEST_AFFIX.sub("", PurePosixPath(path).stem) for path in tests}
+    go_folders = {PurePosixPath(path).parent for path in tests if path.endswith("_test.go")}
+    for hotspot in hotspots:
+        path = PurePosixPath(hotspot.file)
+        known = path.stem in subjects or (path.suffix == ".go" and path.parent in go_folders)
+        if not known and not _is_imported_by_tests(codebase, hotspot.file):
+            yield _finding(codebase, hotspot, "No test imports this hotspot", None)
+
+
+def _is_imported_by_tests(codebase: Codebase, path: str) -> bool:
+    """Directly, or through one file in between."""
+    importers = {edge.source for edge in codebase.graph.importers_of(path)}
+    further = {edge.source for importer in importers for edge in codebase.graph.importers_of(importer)}
+    return any(codebase.kind(importer) is FileKind.TEST for importer in importers | further)
+
+
+def _finding(codebase: Codebase, hotspot: Hotspot, message: str, severity: Severity | None) -> Finding:
+    names = complex_functions(codebase.files[hotspot.file])
+    target = f"`{names[0]}`" if names else "it"
+    return Finding(
+        rule_id=RULE.id,
+        file=hotspot.file,
+        line=1,
+        message=f"{message} (risk {hotspot.risk_score})",
+        suggestion=f"Write characterisation tests for {target} first; "
+        f"the file changed {hotspot.churn_count} times in 90 days.",
+        severity=severity,
+    )
