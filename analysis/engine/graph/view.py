@@ -105,7 +105,7 @@ def _edges(graph: ImportGraph, violations: dict[EdgeKey, tuple[str, str]]) -> li
 def _modules(graph: ImportGraph, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     counts: Counter[str] = Counter()
     violations: Counter[str] = Counter()
-    path_of = {}
+    path_of: dict[str, str] = {}
     for node in nodes:
         module = graph.modules[node["id"]]
         counts[module.name] += 1

@@ -1,16 +1,11 @@
 """Files or packages import each other in a circle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from analysis.engine.codebase import Codebase
 from analysis.engine.graph.model import Cycle, Edge, ImportGraph
 from analysis.engine.model import Category, Finding, Rule, Severity
 from analysis.engine.policy import Policy
-
-if TYPE_CHECKING:
-    from analysis.engine.codebase import Codebase
 
 RULE = Rule(
     id="arch-circular-import",

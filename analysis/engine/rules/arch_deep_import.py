@@ -1,19 +1,14 @@
 """An import reaches past the public entry of another module, or into the inside of a package."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph.breaks import deep_imports
 from analysis.engine.graph.model import External
 from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
 from analysis.engine.policy import Policy
-
-if TYPE_CHECKING:
-    from analysis.engine.codebase import Codebase
 
 RULE = Rule(
     id="arch-deep-import",

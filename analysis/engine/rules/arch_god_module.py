@@ -1,18 +1,13 @@
 """A module on which everything depends and which depends on everything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from analysis.engine.codebase import Codebase
 from analysis.engine.graph.breaks import wires_application
 from analysis.engine.graph.model import ImportGraph
 from analysis.engine.graph.paths import folder_of
 from analysis.engine.model import Category, Finding, Rule, Severity
 from analysis.engine.policy import Policy
-
-if TYPE_CHECKING:
-    from analysis.engine.codebase import Codebase
 
 RULE = Rule(
     id="arch-god-module",

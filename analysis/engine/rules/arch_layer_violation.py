@@ -1,16 +1,11 @@
 """A file imports from a layer that its own layer may not use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from analysis.engine.codebase import Codebase
 from analysis.engine.graph.breaks import LayerBreak, layer_breaks
 from analysis.engine.model import Category, Finding, Rule, Severity
 from analysis.engine.policy import Policy
-
-if TYPE_CHECKING:
-    from analysis.engine.codebase import Codebase
 
 RULE = Rule(
     id="arch-layer-violation",

@@ -1,19 +1,14 @@
 """A stable module, on which many depend, depends on one that changes all the time."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from analysis.engine.codebase import Codebase
 from analysis.engine.graph.breaks import wires_application
 from analysis.engine.graph.model import Edge
 from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
 from analysis.engine.policy import Policy
-
-if TYPE_CHECKING:
-    from analysis.engine.codebase import Codebase
 
 RULE = Rule(
     id="arch-unstable-dependency",

@@ -1,0 +1,77 @@
+"""A request handler runs database queries itself, although the project has a layer for that."""
+
+import re
+from collections.abc import Iterator
+
+from analysis.engine.codebase import REQUEST, Codebase
+from analysis.engine.facts import FileFacts, Query
+from analysis.engine.graph import LayerPlace, assign_layers
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+
+RULE = Rule(
+    id="arch-controller-uses-orm",
+    type="controller_uses_orm",
+    category=Category.ARCHITECTURE,
+    title="Controller runs queries itself",
+    severity=Severity.WARNING,
+    points=2,
+    suggestion="Move the query to the repository or service; the controller should only translate HTTP.",
+)
+_SERVICE_LAYER = re.compile(r"service|repositor|use[-_]?case|application", re.IGNORECASE)
+_HANDLER_LAYER = re.compile(r"^(api|web|http|controllers?|handlers?|routes?|views?|presentation)$", re.IGNORECASE)
+_SERVICE_FILE = re.compile(
+    r"(^|/)(services?|repositor(y|ies)|use[-_]?cases?|application)(/|\.\w+$)|(Service|Repository)\.\w+$"
+)
+_HEALTH = re.compile(r"health|readiness|liveness|\bping\b", re.IGNORECASE)
+_LEFT_OUT_FILES = re.compile(r"(^|/)admin(\.py$|/)")
+_SCOPING = frozenset({"get_queryset", "get_object"})
+_SHARE_OF_A_CUSTOM = 0.5
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """One finding per handler file, at its first query."""
+    places = assign_layers(codebase.graph.nodes, policy)
+    handlers = {path: facts for path, facts in codebase.sources() if _is_handler(path, facts, places.get(path))}
+    declared = any(_SERVICE_LAYER.search(layer.name) for layer in policy.layers)
+    if not declared and not _is_custom(codebase, handlers):
+        return
+    for path, facts in handlers.items():
+        first = min(
+            (query for query in facts.queries if _counts(query, facts)), key=lambda query: query.line, default=None
+        )
+        if first is None or _LEFT_OUT_FILES.search(path):
+            continue
+        what = f"`{first.model}`" if first.model else "the database"
+        yield Finding(
+            rule_id=RULE.id,
+            file=path,
+            line=first.line,
+            message=f"This handler file queries {what} itself instead of going through a service or repository",
+            function=facts.functions[first.function].name,
+            anchor=first.anchor,
+            severity=None if declared else Severity.INFO,
+        )
+
+
+def _is_handler(path: str, facts: FileFacts, place: LayerPlace | None) -> bool:
+    if place is not None and _HANDLER_LAYER.match(place.name):
+        return True
+    own = {function.name for function in facts.functions}
+    return any(entry.kind == REQUEST and entry.function in own for entry in facts.entries)
+
+
+def _counts(query: Query, facts: FileFacts) -> bool:
+    """A query that runs here; lazy ones only scope what the framework loads."""
+    name = facts.functions[query.function].name
+    return bool(query.terminal) and name.rpartition(".")[2] not in _SCOPING and not _HEALTH.search(name)
+
+
+def _is_custom(codebase: Codebase, handlers: dict[str, FileFacts]) -> bool:
+    """Whether at least half of the handler files import a service or repository."""
+    through = sum(
+        1
+        for path in handlers
+        if any(_SERVICE_FILE.search(edge.target) for edge in codebase.graph.imports_of(path) if edge.runtime)
+    )
+    return bool(handlers) and through >= _SHARE_OF_A_CUSTOM * len(handlers) and through > 0

@@ -1,0 +1,120 @@
+"""The domain layer imports a web framework, an ORM, an HTTP client, a queue or a cloud SDK."""
+
+import re
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.facts import ImportFlag
+from analysis.engine.graph import assign_layers
+from analysis.engine.graph.model import External
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+
+RULE = Rule(
+    id="arch-domain-imports-framework",
+    type="domain_imports_framework",
+    category=Category.ARCHITECTURE,
+    title="Domain code depends on a framework",
+    severity=Severity.WARNING,
+    points=4,
+    suggestion="Define a port (interface) in the domain and implement it in the adapter layer.",
+)
+WEB, ORM, HTTP, QUEUE, CLOUD = "web framework", "ORM", "HTTP client", "queue", "cloud SDK"
+_CATALOG = {
+    "python": {
+        ORM: "django.db sqlalchemy peewee tortoise mongoengine pymongo psycopg psycopg2 asyncpg sqlmodel motor pony",
+        WEB: "django rest_framework flask fastapi starlette aiohttp.web tornado sanic bottle pyramid graphene falcon",
+        HTTP: "requests httpx aiohttp urllib3",
+        QUEUE: "celery rq dramatiq huey kombu pika kafka confluent_kafka aio_pika",
+        CLOUD: "boto3 botocore google.cloud azure",
+    },
+    "script": {
+        ORM: "@prisma/client typeorm sequelize mongoose knex drizzle-orm @mikro-orm/core objection mongodb pg mysql2",
+        WEB: "express fastify koa hono next @nestjs/common @nestjs/core @hapi/hapi react vue @angular/core svelte",
+        HTTP: "axios got node-fetch superagent undici ky",
+        QUEUE: "bull bullmq amqplib kafkajs bee-queue @nestjs/bull",
+        CLOUD: "aws-sdk @aws-sdk @google-cloud @azure firebase-admin",
+    },
+    "java": {
+        ORM: "jakarta.persistence javax.persistence org.hibernate org.springframework.data org.springframework.jdbc"
+        " org.apache.ibatis org.jooq org.mongodb java.sql",
+        WEB: "org.springframework jakarta.servlet javax.servlet jakarta.ws.rs javax.ws.rs io.micronaut io.quarkus",
+        HTTP: "okhttp3 retrofit2 org.apache.http org.apache.hc feign",
+        QUEUE: "org.apache.kafka com.rabbitmq jakarta.jms javax.jms org.springframework.amqp org.springframework.kafka",
+        CLOUD: "com.amazonaws software.amazon.awssdk com.google.cloud com.azure",
+    },
+    "go": {
+        ORM: "gorm.io github.com/jinzhu/gorm database/sql github.com/jmoiron/sqlx entgo.io github.com/jackc/pgx"
+        " go.mongodb.org/mongo-driver github.com/uptrace/bun",
+        WEB: "github.com/gin-gonic/gin github.com/labstack/echo github.com/gofiber/fiber github.com/go-chi/chi"
+        " github.com/gorilla/mux",
+        HTTP: "net/http github.com/go-resty/resty",
+        QUEUE: "github.com/segmentio/kafka-go github.com/IBM/sarama github.com/Shopify/sarama"
+        " github.com/rabbitmq/amqp091-go github.com/nats-io/nats.go github.com/hibiken/asynq",
+        CLOUD: "github.com/aws/aws-sdk-go github.com/aws/aws-sdk-go-v2 cloud.google.com/go"
+        " github.com/Azure/azure-sdk-for-go",
+    },
+}
+_KINDS = {
+    family: {prefix: kind for kind, prefixes in kinds.items() for prefix in prefixes.split()}
+    for family, kinds in _CATALOG.items()
+}
+_ANNOTATIONS_ONLY = ("jakarta.persistence", "javax.persistence")
+_DOMAIN_FOLDER = re.compile(r"(^|/)(domain|core|entities|models?)/")
+_INWARD = re.compile(r"hexagonal|clean|ddd|domain|onion|ports", re.IGNORECASE)
+_ACTIVE_RECORD = re.compile(r"active[- _]?record|mvc|mtv|django", re.IGNORECASE)
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """One finding per domain file and package, at the first import."""
+    for path in _domain_files(codebase, policy):
+        language = codebase.files[path].language
+        family = language if language in _KINDS else "script"
+        seen: set[str] = set()
+        for external in codebase.graph.external.get(path, ()):
+            target = external.statement.target
+            prefix = _framework(target, family)
+            kind = _KINDS[family].get(prefix, "")
+            if not kind or prefix in seen or (kind == ORM and _is_active_record(policy, language)):
+                continue
+            seen.add(prefix)
+            yield Finding(
+                rule_id=RULE.id,
+                file=path,
+                line=external.line,
+                message=f"The domain imports the {kind} `{target}`",
+                anchor=prefix,
+                severity=_severity(external),
+            )
+
+
+def _severity(external: External) -> Severity | None:
+    type_only = external.statement.flags & ImportFlag.TYPE_ONLY
+    return Severity.INFO if type_only or external.statement.target.startswith(_ANNOTATIONS_ONLY) else None
+
+
+def _domain_files(codebase: Codebase, policy: Policy) -> list[str]:
+    """Files of a layer named like a domain; without one, of folders named so in an inward architecture."""
+    nodes = [path for path in codebase.graph.nodes if path not in codebase.graph.tests | codebase.graph.generated]
+    places = assign_layers(nodes, policy)
+    in_layer = [path for path in nodes if (place := places[path]) is not None and place.is_domain]
+    if in_layer or not _INWARD.search(policy.architecture):
+        return in_layer
+    return [path for path in nodes if _DOMAIN_FOLDER.search(path)]
+
+
+def _framework(target: str, family: str) -> str:
+    """The longest entry of the catalogue that the import starts with, whole segments only; else an empty string."""
+    separator = "." if family in ("python", "java") else "/"
+    known = _KINDS[family]
+    while target and target not in known:
+        target = target.rpartition(separator)[0]
+    return target
+
+
+def _is_active_record(policy: Policy, language: str) -> bool:
+    if _INWARD.search(policy.architecture):
+        return False
+    if _ACTIVE_RECORD.search(policy.architecture):
+        return True
+    return language == "python" and policy.stack.framework.lower() == "django"

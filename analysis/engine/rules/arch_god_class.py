@@ -1,0 +1,125 @@
+"""A class that does too many things."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.facts import Class, FileFacts, Function, FunctionFlag
+from analysis.engine.graph.paths import folder_of
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+
+RULE = Rule(
+    id="arch-god-class",
+    type="god_class",
+    category=Category.ARCHITECTURE,
+    title="Class with too many responsibilities",
+    severity=Severity.WARNING,
+    points=8,
+    suggestion="Extract a group of methods around their fields into its own class.",
+)
+MOST_METHODS = 20
+MOST_FIELDS = 15
+MOST_COMPLEXITY = 60
+MOST_LINES = 500
+SIGNS_NEEDED = 2
+_DELEGATE_LINES = 3
+_DELEGATING_SHARE = 0.8
+_ONE_PER_KIND_SHARE = 0.5
+_BY_DESIGN = re.compile(r"(Builder|Visitor|Parser|Listener|Transformer|Facade)$")
+_PER_KIND = re.compile(r"^(visit|parse|enter|exit|leave|handle|generic_visit)_?[A-Z\w]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A class with its methods; in Go those of all files of the package that have it as their receiver."""
+
+    entry: Class
+    methods: Sequence[Function]
+
+    @property
+    def name(self) -> str:
+        return self.entry.name.rpartition(".")[2]
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """One finding per class that shows two or more of the signs."""
+    receivers = _methods_of_packages(codebase)
+    for path, facts in codebase.sources():
+        for entry in facts.classes:
+            methods = [function for function in facts.functions if function.owner == entry.name]
+            if facts.language == "go":
+                methods = receivers.get((folder_of(path), entry.name), [])
+            body = _Body(entry, [method for method in methods if not method.flags & FunctionFlag.ACCESSOR])
+            if not body.methods or _is_by_design(body):
+                continue
+            signs = _signs(body, facts)
+            if len(signs) >= SIGNS_NEEDED:
+                yield _finding(path, body, signs)
+
+
+def _finding(path: str, body: _Body, signs: list[str]) -> Finding:
+    groups = field_groups(body.entry)
+    fields = ", ".join(sorted(groups[-1])[:3]) if len(groups) > 1 else ""
+    return Finding(
+        rule_id=RULE.id,
+        file=path,
+        line=body.entry.line,
+        message=f"`{body.entry.name}` does too much: {', '.join(signs)}",
+        function=body.entry.name,
+        anchor=body.entry.name,
+        suggestion=f"Extract the group of methods around `{fields}` into its own class." if fields else "",
+    )
+
+
+def _signs(body: _Body, facts: FileFacts) -> list[str]:
+    complexity = sum(method.cyclomatic for method in body.methods)
+    code_lines = body.entry.code_lines
+    if facts.language == "go":
+        code_lines += sum(method.code_lines for method in body.methods)
+    groups = len(field_groups(body.entry))
+    measured = (
+        (len(body.methods) > MOST_METHODS, f"{len(body.methods)} methods"),
+        (len(body.entry.fields) > MOST_FIELDS, f"{len(body.entry.fields)} fields"),
+        (complexity > MOST_COMPLEXITY, f"a summed complexity of {complexity}"),
+        (code_lines > MOST_LINES, f"{code_lines} lines"),
+        (groups > 1, f"{groups} groups of methods that share no field"),
+    )
+    return [text for is_sign, text in measured if is_sign]
+
+
+def field_groups(entry: Class) -> list[set[str]]:
+    """Fields that methods use together, directly or through other methods; largest group first."""
+    groups: list[set[str]] = []
+    for _, fields in entry.field_use:
+        joined = set(fields)
+        if not joined:
+            continue
+        apart = []
+        for group in groups:
+            if group.isdisjoint(joined):
+                apart.append(group)
+            else:
+                joined |= group
+        groups = [*apart, joined]
+    return sorted(groups, key=lambda group: (-len(group), sorted(group)))
+
+
+def _is_by_design(body: _Body) -> bool:
+    if _BY_DESIGN.search(body.name):
+        return True
+    per_kind = sum(1 for method in body.methods if _PER_KIND.match(method.name.rpartition(".")[2]))
+    delegating = sum(1 for method in body.methods if method.code_lines <= _DELEGATE_LINES and method.cyclomatic == 1)
+    total = len(body.methods)
+    return per_kind > _ONE_PER_KIND_SHARE * total or delegating >= _DELEGATING_SHARE * total
+
+
+def _methods_of_packages(codebase: Codebase) -> dict[tuple[str, str], list[Function]]:
+    methods: dict[tuple[str, str], list[Function]] = {}
+    for path, facts in codebase.sources():
+        if facts.language == "go":
+            for function in facts.functions:
+                if function.owner:
+                    methods.setdefault((folder_of(path), function.owner), []).append(function)
+    return methods

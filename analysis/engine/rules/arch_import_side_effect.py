@@ -1,0 +1,172 @@
+"""Importing a file talks to the network, opens a database, reads files, starts processes or sleeps."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
+
+RULE = Rule(
+    id="arch-import-side-effect",
+    type="import_side_effect",
+    category=Category.ARCHITECTURE,
+    title="Import with side effects",
+    severity=Severity.WARNING,
+    points=2,
+    suggestion="Do it in a function called at start-up; import must not fail because a server is down.",
+    languages=(*PYTHON, *SCRIPT, *GO),
+    in_scripts=False,
+)
+NETWORK, DATABASE, FILE, PROCESS, SLEEP, GLOBAL = (
+    "a network call",
+    "a database connection",
+    "a file read",
+    "a new process or thread",
+    "a pause",
+    "a change to the whole process",
+)
+_VERBS = ("get", "post", "put", "patch", "delete", "head", "request")
+
+
+def _table(rows: Mapping[str, str]) -> dict[str, str]:
+    return {callee: effect for effect, callees in rows.items() for callee in callees.split()}
+
+
+_PYTHON_CALLS = _table(
+    {
+        NETWORK: "urllib.request.urlopen socket.create_connection "
+        + " ".join(f"{client}.{verb}" for client in ("requests", "httpx") for verb in _VERBS),
+        DATABASE: "psycopg.connect psycopg2.connect sqlite3.connect pymysql.connect MySQLdb.connect asyncpg.connect"
+        " mysql.connector.connect mongoengine.connect",
+        FILE: "open io.open",
+        PROCESS: "subprocess.run subprocess.Popen subprocess.call subprocess.check_call subprocess.check_output"
+        " os.system threading.Thread().start multiprocessing.Process().start asyncio.run uvicorn.run",
+        SLEEP: "time.sleep",
+        GLOBAL: "os.chdir os.umask locale.setlocale socket.setdefaulttimeout",
+    }
+)
+_SCRIPT_CALLS = _table(
+    {
+        NETWORK: "fetch " + " ".join(f"axios.{verb}" for verb in _VERBS),
+        DATABASE: "mongoose.connect mysql.createConnection mysql2.createConnection typeorm.createConnection",
+        FILE: "fs.readFileSync node:fs.readFileSync fs.readdirSync node:fs.readdirSync",
+        PROCESS: " ".join(
+            f"{module}.{name}"
+            for module in ("child_process", "node:child_process")
+            for name in ("spawn", "exec", "fork", "execSync", "spawnSync", "execFileSync")
+        ),
+        GLOBAL: "process.on process.chdir process.umask",
+    }
+)
+_GO_CALLS = _table(
+    {
+        NETWORK: "net.Dial net.Listen net/http.Get net/http.Post net/http.Head net/http.ListenAndServe",
+        DATABASE: "gorm.io/gorm.Open github.com/jmoiron/sqlx.Connect",
+        FILE: "os.ReadFile os.Open os.ReadDir io/ioutil.ReadFile",
+        PROCESS: "os.StartProcess os/exec.Command().Run os/exec.Command().Output os/exec.Command().CombinedOutput",
+        SLEEP: "time.Sleep",
+        GLOBAL: "os.Chdir",
+    }
+)
+# Files beside the module are part of the package.
+_OWN_DATA = re.compile(r"__file__|__dirname|import\.meta|importlib\.resources|files\(")
+_SETTINGS = re.compile(r"(^|/)(settings|config|conf|configuration)(/|[\w.]*\.\w+$)|\.config\.[cm]?[jt]s$")
+_LIBRARY_ENTRY = re.compile(r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|__main__)\.\w+$")
+_MAIN_GUARD = re.compile(rb"__name__|require\.main")
+
+
+def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Calls at the top level, outside `if __name__ == "__main__"`."""
+    yield from _look(call, file, _PYTHON_CALLS)
+
+
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Calls at the top level, outside `if (require.main === module)`."""
+    yield from _look(call, file, _SCRIPT_CALLS)
+
+
+def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Calls in `init` and in the values of package variables."""
+    yield from _look(call, file, _GO_CALLS, functions=("init",))
+
+
+def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[str, ...] = ()) -> Iterator[Mark]:
+    effect = known.get(file.callee(call))
+    if effect is None:
+        return
+    function = file.scope_of(call).function
+    if (
+        (function.index and function.name not in functions)
+        or _OWN_DATA.search(file.text(call))
+        or _is_guarded(call, file)
+    ):
+        return
+    yield file.mark(
+        RULE.id,
+        call,
+        f"Importing this file runs `{file.callee(call)}`, {effect}",
+        severity=Severity.CRITICAL.value if effect in (NETWORK, DATABASE) else "",
+        data={"effect": effect},
+    )
+
+
+def _is_guarded(call: Node, file: SourceFile) -> bool:
+    node: Node | None = call
+    while node is not None:
+        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
+        if condition is not None and _MAIN_GUARD.search(file.source[condition.start_byte : condition.end_byte]):
+            return True
+        node = node.parent
+    return False
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Marks and queries at the top level of files that something imports."""
+    for place, mark in codebase.marks(RULE.id):
+        if _is_imported(codebase, place.path) and not (
+            mark.data.get("effect") == FILE and _SETTINGS.search(place.path)
+        ):
+            yield place.finding(mark)
+    for path, facts in codebase.sources():
+        if facts.language in RULE.languages and _is_imported(codebase, path):
+            yield from _queries(path, facts)
+
+
+def _queries(path: str, facts: FileFacts) -> Iterator[Finding]:
+    for query in facts.queries:
+        if query.function == 0 and query.terminal and query.orm != "ddl":
+            yield Finding(
+                rule_id=RULE.id,
+                file=path,
+                line=query.line,
+                message=f"Importing this file queries `{query.model or 'the database'}`",
+                anchor=query.anchor,
+                severity=Severity.CRITICAL,
+            )
+
+
+def _is_imported(codebase: Codebase, path: str) -> bool:
+    """A file that no other product file imports is started, not imported. In Go the package is imported."""
+    facts = codebase.files[path]
+    if facts.is_entry or _LIBRARY_ENTRY.search(path):
+        return False
+    if facts.language == "go":
+        return True
+    return any(edge.source not in codebase.graph.tests for edge in codebase.graph.importers_of(path))
+
+
+def _last_names(known: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(callee.rpartition(".")[2] for callee in known)
+
+
+WATCHES = (
+    Watch("call", look_at_python, PYTHON, names=_last_names(_PYTHON_CALLS)),
+    Watch("call", look_at_script, SCRIPT, names=_last_names(_SCRIPT_CALLS)),
+    Watch("call", look_at_go, GO, names=_last_names(_GO_CALLS)),
+)
