@@ -1,0 +1,76 @@
+"""An exception is created and dropped, or something that is no exception is raised."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+
+RULE = Rule(
+    id="rel-exception-not-raised",
+    type="exception_not_raised",
+    category=Category.RELIABILITY,
+    title="Exception created but not raised",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Add `raise`/`throw`.",
+    languages=(*PYTHON, *SCRIPT, *JAVA),
+)
+
+_EXCEPTION = re.compile(r"(^|\.)[A-Z]\w*(Error|Exception)$")
+_CREATIONS = frozenset({"call", "new_expression", "object_creation_expression"})
+
+
+def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    created = statement.named_child(0)
+    if created is None or statement.named_child_count != 1 or created.type not in _CREATIONS:
+        return
+    callee = file.callee(created)
+    if _EXCEPTION.search(callee) and not _is_something_else(callee, file):
+        name = callee.rpartition(".")[2]
+        yield file.mark(RULE.id, created, f"`{name}` is created and dropped; nothing is raised here")
+
+
+def look_at_raise(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    raised = statement.named_child(0)
+    if raised is not None and re.match(r"NotImplemented\b(?!Error)", file.text(raised)):
+        yield file.mark(
+            RULE.id,
+            statement,
+            "`NotImplemented` is a value, not an exception: this raises a TypeError",
+            suggestion="Raise `NotImplementedError`.",
+        )
+
+
+def look_at_assert(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    asserted = statement.named_child(0)
+    if asserted is not None and asserted.type == "tuple" and asserted.named_child_count == 2:
+        yield file.mark(
+            RULE.id,
+            statement,
+            "`assert (condition, message)` asserts a tuple, which is always true",
+            suggestion="Remove the brackets: `assert condition, message`.",
+        )
+
+
+def _is_something_else(callee: str, file: SourceFile) -> bool:
+    """A class of the file that has no base, so it is no exception."""
+    return any(scope.kind == "class" and _declared(scope.node, file) == (callee, False) for scope in file.scopes)
+
+
+def _declared(node: Node, file: SourceFile) -> tuple[str, bool]:
+    name = node.child_by_field_name("name")
+    bases = node.child_by_field_name("superclasses") or node.child_by_field_name("superclass")
+    heritage = bases is not None or any(child.type == "class_heritage" for child in node.children)
+    return (file.text(name) if name is not None else ""), heritage
+
+
+WATCHES = (
+    Watch("expression_statement", look_at_statement, (*PYTHON, *SCRIPT, *JAVA)),
+    Watch("throw", look_at_raise, PYTHON),
+    Watch("assert_statement", look_at_assert, PYTHON),
+)

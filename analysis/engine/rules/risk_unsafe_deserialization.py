@@ -1,0 +1,99 @@
+"""Bytes are turned into objects by a loader that runs code chosen by whoever wrote them."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+
+RULE = Rule(
+    id="risk-unsafe-deserialization",
+    type="unsafe_deserialization",
+    category=Category.RUNTIME_RISK,
+    title="Unsafe deserialization",
+    severity=Severity.WARNING,
+    points=3,
+    suggestion="Use JSON or a safe loader; this runs code chosen by whoever wrote the bytes.",
+    languages=(*PYTHON, *SCRIPT, *JAVA),
+)
+
+_LOADERS = frozenset(
+    {
+        f"{module}.{name}"
+        for module in ("pickle", "cPickle", "_pickle", "dill", "cloudpickle")
+        for name in ("load", "loads")
+    }
+    | {"marshal.load", "marshal.loads", "shelve.open", "jsonpickle.decode", "pandas.read_pickle", "joblib.load"}
+    | {"pickle.Unpickler", "dill.Unpickler"}
+)
+_YAML = frozenset({"yaml.load", "yaml.load_all", "yaml.full_load", "yaml.unsafe_load", "yaml.unsafe_load_all"})
+_ALWAYS_UNSAFE_YAML = frozenset({"yaml.unsafe_load", "yaml.unsafe_load_all"})
+_SAFE_LOADERS = ("SafeLoader", "CSafeLoader", "BaseLoader", "CBaseLoader")
+_SCRIPT_LOADERS = frozenset({"node-serialize.unserialize", "v8.deserialize"})
+
+
+def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee in _LOADERS:
+        yield file.mark(RULE.id, call, f"`{callee}` runs code that stands in the bytes")
+    elif callee in _YAML and not _has_safe_loader(call, callee, file):
+        yield file.mark(RULE.id, call, f"`{callee}` without a safe loader builds any object that the text names")
+    elif callee == "torch.load" and file.text(file.arguments(call)[1].get("weights_only", call)) != "True":
+        yield file.mark(RULE.id, call, "`torch.load` without `weights_only=True` unpickles the file")
+
+
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    if (callee := file.callee(call)) in _SCRIPT_LOADERS:
+        yield file.mark(RULE.id, call, f"`{callee}` builds objects from bytes that somebody else may have written")
+
+
+def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if call.type == "object_creation_expression":
+        if callee == "java.beans.XMLDecoder":
+            yield file.mark(RULE.id, call, "`XMLDecoder` runs methods that the document names")
+        elif callee == "org.yaml.snakeyaml.Yaml" and "SafeConstructor" not in file.text(call):
+            yield file.mark(
+                RULE.id, call, "`new Yaml()` without `SafeConstructor` builds any class that the text names"
+            )
+    elif callee.endswith((".enableDefaultTyping", ".activateDefaultTyping")):
+        yield file.mark(RULE.id, call, "Default typing lets the JSON choose which class is built")
+    elif callee.endswith(".readObject") and "java.io.ObjectInputStream" in file.bindings.values():
+        yield file.mark(RULE.id, call, "`readObject` builds any serializable class that the stream names")
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """What a request or a queue brings in was written by somebody else."""
+    if place.in_request_path:
+        return place.finding(mark, severity=Severity.CRITICAL)
+    return place.finding(mark)
+
+
+def _has_safe_loader(call: Node, callee: str, file: SourceFile) -> bool:
+    positional, keywords = file.arguments(call)
+    if callee in _ALWAYS_UNSAFE_YAML:
+        return False
+    loader = keywords.get("Loader") or (positional[1] if len(positional) > 1 else None)
+    return loader is not None and file.text(loader).rpartition(".")[2] in _SAFE_LOADERS
+
+
+WATCHES = (
+    Watch(
+        "call",
+        look_at_python,
+        PYTHON,
+        names=frozenset(name.rpartition(".")[2] for name in _LOADERS | _YAML) | {"load"},
+    ),
+    Watch("call", look_at_script, SCRIPT, names=frozenset({"unserialize", "deserialize"})),
+    Watch(
+        "call",
+        look_at_java,
+        JAVA,
+        names=frozenset({"readObject", "XMLDecoder", "Yaml", "enableDefaultTyping", "activateDefaultTyping"}),
+    ),
+)
