@@ -7,12 +7,16 @@ from typing import Any
 
 from django.conf import settings
 
+from billing.providers.cardpay_events import cardpay_facts
+from billing.services.inflow import confirm, record
 from webhooks.models import SourceName
 from webhooks.sources.base import (
     MEBIBYTE,
     BadSignature,
     Delivery,
     Envelope,
+    Fact,
+    Handler,
     Source,
     at,
     event_type,
@@ -74,9 +78,22 @@ def _matches(signed: bytes, secret: str, signatures: list[bytes]) -> bool:
     return any(hmac.compare_digest(expected, signature) for signature in signatures)
 
 
+def _read(fact: Fact) -> Any:
+    return confirm(cardpay_facts(fact.payload, received_at=fact.occurred_at))
+
+
+BILLING = Handler(read=_read, apply=record)
 CARDPAY = Source(
     name=SourceName.CARDPAY,
     largest_body_bytes=MEBIBYTE,
     verify=verify,
     describe=describe,
+    handlers={
+        "checkout.session.completed": BILLING,
+        "customer.subscription.created": BILLING,
+        "customer.subscription.updated": BILLING,
+        "customer.subscription.deleted": BILLING,
+        "invoice.payment_succeeded": BILLING,
+        "invoice.payment_failed": BILLING,
+    },
 )

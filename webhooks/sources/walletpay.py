@@ -7,6 +7,8 @@ import orjson
 import structlog
 from django.conf import settings
 
+from billing.providers.walletpay_events import walletpay_facts
+from billing.services.inflow import confirm, record
 from webhooks.models import SourceName
 from webhooks.sources.base import (
     MEBIBYTE,
@@ -14,6 +16,8 @@ from webhooks.sources.base import (
     BadSignature,
     Delivery,
     Envelope,
+    Fact,
+    Handler,
     Source,
     at,
     event_type,
@@ -65,9 +69,23 @@ def _verification_body(question: Mapping[str, str], event: bytes) -> bytes:
     return head[:-1] + b',"webhook_event":' + event + b"}"
 
 
+def _read(fact: Fact) -> Any:
+    return confirm(walletpay_facts(fact.payload, received_at=fact.occurred_at))
+
+
+BILLING = Handler(read=_read, apply=record)
 WALLETPAY = Source(
     name=SourceName.WALLETPAY,
     largest_body_bytes=MEBIBYTE,
     verify=verify,
     describe=describe,
+    handlers={
+        "BILLING.SUBSCRIPTION.CREATED": BILLING,
+        "BILLING.SUBSCRIPTION.ACTIVATED": BILLING,
+        "BILLING.SUBSCRIPTION.UPDATED": BILLING,
+        "BILLING.SUBSCRIPTION.SUSPENDED": BILLING,
+        "BILLING.SUBSCRIPTION.CANCELLED": BILLING,
+        "BILLING.SUBSCRIPTION.EXPIRED": BILLING,
+        "PAYMENT.SALE.COMPLETED": BILLING,
+    },
 )
