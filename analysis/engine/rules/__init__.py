@@ -24,6 +24,16 @@ def all_rules() -> tuple[ModuleType, ...]:
     return tuple(modules[rule_id] for rule_id in sorted(modules))
 
 
+def rule_by_id(rule_id: str) -> Rule:
+    """The rule of this id. KeyError for an unknown one."""
+    return _rules()[rule_id]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> dict[str, Rule]:
+    return {module.RULE.id: module.RULE for module in all_rules()}
+
+
 @lru_cache(maxsize=16)
 def watches_of(language: str) -> tuple[Watch, ...]:
     """What all rules together watch in files of this language."""
