@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Language, Node, Parser, Query
 
 from analysis.engine.facts import Entry, Function, Import, Parameter
+from analysis.engine.rules.base import Look
 
 if TYPE_CHECKING:
     from analysis.engine.extract.scopes import LoopDraft, Scope
@@ -22,7 +23,8 @@ class Imported:
     """An import statement with the local names that it binds, each to the full name it stands for."""
 
     fact: Import
-    node: Node
+    start: int
+    end: int
     bindings: tuple[tuple[str, str], ...] = ()
 
 
@@ -88,6 +90,12 @@ class Dialect(ABC):
         watched = (_any(self.watched),) if self.watched else ()
         return Query(self.language, "\n".join((*patterns, *watched)))
 
+    @cached_property
+    def event_kinds(self) -> tuple[tuple[int, str], ...]:
+        """Kinds of nodes with the method of the walk that each calls."""
+        known = ((self.kind_id(node_type), event) for node_type, event in self.events.items())
+        return tuple((kind, event) for kind, event in known if kind is not None)
+
     @abstractmethod
     def callee(self, node: Node) -> tuple[int, int]:
         """Byte range of the callee's name in a call."""
@@ -124,16 +132,29 @@ class Dialect(ABC):
     def is_async(self, node: Node) -> bool:
         return node.child_count > 0 and node.child(0).type == "async"
 
+    def callback(self, node: Node, file: "SourceFile") -> tuple[tuple[str, ...], str] | None:
+        """Variables and iterable, when this function is called for each element of a collection."""
+        return None
+
     def docstring(self, node: Node) -> Node | None:
         """The documentation that is a statement, not a comment."""
         return None
 
-    def import_flags(self, node: Node, scope: "Scope", file: "SourceFile") -> int:
+    def imported_anywhere(self, file: "SourceFile") -> Iterable[Imported]:
+        """Imports that are no statement of their own, such as `require("x")`."""
+        return ()
+
+    def import_flags(self, scope: "Scope", file: "SourceFile") -> int:
         return 0
 
     def is_guard(self, node: Node) -> bool:
         """Whether an `if` only leaves: one jump in its body and no else."""
         return False
+
+    def readers(self) -> Mapping[str, Look]:
+        """Looks of the extractor itself at calls, by the callee's last name. They yield no marks; what they find
+        they append to the file (`entries`, `queries`)."""
+        return {}
 
     def entries(self, functions: tuple[Function, ...], file: "SourceFile") -> Iterable[Entry]:
         return ()

@@ -34,6 +34,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
         lines.blank_out(source, start, end)
     candidates = walk.candidates + [(by_kind[node.kind_id], node) for node in streams[WATCHED]]
     functions = function_facts(file)
+    marks = _marks(candidates, file)
     reasoned, unreasoned = suppressions(source, lines, comments)
     return FileFacts(
         language=language,
@@ -48,8 +49,9 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
         imports=walk.imports(),
         exports=dialect.exports(functions, file),
         loops=loop_facts(file),
-        entries=tuple(dialect.entries(functions, file)),
-        marks=_marks(candidates, file),
+        queries=tuple(file.queries),
+        entries=(*dialect.entries(functions, file), *file.entries),
+        marks=marks,
         suppressions=reasoned,
         unreasoned_suppressions=unreasoned,
     )
@@ -70,6 +72,8 @@ def _looks(language: str) -> tuple[dict[str, tuple[Look, ...]], dict[int, tuple[
             kind = dialect.kind_id(node_type)
             if kind is not None:
                 by_kind[kind] = (*by_kind.get(kind, ()), watch.look)
+    for name, reader in dialect.readers().items():
+        by_name[name] = (*by_name.get(name, ()), reader)
     return by_name, by_kind
 
 

@@ -209,11 +209,12 @@ class Python(Dialect):
                 level=level,
                 aliases=tuple((local, name) for name, local in names if local != name),
             ),
-            node,
+            node.start_byte,
+            node.end_byte,
             tuple((local, prefix + name) for name, local in names if name != "*"),
         )
 
-    def import_flags(self, node: Node, scope: Scope, file: SourceFile) -> int:
+    def import_flags(self, scope: Scope, file: SourceFile) -> int:
         if scope.kind == "if":
             condition = scope.node.child_by_field_name("condition")
             if condition is not None and file.text(condition).endswith("TYPE_CHECKING"):
@@ -301,9 +302,10 @@ def _is_wildcard(case: Node) -> bool:
 def _imported_module(node: Node, statement: Node, line: int, file: SourceFile) -> Imported:
     name, local = _name_and_alias(node, file)
     if local != name:
-        return Imported(Import(target=name, line=line, aliases=((local, name),)), statement, ((local, name),))
+        fact = Import(target=name, line=line, aliases=((local, name),))
+        return Imported(fact, statement.start_byte, statement.end_byte, ((local, name),))
     head = name.partition(".")[0]
-    return Imported(Import(target=name, line=line), statement, ((head, head),))
+    return Imported(Import(target=name, line=line), statement.start_byte, statement.end_byte, ((head, head),))
 
 
 def _name_and_alias(node: Node, file: SourceFile) -> tuple[str, str]:

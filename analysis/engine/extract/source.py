@@ -9,7 +9,7 @@ from tree_sitter import Node, Tree
 
 from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.text import Lines
-from analysis.engine.facts import FunctionFlag, Mark
+from analysis.engine.facts import Entry, FunctionFlag, Mark, Query
 
 if TYPE_CHECKING:
     from analysis.engine.extract.dialect import Dialect
@@ -68,6 +68,9 @@ class SourceFile:
         self.scopes: list[Scope] = []
         self.functions: list[FunctionDraft] = []
         self.loops: list[LoopDraft] = []
+        self.exports: dict[str, None] = {}
+        self.entries: list[Entry] = []
+        self.queries: list[Query] = []
         self._starts: list[int] | None = None
 
     # Text and names
@@ -110,9 +113,12 @@ class SourceFile:
 
     def scope_of(self, node: Node) -> Scope:
         """The innermost scope that holds the whole node."""
+        return self.scope_at(node.start_byte, node.end_byte)
+
+    def scope_at(self, start: int, end: int) -> Scope:
+        """The innermost scope that holds these bytes."""
         if self._starts is None or len(self._starts) != len(self.scopes):
             self._starts = [scope.start for scope in self.scopes]
-        start, end = node.start_byte, node.end_byte
         scope = self.scopes[max(0, bisect_right(self._starts, start) - 1)]
         while scope.parent is not None and (scope.end < end or scope.end <= start):
             scope = scope.parent

@@ -15,7 +15,6 @@ _GENERATED = re.compile(
     rb"|^\W*(this (file|code) (is|was|has been) )?auto-?generated (by|from|with|file|code)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_LONG_LINE = re.compile(rb"[^\n]{%d}" % (LONGEST_LINE + 1))
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -60,7 +59,7 @@ def _is_minified(source: bytes) -> bool:
         return False
     if len(source) > LONGEST_MEAN_LINE * (source.count(b"\n") + 1):
         return True
-    return bool(_LONG_LINE.search(source))
+    return max(map(len, source.split(b"\n"))) > LONGEST_LINE
 
 
 class Lines:
@@ -70,7 +69,7 @@ class Lines:
         rows = source.split(b"\n")
         if (rows[-1] == b"" and len(rows) > 1) or source == b"":
             rows.pop()
-        self.starts = list(accumulate(map(len, rows), lambda start, length: start + length + 1, initial=0))[:-1]
+        self.starts = list(accumulate(map((1).__add__, map(len, rows)), initial=0))[:-1]
         self.has_code = list(map(bool, map(bytes.strip, rows)))
         self.count = len(rows)
         self.comments = 0

@@ -26,6 +26,9 @@ _ASSIGNED = re.compile(
     rb"(\w+(?:, ?\w+)*)(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$",
     re.MULTILINE,
 )
+_ADJACENT = re.compile(
+    rb"(?:\s|#[^\n]*\n|//[^\n]*\n|export\b|default\b|abstract\b|public\b|private\b|protected\b|static\b)*"
+)
 _SPACE = re.compile(rb"\s*")
 
 
@@ -58,9 +61,10 @@ class Walk:
             streams[index].append(captured["n"][0])
 
         for node in streams[IMPORTS]:
-            for imported in self.dialect.imported(node, self.file):
-                self.imported.append(imported)
-                self.file.bindings.update(imported.bindings)
+            self.imported.extend(self.dialect.imported(node, self.file))
+        self.imported.extend(self.dialect.imported_anywhere(self.file))
+        for imported in self.imported:
+            self.file.bindings.update(imported.bindings)
         self._open_module(root)
         self._walk(streams[STRUCTURE])
         self._count_booleans(streams[BOOLEANS])
@@ -80,9 +84,7 @@ class Walk:
 
     def _walk(self, nodes: list[Node]) -> None:
         handlers: dict[int, Callable[[Node, int, Scope], None]] = {
-            kind: getattr(self, event)
-            for node_type, event in self.dialect.events.items()
-            if (kind := self.dialect.kind_id(node_type)) is not None
+            kind: getattr(self, event) for kind, event in self.dialect.event_kinds
         }
         for node in nodes:
             start = node.start_byte
@@ -156,22 +158,33 @@ class Walk:
         owner = scope.owner if header.owner is None else header.owner
         name = f"{owner}.{header.name}" if header.owner else scope.prefix + header.name
         draft = FunctionDraft(len(self.file.functions), node, name, scope.function.index, owner, header.flags)
-        draft.decorators = header.decorators + self._take_decorators()
+        draft.decorators = header.decorators + self._take_decorators(start)
         self.file.functions.append(draft)
         inner = self._open("function", node, start, scope)
         self._mend(inner, scope)
-        is_nested = scope.function.index > 0 and not scope.owner
-        inner.function, inner.loop = draft, scope.loop if header.flags & FunctionFlag.ANONYMOUS else None
-        inner.nesting, inner.depth = scope.nesting + 1 if is_nested else 0, 0
-        inner.is_async = bool(header.flags & FunctionFlag.ASYNC)
+        inner.nesting = scope.nesting + 1 if scope.function.index and not scope.owner else 0
+        inner.depth = 0
+        inner.loop = scope.loop if header.flags & FunctionFlag.ANONYMOUS else None
+        inner.function, inner.is_async = draft, bool(header.flags & FunctionFlag.ASYNC)
         inner.prefix, inner.owner = name + ".", ""
         self._document(node)
+        self._open_callback(inner)
 
     def closure(self, node: Node, start: int, scope: Scope) -> None:
         """A function without an entry of its own: its contents count for the function around it, a level deeper."""
         inner = self._open("closure", node, start, scope)
         inner.nesting += 1
         inner.is_async = self.dialect.is_async(node)
+        self._open_callback(inner)
+
+    def _open_callback(self, inner: Scope) -> None:
+        """A function given to `forEach` or `map` is the body of a loop."""
+        callback = self.dialect.callback(inner.node, self.file)
+        if callback is not None and not inner.broken:
+            loop = LoopDraft(len(self.file.loops), inner.node, "callback", inner.function.index, inner.loop)
+            loop.variables, loop.iterable = callback
+            self.file.loops.append(loop)
+            inner.loop = loop
 
     def class_(self, node: Node, start: int, scope: Scope) -> None:
         header = self.dialect.class_(node, scope, self.file)
@@ -187,7 +200,7 @@ class Walk:
             end_line=lines.of(max(start, node.end_byte - 1)),
             code_lines=0,
             bases=header.bases,
-            decorators=header.decorators + self._take_decorators(),
+            decorators=header.decorators + self._take_decorators(start),
             fields=header.fields,
             flags=header.flags,
         )
@@ -196,12 +209,17 @@ class Walk:
     def decorator(self, node: Node, start: int, scope: Scope) -> None:
         self._decorators.append(node)
 
-    def _take_decorators(self) -> tuple[str, ...]:
-        if not self._decorators:
-            return ()
-        taken = tuple(decorator_text(self.file, node) for node in self._decorators)
-        self._decorators.clear()
-        return taken
+    def _take_decorators(self, start: int) -> tuple[str, ...]:
+        """The decorators right before a definition; those of fields and parameters are dropped."""
+        taken: list[str] = []
+        while self._decorators:
+            node = self._decorators.pop()
+            if not _ADJACENT.fullmatch(self.source, node.end_byte, start):
+                self._decorators.clear()
+                break
+            taken.append(decorator_text(self.file, node))
+            start = node.start_byte
+        return tuple(reversed(taken))
 
     def _document(self, node: Node) -> None:
         docstring = self.dialect.docstring(node)
@@ -359,8 +377,8 @@ class Walk:
         """Imports with what their place says about them."""
         found = []
         for each in self.imported:
-            scope = self.file.scope_of(each.node)
-            flags = each.fact.flags | self.dialect.import_flags(each.node, scope, self.file)
+            scope = self.file.scope_at(each.start, each.end)
+            flags = each.fact.flags | self.dialect.import_flags(scope, self.file)
             if scope.function.index:
                 flags |= ImportFlag.DEFERRED
             found.append(each.fact if flags == each.fact.flags else structs.replace(each.fact, flags=flags))

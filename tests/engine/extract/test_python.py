@@ -216,7 +216,9 @@ def test_suppressions_cover_their_line_or_the_next_and_need_a_reason():
 
 
 def test_outside_of_broken_code_everything_is_still_seen():
-    source = "def good():\n    if a:\n        run()\n\nclass ((( $$$ ???\n\ndef fine():\n    for i in b:\n        go()\n"
+    source = (
+        "def good():\n    if a:\n        run()\n\nclass ((( $$$ ???\n\ndef fine():\n    for i in b:\n        go()\n"
+    )
     facts = python(source)
     assert {"good", "fine"} <= {each.name for each in facts.functions}
     assert facts.error_bytes > 0

@@ -1,0 +1,57 @@
+"""What outside calls in JavaScript and TypeScript: routes, controllers, jobs, framework files."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Entry, Function, FunctionFlag, Mark
+
+VERBS = frozenset({"get", "post", "put", "patch", "delete", "all", "use", "head", "options"})
+
+_ROUTER = re.compile(
+    r"(?i)(^|\.|_)(\w*(app|router|routes?|server|fastify|api|express)\w*)(\(\)|\.route\(\))*$|\.route\(\)"
+)
+_NEST_ROUTE = re.compile(r"(?:^|\.)(Get|Post|Put|Patch|Delete|All|Head|Options|Query|Mutation|Subscription)\b(.*)")
+_NEST_JOB = re.compile(r"(?:^|\.)(Cron|Interval|Timeout|Process|Processor|EventPattern|MessagePattern|OnEvent)\b")
+_NEXT = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|getServerSideProps|getStaticProps)")
+
+
+def look_at_route(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`app.get("/orders", auth, handler)`: every function among the arguments is called by requests."""
+    positional, _ = file.arguments(call)
+    receiver, _, verb = file.callee(call).rpartition(".")
+    if not positional or not _ROUTER.search(receiver):
+        return iter(())
+    has_path = positional[0].type in ("string", "template_string")
+    if not has_path and verb != "use" and not receiver.endswith("route()"):
+        return iter(())
+    path = file.text(positional[0]).strip("\"'`")[:80] if has_path else ""
+    for each in positional[1:] if has_path else positional:
+        name = _handler_name(each, file)
+        if name:
+            file.entries.append(Entry(name, "request", "express", f"{verb.upper()} {path}".strip()))
+    return iter(())
+
+
+def declared(functions: tuple[Function, ...]) -> Iterator[Entry]:
+    """Entries by decorators and by names that a framework calls."""
+    for function in functions:
+        for decorator in function.decorators:
+            if (route := _NEST_ROUTE.search(decorator)) is not None:
+                yield Entry(
+                    function.name, "request", "nest", f"{route[1].upper()} {route[2].strip('()')}".strip()[:100]
+                )
+            elif (job := _NEST_JOB.search(decorator)) is not None:
+                yield Entry(function.name, "job", "nest", job[1])
+        if function.flags & FunctionFlag.EXPORTED and not function.owner and _NEXT.fullmatch(function.name):
+            yield Entry(function.name, "request", "next", function.name)
+
+
+def _handler_name(node: Node, file: SourceFile) -> str:
+    if node.type in ("arrow_function", "function_expression"):
+        return file.scope_of(node).function.name
+    if node.type in ("identifier", "member_expression"):
+        return file.text(node)[:100]
+    return ""

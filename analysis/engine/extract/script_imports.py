@@ -1,0 +1,161 @@
+"""Imports and exports of JavaScript and TypeScript: statements, `require`, `import()`, CommonJS exports."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.dialect import Imported
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Import, ImportFlag
+
+_REQUIRE = re.compile(
+    rb"(?:\b(?:const|let|var)\s+(\{[^{}=]*\}|[\w$]+)\s*=\s*)?(?:await\s+)?\b(require|import)\(\s*([\"'`])([^\"'`\n$]+)\3\s*\)"
+    rb"(?:\.([\w$]+))?"
+)
+_EXPORTED = re.compile(rb"\b(?:module\.)?exports\.([\w$]+)\s*=[^=]|\bmodule\.exports\s*=\s*(\{[^{}]*\}|[\w$]+)")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+def module_of(source: str) -> str:
+    """What a name imported from this source is called by: the built-in modules without their prefix."""
+    return source.removeprefix("node:")
+
+
+def imported_by(node: Node, file: SourceFile) -> Iterator[Imported]:
+    """The import of an `import ... from` or `export ... from` statement."""
+    source = node.child_by_field_name("source")
+    if source is None:
+        return
+    target = file.text(source).strip("\"'`")
+    if node.type == "export_statement":
+        names = _exported_again(node, file)
+        yield Imported(
+            Import(target, file.line(node), names, flags=int(ImportFlag.REEXPORT) | _type_only(node)),
+            node.start_byte,
+            node.end_byte,
+        )
+        return
+    names, bindings = _clause(node, module_of(target), file)
+    flags = _type_only(node) | (0 if names else int(ImportFlag.BARE))
+    aliases = tuple(
+        (local, name)
+        for (local, _), name in zip(bindings, names, strict=True)
+        if local != name and name not in ("*", "default")
+    )
+    yield Imported(
+        Import(target, file.line(node), names, flags=flags, aliases=aliases),
+        node.start_byte,
+        node.end_byte,
+        bindings,
+    )
+
+
+def required(file: SourceFile) -> Iterator[Imported]:
+    """`require("x")` and `import("x")` with the names they are assigned to."""
+    source = file.source
+    if b"require(" not in source and b"import(" not in source:
+        return
+    for match in _REQUIRE.finditer(source):
+        target = match[4].decode("utf-8", "replace")
+        module = module_of(target) + (f".{match[5].decode()}" if match[5] else "")
+        bindings = _assigned((match[1] or b"").decode("utf-8", "replace"), module)
+        names = tuple(full.rpartition(".")[2] for _, full in bindings) if (match[1] or b"").startswith(b"{") else ()
+        flags = int(ImportFlag.DYNAMIC) if match[2] == b"import" else 0
+        place = match.start(2)
+        yield Imported(Import(target, file.lines.of(place), names, flags=flags), place, match.end(), bindings)
+
+
+def exported_names(node: Node, file: SourceFile) -> Iterator[str]:
+    """Names that an export statement gives to other files."""
+    declaration = node.child_by_field_name("declaration")
+    if any(each.type == "default" for each in node.children[:3]):
+        yield "default"
+    if declaration is not None:
+        name = declaration.child_by_field_name("name")
+        if name is not None:
+            yield file.text(name)
+        for each in declaration.named_children:
+            if each.type == "variable_declarator":
+                pattern = each.child_by_field_name("name")
+                yield from _NAME.findall(file.text(pattern)) if pattern is not None else ()
+        return
+    value = node.child_by_field_name("value")
+    if value is not None and value.type == "identifier":
+        yield file.text(value)
+    for clause in node.named_children:
+        if clause.type == "export_clause":
+            for each in clause.named_children:
+                name = each.child_by_field_name("alias") or each.child_by_field_name("name")
+                if name is not None:
+                    yield file.text(name)
+
+
+def common_exports(file: SourceFile) -> Iterator[str]:
+    """Names on `exports` and `module.exports`."""
+    if b"exports" not in file.source:
+        return
+    for match in _EXPORTED.finditer(file.source):
+        if match[1]:
+            yield match[1].decode("utf-8", "replace")
+        elif match[2].startswith(b"{"):
+            for part in match[2].strip(b"{} \n").split(b","):
+                name = _NAME.match(part.decode("utf-8", "replace").strip())
+                if name is not None:
+                    yield name[0]
+        else:
+            yield "default"
+            yield match[2].decode("utf-8", "replace")
+
+
+def _clause(node: Node, module: str, file: SourceFile) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Imported names beside local name and what it stands for."""
+    names: list[str] = []
+    bindings: list[tuple[str, str]] = []
+    clause = next((each for each in node.named_children if each.type == "import_clause"), None)
+    for each in clause.named_children if clause is not None else ():
+        if each.type == "identifier":
+            names.append("default")
+            bindings.append((file.text(each), module))
+        elif each.type == "namespace_import":
+            names.append("*")
+            bindings.append((file.text(each.named_child(0)), module))
+        elif each.type == "named_imports":
+            for specifier in each.named_children:
+                name, alias = specifier.child_by_field_name("name"), specifier.child_by_field_name("alias")
+                if name is not None:
+                    names.append(file.text(name))
+                    local = file.text(alias or name)
+                    bindings.append((local, f"{module}.{file.text(name)}"))
+    return tuple(names), tuple(bindings)
+
+
+def _exported_again(node: Node, file: SourceFile) -> tuple[str, ...]:
+    clause = next((each for each in node.named_children if each.type == "export_clause"), None)
+    if clause is None:
+        return ("*",)
+    return tuple(
+        file.text(name) for each in clause.named_children if (name := each.child_by_field_name("name")) is not None
+    )
+
+
+def _type_only(node: Node) -> int:
+    if any(each.type == "type" for each in node.children[1:2]):
+        return int(ImportFlag.TYPE_ONLY)
+    clause = next((each for each in node.named_children if each.type == "import_clause"), None)
+    if clause is None or clause.named_child_count != 1 or clause.named_child(0).type != "named_imports":
+        return 0
+    specifiers = clause.named_child(0).named_children
+    is_type = bool(specifiers) and all(each.child(0).type == "type" for each in specifiers)
+    return int(ImportFlag.TYPE_ONLY) if is_type else 0
+
+
+def _assigned(pattern: str, module: str) -> tuple[tuple[str, str], ...]:
+    if not pattern.startswith("{"):
+        return ((pattern, module),) if pattern else ()
+    found = []
+    for part in pattern.strip("{} \n").split(","):
+        name, _, local = (each.strip() for each in part.partition(":"))
+        if _NAME.fullmatch(name):
+            found.append((local if _NAME.fullmatch(local) else name, f"{module}.{name}"))
+    return tuple(found)
