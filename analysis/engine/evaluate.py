@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
+from analysis.engine.codebase import Codebase
 from analysis.engine.evaluator import NO_ALIASES, Evaluator, FileState
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph import ImportGraph
+from analysis.engine.graph.breaks import layer_breaks
 from analysis.engine.history import History
 from analysis.engine.languages import DISPLAY_NAME
 from analysis.engine.metrics.hotspots import Hotspot
@@ -64,8 +66,16 @@ def report_of(evaluator: Evaluator) -> Report:
         origins=evaluator.origins,
         rule_categories={rule.id: rule.category for rule in evaluator.book.rules.values()},
         exemptions=evaluator.policy.exemptions,
+        layer_violations=_layer_violations(codebase, evaluator.policy),
         day=codebase.today,
     )
+
+
+def _layer_violations(codebase: Codebase, policy: Policy) -> frozenset[tuple[str, str]]:
+    if not policy.layers:
+        return frozenset()
+    breaks = layer_breaks(codebase.graph, codebase.files, policy)
+    return frozenset((edge.source, edge.target) for found in breaks for edge in found.edges if edge.runtime)
 
 
 def _languages(states: Mapping[str, FileState]) -> dict[str, int]:

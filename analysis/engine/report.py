@@ -54,6 +54,7 @@ class Report:
     origins: Mapping[str, str] = field(default_factory=dict, repr=False)
     rule_categories: Mapping[str, Category] = field(default_factory=dict, repr=False)
     exemptions: tuple[Exemption, ...] = ()
+    layer_violations: frozenset[tuple[str, str]] = frozenset()  # imports (source, target) that break the layers
     day: date = date.min
 
     @property

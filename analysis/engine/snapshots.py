@@ -1,0 +1,132 @@
+"""Daily values for the trends: past states judged one after the other, at the cost of what changed between them."""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeVar
+
+from analysis.engine.evaluator import Evaluator
+from analysis.engine.facts import FileFacts
+from analysis.engine.graph import ImportGraph
+from analysis.engine.history import History
+from analysis.engine.languages import FileKind, kind_of
+from analysis.engine.model import Category, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.report import Report
+from analysis.engine.rulebook import RuleModule
+from analysis.engine.scoring import ProductionRisk
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The totals of one day. `total` and `by_category` count open findings, `debt_score` is points per 1000 lines."""
+
+    day: date
+    total: int
+    critical: int
+    warning: int
+    by_category: Mapping[str, int]
+    debt_score: float
+    health_score: int
+    lines_of_code: int
+    production_risk: ProductionRisk
+
+
+def snapshot_of(report: Report) -> Snapshot:
+    """The totals of a report."""
+    severities = [finding.severity for finding in report.findings]
+    return Snapshot(
+        day=report.day,
+        total=len(report.findings),
+        critical=severities.count(Severity.CRITICAL),
+        warning=severities.count(Severity.WARNING),
+        by_category=dict(report.categories),
+        debt_score=report.debt_score,
+        health_score=report.health_score,
+        lines_of_code=report.lines_of_code,
+        production_risk=report.production_risk,
+    )
+
+
+def snapshots(
+    days: Iterable[tuple[date, Mapping[str, Key]]],
+    facts: Callable[[Key], FileFacts | None],
+    history: History,
+    policy: Policy,
+    *,
+    rules: Sequence[RuleModule] | None = None,
+) -> Iterator[Snapshot]:
+    """A snapshot for each day, equal to what `evaluate` says of that day's tree.
+
+    `days` come oldest first, each with the keys of its blobs by path; `facts` is asked for blobs that are new since the
+    day before and may answer None for one that is not analysed. `history` reaches to the last day or further.
+    """
+    evaluator = Evaluator(policy, rules)
+    keys: dict[str, Key] = {}
+    known: dict[str, FileFacts] = {}
+    graph: ImportGraph | None = None
+    for day, tree in days:
+        keys, known, same_structure = _stepped(keys, known, tree, facts)
+        evaluator.judge(known, history, day, graph=graph if same_structure else None)
+        graph = evaluator.codebase.graph
+        yield _snapshot(evaluator, day)
+
+
+def _stepped(
+    keys: Mapping[str, Key],
+    known: Mapping[str, FileFacts],
+    tree: Mapping[str, Key],
+    facts: Callable[[Key], FileFacts | None],
+) -> tuple[dict[str, Key], dict[str, FileFacts], bool]:
+    """The facts of the next tree, those of unchanged blobs taken over; and whether its import graph is the same."""
+    next_keys: dict[str, Key] = {}
+    next_known: dict[str, FileFacts] = {}
+    same = True
+    for path, key in tree.items():
+        found = known.get(path) if keys.get(path) == key else None
+        if found is None:
+            if kind_of(path) is FileKind.VENDORED:
+                continue
+            found = facts(key)
+            if found is None:
+                continue
+            same = same and _joins_alike(known.get(path), found)
+        next_keys[path] = key
+        next_known[path] = found
+    return next_keys, next_known, same and len(next_known) == len(known)
+
+
+def _joins_alike(before: FileFacts | None, after: FileFacts) -> bool:
+    """Whether two contents of one file give the same place in the import graph."""
+    return before is after or (before is not None and _joints(before) == _joints(after))
+
+
+def _joints(facts: FileFacts) -> tuple[object, ...]:
+    """All that the import graph reads of a file."""
+    return (
+        facts.language,
+        facts.package,
+        facts.skipped,
+        facts.manifest,
+        facts.imports,
+        facts.exports,
+        [function.name for function in facts.functions],
+        [(entry.name, entry.decorators) for entry in facts.classes],
+    )
+
+
+def _snapshot(evaluator: Evaluator, day: date) -> Snapshot:
+    totals = evaluator.totals
+    return Snapshot(
+        day=day,
+        total=totals.total,
+        critical=totals.critical,
+        warning=totals.warning,
+        by_category={category.value: getattr(totals, category.value) for category in Category},
+        debt_score=round(evaluator.debt_score, 2),
+        health_score=evaluator.health_score,
+        lines_of_code=evaluator.lines_of_code,
+        production_risk=evaluator.production_risk,
+    )
