@@ -1,6 +1,7 @@
 """The report of `manage.py scan` for a person at a terminal: fits 80 columns, the important things first."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,6 +17,8 @@ WIDTH = 80
 SHOWN_FINDINGS = 12
 SHOWN_HOTSPOTS = 8
 SHOWN_NOTES = 5
+HOTSPOT_PATH = 40
+LONGEST_MESSAGE = 300
 COLOUR_OF = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 RISK_COLOURS = {"LOW": "green", "MEDIUM": "yellow", "HIGH": "red", "CRITICAL": "bold red"}
 GOOD_HEALTH, FAIR_HEALTH = 80, 60
@@ -57,7 +60,7 @@ def _headline(scan: Scan, console: Console, name: str, seconds: float) -> None:
     )
 
 
-def _largest(languages: dict[str, int]) -> list[tuple[str, int]]:
+def _largest(languages: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(languages.items(), key=lambda item: -item[1])[:4]
 
 
@@ -87,13 +90,20 @@ def _hotspots(report: Report) -> Table:
         box=None, padding=(0, 2, 0, 0), title_justify="left", title="\nHotspots", title_style="bold", width=WIDTH
     )
     table.add_column("risk", justify="right", header_style="dim")
-    table.add_column("file", header_style="dim", overflow="ellipsis", no_wrap=True, ratio=1)
+    table.add_column("file", header_style="dim", no_wrap=True, ratio=1)
     table.add_column("commits in 90 days", justify="right", header_style="dim")
     table.add_column("complexity", justify="right", header_style="dim")
     for spot in report.hotspots[:SHOWN_HOTSPOTS]:
         if spot.risk_score:
-            table.add_row(str(spot.risk_score), escape(spot.file), str(spot.churn_count), str(spot.complexity))
+            table.add_row(
+                str(spot.risk_score), Text(_tail(spot.file, HOTSPOT_PATH)), str(spot.churn_count), str(spot.complexity)
+            )
     return table
+
+
+def _tail(path: str, width: int) -> str:
+    """The end of a path, which tells more than its beginning."""
+    return path if len(path) <= width else f"…{path[1 - width :]}"
 
 
 def _findings(report: Report, console: Console) -> None:
@@ -101,11 +111,14 @@ def _findings(report: Report, console: Console) -> None:
         console.print("\nNothing to complain about.")
         return
     console.print("\n[bold]Look at these first[/bold]")
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=8)
+    grid.add_column(overflow="fold")
     for finding in _varied(report.findings):
         severity = finding.severity or Severity.INFO
-        place = f"{finding.file}:{finding.line}"
-        console.print(f"[{COLOUR_OF[severity]}]{severity:8}[/] {escape(place)}", overflow="fold")
-        console.print(f"         {escape(finding.message)} [dim]({finding.rule_id})[/dim]")
+        grid.add_row(Text(severity, style=COLOUR_OF[severity]), Text(f"{finding.file}:{finding.line}", style="bold"))
+        grid.add_row("", Text(finding.message[:LONGEST_MESSAGE]) + Text(f" ({finding.rule_id})", style="dim"))
+    console.print(grid)
     left = len(report.findings) - SHOWN_FINDINGS
     if left > 0:
         console.print(f"[dim]... and {left:,} more; --json lists them all.[/dim]")

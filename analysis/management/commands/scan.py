@@ -2,6 +2,7 @@
 
 import sys
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", help="a git repository (its last commit is scanned), a folder, or a clone address")
         parser.add_argument("--revision", default="HEAD", help="the branch, tag or commit to scan (default: HEAD)")
+        parser.add_argument(
+            "--date",
+            type=date.fromisoformat,
+            help="judge as of this day (YYYY-MM-DD): churn, exceptions (default: today)",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object instead of the report")
 
     def handle(self, *args: Any, **options: Any) -> None:
         started = time.monotonic()
         try:
-            scanned = self._scan(options["path"], options["revision"])
+            scanned = self._scan(options["path"], options["revision"], options["date"] or timezone.now().date())
         except GitError as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:
@@ -40,8 +46,7 @@ class Command(BaseCommand):
         console = Console(width=min(Console().width, WIDTH) if sys.stdout.isatty() else WIDTH, highlight=False)
         print_report(scanned, console, name=_name_of(options["path"]), seconds=time.monotonic() - started)
 
-    def _scan(self, address: str, revision: str) -> Scan:
-        today = timezone.now().date()
+    def _scan(self, address: str, revision: str, today: date) -> Scan:
         with _progress() as progress, open_repository(address, git_limits()) as git_dir:
             task = progress.add_task("reading", total=None)
 
