@@ -1,0 +1,148 @@
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.engine.graph import architecture_graph, build_graph
+from analysis.engine.graph.view import LAYER_COLORS
+from analysis.engine.model import Finding
+from analysis.engine.policy import Policy
+from analysis.engine.rules import arch_circular_import, arch_deep_import, arch_layer_violation
+from tests.engine.graph.project import codebase_of, files_of, imported, policy_of
+
+RULES = (arch_layer_violation, arch_circular_import, arch_deep_import)
+LEAST_CONTRAST = 3
+
+
+def view_of(contents, policy=None, findings=None, hotspots=()):
+    policy = policy or Policy()
+    codebase = codebase_of(contents, policy)
+    if findings is None:
+        findings = [finding for rule in RULES for finding in rule.check(codebase, policy)]
+    return architecture_graph(codebase.graph, policy, findings, codebase.files, hotspots)
+
+
+def marked(view):
+    return {(edge["source"], edge["target"]): edge["violationType"] for edge in view["edges"] if edge["isViolation"]}
+
+
+def test_a_node_tells_all_that_the_specification_names():
+    policy = policy_of("api=src/api/**", "domain=src/domain/**")
+    findings = [Finding("x", "src/api/a.ts", 1, "m"), Finding("x", "src/api/a.ts", 2, "m", suppressed_by="known")]
+    view = view_of({"src/api/a.ts": ["../domain/b"], "src/domain/b.ts": []}, policy, findings, {"src/api/a.ts"})
+
+    assert view["nodes"][0] == {
+        "id": "src/api/a.ts",
+        "label": "a.ts",
+        "module": "api",
+        "layer": "api",
+        "type": "file",
+        "violations": 1,
+        "complexity": 0,
+        "linesOfCode": 0,
+        "isHotspot": True,
+    }
+    assert view["edges"] == [
+        {
+            "source": "src/api/a.ts",
+            "target": "src/domain/b.ts",
+            "type": "import",
+            "isViolation": False,
+            "violationType": None,
+            "message": None,
+        }
+    ]
+    assert view["modules"][0] == {"name": "api", "path": "src/api", "nodeCount": 1, "violations": 1}
+    assert view["stats"] == {
+        "totalNodes": 2,
+        "totalEdges": 1,
+        "violationEdges": 0,
+        "circularEdges": 0,
+        "modules": 2,
+        "layers": 2,
+    }
+
+
+def test_an_upward_import_is_marked_with_the_message_of_its_finding():
+    policy = policy_of("api=src/api/**", "domain=src/domain/**")
+    view = view_of({"src/api/a.ts": [], "src/domain/b.ts": ["../api/a"]}, policy)
+
+    assert marked(view) == {("src/domain/b.ts", "src/api/a.ts"): "layer_violation"}
+    assert view["edges"][0]["message"].startswith("Layer domain may not import from layer api")
+
+
+def test_of_a_cycle_only_the_cut_is_a_violation_and_all_edges_are_circular():
+    view = view_of({"a.py": [imported("b", "x", "y")], "b.py": [imported("a", "z")]})
+
+    assert marked(view) == {("b.py", "a.py"): "circular_import"}
+    assert view["stats"]["circularEdges"] == 2
+
+
+def test_a_suppressed_finding_marks_no_edge():
+    files = {"a.py": [imported("b", "x", "y")], "b.py": [imported("a", "z")]}
+    findings = [
+        finding.with_(suppressed_by="reason") for finding in arch_circular_import.check(codebase_of(files), Policy())
+    ]
+
+    assert marked(view_of(files, findings=findings)) == {}
+
+
+def test_tests_are_not_in_the_picture():
+    view = view_of({"a.py": [], "tests/test_a.py": ["a"]})
+
+    assert [node["id"] for node in view["nodes"]] == ["a.py"]
+    assert view["edges"] == []
+
+
+def contrast(one, other):
+    def luminance(color):
+        channels = (int(color[index : index + 2], 16) / 255 for index in (1, 3, 5))
+        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_colours_of_layers_are_distinct_stable_and_readable_on_light_and_dark():
+    view = view_of({}, policy_of("a=a/**", "b=b/**"))
+
+    assert [layer["color"] for layer in view["layers"]] == list(LAYER_COLORS[:2])
+    assert len(set(LAYER_COLORS)) == len(LAYER_COLORS)
+    for color in LAYER_COLORS:
+        assert re.fullmatch("#[0-9a-f]{6}", color)
+        assert contrast(color, "#ffffff") >= LEAST_CONTRAST
+        assert contrast(color, "#111111") >= LEAST_CONTRAST
+
+
+names = [f"{layer}/{name}.py" for layer in ("api", "service", "domain", "tests") for name in ("a", "b", "c")]
+imports = st.lists(st.sampled_from([name[:-3].replace("/", ".") for name in names]), max_size=5, unique=True)
+projects = st.dictionaries(st.sampled_from(names), imports, max_size=len(names))
+POLICY = policy_of("api=api/**", "service=service/**", "domain=domain/**")
+
+
+@settings(deadline=None)
+@given(projects)
+def test_statistics_agree_with_nodes_and_edges(files):
+    view = view_of(files, POLICY)
+    nodes, edges, stats = view["nodes"], view["edges"], view["stats"]
+    known = {node["id"] for node in nodes}
+
+    assert stats["totalNodes"] == len(nodes) == len(known) == sum(module["nodeCount"] for module in view["modules"])
+    assert stats["totalEdges"] == len(edges) == len({(edge["source"], edge["target"]) for edge in edges})
+    assert stats["violationEdges"] == sum(edge["isViolation"] for edge in edges)
+    assert stats["circularEdges"] <= len(edges)
+    assert stats["modules"] == len({node["module"] for node in nodes})
+    assert sum(node["violations"] for node in nodes) == sum(module["violations"] for module in view["modules"])
+    for edge in edges:
+        assert {edge["source"], edge["target"]} <= known
+        assert edge["isViolation"] == (edge["violationType"] is not None) == (edge["message"] is not None)
+
+
+@settings(deadline=None)
+@given(projects, st.randoms(use_true_random=False))
+def test_the_same_files_in_another_order_give_the_same_graph(files, random):
+    facts = files_of(files)
+    shuffled = dict(random.sample(list(facts.items()), len(facts)))
+
+    assert build_graph(facts) == build_graph(shuffled)
