@@ -1,0 +1,124 @@
+"""Reads that join several tables: the subscription as it is shown, and what a plan is used for."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from billing.models import LIVE, Payment, Plan, Subscription, SubscriptionStatus
+from billing.services.provisioning import current_subscription
+from config.errors import NotFound
+from credits.selectors import CreditUse, credit_use
+from organizations import entitlements
+from organizations.entitlements import Feature
+from organizations.models import Organization
+
+UNLIMITED = -1
+
+
+class UnknownPlan(NotFound):
+    message = "There is no such plan"
+
+
+@dataclass(frozen=True)
+class ShownSubscription:
+    """What the subscription read answers; the plan in force is the organization's when nothing is live or pending."""
+
+    plan: Plan
+    status: str
+    provider: str | None = None
+    cycle: str | None = None
+    current_period_start: datetime | None = None
+    current_period_end: datetime | None = None
+    cancel_at_period_end: bool = False
+
+
+@dataclass(frozen=True)
+class Use:
+    """How much of a limit is taken; a limit of -1 means none."""
+
+    used: int
+    limit: int
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.limit != UNLIMITED and self.used > self.limit
+
+
+@dataclass(frozen=True)
+class PlanUse:
+    """What an organization uses of its plan."""
+
+    plan: Plan
+    period: str
+    repos: Use
+    members: Use
+    credits: Use
+
+
+def plan_of(plan_id: str) -> Plan:
+    """The plan by its id; UnknownPlan otherwise."""
+    plan = Plan.objects.filter(pk=plan_id).first() if plan_id.isascii() and plan_id.isprintable() else None
+    if plan is None:
+        raise UnknownPlan
+    return plan
+
+
+def shown_subscription(organization: Organization) -> ShownSubscription:
+    """The live subscription, else the one told of last, else the free plan with nothing bought."""
+    row = current_subscription(organization)
+    row = row or
+    Subscription.objects.filter(organization=organization).select_related("plan").order_by("-fact_at").first() if row is
+      None: return ShownSubscription(plan=organization.plan, status=SubscriptionStatus.INACTIVE)
+    open_states = (*LIVE, SubscriptionStatus.PENDING)
+    return ShownSubscription(
+        plan=row.plan if row.status in open_states else organization.plan,
+        status=row.status,
+        provider=row.provider,
+        cycle=row.cycle,
+        current_period_start=row.current_period_start,
+        current_period_end=row.current_period_end,
+        cancel_at_period_end=row.cancel_at_period_end,
+    )
+
+
+def payments_of(organization: Organization) -> QuerySet[Payment]:
+    """The billing history, newest first."""
+    return Payment.objects.filter(organization=organization)
+
+
+def plan_use(organization: Organization) -> PlanUse:
+    """Repositories, members and credits against the plan's limits. The credits are those of the present month of
+    credits."""
+    plan: Plan = organization.plan
+    credits: CreditUse = credit_use(organization)
+    # Repositories live in an app beside this one, so they are reached through the organization.
+    repositories: Any = organization
+    return PlanUse(
+        plan=plan,
+        period=credits.period,
+        repos=Use(repositories.repositories.count(), plan.max_repos),
+        members=Use(organization.memberships.count(), plan.max_members),
+        credits=Use(credits.used, plan.ai_credits_per_month),
+    )
+
+
+def features_of(organization: Organization) -> dict[str, bool]:
+    """Every feature by its name on the wire, and whether the organization may use it."""
+    return {str(feature): entitlements.allows(organization, str(feature)) for feature in Feature}
+
+
+def exceeded_limits(use: PlanUse) -> list[str]:
+    """Names of the limits that are exceeded, after a downgrade for example."""
+    limits = {"maxRepos": use.repos, "maxMembers": use.members, "aiCreditsPerMonth": use.credits}
+    return [name for name, taken in limits.items() if taken.is_exceeded]
+
+
+def organization_of_provider_id(identifier: str) -> QuerySet[Organization]:
+    """Organizations by any id that a payment provider uses: subscription, customer or invoice."""
+    subscriptions = Subscription.objects.filter(external_id=identifier).values("organization")
+    customers = Subscription.objects.filter(customer_id=identifier).values("organization")
+    payments = Payment.objects.filter(invoice_id=identifier).values("organization")
+    found = Organization.objects.filter(pk__in=subscriptions) | Organization.objects.filter(pk__in=customers)
+    return found | Organization.objects.filter(pk__in=payments)

@@ -1,0 +1,176 @@
+"""The wire shapes of plans and billing. Money is a number in whole currency units."""
+
+from decimal import Decimal
+from typing import Any
+
+from rest_framework import serializers
+
+from billing.models import BillingCycle, Payment, PaymentProvider, Plan, SubscriptionStatus
+from config.api.fields import TextField, TimestampField
+
+CENT = Decimal("0.01")
+PAID_PLANS = ["solo", "pro", "team", "enterprise"]
+
+
+class AmountField(serializers.FloatField):
+    """Money as a JSON number: whole amounts without a fraction."""
+
+    def to_representation(self, value: Any) -> float:
+        amount = Decimal(value).quantize(CENT)
+        return int(amount) if amount == amount.to_integral_value() else float(amount)
+
+
+class ChoiceField(serializers.ChoiceField):
+    """One of some words; anything that is no string is none of them."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str):
+            self.fail("invalid_choice", input=str(data)[:40])
+        return super().to_internal_value(data)
+
+
+class PlanLimitsSerializer(serializers.Serializer):
+    maxRepos = serializers.IntegerField(source="max_repos")
+    maxMembers = serializers.IntegerField(source="max_members")
+    aiCreditsPerMonth = serializers.IntegerField(source="ai_credits_per_month")
+    maxOrgs = serializers.IntegerField(source="max_orgs")
+
+
+class PlanFeaturesSerializer(serializers.Serializer):
+    cliScan = serializers.BooleanField(source="cli_scan")
+    prGate = serializers.BooleanField(source="pr_gate")
+    dashboard = serializers.BooleanField()
+    architectureGraph = serializers.BooleanField(source="architecture_graph")
+    aiCrossFile = serializers.BooleanField(source="ai_cross_file")
+
+
+class PlanSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    priceMonthly = AmountField(source="price_monthly")
+    priceAnnual = AmountField(source="price_annual")
+    priceMonthlyIfAnnual = serializers.SerializerMethodField()
+    limits = PlanLimitsSerializer(source="*")
+    features = PlanFeaturesSerializer(source="*")
+
+    def get_priceMonthlyIfAnnual(self, plan: Plan) -> float:
+        """A twelfth of the annual price."""
+        return AmountField().to_representation((plan.price_annual / 12).quantize(CENT))
+
+
+class SubscriptionSerializer(serializers.Serializer):
+    planId = serializers.CharField(source="plan.pk")
+    planName = serializers.CharField(source="plan.name")
+    status = serializers.ChoiceField(choices=SubscriptionStatus.choices)
+    provider = serializers.ChoiceField(choices=PaymentProvider.choices, allow_null=True)
+    billingCycle = serializers.ChoiceField(source="cycle", choices=BillingCycle.choices, allow_null=True)
+    currentPeriodStart = TimestampField(source="current_period_start", allow_null=True)
+    currentPeriodEnd = TimestampField(source="current_period_end", allow_null=True)
+    cancelAtPeriodEnd = serializers.BooleanField(source="cancel_at_period_end")
+    priceMonthly = AmountField(source="plan.price_monthly")
+    priceAnnual = AmountField(source="plan.price_annual")
+    limits = PlanLimitsSerializer(source="plan")
+
+
+class OrganizationBodySerializer(serializers.Serializer):
+    orgId = TextField(source="organization_id", max_length=64)
+
+
+class PlanChoiceSerializer(serializers.Serializer):
+    orgId = TextField(source="organization_id", max_length=64)
+    planId = ChoiceField(source="plan_id", choices=PAID_PLANS)
+    billingCycle = ChoiceField(source="cycle", choices=BillingCycle.values)
+
+
+class CheckoutUrlSerializer(serializers.Serializer):
+    checkoutUrl = serializers.CharField()
+
+
+class ApprovalUrlSerializer(serializers.Serializer):
+    approvalUrl = serializers.CharField()
+
+
+class PortalUrlSerializer(serializers.Serializer):
+    portalUrl = serializers.CharField()
+
+
+class CancelledSerializer(serializers.Serializer):
+    status = serializers.CharField()
+    cancelAtPeriodEnd = serializers.BooleanField(source="cancel_at_period_end")
+    currentPeriodEnd = TimestampField(source="current_period_end")
+
+
+class ReactivatedSerializer(serializers.Serializer):
+    status = serializers.CharField()
+    cancelAtPeriodEnd = serializers.BooleanField(source="cancel_at_period_end")
+
+
+class PlanMoveSerializer(serializers.Serializer):
+    previousPlan = serializers.CharField(source="previous.pk")
+    newPlan = serializers.CharField(source="new.pk")
+    effectiveImmediately = serializers.BooleanField(source="is_immediate")
+    proratedAmount = AmountField(source="figures.difference")
+    approvalUrl = serializers.CharField(source="approval_url", required=False)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """The approval's address stands only where an approval is needed."""
+        shown = super().to_representation(instance)
+        return {name: value for name, value in shown.items() if name != "approvalUrl" or value}
+
+
+class PlanPreviewSerializer(serializers.Serializer):
+    currentPlan = serializers.CharField(source="current.pk")
+    newPlan = serializers.CharField(source="new.pk")
+    currentPrice = AmountField(source="price")
+    newPrice = AmountField(source="new_price")
+    proratedCredit = AmountField(source="figures.credit")
+    amountDue = AmountField(source="figures.due")
+    billingCycle = serializers.CharField(source="cycle")
+
+
+class InvoiceSerializer(serializers.Serializer):
+    id = serializers.CharField(source="invoice_id")
+    date = TimestampField(source="paid_at")
+    amount = AmountField()
+    currency = serializers.CharField()
+    status = serializers.SerializerMethodField()
+    planName = serializers.CharField(source="plan_name")
+    pdfUrl = serializers.CharField(source="pdf_url", help_text="Empty where the provider makes no document.")
+
+    def get_status(self, payment: Payment) -> str:
+        """Only what was paid is in the history."""
+        return "paid"
+
+
+class UseSerializer(serializers.Serializer):
+    used = serializers.IntegerField()
+    limit = serializers.IntegerField()
+
+
+class PlanUsageSerializer(serializers.Serializer):
+    planId = serializers.CharField(source="plan.pk")
+    period = serializers.CharField()
+    repos = UseSerializer()
+    members = UseSerializer()
+    credits = UseSerializer()
+
+
+class CanUseSerializer(serializers.Serializer):
+    allowed = serializers.BooleanField()
+    currentPlan = serializers.CharField()
+
+
+class CurrentUseSerializer(serializers.Serializer):
+    repos = serializers.IntegerField(source="repos.used")
+    members = serializers.IntegerField(source="members.used")
+    credits = serializers.IntegerField(source="credits.used")
+
+
+class EnforcementSerializer(serializers.Serializer):
+    planId = serializers.CharField(source="plan.pk")
+    planName = serializers.CharField(source="plan.name")
+    features = serializers.DictField(child=serializers.BooleanField())
+    limits = PlanLimitsSerializer(source="plan")
+    usage = CurrentUseSerializer(source="use")
+    exceeded = serializers.ListField(child=serializers.CharField())

@@ -1,0 +1,141 @@
+"""Comparing what we hold with what the providers hold, and mending the difference. Each difference is written down."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import transaction
+from django.utils import timezone
+
+from billing.facts import PaymentFact, SubscriptionEnded, SubscriptionFact
+from billing.locks import lock_organization, lock_subscription
+from billing.models import ENDED, Payment, PaymentProvider, Repair, Subscription, SubscriptionStatus
+from billing.providers import ProviderNotConfigured, provider_for
+from billing.providers.base import UnknownAtProvider
+from billing.services.payments import record_payment
+from billing.services.provisioning import current_subscription, provision
+from billing.services.subscriptions import Overtaken, end_subscription, record_subscription
+from config.errors import Refusal
+from credits.models import CreditAccount
+
+# Payments older than this were compared on an earlier night.
+PAYMENTS_SINCE = timedelta(days=45)
+FIELDS = (
+    "plan_id",
+    "cycle",
+    "status",
+    "cancel_at_period_end",
+    "current_period_start",
+    "current_period_end",
+    "customer_id",
+)
+
+log = structlog.get_logger("billing")
+
+
+@dataclass
+class Outcome:
+    """How many subscriptions were compared, how many differences mended, and how many could not be compared."""
+
+    compared: int = 0
+    repairs: int = 0
+    failed: int = 0
+
+
+def reconcile(*, only_overdue: bool = False) -> Outcome:
+    """Compare every subscription that is not over; with `only_overdue`, those whose period has ended and nobody said
+    so.
+
+    A provider that is not set up or does not answer costs that subscription alone. Running it again changes nothing.
+    """
+    outcome = Outcome()
+    for subscription in _open_subscriptions(only_overdue):
+        try:
+            repairs = reconcile_one(subscription)
+        except (Refusal, Overtaken) as error:
+            outcome.failed += not isinstance(error, ProviderNotConfigured)
+            log.warning("not_reconciled", subscription=subscription.external_id, error=type(error).__name__)
+            continue
+        outcome.compared += 1
+        outcome.repairs += len(repairs)
+    log.info("reconciled", compared=outcome.compared, repairs=outcome.repairs, failed=outcome.failed)
+    return outcome
+
+
+def reconcile_one(subscription: Subscription) -> list[Repair]:
+    """Mend one subscription, its payments, and the plan and credits that follow from it. The repairs that were
+    needed."""
+    client = provider_for(subscription.provider)
+    before = _held(subscription)
+    try:
+        fact = client.fetch_subscription(subscription.external_id)
+        payments = client.fetch_payments(subscription.external_id, since=timezone.now() - PAYMENTS_SINCE)
+    except UnknownAtProvider:
+        return _mend(subscription, before, _gone(subscription), [])
+    return _mend(subscription, before, fact, payments)
+
+
+def _open_subscriptions(only_overdue: bool) -> Iterator[Subscription]:
+    rows = Subscription.objects.exclude(status__in=[str(status) for status in ENDED])
+    if only_overdue:
+        rows = rows.filter(current_period_end__lte=timezone.now() - timedelta(hours=1))
+    return rows.order_by("pk").iterator(chunk_size=200)
+
+
+@transaction.atomic
+def _mend(
+    subscription: Subscription,
+    before: dict[str, str],
+    fact: SubscriptionFact | SubscriptionEnded,
+    payments: list[PaymentFact],
+) -> list[Repair]:
+    if isinstance(fact, SubscriptionEnded):
+        end_subscription(fact)
+    else:
+        # Our mark of a provider without an end at the period's end is not a difference.
+        record_subscription(replace(fact, occurred_at=subscription.fact_at, based_on=subscription.version))
+    missing = [payment for payment in payments if not _is_logged(payment.provider, payment.invoice_id)]
+    for payment in missing:
+        record_payment(replace(payment, confirmed=True, opens_period=False, period_start=None, period_end=None))
+    organization = lock_organization(subscription.organization_id)
+    row = lock_subscription(subscription.provider, subscription.external_id)
+    if organization is None or row is None:
+        return []
+    if current_subscription(organization) is not None:
+        provision(organization)
+    after = _held(row)
+    found = [(field, before[field], after[field]) for field in before if before[field] != after[field]]
+    found += [("payment", "", payment.invoice_id) for payment in missing]
+    repairs = [Repair(subscription=row, field=field, before=old[:120], after=new[:120]) for field, old, new in found]
+    return Repair.objects.bulk_create(repairs)
+
+
+def _is_logged(provider: str, invoice_id: str) -> bool:
+    return Payment.objects.filter(provider=provider, invoice_id=invoice_id).exists()
+
+
+def _gone(subscription: Subscription) -> SubscriptionEnded:
+    cardpay = subscription.provider == PaymentProvider.CARDPAY
+    return SubscriptionEnded(
+        provider=PaymentProvider(subscription.provider),
+        subscription_id=subscription.external_id,
+        occurred_at=timezone.now(),
+        status=SubscriptionStatus.INACTIVE if cardpay else SubscriptionStatus.CANCELLED,
+    )
+
+
+def _held(subscription: Subscription) -> dict[str, str]:
+    """What is compared: the row, and the plan and credits that its organization has."""
+    organization = subscription.organization
+    organization.refresh_from_db(fields=["plan"])
+    account = CreditAccount.objects.filter(organization=organization).first()
+    held = {field: _shown(getattr(subscription, field)) for field in FIELDS}
+    held["organization.plan"] = str(organization.plan_id)
+    allocation = account.allocation if account else 0
+    held["credits.allocation"] = "unlimited" if account and account.unlimited else str(allocation)
+    return held
+
+
+def _shown(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)

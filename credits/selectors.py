@@ -1,0 +1,97 @@
+"""Reading the ledger."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Count, QuerySet, Sum
+from django.utils import timezone
+
+from config.errors import InvalidInput
+from credits.models import AI_OPERATIONS, CreditAccount, CreditEntry
+from organizations.models import Organization
+
+MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
+UNLIMITED = -1
+
+
+@dataclass(frozen=True)
+class CreditBalance:
+    """What an organization has; balance and allocation are -1 when unlimited, `resets_at` is None without a plan."""
+
+    balance: int
+    allocation: int
+    used: int
+    resets_at: datetime | None
+
+
+@dataclass(frozen=True)
+class CreditUse:
+    """What AI operations took in the present month of credits; `period` is the calendar month (YYYY-MM, UTC)."""
+
+    used: int
+    period: str
+
+
+@dataclass(frozen=True)
+class Month:
+    """A calendar month in UTC: from `start` up to, not including, `end`."""
+
+    name: str
+    start: datetime
+    end: datetime
+
+
+def balance_of(organization: Organization) -> CreditBalance:
+    """The balance, from the account. An organization that never had credits has none."""
+    account = CreditAccount.objects.filter(organization=organization).first()
+    if account is None:
+        return CreditBalance(0, 0, 0, None)
+    if account.unlimited:
+        return CreditBalance(UNLIMITED, UNLIMITED, account.used, account.resets_at)
+    return CreditBalance(account.balance, account.allocation, account.used, account.resets_at)
+
+
+def credit_use(organization: Organization) -> CreditUse:
+    """How much was used since the last reset."""
+    used = CreditAccount.objects.filter(organization=organization).values_list("used", flat=True).first()
+    return CreditUse(used or 0, f"{timezone.now():%Y-%m}")
+
+
+def entries_of(organization: Organization, month: Month | None = None) -> QuerySet[CreditEntry]:
+    """The history, newest first, of one month or of all time."""
+    entries = CreditEntry.objects.filter(account__organization=organization).order_by("-number")
+    return entries.filter(created_at__gte=month.start, created_at__lt=month.end) if month else entries
+
+
+def usage_by_operation(organization: Organization, month: Month) -> list[dict[str, Any]]:
+    """What each AI operation took in a month: `operation`, `used` credits and `count`, the most expensive one first."""
+    spent = entries_of(organization, month).filter(operation__in=[str(operation) for operation in AI_OPERATIONS])
+    return list(
+        spent.order_by()
+        .values("operation")
+        .annotate(used=Sum("cost"), count=Count("pk"))
+        .order_by("-used", "operation")
+    )
+
+
+def month_named(name: str | None) -> Month | None:
+    """The month behind `YYYY-MM`; None for None, InvalidInput for anything else."""
+    if name is None:
+        return None
+    match = MONTH.fullmatch(name)
+    if match is None or not 1 <= int(match[1]) <= 9998:
+        raise InvalidInput("month: must be a month such as 2026-11")
+    return _month(int(match[1]), int(match[2]))
+
+
+def present_month() -> Month:
+    """The month that it is now, in UTC."""
+    now = timezone.now().astimezone(UTC)
+    return _month(now.year, now.month)
+
+
+def _month(year: int, month: int) -> Month:
+    following = (year + 1, 1) if month == 12 else (year, month + 1)
+    return Month(f"{year:04}-{month:02}", datetime(year, month, 1, tzinfo=UTC), datetime(*following, 1, tzinfo=UTC))
