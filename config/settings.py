@@ -172,6 +172,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "options": {"expires": 10},
     },
     "webhooks-forget": {"task": "webhooks.tasks.forget_events", "schedule": timedelta(days=1)},
+    "billing-sweep-cancellations": {"task": "billing.tasks.sweep_cancellations", "schedule": timedelta(minutes=5)},
+    "billing-renew-credits": {"task": "billing.tasks.renew_credits", "schedule": timedelta(minutes=1)},
+    "billing-reconcile": {"task": "billing.tasks.reconcile", "schedule": timedelta(days=1)},
+    "billing-reconcile-overdue": {"task": "billing.tasks.reconcile_overdue", "schedule": timedelta(hours=1)},
+    "credits-lapse-reservations": {"task": "credits.tasks.lapse_reservations", "schedule": timedelta(minutes=1)},
     "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": timedelta(hours=6)},
 }
 
