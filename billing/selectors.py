@@ -67,10 +67,9 @@ def plan_of(plan_id: str) -> Plan:
 
 def shown_subscription(organization: Organization) -> ShownSubscription:
     """The live subscription, else the one told of last, else the free plan with nothing bought."""
-    row = current_subscription(organization)
-    row = row or
-    Subscription.objects.filter(organization=organization).select_related("plan").order_by("-fact_at").first() if row is
-      None: return ShownSubscription(plan=organization.plan, status=SubscriptionStatus.INACTIVE)
+    row = current_subscription(organization) or _told_of_last(organization)
+    if row is None:
+        return ShownSubscription(plan=organization.plan, status=SubscriptionStatus.INACTIVE)
     open_states = (*LIVE, SubscriptionStatus.PENDING)
     return ShownSubscription(
         plan=row.plan if row.status in open_states else organization.plan,
@@ -81,6 +80,11 @@ def shown_subscription(organization: Organization) -> ShownSubscription:
         current_period_end=row.current_period_end,
         cancel_at_period_end=row.cancel_at_period_end,
     )
+
+
+def _told_of_last(organization: Organization) -> Subscription | None:
+    rows = Subscription.objects.filter(organization=organization).select_related("plan")
+    return rows.order_by("-fact_at", "-pk").first()
 
 
 def payments_of(organization: Organization) -> QuerySet[Payment]:

@@ -81,7 +81,7 @@ class PlanUseViewSet(ViewSet):
 
     @describe(
         "Ask whether the plan includes a feature",
-        description="Features: cliScan, dashboard, badge, prGate, architectureGraph, aiCrossFile, policyEditor, rulePacks.",
+        description=f"Features: {', '.join(entitlements.Feature)}.",
         response=CanUseSerializer,
         example={"allowed": True, "currentPlan": "pro"},
         errors={404: "There is no such feature"},
@@ -93,7 +93,7 @@ class PlanUseViewSet(ViewSet):
 
     @describe(
         "Read active features, limits and what exceeds them",
-        description="`exceeded` names the limits that more is used of than the plan allows, after a downgrade for example.",
+        description="`exceeded` names the limits of which more is used than the plan allows, as after a downgrade.",
         response=EnforcementSerializer,
         example=examples.ENFORCEMENT,
         errors={404: UNKNOWN},
