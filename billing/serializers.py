@@ -15,7 +15,7 @@ PAID_PLANS = ["solo", "pro", "team", "enterprise"]
 class AmountField(serializers.FloatField):
     """Money as a JSON number: whole amounts without a fraction."""
 
-    def to_representation(self, value: Any) -> float:
+    def to_representation(self, value: Any) -> Any:
         amount = Decimal(value).quantize(CENT)
         return int(amount) if amount == amount.to_integral_value() else float(amount)
 
@@ -56,7 +56,8 @@ class PlanSerializer(serializers.Serializer):
 
     def get_priceMonthlyIfAnnual(self, plan: Plan) -> float:
         """A twelfth of the annual price."""
-        return AmountField().to_representation((plan.price_annual / 12).quantize(CENT))
+        shown: float = AmountField().to_representation(plan.price_annual / 12)
+        return shown
 
 
 class SubscriptionSerializer(serializers.Serializer):

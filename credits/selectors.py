@@ -68,12 +68,8 @@ def entries_of(organization: Organization, month: Month | None = None) -> QueryS
 def usage_by_operation(organization: Organization, month: Month) -> list[dict[str, Any]]:
     """What each AI operation took in a month: `operation`, `used` credits and `count`, the most expensive one first."""
     spent = entries_of(organization, month).filter(operation__in=[str(operation) for operation in AI_OPERATIONS])
-    return list(
-        spent.order_by()
-        .values("operation")
-        .annotate(used=Sum("cost"), count=Count("pk"))
-        .order_by("-used", "operation")
-    )
+    rows = spent.order_by().values("operation").annotate(used=Sum("cost"), count=Count("pk"))
+    return [dict(row) for row in rows.order_by("-used", "operation")]
 
 
 def month_named(name: str | None) -> Month | None:
