@@ -29,8 +29,7 @@ def repository_for(user: User, repository_id: str, *, at_least: Role = Role.MEMB
         .filter(pk=key_of(repository_id))
         .first()
     )
-    membership = repository and _membership_in(user, repository)
-    if repository is None or membership is None:
+    if repository is None or (membership := _membership_in(user, repository)) is None:
         raise UnknownRepository
     require_role(membership, at_least)
     return repository

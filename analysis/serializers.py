@@ -11,7 +11,7 @@ from config.api.fields import TextField, TimestampField
 TRENDS_PERIODS = ("7d", "14d", "30d", "60d", "90d")
 
 
-class ConnectRepositorySerializer(serializers.Serializer[Any]):
+class ConnectRepositorySerializer(serializers.Serializer):
     orgId = TextField()
     fullName = serializers.RegexField(
         r"^[\w.-]+(/[\w.-]+)+$",
@@ -24,7 +24,7 @@ class ConnectRepositorySerializer(serializers.Serializer[Any]):
     defaultBranch = TextField(max_length=255, required=False, allow_blank=True, source="default_branch")
 
 
-class RepositorySerializer(serializers.Serializer[Repository]):
+class RepositorySerializer(serializers.Serializer):
     id = serializers.CharField()
     name = serializers.CharField()
     fullName = serializers.CharField(source="full_name")
@@ -39,7 +39,7 @@ class RepositorySerializer(serializers.Serializer[Repository]):
         return repository.production_risk or None
 
 
-class RunSerializer(serializers.Serializer[Any]):
+class RunSerializer(serializers.Serializer):
     id = serializers.CharField()
     repositoryId = serializers.CharField(source="repository_id")
     kind = serializers.CharField()
@@ -66,19 +66,19 @@ class RunSerializer(serializers.Serializer[Any]):
         return run.error or None
 
 
-class AnalyzeSerializer(serializers.Serializer[Any]):
+class AnalyzeSerializer(serializers.Serializer):
     runId = serializers.CharField()
     status = serializers.CharField()
     message = serializers.CharField()
 
 
-class ViolationSerializer(serializers.Serializer[Any]):
+class ViolationSerializer(serializers.Serializer):
     id = serializers.CharField()
     category = serializers.CharField()
     type = serializers.CharField()
     ruleId = serializers.CharField(source="rule_id")
     severity = serializers.CharField()
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not the field's source
     confidence = serializers.CharField()
     file = serializers.CharField()
     line = serializers.IntegerField()
@@ -96,7 +96,7 @@ class ViolationSerializer(serializers.Serializer[Any]):
         return shown
 
 
-class FindingSerializer(serializers.Serializer[Any]):
+class FindingSerializer(serializers.Serializer):
     file = serializers.CharField()
     line = serializers.IntegerField()
     rule = serializers.CharField(source="rule_id")
@@ -109,7 +109,7 @@ class FindingSerializer(serializers.Serializer[Any]):
         return shown
 
 
-class HotspotSerializer(serializers.Serializer[Any]):
+class HotspotSerializer(serializers.Serializer):
     file = serializers.CharField()
     complexity = serializers.IntegerField()
     churnCount = serializers.IntegerField()
@@ -117,7 +117,7 @@ class HotspotSerializer(serializers.Serializer[Any]):
     riskScore = serializers.IntegerField()
 
 
-class PullRequestSerializer(serializers.Serializer[Any]):
+class PullRequestSerializer(serializers.Serializer):
     prNumber = serializers.IntegerField(source="number")
     title = serializers.CharField()
     author = serializers.CharField()
@@ -128,30 +128,30 @@ class PullRequestSerializer(serializers.Serializer[Any]):
     date = TimestampField(source="judged_at")
 
 
-class TrendPointSerializer(serializers.Serializer[Any]):
+class TrendPointSerializer(serializers.Serializer):
     date = serializers.DateField()
     count = serializers.IntegerField()
 
 
-class BriefHotspotSerializer(serializers.Serializer[Any]):
+class BriefHotspotSerializer(serializers.Serializer):
     file = serializers.CharField()
     complexity = serializers.IntegerField()
     churn = serializers.IntegerField()
     riskScore = serializers.IntegerField()
 
 
-class CategorySerializer(serializers.Serializer[Any]):
+class CategorySerializer(serializers.Serializer):
     count = serializers.IntegerField()
     critical = FindingSerializer(many=True)
     warning = FindingSerializer(many=True)
 
 
-class MaintainabilitySerializer(serializers.Serializer[Any]):
+class MaintainabilitySerializer(serializers.Serializer):
     count = serializers.IntegerField()
     hotspots = BriefHotspotSerializer(many=True)
 
 
-class CategoryCountsSerializer(serializers.Serializer[Any]):
+class CategoryCountsSerializer(serializers.Serializer):
     architecture = serializers.IntegerField()
     runtime_risk = serializers.IntegerField()
     performance = serializers.IntegerField()
@@ -159,7 +159,7 @@ class CategoryCountsSerializer(serializers.Serializer[Any]):
     maintainability = serializers.IntegerField()
 
 
-class CategoriesSerializer(serializers.Serializer[Any]):
+class CategoriesSerializer(serializers.Serializer):
     architecture = CategorySerializer()
     runtime_risk = CategorySerializer()
     performance = CategorySerializer()
@@ -167,7 +167,7 @@ class CategoriesSerializer(serializers.Serializer[Any]):
     maintainability = MaintainabilitySerializer()
 
 
-class OverviewSerializer(serializers.Serializer[Any]):
+class OverviewSerializer(serializers.Serializer):
     healthScore = serializers.IntegerField(allow_null=True)
     totalViolations = serializers.IntegerField()
     debtScoreAvg = serializers.FloatField(allow_null=True)
@@ -179,19 +179,19 @@ class OverviewSerializer(serializers.Serializer[Any]):
     categories = CategoriesSerializer()
 
 
-class ViolationTrendSerializer(serializers.Serializer[Any]):
+class ViolationTrendSerializer(serializers.Serializer):
     date = serializers.DateField()
     total = serializers.IntegerField()
     critical = serializers.IntegerField()
     warning = serializers.IntegerField()
 
 
-class DebtScoreSerializer(serializers.Serializer[Any]):
+class DebtScoreSerializer(serializers.Serializer):
     date = serializers.DateField()
     score = serializers.FloatField()
 
 
-class CategoryTrendsSerializer(serializers.Serializer[Any]):
+class CategoryTrendsSerializer(serializers.Serializer):
     architecture = serializers.ListField(child=serializers.IntegerField())
     runtime_risk = serializers.ListField(child=serializers.IntegerField())
     performance = serializers.ListField(child=serializers.IntegerField())
@@ -199,13 +199,13 @@ class CategoryTrendsSerializer(serializers.Serializer[Any]):
     maintainability = serializers.ListField(child=serializers.IntegerField())
 
 
-class TrendsSerializer(serializers.Serializer[Any]):
+class TrendsSerializer(serializers.Serializer):
     violations = ViolationTrendSerializer(many=True)
     debtScores = DebtScoreSerializer(many=True)
     categoryTrends = CategoryTrendsSerializer()
 
 
-class RuntimeRisksSerializer(serializers.Serializer[Any]):
+class RuntimeRisksSerializer(serializers.Serializer):
     productionRisk = serializers.CharField(allow_null=True)
     total = serializers.IntegerField()
     critical = serializers.IntegerField()
@@ -214,7 +214,7 @@ class RuntimeRisksSerializer(serializers.Serializer[Any]):
     risks = ViolationSerializer(many=True)
 
 
-class FirstScanSerializer(serializers.Serializer[Any]):
+class FirstScanSerializer(serializers.Serializer):
     runId = serializers.CharField(source="run.pk", default=None, allow_null=True)
     status = serializers.CharField(source="run.status", default=None, allow_null=True)
     commitSha = serializers.CharField(source="report.commit_sha", default=None, allow_null=True)
@@ -243,13 +243,13 @@ class FirstScanSerializer(serializers.Serializer[Any]):
         return report.hotspots[:10] if report else []
 
 
-class ViolationQuerySerializer(serializers.Serializer[Any]):
+class ViolationQuerySerializer(serializers.Serializer):
     category = serializers.ChoiceField([category.value for category in Category], required=False)
     severity = serializers.ChoiceField([severity.value for severity in Severity], required=False)
     module = TextField(required=False, allow_blank=True, max_length=200)
 
 
-class TrendsQuerySerializer(serializers.Serializer[Any]):
+class TrendsQuerySerializer(serializers.Serializer):
     period = serializers.ChoiceField(TRENDS_PERIODS, default="30d")
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from django.utils import timezone
 
@@ -55,7 +56,7 @@ def known_keys(keys: Iterable[FactsKey]) -> set[FactsKey]:
     return {(blob, language) for rows in _stored(keys, "blob", "language") for blob, language in rows}
 
 
-def _stored(keys: Iterable[FactsKey], *columns: str) -> Iterator[Iterable[tuple[str, ...]]]:
+def _stored(keys: Iterable[FactsKey], *columns: str) -> Iterator[Iterable[tuple[Any, ...]]]:
     by_language: dict[str, list[str]] = {}
     for blob, language in keys:
         by_language.setdefault(language, []).append(blob)

@@ -5,7 +5,7 @@ past is filled, so they are served while the run goes on.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -17,7 +17,6 @@ from analysis.engine.evaluate import evaluate
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph import architecture_graph
 from analysis.engine.history import History
-from analysis.engine.identity import follow_renames
 from analysis.engine.metrics.churn import WINDOW_DAYS
 from analysis.engine.version import facts_version
 from analysis.git.clone import MirrorResult, mirror
@@ -31,9 +30,9 @@ from analysis.services.clones import clones_folder
 from analysis.services.facts import collect_facts
 from analysis.services.git_limits import git_limits
 from analysis.services.past import fill_past
-from analysis.services.policies import PolicyInForce, policy_in_force
+from analysis.services.policies import policy_in_force
 from analysis.services.results import Scanned, store_results
-from analysis.source_tree import SourceTree, source_tree
+from analysis.source_tree import PolicyInForce, SourceTree, source_tree
 
 # Where each phase begins on the scale from 0 to 100; parsing and the past move inside their own stretch.
 CLONING, LISTING, PARSING, EVALUATING, STORING, PAST, DONE = 1, 10, 12, 70, 80, 85, 100
@@ -148,8 +147,17 @@ def _aliases(repository: Repository, checkout: Checkout) -> dict[str, str]:
         changes = changed_entries(checkout.folder, last.commit_sha, checkout.sha, limits=git_limits())
     except GitError:  # the last commit is gone after a forced push: files keep the names they have
         changes = []
-    renames = [(change.old_path, change.new_path) for change in changes if change.old_path and change.new_path]
-    return follow_renames(last.aliases, [pair for pair in renames if pair[0] != pair[1]], checkout.files)
+    came_from = {change.new_path: change.old_path for change in changes if change.old_path and change.new_path}
+    return carry_on(last.aliases, came_from, checkout.files)
+
+
+def carry_on(aliases: Mapping[str, str], came_from: Mapping[str, str], paths: Iterable[str]) -> dict[str, str]:
+    """Each path's first known name where it is another one: `came_from` says what each renamed path was called."""
+    names = {}
+    for path in paths:
+        before = came_from.get(path, path)
+        names[path] = aliases.get(before, before)
+    return {path: name for path, name in names.items() if name != path}
 
 
 def _stretch(run: Run, phase: str, start: int, end: int) -> Callable[[int, int], None]:

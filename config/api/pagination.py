@@ -25,7 +25,7 @@ def whole_number(request: Request, name: str, *, default: int, at_least: int, at
 
 
 def page_of(
-    request: Request, rows: QuerySet[M], show: Callable[[Iterable[M]], list[Any]], *, per_page: int = 20
+    request: Request, rows: QuerySet[M], show: Callable[[Iterable[M]], Any], *, per_page: int = 20
 ) -> dict[str, Any]:
     """One page of `rows`: `{data, total, page, perPage, totalPages}`, from ?page and ?perPage. Two queries."""
     page = whole_number(request, "page", default=1, at_least=1, at_most=LARGEST_NUMBER)
