@@ -28,6 +28,7 @@ _GRADLE_PLUGIN = re.compile(r"""\bid[ (]+["']([A-Za-z0-9_.-]+)["']""")
 _GRADLE_START = re.compile(
     r"^(plugins|dependencies|buildscript|apply|allprojects|subprojects|repositories)\b", re.MULTILINE
 )
+_SECTION = re.compile(r"^\[\[?[\w.:\-\"' ]+\]\]?[ \t]*(#.*)?\r?$", re.MULTILINE)
 _GO_LINE = re.compile(r"^(module|go|use|require|replace|exclude|retract|toolchain|tool|godebug)\b\s*(.*)$")
 _SCRIPT_KEYS = ("name", "main", "module", "types", "typings", "exports", "imports")
 _DEPENDENCY_KEYS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
@@ -63,14 +64,14 @@ def _readers(text: str) -> tuple[Callable[[str], Manifest], ...]:
         return (_read_json, _read_gradle)
     if start.startswith("<"):
         return (_read_maven,)
+    if _SECTION.search(text):
+        return (_read_toml, _read_setup)
     if re.search(r"^packages\s*:", text, re.MULTILINE):
         return (_read_pnpm,)
     if re.search(r"^(module|use|go)\b[ \t]*[^=:\s]", text, re.MULTILINE):
         return (_read_go,)
     if _GRADLE_START.search(text):
         return (_read_gradle, _read_requirements)
-    if re.search(r"^\s*\[", text, re.MULTILINE):
-        return (_read_toml, _read_setup)
     return (_read_requirements,)
 
 

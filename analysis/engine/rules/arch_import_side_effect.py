@@ -97,23 +97,25 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[str, ...] = ()) -> Iterator[Mark]:
-    effect = known.get(file.callee(call))
-    if effect is None:
+    callee = _callee(call, file)
+    effect = known.get(callee)
+    if effect is None or _OWN_DATA.search(file.text(call)) or _is_guarded(call, file):
         return
-    function = file.scope_of(call).function
-    if (
-        (function.index and function.name not in functions)
-        or _OWN_DATA.search(file.text(call))
-        or _is_guarded(call, file)
-    ):
+    if file.enclosing_function(call) is not None and file.scope_of(call).function.name not in functions:
         return
     yield file.mark(
         RULE.id,
         call,
-        f"Importing this file runs `{file.callee(call)}`, {effect}",
+        f"Importing this file runs `{callee}`, {effect}",
         severity=Severity.CRITICAL.value if effect in (NETWORK, DATABASE) else "",
         data={"effect": effect},
     )
+
+
+def _callee(call: Node, file: SourceFile) -> str:
+    """The callee with the name in front resolved also where it is called itself: `Thread().start`."""
+    head, dot, rest = file.callee(call).partition(".")
+    return file.resolve(head.removesuffix("()")) + "()" * head.endswith("()") + dot + rest
 
 
 def _is_guarded(call: Node, file: SourceFile) -> bool:

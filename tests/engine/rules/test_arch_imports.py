@@ -1,0 +1,217 @@
+"""The rules about edges: layers, cycles, deep imports, frameworks in the domain."""
+
+import pytest
+
+from analysis.engine.facts import FileFacts
+from analysis.engine.model import Severity
+from analysis.engine.policy import Policy, Stack
+from analysis.engine.rules import (
+    arch_circular_import,
+    arch_deep_import,
+    arch_domain_imports_framework,
+    arch_layer_violation,
+)
+from tests.engine.graph.project import codebase_of, deferred, facts_of, imported, passed_on, policy_of, type_only
+
+LAYERS = policy_of("api=api/**", "service=service/**", "domain=domain/**")
+
+
+def found(rule, files, policy=None):
+    policy = policy or Policy()
+    return list(rule.check(codebase_of(files, policy), policy))
+
+
+class TestLayers:
+    def layers(self, files, policy=LAYERS):
+        return found(arch_layer_violation, files, policy)
+
+    def test_upwards_is_a_violation_at_the_import(self):
+        (finding,) = self.layers({"service/a.py": [imported("api.b", line=4)], "api/b.py": []})
+
+        assert (finding.file, finding.line, finding.severity) == ("service/a.py", 4, None)
+        assert finding.message == "Layer service may not import from layer api: `api/b.py`"
+
+    def test_from_the_domain_it_is_critical(self):
+        (finding,) = self.layers({"domain/a.py": ["api.b"], "api/b.py": []})
+
+        assert finding.severity is Severity.CRITICAL
+
+    def test_one_finding_per_file_and_layer_names_all_targets(self):
+        files = {"domain/a.py": ["api.b", "api.c", "service.d"], "api/b.py": [], "api/c.py": [], "service/d.py": []}
+        messages = [finding.message for finding in self.layers(files)]
+
+        assert messages == [
+            "Layer domain may not import from layer api: `api/b.py`, `api/c.py`",
+            "Layer domain may not import from layer service: `service/d.py`",
+        ]
+
+    def test_a_type_only_import_is_info(self):
+        (finding,) = self.layers({"domain/a.ts": [type_only("../api/b")], "api/b.ts": []})
+
+        assert finding.severity is Severity.INFO
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            {"api/a.py": ["domain.b"], "domain/b.py": []},
+            {"api/a.py": ["api.b"], "api/b.py": []},
+            {"other/a.py": ["api.b"], "api/b.py": []},
+            {"domain/a.py": ["other.b"], "other/b.py": []},
+            {"domain/urls.py": ["api.b"], "api/b.py": []},
+            {"domain/main.py": ["api.b"], "api/b.py": []},
+            {"domain/tests/test_a.py": ["api.b"], "api/b.py": []},
+            {"domain/run.py": facts_of("domain/run.py", ["api.b"], is_entry=True), "api/b.py": []},
+        ],
+    )
+    def test_what_is_allowed(self, files):
+        assert self.layers(files) == []
+
+    def test_strict_layers_may_not_be_skipped(self):
+        strict = policy_of("api=api/**", "service=service/**", "domain=domain/**", architecture="layered")
+
+        assert len(self.layers({"api/a.py": ["domain.b"], "domain/b.py": []}, strict)) == 1
+
+
+class TestCycles:
+    def test_a_cycle_is_told_once_at_the_cheapest_edge(self):
+        files = {"a.py": [imported("b", "x", "y")], "b.py": [imported("a", "z", line=3)]}
+        (finding,) = found(arch_circular_import, files)
+
+        assert (finding.file, finding.line, finding.severity, finding.excess) == ("b.py", 3, None, 1.0)
+        assert finding.message == "`a.py`, `b.py` import each other in a circle; cut the import of `a.py`"
+
+    def test_over_three_modules_it_is_critical(self):
+        files = {"a/x.ts": ["../b/x"], "b/x.ts": ["../c/x"], "c/x.ts": ["../a/x"]}
+        (finding,) = found(arch_circular_import, files)
+
+        assert finding.severity is Severity.CRITICAL
+
+    def test_between_java_packages_it_is_critical(self):
+        files = {"src/main/java/s/a/A.java": ["s.b.B"], "src/main/java/s/b/B.java": ["s.a.A"]}
+        (finding,) = found(arch_circular_import, files)
+
+        assert finding.severity is Severity.CRITICAL
+
+    def test_deferred_imports_are_info(self):
+        (finding,) = found(arch_circular_import, {"a.py": ["b"], "b.py": [deferred("a")]})
+
+        assert finding.severity is Severity.INFO
+
+    def test_a_file_that_imports_itself(self):
+        (finding,) = found(arch_circular_import, {"a.ts": [imported("./a", line=5)]})
+
+        assert (finding.line, finding.message) == (5, "`a.ts` imports itself")
+
+    def test_the_identity_survives_moved_lines(self):
+        one = found(arch_circular_import, {"a.py": ["b"], "b.py": ["a"]})
+        other = found(arch_circular_import, {"a.py": [imported("b", line=8)], "b.py": [imported("a", line=9)]})
+
+        assert one[0].anchor == other[0].anchor
+
+
+BILLING = {"src/billing/index.ts": [passed_on("./invoice", "Invoice")], "src/billing/invoice.ts": []}
+
+
+class TestDeepImports:
+    def test_past_the_index_of_another_module(self):
+        files = BILLING | {"src/orders/a.ts": [imported("../billing/invoice", line=2)]}
+        (finding,) = found(arch_deep_import, files)
+
+        assert (finding.file, finding.line) == ("src/orders/a.ts", 2)
+        assert finding.suggestion == "Import from `src/billing/index.ts` and export what is needed there."
+
+    def test_a_private_module_of_another_package(self):
+        files = {"a/__init__.py": [], "a/_inner.py": [], "b/__init__.py": [], "b/x.py": [imported("a._inner", "f")]}
+        (finding,) = found(arch_deep_import, files)
+
+        assert "`_inner` is private to `a`" in finding.message
+
+    def test_a_private_name_of_another_package(self):
+        files = {"a/__init__.py": [], "a/m.py": [], "b/__init__.py": [], "b/x.py": [imported("a.m", "_secret")]}
+
+        assert len(found(arch_deep_import, files)) == 1
+
+    def test_the_sources_of_another_package_of_the_workspace(self):
+        files = {
+            "packages/ui/package.json": '{"name": "@x/ui"}',
+            "packages/ui/src/deep.ts": [],
+            "packages/app/package.json": '{"name": "@x/app"}',
+            "packages/app/a.ts": ["@x/ui/src/deep"],
+        }
+
+        assert [finding.file for finding in found(arch_deep_import, files)] == ["packages/app/a.ts"]
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            {"a.py": ["requests._internal_utils"]},
+            {"a.ts": ["next/dist/server/x"]},
+            {"src/main/java/s/A.java": ["com.lib.internal.Thing"]},
+        ],
+    )
+    def test_the_inside_of_a_third_party_package(self, files):
+        assert len(found(arch_deep_import, files)) == 1
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            BILLING | {"src/orders/a.ts": ["../billing"]},
+            BILLING | {"src/billing/other.ts": ["./invoice"]},
+            BILLING | {"src/orders/a.test.ts": ["../billing/invoice"]},
+            {"src/billing/invoice.ts": [], "src/orders/a.ts": ["../billing/invoice"]},
+            {"a.ts": ["lodash/get", "@scope/pkg/sub", "./x.css"]},
+            {"a.py": ["django.db.models", imported("__future__", "annotations")]},
+            {"a/__init__.py": [], "a/_inner.py": [], "a/x.py": [imported("_inner", "f", level=1)]},
+            {"go.mod": "module m\n", "a/internal/x/x.go": [], "a/a.go": ["m/a/internal/x"]},
+        ],
+    )
+    def test_what_is_allowed(self, files):
+        assert found(arch_deep_import, files) == []
+
+
+class TestFrameworksInTheDomain:
+    @pytest.mark.parametrize(
+        ("files", "message"),
+        [
+            ({"domain/a.py": [imported("flask", "g")]}, "The domain imports the web framework `flask`"),
+            ({"domain/a.py": ["sqlalchemy.orm"]}, "The domain imports the ORM `sqlalchemy.orm`"),
+            ({"domain/a.ts": ["@aws-sdk/client-s3"]}, "The domain imports the cloud SDK `@aws-sdk/client-s3`"),
+            ({"domain/a.go": ["net/http"]}, "The domain imports the HTTP client `net/http`"),
+            (
+                {"domain/A.java": ["org.springframework.web.bind.annotation.GetMapping"]},
+                "The domain imports the web framework `org.springframework.web.bind.annotation.GetMapping`",
+            ),
+        ],
+    )
+    def test_frameworks_are_told_by_kind(self, files, message):
+        assert [finding.message for finding in found(arch_domain_imports_framework, files, LAYERS)] == [message]
+
+    def test_persistence_annotations_are_info(self):
+        (finding,) = found(arch_domain_imports_framework, {"domain/A.java": ["jakarta.persistence.Entity"]}, LAYERS)
+
+        assert finding.severity is Severity.INFO
+
+    def test_one_finding_per_file_and_package(self):
+        files = {"domain/a.py": ["flask.views", "flask.json"]}
+
+        assert len(found(arch_domain_imports_framework, files, LAYERS)) == 1
+
+    def test_a_folder_named_domain_counts_in_an_inward_architecture(self):
+        files = {"src/domain/a.py": ["flask"]}
+
+        assert len(found(arch_domain_imports_framework, files, Policy(architecture="hexagonal"))) == 1
+        assert found(arch_domain_imports_framework, files) == []
+
+    @pytest.mark.parametrize("target", ["decimal", "pydantic", "datetime", "dataclasses", "flaskish"])
+    def test_what_is_allowed(self, target):
+        assert found(arch_domain_imports_framework, {"domain/a.py": [target]}, LAYERS) == []
+
+    def test_the_orm_is_allowed_where_models_are_active_records(self):
+        policy = policy_of("domain=domain/**", stack=Stack(framework="django"))
+        files = {"domain/models.py": [imported("django.db", "models")]}
+
+        assert found(arch_domain_imports_framework, files, policy) == []
+        assert len(found(arch_domain_imports_framework, files, LAYERS)) == 1
+
+    def test_other_layers_may_import_frameworks(self):
+        assert found(arch_domain_imports_framework, {"api/a.py": ["flask"], "x.sql": FileFacts("sql")}, LAYERS) == []

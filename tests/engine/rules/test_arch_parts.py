@@ -1,0 +1,252 @@
+"""The rules about single files, classes and modules."""
+
+from datetime import UTC, date, datetime
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.engine.extract import extract
+from analysis.engine.facts import Class, Entry, FileFacts, Function, FunctionFlag, Query
+from analysis.engine.history import History
+from analysis.engine.model import Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules import (
+    arch_controller_uses_orm,
+    arch_god_class,
+    arch_god_module,
+    arch_import_side_effect,
+    arch_unstable_dependency,
+)
+from tests.engine.graph.project import codebase_of, facts_of, imported, passed_on, policy_of
+
+
+def found(rule, files, policy=None, history=None):
+    policy = policy or Policy()
+    return list(rule.check(codebase_of(files, policy, history), policy))
+
+
+def god_module(importers=20, imports=20, code_lines=301, path="core.py", **more):
+    below = {f"low{index}.py": [] for index in range(imports)}
+    above = {f"high{index}.py": ["core"] for index in range(importers)}
+    core = facts_of(path, [f"low{index}" for index in range(imports)], code_lines=code_lines, **more)
+    return {path: core, **below, **above}
+
+
+class TestGodModule:
+    def test_everything_depends_on_it_and_it_depends_on_everything(self):
+        (finding,) = found(arch_god_module, god_module(importers=40))
+
+        assert (finding.file, finding.line, finding.excess) == ("core.py", 1, 2.0)
+        assert finding.message == "40 files depend on `core.py`, which depends on 20 and has 301 lines of code"
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            god_module(importers=19),
+            god_module(importers=60, imports=9),
+            god_module(code_lines=300),
+            god_module(is_entry=True),
+        ],
+    )
+    def test_below_any_limit_it_is_fine(self, files):
+        assert found(arch_god_module, files) == []
+
+    def test_a_barrel_is_none(self):
+        low = {f"ui/c{index}.ts": [] for index in range(20)}
+        barrel = {"ui/index.ts": facts_of("ui/index.ts", [passed_on(f"./c{i}") for i in range(20)], code_lines=400)}
+        high = {f"app/a{index}.ts": ["../ui"] for index in range(20)}
+
+        assert found(arch_god_module, low | barrel | high) == []
+
+
+def method(name, owner="Shop", cyclomatic=1, code_lines=10, flags=FunctionFlag.METHOD):
+    return Function(f"{owner}.{name}", 1, 9, code_lines, cyclomatic, 0, 0, 0, flags=int(flags), owner=owner)
+
+
+def class_file(methods, name="Shop", code_lines=100, fields=(), field_use=()):
+    entry = Class(name, 3, 99, code_lines, fields=tuple(fields), field_use=tuple(field_use))
+    module = Function("module", 1, 99, 1, 1, 0, 0, 0)
+    return {"a.py": FileFacts("python", classes=(entry,), functions=(module, *methods))}
+
+
+ACCESSOR = FunctionFlag.METHOD | FunctionFlag.ACCESSOR
+MANY = [method(f"m{index}") for index in range(21)]
+
+
+class TestGodClass:
+    def test_two_signs_make_one(self):
+        (finding,) = found(arch_god_class, class_file(MANY, code_lines=501))
+
+        assert (finding.line, finding.function) == (3, "Shop")
+        assert finding.message == "`Shop` does too much: 21 methods, 501 lines"
+
+    def test_methods_without_a_common_field_are_a_sign_and_name_the_group(self):
+        use = [("m0", ("a",)), ("m1", ("a", "b")), ("m2", ("c",)), ("m3", ())]
+        (finding,) = found(arch_god_class, class_file(MANY, field_use=use))
+
+        assert "2 groups of methods that share no field" in finding.message
+        assert finding.suggestion == "Extract the group of methods around `c` into its own class."
+
+    def test_methods_of_a_go_receiver_are_counted_over_the_package(self):
+        one, two = MANY[:11], MANY[11:]
+        entry = Class("Shop", 3, 20, 20, fields=tuple("abcdefghijklmnop"))
+        files = {
+            "p/a.go": FileFacts("go", classes=(entry,), functions=tuple(one)),
+            "p/b.go": FileFacts("go", functions=tuple(two)),
+        }
+
+        assert len(found(arch_god_class, files)) == 1
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            class_file(MANY),
+            class_file([], fields=[f"f{index}" for index in range(30)], code_lines=900),
+            class_file([method(f"m{index}", owner="ShopBuilder") for index in range(30)], "ShopBuilder", 900),
+            class_file([method(f"visit_{index}x") for index in range(30)], code_lines=900),
+            class_file([method(f"m{index}", code_lines=2) for index in range(30)], code_lines=900),
+            class_file(
+                [method(f"m{i}", flags=FunctionFlag.METHOD | FunctionFlag.ACCESSOR) for i in range(40)], code_lines=900
+            ),
+        ],
+        ids=["one sign", "data only", "builder", "visitor", "facade", "accessors"],
+    )
+    def test_what_is_fine(self, files):
+        assert found(arch_god_class, files) == []
+
+
+MODULE, VIEW = Function("module", 1, 9, 9, 1, 0, 0, 0), Function("show", 3, 9, 5, 1, 0, 0, 0)
+SERVICES = policy_of("api=api/**", "service=services/**")
+
+
+def handler(name="show", imports=(), terminal="first", path="api/views.py"):
+    function = Function(name, 3, 9, 5, 1, 0, 0, 0)
+    query = Query(1, 5, "django", "Order", "select", terminal=terminal)
+    late = Query(1, 7, "django", "Order", "select", terminal="list")
+    entry = Entry(name, "request", "django")
+    queries = (late, query) if terminal else (query,)
+    return {path: facts_of(path, list(imports), functions=(MODULE, function), entries=(entry,), queries=queries)}
+
+
+class TestControllerUsesOrm:
+    def test_once_per_file_at_the_first_query(self):
+        (finding,) = found(arch_controller_uses_orm, handler(), SERVICES)
+
+        assert (finding.file, finding.line, finding.function, finding.severity) == ("api/views.py", 5, "show", None)
+
+    def test_a_custom_of_half_the_handlers_is_enough_for_info(self):
+        files = handler(imports=["services.orders"], path="v1/views.py") | {"services/orders.py": []}
+        (finding,) = found(arch_controller_uses_orm, files)
+
+        assert finding.severity is Severity.INFO
+
+    @pytest.mark.parametrize(
+        ("files", "policy"),
+        [
+            (handler(), Policy()),
+            (handler(terminal=""), SERVICES),
+            (handler(name="get_queryset"), SERVICES),
+            (handler(name="health_check"), SERVICES),
+            (handler(path="api/admin.py"), SERVICES),
+        ],
+        ids=["no such layer", "lazy", "scoping", "health", "admin"],
+    )
+    def test_what_is_fine(self, files, policy):
+        assert found(arch_controller_uses_orm, files, policy) == []
+
+
+class TestImportSideEffect:
+    def effects(self, source, path="a.py", importer="b.py"):
+        name = path.removesuffix(".py").replace("/", ".")
+        return found(arch_import_side_effect, {path: extract(source.encode(), "python"), importer: [name]})
+
+    @pytest.mark.parametrize(
+        ("source", "severity"),
+        [
+            ("import requests\nx = requests.get(URL)", Severity.CRITICAL),
+            ("import sqlite3\nclass A:\n    db = sqlite3.connect('x')", Severity.CRITICAL),
+            ("rows = open('/etc/hosts').read()", None),
+            ("import time\ntry:\n    time.sleep(1)\nfinally:\n    pass", None),
+            ("import os\nif True:\n    os.chdir('/')", None),
+            ("from threading import Thread\nThread(target=f).start()", None),
+        ],
+    )
+    def test_what_import_runs_is_told(self, source, severity):
+        (finding,) = self.effects(source)
+
+        assert finding.severity is severity
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import requests\ndef f():\n    return requests.get(URL)",
+            "import requests\nsession = requests.Session()",
+            "import time\nif __name__ == '__main__':\n    time.sleep(1)",
+            "from pathlib import Path\ntext = open(Path(__file__).parent / 'x').read()",
+            "import requests\nf = lambda: requests.get(URL)",
+        ],
+    )
+    def test_what_is_fine(self, source):
+        assert self.effects(source) == []
+
+    def test_a_file_that_nobody_imports_is_started(self):
+        source = b"import requests\nrequests.get(URL)"
+
+        assert found(arch_import_side_effect, {"job.py": extract(source, "python"), "other.py": []}) == []
+
+    def test_settings_may_read_files(self):
+        assert self.effects("key = open('/run/secrets/key').read()", "shop/settings.py") == []
+
+    def test_a_query_at_the_top_level_is_critical(self):
+        query = Query(0, 4, "django", "Order", "count", terminal="count")
+        files = {"a.py": facts_of("a.py", [], functions=(MODULE,), queries=(query,)), "b.py": ["a"]}
+        (finding,) = found(arch_import_side_effect, files)
+
+        assert (finding.line, finding.severity) == (4, Severity.CRITICAL)
+
+
+DAY = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def history_of(**changes):
+    """Commits that touch `<module>/x.py` as often as said."""
+    return History.of(
+        SimpleNamespace(
+            parents=["p"],
+            author_name="dana",
+            committed_at=DAY,
+            changes=[SimpleNamespace(status="M", old_path=path, new_path=path, old_blob="1", new_blob="2")],
+        )
+        for path, count in ((f"{module}/x.py", count) for module, count in changes.items())
+        for _ in range(count)
+    )
+
+
+def stable_and_unstable():
+    """`base` has five dependents and imports `hot`, which itself imports three others."""
+    users = {f"u{index}/x.py": ["base.x"] for index in range(5)}
+    leaves = {f"leaf{index}/x.py": [] for index in range(3)}
+    return users | leaves | {"base/x.py": [imported("hot.x", line=6)], "hot/x.py": [f"leaf{i}.x" for i in range(3)]}
+
+
+class TestUnstableDependency:
+    def test_a_stable_module_depends_on_one_that_changes_more(self):
+        history = history_of(base=1, hot=6)
+        (finding,) = found(arch_unstable_dependency, stable_and_unstable(), history=history)
+
+        assert (finding.file, finding.line, finding.severity) == ("base/x.py", 6, Severity.WARNING)
+        assert "`base` (instability 0.17, 5 dependents)" in finding.message
+
+    def test_it_is_fine_while_the_target_changes_no_more(self):
+        history = history_of(base=3, hot=6)
+
+        assert found(arch_unstable_dependency, stable_and_unstable(), history=history) == []
+
+    def test_small_projects_are_left_alone(self):
+        files = {"a/x.py": ["b.x"], "b/x.py": []}
+
+        assert found(arch_unstable_dependency, files, history=history_of(b=9)) == []
+
+
+def test_today_of_the_tests_is_within_the_window_of_the_commits():
+    assert (date(2026, 11, 20) - DAY.date()).days < 90
