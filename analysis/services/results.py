@@ -50,7 +50,7 @@ def store_results(run: Run, scanned: Scanned) -> ScanReport:
     now = timezone.now()
     _store_violations(repository, scanned.report, now)
     stored = _store_report(run, scanned)
-    store_snapshot(repository, engine.snapshot_of(scanned.report, scanned.day), scanned.commit_sha)
+    store_snapshot(repository, engine.snapshot_of(scanned.report), scanned.commit_sha)
     report = scanned.report
     Repository.objects.filter(pk=repository.pk).update(
         current_report=stored,
