@@ -22,13 +22,8 @@ logger = logging.getLogger(__name__)
 
 def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
     """Facts of a source in one of the parsed languages."""
-    dialect = dialect_of(language)
-    tree = dialect.parser.parse(source)
-    file = SourceFile(language, source, tree, lines, dialect)
-    by_name, by_kind = _looks(language)
-    walk = Walk(file, by_name)
-    streams = walk.run()
-
+    file, walk, streams = _walked(source, language, lines)
+    dialect, by_kind = file.dialect, _looks(language)[1]
     comments = [(node.start_byte, node.end_byte) for node in streams[COMMENTS]]
     for start, end in comments:
         lines.blank_out(source, start, end)
@@ -55,6 +50,18 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
         suppressions=reasoned,
         unreasoned_suppressions=unreasoned,
     )
+
+
+def parse(source: bytes, language: str) -> SourceFile:
+    """The file as rules see it, without asking them."""
+    return _walked(source, language, Lines(source))[0]
+
+
+def _walked(source: bytes, language: str, lines: Lines) -> tuple[SourceFile, Walk, list[list[Node]]]:
+    dialect = dialect_of(language)
+    file = SourceFile(language, source, dialect.parser.parse(source), lines, dialect)
+    walk = Walk(file, _looks(language)[0])
+    return file, walk, walk.run()
 
 
 @lru_cache(maxsize=16)

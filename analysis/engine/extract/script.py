@@ -9,9 +9,9 @@ from tree_sitter import Node
 
 from analysis.engine.extract import script_entries
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
+from analysis.engine.extract.places import place_of
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.script_imports import common_exports, exported_names, imported_by, required
-from analysis.engine.extract.script_names import place_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Parameter
 from analysis.engine.rules.base import Look

@@ -240,7 +240,9 @@ def normalised(text: bytes) -> str:
 
 LONGEST_NAME = 300  # bytes
 _PLAIN = re.compile(rb"[\w.$]+").fullmatch
-_TOKEN = re.compile(rb"""[\w$#]+|\??\.|[(\[{]|[)\]}]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|@|:""")
+_TOKEN = re.compile(
+    rb"""<[\w\s,.?\[\]<>]*>|[\w$#]+|\??\.|[(\[{]|[)\]}]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|@|:"""
+)
 _OPENERS = {b"(": "()", b"[": "[]", b"{": "{}"}
 
 
@@ -260,6 +262,6 @@ def plain_name(raw: bytes) -> str:
             level += 1
         elif token in (b")", b"]", b"}"):
             level = max(0, level - 1)
-        elif level == 0 and token[:1] not in b"\"'`@:":
+        elif level == 0 and token[:1] not in b"\"'`@:<":
             parts.append("." if token == b"?." else token.decode("utf-8", "replace"))
     return "".join(parts)

@@ -188,6 +188,8 @@ class Walk:
 
     def class_(self, node: Node, start: int, scope: Scope) -> None:
         header = self.dialect.class_(node, scope, self.file)
+        if not header.name:
+            return
         name = scope.prefix + header.name
         inner = self._open("class", node, start, scope)
         self._mend(inner, scope)
