@@ -21,23 +21,24 @@ RULE = Rule(
     languages=(*PYTHON, *SCRIPT, *JAVA),
 )
 
-_EXCEPTION = re.compile(r"(^|\.)[A-Z]\w*(Error|Exception)$")
-_CREATIONS = frozenset({"call", "new_expression", "object_creation_expression"})
+_CREATED = re.compile(rb"(new\s+)?([\w$]+\.)*[A-Z]\w*(Error|Exception)\(|(new\s+)?Error\(")
+_NOT_IMPLEMENTED = re.compile(rb"raise\s+NotImplemented\b(?!Error)")
+_BRACKET = re.compile(rb"assert\s*\(")
+_CREATIONS = frozenset({"call", "call_expression", "new_expression", "object_creation_expression"})
 
 
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    created = statement.named_child(0)
-    if created is None or statement.named_child_count != 1 or created.type not in _CREATIONS:
+    if _CREATED.match(file.source, statement.start_byte) is None:
         return
-    callee = file.callee(created)
-    if _EXCEPTION.search(callee) and not _is_something_else(callee, file):
+    created = statement.named_children[0]
+    callee = file.callee(created) if created.type in _CREATIONS else ""
+    if callee.endswith(("Error", "Exception")) and not _is_something_else(callee, file):
         name = callee.rpartition(".")[2]
         yield file.mark(RULE.id, created, f"`{name}` is created and dropped; nothing is raised here")
 
 
 def look_at_raise(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    raised = statement.named_child(0)
-    if raised is not None and re.match(r"NotImplemented\b(?!Error)", file.text(raised)):
+    if _NOT_IMPLEMENTED.match(file.source, statement.start_byte):
         yield file.mark(
             RULE.id,
             statement,
@@ -47,8 +48,10 @@ def look_at_raise(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_assert(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    asserted = statement.named_child(0)
-    if asserted is not None and asserted.type == "tuple" and asserted.named_child_count == 2:
+    if _BRACKET.match(file.source, statement.start_byte) is None:
+        return
+    asserted = statement.named_children[0]
+    if asserted.type == "tuple" and asserted.named_child_count == 2:
         yield file.mark(
             RULE.id,
             statement,

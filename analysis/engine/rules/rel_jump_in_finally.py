@@ -1,5 +1,6 @@
 """A jump out of `finally` discards the exception in flight or replaces the result."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -8,6 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import DEFINITIONS
 
 RULE = Rule(
     id="rel-jump-in-finally",
@@ -20,36 +22,31 @@ RULE = Rule(
     languages=(*PYTHON, *SCRIPT, *JAVA),
 )
 
-_DEFINITIONS = frozenset(
-    """function_definition lambda class_definition function_declaration function_expression arrow_function class_body
-    generator_function generator_function_declaration method_definition class_declaration method_declaration
-    constructor_declaration lambda_expression""".split()
-)
-_LOOPS = frozenset(
-    """for_statement while_statement for_in_statement do_statement enhanced_for_statement switch_statement
-    switch_expression""".split()
-)
-_RETURNS = {"return_statement": "return"}
-_JUMPS = {"break_statement": "break", "continue_statement": "continue"}
-_THROWS = {"throw_statement": "throw", "raise_statement": "raise"}
+_LOOPS = frozenset({"for_statement", "while_statement", "for_in_statement", "do_statement", "enhanced_for_statement"})
+_SWITCHES = frozenset({"switch_statement", "switch_expression"})
+_LEAVES = {  # statement to its word
+    "return_statement": "return",
+    "break_statement": "break",
+    "continue_statement": "continue",
+    "throw_statement": "throw",
+    "raise_statement": "raise",
+}
 _HANDLED = frozenset({"except_clause", "catch_clause"})
 
 
 def look(clause: Node, file: SourceFile) -> Iterator[Mark]:
     """Each statement below the clause that leaves it. Nested definitions, loops and handled tries keep theirs."""
-    pending: list[tuple[Node, bool, bool]] = [(child, False, False) for child in clause.named_children]
     found: list[tuple[Node, str]] = []
+    pending: list[tuple[Node, frozenset[str]]] = [(clause, frozenset())]  # nodes with the jumps that stay inside
     while pending:
-        node, in_loop, handled = pending.pop()
-        if node.type in _DEFINITIONS:
-            continue
-        word = _word(node, in_loop, handled)
+        node, kept = pending.pop()
+        word = _LEAVES.get(node.type, "")
         if word:
-            found.append((node, word))
+            labelled = word in ("break", "continue") and node.named_child_count > 0
+            if word not in kept or (labelled and not _has_label(clause, node, file)):
+                found.append((node, word))
             continue
-        in_loop = in_loop or node.type in _LOOPS
-        handled = handled or (node.type == "try_statement" and any(each.type in _HANDLED for each in node.children))
-        pending.extend((child, in_loop, handled) for child in node.named_children)
+        pending.extend((child, kept | _kept_by(node, child)) for child in node.named_children if _is_entered(child))
     for node, word in sorted(found, key=lambda each: each[0].start_byte):
         yield file.mark(
             RULE.id,
@@ -59,13 +56,25 @@ def look(clause: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
-def _word(node: Node, in_loop: bool, handled: bool) -> str:
-    """How a statement leaves the clause; empty when it does not. A labelled jump may leave a nested loop."""
-    if node.type in _RETURNS:
-        return _RETURNS[node.type]
-    if node.type in _JUMPS and (not in_loop or node.named_child_count > 0):
-        return _JUMPS[node.type]
-    return _THROWS.get(node.type, "") if not handled else ""
+def _is_entered(node: Node) -> bool:
+    return node.type not in DEFINITIONS
+
+
+def _kept_by(node: Node, child: Node) -> frozenset[str]:
+    """Jumps below `child` that end at `node`."""
+    if node.type in _LOOPS:
+        return frozenset({"break", "continue"})
+    if node.type in _SWITCHES:
+        return frozenset({"break"})
+    if node.type == "try_statement" and "block" in child.type and any(each.type in _HANDLED for each in node.children):
+        return frozenset({"throw", "raise"})
+    return frozenset()
+
+
+def _has_label(clause: Node, jump: Node, file: SourceFile) -> bool:
+    """Whether the label that the statement jumps to stands inside the clause."""
+    label = re.escape(file.text(jump.named_children[0]))
+    return bool(re.search(rf"\b{label}\s*:", file.text(clause)))
 
 
 WATCHES = (Watch("finally", look, (*PYTHON, *SCRIPT, *JAVA)),)

@@ -1,5 +1,6 @@
 """A coroutine calls something that blocks, and with it blocks every other coroutine of the process."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -10,6 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, Watch
+from analysis.engine.rules.reading import full_callee, function_name, origin_of
 
 RULE = Rule(
     id="risk-blocking-call-in-async",
@@ -23,36 +25,45 @@ RULE = Rule(
 )
 
 _VERBS = ("get", "post", "put", "patch", "delete", "head", "options", "request", "stream")
+_SUBPROCESS = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
+_OS = "fdopen popen system wait waitpid wait3 wait4 waitid posix_spawn posix_spawnp".split()
+_SPAWN = [f"spawn{form}" for form in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")]
 _BLOCKING = frozenset(
-    {"time.sleep", "open", "io.open", "os.fdopen", "os.popen", "os.system", "input", "urllib.request.urlopen"}
+    {"time.sleep", "open", "io.open", "io.open_code", "input", "urllib.request.urlopen", "urllib3.request"}
     | {f"{client}.{verb}" for client in ("requests", "httpx") for verb in _VERBS}
-    | {f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen", "getoutput")}
-    | {
-        f"os.{name}"
-        for name in ("wait", "waitpid", "wait3", "wait4", "posix_spawn", "posix_spawnp", "spawnl", "spawnv")
-    }
+    | {f"subprocess.{name}" for name in _SUBPROCESS}
+    | {f"os.{name}" for name in (*_OS, *_SPAWN)}
     | {"psycopg2.connect", "sqlite3.connect", "pymysql.connect", "socket.create_connection", "socket.getaddrinfo"}
 )
-_BLOCKING_METHODS = {
-    "requests.Session()": frozenset(_VERBS),
-    "requests.session()": frozenset(_VERBS),
-    "httpx.Client()": frozenset(_VERBS),
-    "pathlib.Path()": frozenset({"read_text", "read_bytes", "write_text", "write_bytes", "open"}),
+_SESSION = frozenset(_VERBS)
+_PATH = frozenset({"read_text", "read_bytes", "write_text", "write_bytes", "open"})
+_CURSOR = frozenset({"execute", "executemany", "fetchone", "fetchall", "fetchmany", "commit"})
+_BLOCKING_METHODS = {  # what made or annotates the receiver, to the methods of it that block
+    "requests.Session": _SESSION,
+    "requests.session": _SESSION,
+    "httpx.Client": _SESSION,
+    "urllib3.PoolManager": frozenset({"request", "urlopen"}),
+    "pathlib.Path": _PATH,
+    "threading.Lock": frozenset({"acquire"}),
+    "threading.RLock": frozenset({"acquire"}),
+    "threading.Event": frozenset({"wait"}),
+    "psycopg2.connect": _CURSOR,
+    "sqlite3.connect": _CURSOR,
+    "pymysql.connect": _CURSOR,
+    "sqlite3.Connection": _CURSOR,
+    "subprocess.Popen": frozenset({"communicate", "wait"}),
+    "socket.socket": frozenset({"connect", "recv", "send", "sendall", "accept"}),
 }
-_NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | frozenset().union(*_BLOCKING_METHODS.values())
+_METHODS = frozenset().union(*_BLOCKING_METHODS.values())
+_NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | _METHODS
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Calls directly inside `async def` that are not awaited."""
-    if not file.in_async(call):
+    if not file.in_async(call) or (blocking := _blocking_name(call, file)) is None or _is_awaited(call):
         return
-    callee = file.callee(call)
-    receiver, _, method = callee.rpartition(".")
-    if callee not in _BLOCKING and method not in _BLOCKING_METHODS.get(receiver, frozenset()):
-        return
-    if _is_shadowed(callee, file) or _is_awaited(call):
-        return
-    yield file.mark(RULE.id, call, f"`{callee}` blocks the event loop inside `{_function_name(call, file)}`")
+    yield file.mark(RULE.id, call, f"`{blocking}` blocks the event loop inside `{function_name(call, file)}`")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -60,6 +71,19 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
+
+
+def _blocking_name(call: Node, file: SourceFile) -> str | None:
+    """What blocks, or None: a function known for it, or a method of a client that the function made or annotated."""
+    callee = full_callee(call, file)
+    if callee in _BLOCKING:
+        return None if _is_shadowed(callee, file) else callee
+    receiver, _, method = callee.rpartition(".")
+    if method not in _METHODS:
+        return None
+    owner = origin_of(receiver, call, file) if _NAME.fullmatch(receiver) else receiver
+    owner = owner.removesuffix("()")
+    return f"{owner}.{method}" if method in _BLOCKING_METHODS.get(owner, ()) else None
 
 
 def _is_awaited(call: Node) -> bool:
@@ -70,10 +94,6 @@ def _is_awaited(call: Node) -> bool:
 def _is_shadowed(callee: str, file: SourceFile) -> bool:
     """A builtin of that name that the file defines itself."""
     return "." not in callee and any(function.name == callee for function in file.functions)
-
-
-def _function_name(call: Node, file: SourceFile) -> str:
-    return file.functions[file.function_of(call)].name
 
 
 WATCHES = (Watch("call", look, PYTHON, names=_NAMES),)

@@ -1,5 +1,6 @@
 """A `defer` in a loop runs when the function ends, not when the iteration does."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -11,6 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
+from analysis.engine.rules.reading import short
 
 RULE = Rule(
     id="risk-defer-in-loop",
@@ -24,16 +26,20 @@ RULE = Rule(
     tests_too=True,
 )
 
-_ENDS = frozenset({"return_statement", "break_statement"})
+_ENDS = re.compile(rb"(return|break|panic\(|os\.Exit\(|log\.Fatal)")
+_ENDLESS = re.compile(rb"for\s*\{")
 
 
 def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if not file.in_loop(statement) or _leaves_the_loop_after(statement):
+    if not file.in_loop(statement) or _leaves_the_loop_after(statement, file):
         return
-    deferred = file.text(statement).removeprefix("defer").strip().partition("\n")[0][:60]
-    yield file.mark(
-        RULE.id, statement, f"`defer {deferred}` piles up until the function returns, one for each iteration"
-    )
+    deferred = short(file.text(statement).partition("\n")[0])
+    loop = file.loop_of(statement)
+    if loop is not None and _ENDLESS.match(file.source, file.loops[loop].node.start_byte):
+        message = f"`{deferred}` never runs: the loop around it has no end"
+    else:
+        message = f"`{deferred}` piles up until the function returns, one for each iteration"
+    yield file.mark(RULE.id, statement, message)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -43,11 +49,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark)
 
 
-def _leaves_the_loop_after(statement: Node) -> bool:
+def _leaves_the_loop_after(statement: Node, file: SourceFile) -> bool:
     """Whether the block that holds the statement ends by leaving the loop in the same iteration."""
     block = statement.parent
-    last = block.named_child(block.named_child_count - 1) if block is not None and block.named_child_count else None
-    return last is not None and last.type in _ENDS
+    return block is not None and bool(_ENDS.match(file.source, block.named_children[-1].start_byte))
 
 
 WATCHES = (Watch("defer", look, GO),)

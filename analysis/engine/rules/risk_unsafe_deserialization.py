@@ -1,5 +1,6 @@
 """Bytes are turned into objects by a loader that runs code chosen by whoever wrote them."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -10,6 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import function_name, text_before
 
 RULE = Rule(
     id="risk-unsafe-deserialization",
@@ -34,17 +36,22 @@ _LOADERS = frozenset(
 _YAML = frozenset({"yaml.load", "yaml.load_all", "yaml.full_load", "yaml.unsafe_load", "yaml.unsafe_load_all"})
 _ALWAYS_UNSAFE_YAML = frozenset({"yaml.unsafe_load", "yaml.unsafe_load_all"})
 _SAFE_LOADERS = ("SafeLoader", "CSafeLoader", "BaseLoader", "CBaseLoader")
+_OWN_BYTES = re.compile(r"\b(pickle|cPickle|dill|cloudpickle|marshal)\.dumps?\(")
+_PICKLED = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal")
+_UPLOAD = re.compile(r"\b(request\b|\.FILES\b|upload|\.body\b|message\.(value|body|data)|\.recv\()")
+_HOOKS = ("readObject", "readExternal", "readResolve")  # methods that the stream itself calls
 _SCRIPT_LOADERS = frozenset({"node-serialize.unserialize", "v8.deserialize"})
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee in _LOADERS:
-        yield file.mark(RULE.id, call, f"`{callee}` runs code that stands in the bytes")
+        if not _reads_own_bytes(call, callee, file):
+            yield _mark(call, f"`{callee}` runs code that stands in the bytes", file)
     elif callee in _YAML and not _has_safe_loader(call, callee, file):
-        yield file.mark(RULE.id, call, f"`{callee}` without a safe loader builds any object that the text names")
+        yield _mark(call, f"`{callee}` without a safe loader builds any object that the text names", file)
     elif callee == "torch.load" and file.text(file.arguments(call)[1].get("weights_only", call)) != "True":
-        yield file.mark(RULE.id, call, "`torch.load` without `weights_only=True` unpickles the file")
+        yield _mark(call, "`torch.load` without `weights_only=True` unpickles the file", file)
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -64,6 +71,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif callee.endswith((".enableDefaultTyping", ".activateDefaultTyping")):
         yield file.mark(RULE.id, call, "Default typing lets the JSON choose which class is built")
     elif callee.endswith(".readObject") and "java.io.ObjectInputStream" in file.bindings.values():
+        if function_name(call, file).rpartition(".")[2] in _HOOKS:
+            return
         yield file.mark(RULE.id, call, "`readObject` builds any serializable class that the stream names")
 
 
@@ -72,6 +81,18 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
+
+
+def _mark(call: Node, message: str, file: SourceFile) -> Mark:
+    """Bytes that come with a request, a message or an upload make it critical."""
+    return file.mark(RULE.id, call, message, severity="critical" if _UPLOAD.search(file.text(call)) else "")
+
+
+def _reads_own_bytes(call: Node, callee: str, file: SourceFile) -> bool:
+    """Whether the same function pickled what it reads."""
+    if not callee.startswith(_PICKLED):
+        return False
+    return bool(_OWN_BYTES.search(file.text(call)) or _OWN_BYTES.search(text_before(call, file)))
 
 
 def _has_safe_loader(call: Node, callee: str, file: SourceFile) -> bool:

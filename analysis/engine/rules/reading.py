@@ -1,0 +1,98 @@
+"""What several rules read off the text around a node.
+
+Reading text costs less than asking the tree: rules call these for candidates only.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+
+LONGEST_TEXT = 60_000  # bytes of a function that are read
+DEFINITIONS = frozenset(
+    """function_definition lambda class_definition function_declaration function_expression arrow_function class_body
+    generator_function generator_function_declaration method_definition class_declaration method_declaration
+    constructor_declaration lambda_expression func_literal""".split()
+)
+COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
+
+
+def function_text(node: Node, file: SourceFile) -> str:
+    """Text of the innermost function around the node; at the top level the text of the file."""
+    function = file.enclosing_function(node) or file.tree.root_node
+    return file.source[function.start_byte : min(function.end_byte, function.start_byte + LONGEST_TEXT)].decode(
+        "utf-8", "replace"
+    )
+
+
+def text_before(node: Node, file: SourceFile) -> str:
+    """Text of the innermost function (at the top level of the file) up to the node."""
+    function = file.enclosing_function(node)
+    start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
+    return file.source[start : node.start_byte].decode("utf-8", "replace")
+
+
+def text_after(node: Node, file: SourceFile) -> str:
+    """Text from the end of the node to the end of the innermost function around it."""
+    function = file.enclosing_function(node) or file.tree.root_node
+    return file.source[node.end_byte : min(function.end_byte, node.end_byte + LONGEST_TEXT)].decode("utf-8", "replace")
+
+
+def function_name(node: Node, file: SourceFile) -> str:
+    """Qualified name of the function that the node belongs to, for messages."""
+    return file.functions[file.function_of(node)].name
+
+
+def origin_of(name: str, node: Node, file: SourceFile) -> str:
+    """What gave a name its value, as far as one look tells: the resolved name of the call or class of its last
+    assignment before the node (`requests.Session()`), or of its annotation (`requests.Session`). Empty when unknown."""
+    before = text_before(node, file)
+    found = ""
+    for match in _origin(name).finditer(before):
+        found = match[1] + "()" if match[1] else match[2] or match[3] + "()"
+    return file.resolve(found) if found else ""
+
+
+@lru_cache(maxsize=2_000)
+def _origin(name: str) -> re.Pattern[str]:
+    word = re.escape(name)
+    return re.compile(
+        rf"(?<![\w.]){word}(?:\s*:\s*[\w.\[\] |]+)?\s*=\s*(?:await\s+|new\s+)?([\w.]+)\("
+        rf"|(?<![\w.]){word}\s*:\s*([\w.]+)|\bwith\s+([\w.]+)\([^\n]*\)\s+as\s+{word}\b"
+    )
+
+
+def full_callee(call: Node, file: SourceFile) -> str:
+    """The resolved callee, also when the chain begins with a call of an imported name: `Path(x).open()`."""
+    callee = file.callee(call)
+    head, dot, rest = callee.partition(".")
+    return file.resolve(head.removesuffix("()")) + "()" + dot + rest if head.endswith("()") else callee
+
+
+def within(node: Node, stop: frozenset[str] = DEFINITIONS) -> Iterator[Node]:
+    """The named nodes below a node in document order, without what stands in nested definitions."""
+    pending = list(reversed(node.named_children))
+    while pending:
+        each = pending.pop()
+        yield each
+        if each.type not in stop:
+            pending.extend(reversed(each.named_children))
+
+
+def statements(block: Node | None) -> list[Node]:
+    """The statements of a block, without comments. Go keeps them in a list of its own."""
+    if block is None:
+        return []
+    children = block.named_children
+    if len(children) == 1 and children[0].type == "statement_list":
+        children = children[0].named_children
+    return [each for each in children if each.type not in COMMENTS]
+
+
+def short(text: str, length: int = 60) -> str:
+    """Text on one line, cut to a length, for messages."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"

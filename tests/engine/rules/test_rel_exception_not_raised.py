@@ -1,0 +1,59 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of, marks_of
+
+RULE = "rel-exception-not-raised"
+
+FLAGGED = [
+    "ValueError('x')",
+    "if a:\n    ValueError('x')",
+    "errors.NotFoundError(1)",
+    "raise NotImplemented",
+    "raise NotImplemented('x')",
+    "assert (a, 'message')",
+    "class MyError(Exception): ...\nMyError()",
+]
+FINE = [
+    "raise ValueError('x')",
+    "e = ValueError('x')",
+    "add(ValueError('x'))",
+    "return_value.append(ValueError())",
+    "raise NotImplementedError",
+    "raise",
+    "assert (a and 'message')",
+    "assert (a), 'message'",
+    "class MyError: ...\nMyError()",
+    "log_error('x')",
+]
+SCRIPT_FLAGGED = ["new Error('x');", "if (a) { new TypeError('x'); }", "Error('x');"]
+SCRIPT_FINE = ["throw new Error('x');", "const e = new Error('x');", "reject(new Error('x'));", "onError('x');"]
+
+
+@pytest.mark.parametrize("source", FLAGGED)
+def test_dropped_exceptions_are_marked_at_their_statement(source):
+    assert lines_of(RULE, source) == [source.count("\n") + 1]
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_exceptions_that_are_raised_or_kept_are_fine(source):
+    assert lines_of(RULE, source) == []
+
+
+@pytest.mark.parametrize("source", SCRIPT_FLAGGED)
+def test_dropped_script_errors_are_marked(source):
+    assert lines_of(RULE, source, "javascript") == [1]
+
+
+@pytest.mark.parametrize("source", SCRIPT_FINE)
+def test_script_errors_that_are_used_are_fine(source):
+    assert lines_of(RULE, source, "javascript") == []
+
+
+def test_java():
+    source = 'class A { void f() {\nnew IllegalStateException("x");\nthrow new RuntimeException(); } }'
+    assert lines_of(RULE, source, "java") == [2]
+
+
+def test_the_message_names_the_exception():
+    (mark,) = marks_of(RULE, "ValueError('x')")
+    assert mark.message == "`ValueError` is created and dropped; nothing is raised here"

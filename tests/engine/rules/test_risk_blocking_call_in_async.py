@@ -1,0 +1,71 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
+
+RULE = "risk-blocking-call-in-async"
+
+
+def coroutine(body, head=""):
+    return f"{head}\nasync def load(url):\n    {body}\n"
+
+
+FLAGGED = [
+    ("time.sleep(1)", "import time"),
+    ("sleep(1)", "from time import sleep"),
+    ("requests.get(url, timeout=3)", "import requests"),
+    ("open(url)", ""),
+    ("subprocess.run(url)", "import subprocess"),
+    ("os.system(url)", "import os"),
+    ("os.spawnlp(0, url)", "import os"),
+    ("Path(url).read_text()", "from pathlib import Path"),
+    ("answer = input()", ""),
+    ("with httpx.Client() as c: c.get(url)", "import httpx"),
+    ("s = requests.Session(); s.get(url)", "import requests"),
+]
+FINE = [
+    ("await asyncio.sleep(1)", "import asyncio"),
+    ("await asyncio.to_thread(time.sleep, 1)", "import asyncio, time"),
+    ("await loop.run_in_executor(None, lambda: open(url))", ""),
+    ("await open(url)", "from aiofiles import open"),
+    ("await anyio.Path(url).read_text()", "import anyio"),
+    ("client.get(url)", ""),
+    ("run = subprocess.run", "import subprocess"),
+    ("sleep(1)", "from trio import sleep"),
+    ("cache.open(url)", ""),
+]
+
+
+@pytest.mark.parametrize(("body", "head"), FLAGGED)
+def test_a_blocking_call_in_a_coroutine_is_marked_at_its_line(body, head):
+    assert lines_of(RULE, coroutine(body, head)) == [3]
+
+
+@pytest.mark.parametrize(("body", "head"), FINE)
+def test_awaited_and_handed_over_calls_are_fine(body, head):
+    assert lines_of(RULE, coroutine(body, head)) == []
+
+
+def test_a_function_inside_the_coroutine_runs_elsewhere():
+    source = "import time\nasync def f():\n    def g():\n        time.sleep(1)\n    await run(g)\n"
+    assert lines_of(RULE, source) == []
+
+
+def test_a_sync_function_may_block():
+    assert lines_of(RULE, "import time\ndef f():\n    time.sleep(1)\n") == []
+
+
+def test_a_client_that_a_parameter_is_annotated_with_counts():
+    (mark,) = marks_of(RULE, "import requests\nasync def f(s: requests.Session):\n    s.post('u')\n")
+    assert mark.message == "`requests.Session.post` blocks the event loop inside `f`"
+
+
+def test_a_name_that_the_file_defines_itself_is_not_the_builtin():
+    assert lines_of(RULE, "def open(x): ...\nasync def f():\n    open(1)\n") == []
+
+
+def test_in_a_handler_it_is_critical():
+    handler = "import time\n@app.get('/x')\nasync def show():\n    time.sleep(1)\n"
+    (finding,) = findings_of(RULE, {"app/views.py": handler})
+    assert (finding.severity, finding.line, finding.function) == ("critical", 4, "show")
+    (elsewhere,) = findings_of(RULE, {"app/jobs.py": handler.replace("@app.get('/x')\n", "")})
+    assert elsewhere.severity == "warning"

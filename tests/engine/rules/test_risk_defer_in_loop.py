@@ -1,0 +1,47 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, marks_of
+
+RULE = "risk-defer-in-loop"
+
+
+def go(body, name="read"):
+    return f"package a\nfunc {name}(xs []string) {{\n{body}\n}}\n"
+
+
+FLAGGED = [
+    "for _, x := range xs {\nf := open(x)\ndefer f.Close()\n}",
+    "for i := 0; i < 3; i++ {\nmu.Lock()\ndefer mu.Unlock()\n}",
+    "for _, x := range xs {\nif x != nil {\ndefer x.Close()\n}\n}",
+]
+FINE = [
+    "defer f.Close()",
+    "for _, x := range xs {\nfunc() {\ndefer x.Close()\n}()\n}",
+    "for _, x := range xs {\nif x.ok {\ndefer x.Close()\nreturn\n}\n}",
+    "for _, x := range xs {\ngo func() {\ndefer wg.Done()\n}()\n}",
+]
+
+
+@pytest.mark.parametrize("body", FLAGGED)
+def test_a_defer_in_a_loop_is_marked_at_its_line(body):
+    assert [mark.line for mark in marks_of(RULE, go(body), "go")] == [5]
+
+
+@pytest.mark.parametrize("body", FINE)
+def test_a_defer_that_runs_in_time_is_fine(body):
+    assert marks_of(RULE, go(body), "go") == []
+
+
+def test_in_an_endless_loop_it_never_runs():
+    (mark,) = marks_of(RULE, go("for {\ndefer f.Close()\n}"), "go")
+    assert mark.message == "`defer f.Close()` never runs: the loop around it has no end"
+
+
+def test_in_tests_and_main_it_is_worth_knowing_only():
+    loop = FLAGGED[0]
+    found = findings_of(RULE, {"a/a.go": go(loop), "a/a_test.go": go(loop), "cmd/b/b.go": go(loop, "main")})
+    assert {finding.file: str(finding.severity) for finding in found} == {
+        "a/a.go": "warning",
+        "a/a_test.go": "info",
+        "cmd/b/b.go": "info",
+    }

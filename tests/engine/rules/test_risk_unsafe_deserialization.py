@@ -1,0 +1,80 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
+
+RULE = "risk-unsafe-deserialization"
+
+FLAGGED = [
+    "import pickle\npickle.loads(data)",
+    "import pickle as p\np.load(file)",
+    "from dill import loads\nloads(data)",
+    "import yaml\nyaml.load(text)",
+    "import yaml\nyaml.load(text, Loader=yaml.Loader)",
+    "import yaml\nyaml.full_load(text)",
+    "import torch\ntorch.load(path)",
+    "import torch\ntorch.load(path, weights_only=False)",
+    "import jsonpickle\njsonpickle.decode(text)",
+    "import marshal\nmarshal.loads(data)",
+]
+FINE = [
+    "import pickle\npickle.dumps(data)",
+    "import pickle\n",
+    "import json\njson.loads(data)",
+    "import yaml\nyaml.safe_load(text)",
+    "import yaml\nyaml.load(text, Loader=yaml.SafeLoader)",
+    "import yaml\nfrom yaml import CSafeLoader\nyaml.load(text, CSafeLoader)",
+    "import torch\ntorch.load(path, weights_only=True)",
+    "import pickle\ndef copy(x):\n    return pickle.loads(pickle.dumps(x))",
+    "import pickle\ndef copy(x):\n    text = pickle.dumps(x)\n    return pickle.loads(text)",
+    "import jose\njose.load(x)",
+]
+SCRIPT_FLAGGED = [
+    "import s from 'node-serialize';\ns.unserialize(body)",
+    "const v8 = require('v8');\nv8.deserialize(b)",
+]
+JAVA_FLAGGED = [
+    "import java.io.ObjectInputStream;\nclass A { Object f(ObjectInputStream in) {\nreturn in.readObject(); } }",
+    "import org.yaml.snakeyaml.Yaml;\nclass A {\nYaml y = new Yaml(); }",
+    "import java.beans.XMLDecoder;\nclass A { void f() {\nnew XMLDecoder(in).read(); } }",
+    "class A {\nvoid f() {\nmapper.enableDefaultTyping(); } }",
+]
+JAVA_FINE = [
+    "import org.yaml.snakeyaml.Yaml;\nclass A { Yaml y = new Yaml(new SafeConstructor(options)); }",
+    "import java.io.ObjectInputStream;\nclass A { private void readObject(ObjectInputStream in) { in.readObject(); } }",
+]
+
+
+@pytest.mark.parametrize("source", FLAGGED)
+def test_loaders_that_run_code_are_marked(source):
+    assert lines_of(RULE, source) == [2]
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_safe_loaders_and_own_bytes_are_fine(source):
+    assert lines_of(RULE, source) == []
+
+
+@pytest.mark.parametrize("source", SCRIPT_FLAGGED)
+def test_script_loaders_are_marked(source):
+    assert lines_of(RULE, source, "javascript") == [2]
+
+
+@pytest.mark.parametrize("source", JAVA_FLAGGED)
+def test_java_loaders_are_marked(source):
+    assert lines_of(RULE, source, "java") == [3]
+
+
+@pytest.mark.parametrize("source", JAVA_FINE)
+def test_java_loaders_that_are_told_what_is_safe_are_fine(source):
+    assert lines_of(RULE, source, "java") == []
+
+
+def test_bytes_of_an_upload_are_critical():
+    (mark,) = marks_of(RULE, "import pickle\npickle.load(request.FILES['x'])")
+    assert mark.severity == "critical"
+
+
+def test_in_a_handler_it_is_critical():
+    source = "import pickle\n@app.post('/x')\ndef take(body):\n    pickle.loads(body)\n"
+    (finding,) = findings_of(RULE, {"app/views.py": source})
+    assert finding.severity == "critical"
