@@ -23,11 +23,11 @@ WRITE_AT_ONCE = 200
 
 def collect_facts(
     todo: Collection[BlobToParse], *, git_dir: Path, workers: int, on_progress: Callable[[int, int], None]
-) -> tuple[dict[FactsKey, FileFacts], int]:
-    """Facts of all these blobs, and how many were known before. `on_progress(done, total)` is called as they come."""
+) -> tuple[dict[FactsKey, FileFacts], frozenset[FactsKey]]:
+    """Facts of all these blobs, and which were known before. `on_progress(done, total)` is called as they come."""
     wanted = {(item.blob, item.language): item for item in todo}
     facts = dict(stored_facts(wanted))
-    known = len(facts)
+    known = frozenset(facts)
     missing = [item for key, item in wanted.items() if key not in facts]
     for key, found in _parse_and_store(missing, git_dir=git_dir, workers=workers):
         facts[key] = found

@@ -32,7 +32,7 @@ from analysis.services.git_limits import git_limits
 from analysis.services.past import fill_past
 from analysis.services.policies import policy_in_force
 from analysis.services.results import Scanned, store_results
-from analysis.source_tree import PolicyInForce, SourceTree, source_tree
+from analysis.source_tree import FactsKey, PolicyInForce, SourceTree, source_tree
 
 # Where each phase begins on the scale from 0 to 100; parsing and the past move inside their own stretch.
 CLONING, LISTING, PARSING, EVALUATING, STORING, PAST, DONE = 1, 10, 12, 70, 80, 85, 100
@@ -47,7 +47,13 @@ class Checkout:
     sha: str
     tree: SourceTree
     files: Mapping[str, FileFacts]
+    from_cache: frozenset[FactsKey]
     notes: tuple[str, ...]
+
+    def count_from_cache(self, paths: Iterable[str]) -> int:
+        """How many of these files did not have to be parsed."""
+        blobs = (self.tree.blobs[path] for path in paths)
+        return sum((item.blob, item.language) in self.from_cache for item in blobs)
 
 
 def scan(run: Run) -> None:
@@ -75,7 +81,13 @@ def _judge_and_store(
     aliases = _aliases(repository, checkout)
     report = evaluate(files=checkout.files, history=history, policy=policy.policy, today=today, aliases=aliases)
     graph = architecture_graph(report.graph, policy.policy, report.findings, checkout.files, report.hotspots)
-    runs.report_progress(run, phase="storing", progress=STORING)
+    runs.report_progress(
+        run,
+        phase="storing",
+        progress=STORING,
+        files_analyzed=report.files_analyzed,
+        files_from_cache=checkout.count_from_cache(report.file_metrics),
+    )
     scanned = Scanned(
         commit_sha=checkout.sha,
         day=today,
@@ -127,13 +139,13 @@ def _read(run: Run, folder: Path, sha: str) -> Checkout:
         tree.to_parse, git_dir=folder, workers=settings.WORKER_CONCURRENCY,
         on_progress=_stretch(run, "parsing", PARSING, EVALUATING),
     )  # fmt: skip
-    runs.report_progress(
-        run, phase="reading history", progress=EVALUATING, files_analyzed=len(tree.blobs), files_from_cache=known
-    )
+    runs.report_progress(run, phase="reading history", progress=EVALUATING)
     notes = list(listed.notes)
     if is_shallow(folder):
         notes.append("The clone is shallow: churn, hotspots and trends know only part of the history.")
-    return Checkout(folder=folder, sha=sha, tree=tree, files=tree.with_facts(facts), notes=tuple(notes))
+    return Checkout(
+        folder=folder, sha=sha, tree=tree, files=tree.with_facts(facts), from_cache=known, notes=tuple(notes)
+    )
 
 
 def _aliases(repository: Repository, checkout: Checkout) -> dict[str, str]:

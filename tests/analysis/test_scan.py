@@ -38,7 +38,7 @@ class TestFirstScan:
         assert overview["categoryBreakdown"]["runtime_risk"] >= 1
         assert first_scan["status"] == "succeeded"
         assert first_scan["commitSha"] == shop.head
-        assert first_scan["filesAnalyzed"] == 4
+        assert first_scan["filesAnalyzed"] == 3
         assert first_scan["languages"]["Python"] > 10
         assert first_scan["totalViolations"] == overview["totalViolations"]
 
@@ -156,7 +156,7 @@ class TestBadInput:
 
         run = repository.runs.latest("queued_at")
         assert run.status == RunStatus.FAILED
-        assert "no such branch" in run.error
+        assert "no branch nowhere" in run.error
         repository.refresh_from_db()
         assert repository.health_score is not None
 
