@@ -15,8 +15,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 APPS = sorted(path.parent for path in Path(settings.BASE_DIR).glob("*/apps.py"))
 VIEWS = sorted(file for app in APPS for file in [*app.glob("views.py"), *app.glob("views/*.py")])
 
-# Ways from a value to rows. `get` is missing: dictionaries have it too; without a manager it finds nothing. What belongs
-# to an object that an access function gave out may be listed (`repository.runs.order_by(..)`), but not searched.
+# Ways from a value to rows. `get` is missing: dictionaries have it too; without a manager it finds nothing. What
+# belongs to an object that an access function gave out may be listed (`repository.runs.all()`), but not searched.
 MANAGERS = {"objects", "_default_manager", "_base_manager"}
 LOOK_UPS = {"filter", "exclude", "in_bulk", "raw", "aget", "get_or_create", "update_or_create"}
 SHORTCUTS = {"get_object_or_404", "get_list_or_404", "get_model", "connection", "queryset", "get_queryset"}
