@@ -104,7 +104,8 @@ def _joins_alike(before: FileFacts | None, after: FileFacts) -> bool:
 
 
 def _joints(facts: FileFacts) -> tuple[object, ...]:
-    """All that the import graph reads of a file."""
+    """All that the import graph reads of a file. Java finds same-package imports in every name that a file mentions."""
+    mentions = [(function.decorators, function.calls, function.parameters) for function in facts.functions]
     return (
         facts.language,
         facts.package,
@@ -113,7 +114,8 @@ def _joints(facts: FileFacts) -> tuple[object, ...]:
         facts.imports,
         facts.exports,
         [function.name for function in facts.functions],
-        [(entry.name, entry.decorators) for entry in facts.classes],
+        [(entry.name, entry.bases, entry.decorators, entry.fields) for entry in facts.classes],
+        mentions if facts.language == "java" else (),
     )
 
 
