@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import requests
+import urllib3
 
 CONNECT_SECONDS, READ_SECONDS, WHOLE_SECONDS = 2, 4, 8
 LARGEST_ANSWER_BYTES = 1024 * 1024
@@ -20,14 +21,20 @@ class BoundedSession(requests.Session):
     def request(self, *args: Any, **options: Any) -> requests.Response:
         options |= {"timeout": (CONNECT_SECONDS, READ_SECONDS), "allow_redirects": False, "stream": True}
         response = super().request(*args, **options)
+        try:
+            response._content = self._read(response)
+        except urllib3.exceptions.HTTPError as error:
+            raise requests.exceptions.ConnectionError("The answer broke off") from error
+        if response.is_redirect:
+            raise requests.exceptions.TooManyRedirects("The provider answered with a redirect")
+        return response
+
+    def _read(self, response: requests.Response) -> bytes:
         body = bytearray()
-        for chunk in response.iter_content(8192):
+        while chunk := response.raw.read1(8192, decode_content=True):  # what has come, without waiting for more
             body += chunk
             if len(body) > LARGEST_ANSWER_BYTES:
                 raise requests.exceptions.ContentDecodingError("The answer is too large")
             if time.monotonic() > self.deadline:
                 raise requests.exceptions.ReadTimeout("The answer takes too long")
-        response._content = bytes(body)
-        if response.is_redirect:
-            raise requests.exceptions.TooManyRedirects("The provider answered with a redirect")
-        return response
+        return bytes(body)

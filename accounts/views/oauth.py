@@ -1,5 +1,6 @@
 """Sign-in through a provider: out to its page, and back with a code."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -79,7 +80,10 @@ class OAuthViewSet(ViewSet):
     )
     def callback(self, request: Request) -> HttpResponseBase:
         self._require_configuration()
-        if not _is_first_use(request.query_params.get("state", "")):
+        refusal, state = request.query_params.get("error"), request.query_params.get("state")
+        if refusal and not state:  # some providers forget the state when they refuse; nothing can be gained here
+            return to_app(error="access_denied" if refusal == "access_denied" else "provider_error")
+        if not state or not _is_first_use(state):
             return to_app(error="invalid_state")
         return self._guarded(CALLBACK[self.provider], request._request)
 
@@ -97,7 +101,7 @@ class OAuthViewSet(ViewSet):
 
 def _is_first_use(state: str) -> bool:
     # The state lies in the browser's session, where two callbacks at the same instant would both find it.
-    key = f"oauth state {state}"
+    key = f"oauth-state:{hashlib.sha256(state.encode()).hexdigest()}"
     counters = caches["counters"]
     counters.add(key, 0, STATE_SECONDS)
     return counters.incr(key) == 1

@@ -33,7 +33,7 @@ class Codehost1Provider(GitHubProvider):
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
         # The address of the public profile proves nothing; only the list of addresses tells which are verified.
-        return {"name": data.get("name") or data.get("login")}
+        return {}
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
         return {"name": data.get("name") or data.get("login"), "avatar_url": data.get("avatar_url")}

@@ -40,7 +40,7 @@ class Idp2Provider(OpenIDConnectProvider):
         return str(subject)
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
-        return {"name": data["userinfo"].get("name")}
+        return {}
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
         profile = data["userinfo"]

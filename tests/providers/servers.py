@@ -1,0 +1,40 @@
+"""Programs of others that listen on the loopback for as long as a test needs them."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def running(command: Sequence[str | Path], *, port: int, cwd: Path) -> Iterator[None]:
+    """A server process, from when it listens on `port` to the end of the block. Its output goes to `cwd/output`."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(cwd)}
+    with (
+        (cwd / "output").open("w+") as output,
+        subprocess.Popen(command, cwd=cwd, env=environment, stdout=output, stderr=output) as process,
+    ):
+        try:
+            _wait_for(port, process, output.name)
+            yield
+        finally:
+            process.terminate()
+
+
+def free_port() -> int:
+    """A port of the loopback that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(port: int, process: "subprocess.Popen[bytes]", output: str) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"the server on port {port} did not start:\n{Path(output).read_text()[-2000:]}")
