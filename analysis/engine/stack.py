@@ -1,7 +1,7 @@
 """Tells a repository's stack from its manifests and imports."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph.manifest import Manifest, manifest_of
@@ -9,20 +9,19 @@ from analysis.engine.graph.resolution import is_test
 from analysis.engine.languages import PARSED, FileKind, kind_of
 from analysis.engine.policy import Stack
 
-# The first name found wins, so what builds on another framework stands before it.
+# `name:title`; after the bar stand libraries that are the framework only where no server framework is used.
 _FRAMEWORKS = {
     "python": "django fastapi flask starlette aiohttp tornado sanic",
-    "typescript": "@nestjs/core:nestjs next:nextjs @remix-run/react:remix @react-router/dev:react-router fastify hono"
-    " express koa @angular/core:angular vue react",
-    "java": "org.springframework.boot:spring-boot org.springframework:spring io.quarkus:quarkus io.micronaut:micronaut"
-    " jakarta.ws.rs:jax-rs",
+    "typescript": "@nestjs:nestjs next:nextjs @remix-run:remix @react-router/dev:react-router fastify hono express koa"
+    " | @angular/core:angular vue react",
+    "java": "org.springframework.boot:spring-boot io.quarkus:quarkus io.micronaut:micronaut jakarta.ws.rs:jax-rs"
+    " | org.springframework:spring",
     "go": "github.com/gin-gonic/gin:gin github.com/labstack/echo:echo github.com/gofiber/fiber:fiber"
-    " github.com/go-chi/chi:chi github.com/gorilla/mux:gorilla net/http",
+    " github.com/go-chi/chi:chi github.com/gorilla/mux:gorilla | net/http",
 }
 _ORMS = {
     "python": "sqlalchemy sqlmodel:sqlalchemy peewee tortoise mongoengine",
-    "typescript": "@prisma/client:prisma prisma typeorm sequelize mongoose drizzle-orm:drizzle"
-    " @mikro-orm/core:mikro-orm",
+    "typescript": "@prisma/client:prisma typeorm sequelize mongoose drizzle-orm:drizzle @mikro-orm/core:mikro-orm",
     "java": "org.springframework.data:jpa jakarta.persistence:jpa javax.persistence:jpa org.hibernate:jpa"
     " org.springframework.boot:spring-boot-starter-data-jpa:jpa org.mybatis:mybatis",
     "go": "gorm.io/gorm:gorm github.com/jinzhu/gorm:gorm entgo.io/ent:ent"
@@ -34,17 +33,17 @@ _RUNTIMES = {"python": "python", "javascript": "node", "typescript": "node", "ja
 def detect_stack(files: Mapping[str, FileFacts]) -> Stack:
     """Framework, ORM, language and runtime of a codebase; empty strings where nothing tells.
 
-    The language is the one with most lines of code outside tests. Dependencies that manifests declare count before
-    imports, because a manifest names what the authors chose.
+    The language is the one with most lines of code outside tests. Of several frameworks the one that most files
+    import is meant; one that only a manifest names counts less than any import.
     """
     language = _main_language(files)
     if not language:
         return Stack()
     family = "typescript" if language == "javascript" else language
     manifests = [manifest_of(facts) for facts in files.values() if facts.language == "manifest"]
-    names = _declared(manifests) | _imported(files)
-    framework = _first(_FRAMEWORKS[family], names)
-    orm = _first(_ORMS[family], names)
+    uses = _uses(files, manifests)
+    framework = _most_used(_FRAMEWORKS[family], uses)
+    orm = _most_used(_ORMS[family], uses)
     if not orm and framework == "django":
         orm = "django"
     runtime = _RUNTIMES[language]
@@ -61,32 +60,34 @@ def _main_language(files: Mapping[str, FileFacts]) -> str:
     return max(sorted(lines), key=lambda name: lines[name], default="")
 
 
-def _declared(manifests: Iterable[Manifest]) -> frozenset[str]:
-    names: set[str] = set()
+def _uses(files: Mapping[str, FileFacts], manifests: Iterable[Manifest]) -> Counter[str]:
+    """How much a name and each of its starts is used: two for a file that imports it, one for being declared."""
+    uses: Counter[str] = Counter()
     for manifest in manifests:
-        for name in (*manifest.get("dependencies", ()), *manifest.get("require", ())):
-            names.add(name.lower())
-    return frozenset(names)
-
-
-def _imported(files: Mapping[str, FileFacts]) -> frozenset[str]:
-    names: set[str] = set()
+        names = (*manifest.get("dependencies", ()), *manifest.get("require", ()))
+        uses.update(dict.fromkeys((start for name in names for start in _starts(name.lower())), 1))
     for path, facts in files.items():
         if not is_test(path):
-            names.update(statement.target.lower() for statement in facts.imports if not statement.level)
-    return frozenset(names)
+            targets = {statement.target.lower() for statement in facts.imports if not statement.level}
+            uses.update(dict.fromkeys((start for target in targets for start in _starts(target)), 2))
+    return uses
 
 
-def _first(known: str, names: frozenset[str]) -> str:
-    """The first known name that is there itself or as the start of a longer one."""
-    starts = set()
-    for name in names:
-        starts.add(name)
-        for index, character in enumerate(name):
-            if character in "./:":
-                starts.add(name[:index])
-    for entry in known.split():
-        name, _, title = entry.rpartition(":")
-        if (name or title) in starts:
-            return title
+def _starts(name: str) -> Iterator[str]:
+    yield name
+    for index, character in enumerate(name):
+        if character in "./:":
+            yield name[:index]
+
+
+def _most_used(known: str, uses: Counter[str]) -> str:
+    """The title of the most used name; the first of equals, and none after a bar while one before it is used."""
+    for tier in known.split(" | "):
+        titles = {}
+        for entry in tier.split():
+            name, _, title = entry.rpartition(":")
+            titles[name or title] = title
+        used = [name for name in titles if uses[name]]
+        if used:
+            return titles[max(used, key=lambda name: uses[name])]
     return ""

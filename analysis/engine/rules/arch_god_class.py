@@ -1,6 +1,7 @@
 """A class that does too many things."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ SIGNS_NEEDED = 2
 _DELEGATE_LINES = 3
 _DELEGATING_SHARE = 0.8
 _ONE_PER_KIND_SHARE = 0.5
-_BY_DESIGN = re.compile(r"(Builder|Visitor|Parser|Listener|Transformer|Facade)$")
+_BY_DESIGN = re.compile(r"(Builder|Visitor|Parser|Listener|Transformer|Facade)$", re.IGNORECASE)
 _PER_KIND = re.compile(r"^(visit|parse|enter|exit|leave|handle|generic_visit)_?[A-Z\w]")
 
 
@@ -49,8 +50,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     for path, facts in codebase.sources():
         for entry in facts.classes:
             methods = [function for function in facts.functions if function.owner == entry.name]
-            if facts.language == "go":
-                methods = receivers.get((folder_of(path), entry.name), [])
+            if (folder_of(path), entry.name) in receivers:
+                methods = receivers[folder_of(path), entry.name]
             body = _Body(entry, [method for method in methods if not method.flags & FunctionFlag.ACCESSOR])
             if not body.methods or _is_by_design(body):
                 continue
@@ -78,7 +79,9 @@ def _signs(body: _Body, facts: FileFacts) -> list[str]:
     code_lines = body.entry.code_lines
     if facts.language == "go":
         code_lines += sum(method.code_lines for method in body.methods)
-    groups = len(field_groups(body.entry))
+    # Columns of a model belong together because they are one row.
+    is_model = any(model.name == body.name for model in facts.models)
+    groups = 1 if is_model else len(field_groups(body.entry))
     measured = (
         (len(body.methods) > MOST_METHODS, f"{len(body.methods)} methods"),
         (len(body.entry.fields) > MOST_FIELDS, f"{len(body.entry.fields)} fields"),
@@ -90,20 +93,25 @@ def _signs(body: _Body, facts: FileFacts) -> list[str]:
 
 
 def field_groups(entry: Class) -> list[set[str]]:
-    """Fields that methods use together, directly or through other methods; largest group first."""
-    groups: list[set[str]] = []
+    """Fields that two or more methods use together, directly or through other methods; largest group first.
+
+    A field that only one method touches tells nothing about cohesion and is left out.
+    """
+    groups: list[tuple[set[str], int]] = []
     for _, fields in entry.field_use:
-        joined = set(fields)
-        if not joined:
+        if not fields:
             continue
+        joined, methods = set(fields), 1
         apart = []
-        for group in groups:
+        for group, users in groups:
             if group.isdisjoint(joined):
-                apart.append(group)
+                apart.append((group, users))
             else:
                 joined |= group
-        groups = [*apart, joined]
-    return sorted(groups, key=lambda group: (-len(group), sorted(group)))
+                methods += users
+        groups = [*apart, (joined, methods)]
+    shared = [group for group, methods in groups if methods > 1]
+    return sorted(shared, key=lambda group: (-len(group), sorted(group)))
 
 
 def _is_by_design(body: _Body) -> bool:
@@ -116,10 +124,16 @@ def _is_by_design(body: _Body) -> bool:
 
 
 def _methods_of_packages(codebase: Codebase) -> dict[tuple[str, str], list[Function]]:
+    """Methods of Go receivers over the files of a package, where one file declares the type.
+
+    Several declarations are variants that build tags choose from; their methods must not be added up.
+    """
     methods: dict[tuple[str, str], list[Function]] = {}
+    declared: Counter[tuple[str, str]] = Counter()
     for path, facts in codebase.sources():
         if facts.language == "go":
+            declared.update((folder_of(path), entry.name) for entry in facts.classes)
             for function in facts.functions:
                 if function.owner:
                     methods.setdefault((folder_of(path), function.owner), []).append(function)
-    return methods
+    return {key: group for key, group in methods.items() if declared[key] == 1}

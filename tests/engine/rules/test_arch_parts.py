@@ -81,7 +81,7 @@ class TestGodClass:
         assert finding.message == "`Shop` does too much: 21 methods, 501 lines"
 
     def test_methods_without_a_common_field_are_a_sign_and_name_the_group(self):
-        use = [("m0", ("a",)), ("m1", ("a", "b")), ("m2", ("c",)), ("m3", ())]
+        use = [("m0", ("a",)), ("m1", ("a", "b")), ("m2", ("c",)), ("m3", ("c",)), ("m4", ("d",))]
         (finding,) = found(arch_god_class, class_file(MANY, field_use=use))
 
         assert "2 groups of methods that share no field" in finding.message
@@ -96,6 +96,12 @@ class TestGodClass:
         }
 
         assert len(found(arch_god_class, files)) == 1
+
+    def test_variants_of_a_go_type_for_other_platforms_are_not_added_up(self):
+        entry = Class("Shop", 3, 20, 20, fields=tuple("abcdefghijklmnop"))
+        variant = FileFacts("go", classes=(entry,), functions=tuple(MANY[:11]))
+
+        assert found(arch_god_class, {"p/a_linux.go": variant, "p/a_windows.go": variant}) == []
 
     @pytest.mark.parametrize(
         "files",
