@@ -82,9 +82,10 @@ def _signs(body: _Body, facts: FileFacts) -> list[str]:
     # Columns of a model belong together because they are one row.
     is_model = any(model.name == body.name for model in facts.models)
     groups = 1 if is_model else len(field_groups(body.entry))
+    fields = sum(1 for name in body.entry.fields if not name.isupper())  # constants are no state
     measured = (
         (len(body.methods) > MOST_METHODS, f"{len(body.methods)} methods"),
-        (len(body.entry.fields) > MOST_FIELDS, f"{len(body.entry.fields)} fields"),
+        (fields > MOST_FIELDS, f"{fields} fields"),
         (complexity > MOST_COMPLEXITY, f"a summed complexity of {complexity}"),
         (code_lines > MOST_LINES, f"{code_lines} lines"),
         (groups > 1, f"{groups} groups of methods that share no field"),
@@ -99,9 +100,9 @@ def field_groups(entry: Class) -> list[set[str]]:
     """
     groups: list[tuple[set[str], int]] = []
     for _, fields in entry.field_use:
-        if not fields:
+        joined, methods = {name for name in fields if not name.isupper()}, 1
+        if not joined:
             continue
-        joined, methods = set(fields), 1
         apart = []
         for group, users in groups:
             if group.isdisjoint(joined):

@@ -109,13 +109,14 @@ class TestGodClass:
             class_file(MANY),
             class_file([], fields=[f"f{index}" for index in range(30)], code_lines=900),
             class_file([method(f"m{index}", owner="ShopBuilder") for index in range(30)], "ShopBuilder", 900),
+            class_file(MANY, fields=[f"LIMIT_{letter}" for letter in "ABCDEFGHIJKLMNOPQRST"]),
             class_file([method(f"visit_{index}x") for index in range(30)], code_lines=900),
             class_file([method(f"m{index}", code_lines=2) for index in range(30)], code_lines=900),
             class_file(
                 [method(f"m{i}", flags=FunctionFlag.METHOD | FunctionFlag.ACCESSOR) for i in range(40)], code_lines=900
             ),
         ],
-        ids=["one sign", "data only", "builder", "visitor", "facade", "accessors"],
+        ids=["one sign", "data only", "builder", "constants", "visitor", "facade", "accessors"],
     )
     def test_what_is_fine(self, files):
         assert found(arch_god_class, files) == []
