@@ -1,5 +1,7 @@
 """Structured logs: one JSON object a line on standard error, with the id of the request."""
 
+from typing import Any
+
 import structlog
 from structlog.typing import Processor
 
@@ -10,23 +12,26 @@ SHARED: list[Processor] = [
     structlog.processors.format_exc_info,
 ]
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "json": {
-            "()": structlog.stdlib.ProcessorFormatter,
-            "processor": structlog.processors.JSONRenderer(),
-            "foreign_pre_chain": SHARED,
-        }
-    },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-    "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {
-        # Django logs each 4xx as a warning; our own request log has them already.
-        "django.request": {"level": "ERROR"},
-    },
-}
+
+def logging_config(level: str) -> dict[str, Any]:
+    """Django's LOGGING: everything from `level` (INFO, WARNING, ...) on goes to standard error."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "json": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "processor": structlog.processors.JSONRenderer(),
+                "foreign_pre_chain": SHARED,
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "root": {"handlers": ["stderr"], "level": level.upper()},
+        "loggers": {
+            # Django logs each 4xx as a warning; our own request log has them already.
+            "django.request": {"level": "ERROR"},
+        },
+    }
 
 
 def configure_structlog() -> None:

@@ -34,7 +34,7 @@ def worker_commands() -> list[list[str]]:
 
 def _worker(name: str, queue: str, concurrency: str, *flags: str) -> list[str]:
     return [
-        sys.executable, "-m", "celery", "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queue, "-P", "prefork",
+        sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queue, "-P", "prefork",
         "-c", concurrency, "--without-gossip", "--without-mingle", "-l", "warning", *flags,
     ]  # fmt: skip
 

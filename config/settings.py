@@ -12,8 +12,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from config import env
-from config.logging import LOGGING as LOGGING
-from config.logging import configure_structlog
+from config.logging import configure_structlog, logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env.read_dotenv(BASE_DIR / ".env")
@@ -32,6 +31,10 @@ BASE_URL = env.text("BASE_URL", f"http://127.0.0.1:{PORT}/v1").rstrip("/")
 APP_URL = env.text("APP_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 ALLOWED_HOSTS = [*env.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"), urlsplit(BASE_URL).hostname or ""]
 SERVED_OVER_TLS = BASE_URL.startswith("https:")
+
+# Logs
+LOGGING = logging_config(env.text("LOG_LEVEL", "INFO"))
+configure_structlog()
 
 # Applications
 INSTALLED_APPS = [
@@ -140,7 +143,7 @@ else:
     }
     BROKER_DIR = VAR_DIR / "broker"
     (BROKER_DIR / "queue").mkdir(parents=True, exist_ok=True)
-    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_URL = "filesystem://localhost"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(BROKER_DIR / "queue"),
         "data_folder_out": str(BROKER_DIR / "queue"),
@@ -343,5 +346,3 @@ SPECTACULAR_SETTINGS = {
         "config.api.schema.complete",
     ],
 }
-
-configure_structlog()

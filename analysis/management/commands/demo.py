@@ -1,5 +1,6 @@
 """`manage.py demo REPOSITORY`: from nothing to a served, scanned repository (what `make run` calls)."""
 
+import os
 import secrets
 import sys
 import threading
@@ -33,6 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         started = time.monotonic()
+        os.environ.setdefault("LOG_LEVEL", "WARNING")  # for the processes below: progress is what people want to see
         call_command("migrate", verbosity=0)
         call_command("collectstatic", verbosity=0, interactive=False)
         password = _demo_password()
@@ -45,12 +47,16 @@ class Command(BaseCommand):
         while not run.is_finished:
             line = f"{run.progress:3d} %  {run.phase}"
             if line != shown:
-                self.stdout.write(f"Scanning {run.repository.full_name}: {line}")
+                self._say(f"Scanning {run.repository.full_name}: {line}")
                 shown = line
             time.sleep(POLL_SECONDS)
             run = Run.objects.select_related("repository").get(pk=run.pk)
         connection.close()
-        self.stdout.write(_summary(run, password, time.monotonic() - started))
+        self._say(_summary(run, password, time.monotonic() - started))
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
 
 
 def _demo_password() -> str:
