@@ -17,10 +17,11 @@ def web_command() -> list[str]:
     """The web server. Without Redis the rate limits live in one process, so there is one, with threads."""
     workers = settings.WEB_WORKERS if settings.REDIS_URL else 1
     return [
-        sys.executable, "-m", "granian", "--interface", "wsgi", "--host", settings.WEB_HOST,
-        "--port", str(settings.PORT), "--workers", str(workers), "--blocking-threads", "2" if settings.REDIS_URL else "8",
-        "--respawn-failed-workers", "--no-access-log", "--log-level", "warning", "config.wsgi:application",
-    ]  # fmt: skip
+        *(sys.executable, "-m", "granian", "--interface", "wsgi"),
+        *("--host", settings.WEB_HOST, "--port", str(settings.PORT), "--workers", str(workers)),
+        *("--blocking-threads", "2" if settings.REDIS_URL else "8", "--respawn-failed-workers"),
+        *("--no-access-log", "--log-level", "warning", "config.wsgi:application"),
+    ]
 
 
 def worker_commands() -> list[list[str]]:
@@ -34,9 +35,9 @@ def worker_commands() -> list[list[str]]:
 
 def _worker(name: str, queue: str, concurrency: str, *flags: str) -> list[str]:
     return [
-        sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queue, "-P", "prefork",
-        "-c", concurrency, "--without-gossip", "--without-mingle", "-l", "warning", *flags,
-    ]  # fmt: skip
+        *(sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queue),
+        *("-P", "prefork", "-c", concurrency, "--without-gossip", "--without-mingle", "-l", "warning", *flags),
+    ]
 
 
 def run_all(commands: Sequence[Sequence[str]], *, when_started: Callable[[], None] | None = None) -> int:
