@@ -1,0 +1,117 @@
+"""What our loopback providers share: a threaded server with moods, a record of what was asked, and idempotency keys."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+import orjson
+
+Answer = tuple[int, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it came in. `replayed` says that its key was seen before and nothing was done."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    body: Any
+    key: str
+    headers: dict[str, str] = field(repr=False)
+    replayed: bool = False
+
+
+class Loopback(ThreadingHTTPServer):
+    """A provider. Subclasses route. Moods: well, fails (500), hangs, refuses (400), lies (HTML with status 200)."""
+
+    daemon_threads = True
+    key_header = "Idempotency-Key"
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.mood = "well"
+        self.asked: list[Asked] = []
+        self.answers: dict[str, Answer] = {}
+        self.guard = threading.Lock()
+        self.released = threading.Event()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    @property
+    def changes(self) -> list[Asked]:
+        """The requests that changed something: each key once."""
+        return [asked for asked in self.asked if asked.method != "GET" and asked.key and not asked.replayed]
+
+    def route(self, asked: Asked) -> Answer:
+        raise NotImplementedError
+
+    def parse(self, raw: bytes) -> Any:
+        return orjson.loads(raw) if raw else None
+
+    def respond(self, method: str, target: str, headers: dict[str, str], raw: bytes) -> Answer:
+        split = urlsplit(target)
+        key = headers.get(self.key_header, "")
+        replayed = bool(key) and key in self.answers
+        query = dict(parse_qsl(split.query))
+        asked = Asked(method, split.path, query, self.parse(raw), key, headers, replayed)
+        with self.guard:
+            self.asked.append(asked)
+            if self.mood == "well":
+                if replayed:
+                    return self.answers[key]
+                answer = self.route(asked)
+                if key and answer[0] < 500:
+                    self.answers[key] = answer
+                return answer
+        if self.mood == "hangs":
+            self.released.wait(30)
+        return {"refuses": (400, {"error": {"type": "invalid_request_error", "message": "no"}}), "lies": (200, b"<html>")}.get(
+            self.mood, (500, {"error": {"type": "api_error", "message": "down"}})
+        )
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that gave up is what the tests want."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Loopback
+
+    def do_GET(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        status, body = self.server.respond(self.command, self.path, dict(self.headers), self.rfile.read(length))
+        raw = body if isinstance(body, bytes) else b"" if body is None else orjson.dumps(body)
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    do_POST = do_DELETE = do_PATCH = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Silent."""
+
+
+L = TypeVar("L", bound=Loopback)
+
+
+@contextmanager
+def serving(make: Callable[[], L]) -> Iterator[L]:
+    """The server, listening until the block ends."""
+    server = make()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.released.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
