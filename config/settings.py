@@ -180,6 +180,14 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
     "billing-reconcile": {"task": "billing.tasks.reconcile", "schedule": timedelta(days=1)},
     "billing-reconcile-overdue": {"task": "billing.tasks.reconcile_overdue", "schedule": timedelta(hours=1)},
     "credits-lapse-reservations": {"task": "credits.tasks.lapse_reservations", "schedule": timedelta(minutes=1)},
+    "organizations-settle-due-farewells": {
+        "task": "organizations.tasks.settle_due_farewells",
+        "schedule": timedelta(minutes=1),
+    },
+    "organizations-expire-invitations": {
+        "task": "organizations.tasks.expire_invitations",
+        "schedule": timedelta(minutes=10),
+    },
     "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": timedelta(hours=6)},
 }
 
