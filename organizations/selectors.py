@@ -10,12 +10,12 @@ from organizations.models import AuditEntry, Invitation, Membership, Organizatio
 def organizations_of(user: User) -> QuerySet[Organization]:
     """The user's organizations by name, each with `role`, `member_count` and `repo_count`."""
     mine = Organization.objects.filter(memberships__user=user).annotate(role=F("memberships__role"))
-    return _with_counts(mine).order_by("name", "id")
+    return with_counts(mine).order_by("name", "id")
 
 
 def organization_detail(organization: Organization) -> Organization:
     """The organization with its owner, `member_count` and `repo_count`; UnknownOrganization once it is deleted."""
-    row = _with_counts(Organization.objects.select_related("owner")).filter(pk=organization.pk).first()
+    row = with_counts(Organization.objects.select_related("owner")).filter(pk=organization.pk).first()
     if row is None:
         raise UnknownOrganization
     return row
@@ -36,7 +36,8 @@ def audit_log_of(organization: Organization) -> QuerySet[AuditEntry]:
     return organization.audit_entries.select_related("actor").order_by("-created_at", "-id")
 
 
-def _with_counts(organizations: QuerySet[Organization]) -> QuerySet[Organization]:
+def with_counts(organizations: QuerySet[Organization]) -> QuerySet[Organization]:
+    """Each with `member_count` and `repo_count`."""
     # Repositories belong to an app above this one; they are reached by the name of the relation.
     return organizations.annotate(member_count=_number_of("memberships"), repo_count=_number_of("repositories"))
 
