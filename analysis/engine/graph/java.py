@@ -47,7 +47,8 @@ class JavaResolver:
             return resolution
         package = _package_part(names[0])
         # A package that is not there beside packages that are is written by a generator.
-        if package in self._packages or package.rpartition(".")[0] in self._packages:
+        parent = package.rpartition(".")[0]
+        if package in self._packages or (parent and parent in self._packages):
             return MISSING
         resolution = outside(package)
         if not statement.names:

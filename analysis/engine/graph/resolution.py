@@ -1,7 +1,8 @@
 """What became of one import statement."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from analysis.engine.facts import FileFacts, Import
 from analysis.engine.languages import FileKind, kind_of
@@ -10,8 +11,7 @@ Files = Mapping[str, FileFacts]
 Target = tuple[str, tuple[str, ...]]  # the imported file and the names taken from it
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(msgspec.Struct, frozen=True, gc=False):
     """Files of the project, or the name of a package outside, or neither.
 
     `missing` is true when the import points into the project but at no file that is there (generated later, for

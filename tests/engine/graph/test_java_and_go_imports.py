@@ -59,6 +59,12 @@ def test_libraries_are_told_by_package_and_generated_classes_are_unresolved():
     assert [found.target for found in graph.unresolved[f"{JAVA}/org/shop/A.java"]] == ["org.shop.gen.Made"]
 
 
+def test_a_file_without_a_package_makes_no_library_a_part_of_the_project():
+    graph = graph_of({f"{JAVA}/Main.java": ["joptsimple.OptionSpec"]})
+
+    assert [found.package for found in graph.external[f"{JAVA}/Main.java"]] == ["joptsimple"]
+
+
 GO_CASES = {
     "a package is its face: the file named after it": (
         {"go.mod": GO_MOD, "main.go": ["example.org/shop/cart"], "cart/cart.go": [], "cart/a.go": []},
