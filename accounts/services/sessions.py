@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts import tokens
@@ -86,9 +87,21 @@ def log_out(*, session: Session) -> None:
     Session.objects.filter(pk=session.pk).revoke()
 
 
+def revoke(*, sessions: QuerySet[Session]) -> int:
+    """End the given sessions; how many of them were still open."""
+    return Session.objects.filter(pk__in=sessions.values("pk")).revoke()
+
+
 def revoke_sessions(*, user: User) -> int:
     """Sign an account out everywhere; how many sessions that ended."""
     return user.sessions.all().revoke()
+
+
+@transaction.atomic
+def disable(*, user: User) -> None:
+    """Close an account: it is signed out everywhere and cannot come in again until staff enable it."""
+    User.objects.filter(pk=user.pk).update(is_active=False, updated_at=timezone.now())
+    user.sessions.all().revoke()
 
 
 def _rotate(session: Session, jti: str, fresh: tokens.Refresh) -> bool:

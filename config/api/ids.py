@@ -8,6 +8,9 @@ from config.errors import NotFound
 def key_of(identifier: str) -> UUID:
     """The UUID behind an opaque id; NotFound when it cannot be one."""
     try:
-        return UUID(identifier)
+        key = UUID(identifier)
     except ValueError as error:
         raise NotFound from error
+    if str(key) != identifier:  # UUID() also reads braces, capitals and the digits of other scripts
+        raise NotFound
+    return key

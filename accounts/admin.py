@@ -1,0 +1,122 @@
+"""The staff side of accounts: people, their sign-ins, letters. Passwords, token ids and secrets are never shown."""
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from django.contrib import admin, messages
+from django.contrib.auth.models import Group
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+
+from accounts import letters, services
+from accounts.models import Letter, PasswordReset, Session, User
+
+SIGN_INS_SHOWN = 10
+
+# allauth's own pages show client secrets and tokens, and groups are not used here.
+for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Group):
+    if admin.site.is_registered(model):
+        admin.site.unregister(model)
+
+
+class Unwritable:
+    """Rows that only the service itself writes: staff read them and use the actions."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(User)
+class UserAdmin(ModelAdmin):
+    list_display = ("email", "name", "provider", "is_active", "is_staff", "last_login", "open_sessions")
+    list_filter = ("provider", "is_active", "is_staff")
+    search_fields = ("email", "name")
+    ordering = ("-created_at",)
+    fields = ("email", "name", "provider", "is_active", "is_staff", "last_login", "created_at", "recent_sign_ins")
+    readonly_fields = ("email", "provider", "last_login", "created_at", "recent_sign_ins")
+    actions = ("sign_out_everywhere", "disable")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        still_open = Count("sessions", filter=Q(sessions__revoked_at=None))
+        rows: QuerySet[User] = super().get_queryset(request)
+        return rows.annotate(open_sessions=still_open)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
+        """Only a superuser makes somebody staff."""
+        return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, "is_staff")
+
+    @admin.display(description="open sessions", ordering="open_sessions")
+    def open_sessions(self, user: Any) -> int:
+        return int(user.open_sessions)
+
+    @admin.display(description="last sign-ins")
+    def recent_sign_ins(self, user: User) -> SafeString:
+        latest = user.sessions.order_by("-created_at")[:SIGN_INS_SHOWN]
+        lines = ((f"{row.created_at:%Y-%m-%d %H:%M} UTC", row.provider, row.address or "?") for row in latest)
+        return format_html_join("", "{}, {}, from {}<br>", lines)
+
+    @admin.action(description="Sign out everywhere", permissions=["change"])
+    def sign_out_everywhere(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        ended = sum(services.revoke_sessions(user=user) for user in users)
+        messages.success(request, f"Sessions ended: {ended}")
+
+    @admin.action(description="Disable and sign out", permissions=["change"])
+    def disable(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        for user in users:
+            services.disable(user=user)
+        messages.success(request, "Disabled; every session is refused from now on")
+
+
+@admin.register(Session)
+class SessionAdmin(Unwritable, ModelAdmin):
+    list_display = ("user", "provider", "address", "created_at", "rotated_at", "expires_at", "revoked_at")
+    list_filter = ("provider", ("revoked_at", admin.EmptyFieldListFilter))
+    list_select_related = ("user",)
+    search_fields = ("user__email", "address")
+    date_hierarchy = "created_at"
+    ordering = ("-created_at",)
+    fields = ("user", "provider", "address", "created_at", "rotated_at", "expires_at", "revoked_at")
+    actions = ("revoke",)
+
+    @admin.action(description="Revoke: refuse both tokens from now on")
+    def revoke(self, request: HttpRequest, sessions: QuerySet[Session]) -> None:
+        ended = services.revoke(sessions=sessions)
+        messages.success(request, f"Sessions ended: {ended}")
+
+
+@admin.register(PasswordReset)
+class PasswordResetAdmin(Unwritable, ModelAdmin):
+    list_display = ("user", "created_at", "expires_at", "used_at")
+    list_select_related = ("user",)
+    search_fields = ("user__email",)
+    ordering = ("-created_at",)
+    fields = ("user", "created_at", "expires_at", "used_at")
+
+
+@admin.register(Letter)
+class LetterAdmin(Unwritable, ModelAdmin):
+    list_display = ("kind", "recipient", "created_at", "attempts", "due_at", "sent_at")
+    list_filter = ("kind", ("sent_at", admin.EmptyFieldListFilter), ("due_at", admin.EmptyFieldListFilter))
+    search_fields = ("recipient",)
+    ordering = ("-created_at",)
+    fields = ("kind", "recipient", "created_at", "attempts", "due_at", "sent_at")
+    actions = ("send_again",)
+
+    @admin.action(description="Send again")
+    def send_again(self, request: HttpRequest, rows: QuerySet[Letter]) -> None:
+        for letter in rows:
+            letters.send_again(letter.pk)
+        messages.success(request, "Queued")
