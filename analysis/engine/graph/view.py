@@ -1,12 +1,13 @@
 """The architecture graph of the API, in the words of the specification."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from analysis.engine.graph.breaks import Files, deep_imports, layer_breaks
 from analysis.engine.graph.layers import assign_layers
 from analysis.engine.graph.model import Edge, ImportGraph
+from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Finding
 from analysis.engine.policy import Policy
 
@@ -30,16 +31,17 @@ EdgeKey = tuple[str, str]
 
 
 def architecture_graph(
-    graph: ImportGraph, policy: Policy, findings: Iterable[Finding], files: Files, hotspots: Collection[str]
+    graph: ImportGraph, policy: Policy, findings: Iterable[Finding], files: Files, hotspots: Iterable[Hotspot]
 ) -> dict[str, Any]:
     """Nodes, edges, modules, layers and statistics of the project without its tests.
 
-    `findings` are those of the whole scan; only open ones count. `hotspots` are the paths of files that are hotspots.
+    `findings` are those of the whole scan; only open ones count. `hotspots` are the ranked files of the scan.
     An edge is a violation when an open finding stands for it. Domain files that import frameworks leave the project,
     so they mark no edge. Statistics are counted from the nodes and edges of the answer.
     """
     open_findings = [finding for finding in findings if not finding.suppressed_by and not finding.in_test]
     places = assign_layers(graph.nodes, policy)
+    hot = {hotspot.file for hotspot in hotspots if hotspot.is_hotspot}
     per_file = Counter(finding.file for finding in open_findings)
     nodes = []
     for path in graph.nodes:
@@ -56,7 +58,7 @@ def architecture_graph(
                 "violations": per_file[path],
                 "complexity": files[path].complexity,
                 "linesOfCode": files[path].code_lines,
-                "isHotspot": path in hotspots,
+                "isHotspot": path in hot,
             }
         )
     edges = _edges(graph, _violations(graph, policy, open_findings, files))

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from analysis.engine.graph import architecture_graph, build_graph
 from analysis.engine.graph.view import LAYER_COLORS
+from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Finding
 from analysis.engine.policy import Policy
 from analysis.engine.rules import arch_circular_import, arch_deep_import, arch_layer_violation
@@ -12,6 +13,7 @@ from tests.engine.graph.project import codebase_of, files_of, imported, policy_o
 
 RULES = (arch_layer_violation, arch_circular_import, arch_deep_import)
 LEAST_CONTRAST = 3
+HOTSPOTS = (Hotspot("src/api/a.ts", 90, 20, 1, 88), Hotspot("src/domain/b.ts", 5, 1, 0, 12))
 
 
 def view_of(contents, policy=None, findings=None, hotspots=()):
@@ -29,7 +31,7 @@ def marked(view):
 def test_a_node_tells_all_that_the_specification_names():
     policy = policy_of("api=src/api/**", "domain=src/domain/**")
     findings = [Finding("x", "src/api/a.ts", 1, "m"), Finding("x", "src/api/a.ts", 2, "m", suppressed_by="known")]
-    view = view_of({"src/api/a.ts": ["../domain/b"], "src/domain/b.ts": []}, policy, findings, {"src/api/a.ts"})
+    view = view_of({"src/api/a.ts": ["../domain/b"], "src/domain/b.ts": []}, policy, findings, HOTSPOTS)
 
     assert view["nodes"][0] == {
         "id": "src/api/a.ts",
@@ -42,6 +44,7 @@ def test_a_node_tells_all_that_the_specification_names():
         "linesOfCode": 0,
         "isHotspot": True,
     }
+    assert [node["isHotspot"] for node in view["nodes"]] == [True, False]
     assert view["edges"] == [
         {
             "source": "src/api/a.ts",
