@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -139,6 +140,14 @@ class Walletpay:
         return parsed
 
     def _send(self, method: str, path: str, body: Any = None, *, key: str = "") -> Answer:
+        answer = self._send_once(method, path, body, key)
+        if answer.status == HTTPStatus.UNAUTHORIZED:
+            # The kept token was withdrawn before its time.
+            cache.delete(self._token_name)
+            answer = self._send_once(method, path, body, key)
+        return answer
+
+    def _send_once(self, method: str, path: str, body: Any, key: str) -> Answer:
         headers = {
             "Accept": "application/json",
             "Authorization": f"Bearer {self._token()}",
@@ -150,11 +159,14 @@ class Walletpay:
         content = b"" if body is None else orjson.dumps(body)
         return exchange(method, self.api_url + path, headers=headers, content=content)
 
-    def _token(self) -> str:
-        # Kept in the cache under a name that changes with the credentials; losing it costs one more call.
+    @property
+    def _token_name(self) -> str:
         digest = hashlib.sha256(f"{self.api_url} {self.client_id} {self.client_secret}".encode()).hexdigest()
-        name = f"walletpay-token:{digest}"
-        if kept := cache.get(name):
+        return f"walletpay-token:{digest}"
+
+    def _token(self) -> str:
+        # Losing the kept token costs one more call.
+        if kept := cache.get(self._token_name):
             return str(kept)
         credentials = base64.b64encode(f"{self.client_id}:{self.client_secret}".encode()).decode()
         answer = exchange(
@@ -174,7 +186,7 @@ class Walletpay:
             raise MalformedAnswer
         lifetime = int(decimal(parsed, "expires_in")) - int(TOKEN_SLACK.total_seconds())
         if lifetime > 0:
-            cache.set(name, token, lifetime)
+            cache.set(self._token_name, token, lifetime)
         return token
 
 

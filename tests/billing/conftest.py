@@ -25,9 +25,7 @@ PLANS = ["solo", "pro", "team", "enterprise"]
 def price_tables(settings: Any) -> None:
     cycles = ["monthly", "annual"]
     settings.CARDPAY_PRICES = {f"{plan}_{cycle}": f"price_{plan}_{cycle}" for plan in PLANS for cycle in cycles}
-    settings.WALLETPAY_PLANS = {
-        f"{plan}_{cycle}": f"P-{plan}-{cycle}".upper() for plan in PLANS for cycle in cycles
-    }
+    settings.WALLETPAY_PLANS = {f"{plan}_{cycle}": f"P-{plan}-{cycle}".upper() for plan in PLANS for cycle in cycles}
 
 
 @pytest.fixture

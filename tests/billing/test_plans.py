@@ -117,5 +117,3 @@ class TestUsage:
     @pytest.mark.parametrize("path", ["usage", "enforcement"])
     def test_a_stranger_finds_nothing(self, as_stranger, organization, path):
         assert as_stranger.get(f"/v1/plans/org/{organization.id}/{path}").status_code == 404
-
-

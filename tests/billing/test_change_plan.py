@@ -1,0 +1,168 @@
+"""POST /billing/change-plan and /billing/preview-change, and the figures behind them."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+import time_machine
+
+from billing.proration import prorate
+from credits.selectors import balance_of
+from tests.conftest import client_of
+
+pytestmark = pytest.mark.django_db
+
+CHANGE, PREVIEW = "/v1/billing/change-plan", "/v1/billing/preview-change"
+START, END = datetime(2026, 6, 1, tzinfo=UTC), datetime(2026, 7, 1, tzinfo=UTC)
+HALFWAY = datetime(2026, 6, 16, tzinfo=UTC)
+
+
+class TestProration:
+    def figures(self, price, new_price, at=HALFWAY, same_cycle=True):
+        return prorate(
+            price=Decimal(price), new_price=Decimal(new_price), start=START, end=END, at=at, same_cycle=same_cycle
+        )
+
+    def test_an_upgrade_halfway_costs_half_the_difference(self):
+        figures = self.figures("29", "99")
+
+        assert (figures.credit, figures.due, figures.difference) == (
+            Decimal("14.50"),
+            Decimal("84.50"),
+            Decimal("35.00"),
+        )
+
+    def test_a_downgrade_is_negative_and_owes_nothing_above_the_credit(self):
+        figures = self.figures("99", "12")
+
+        assert (figures.credit, figures.due, figures.difference) == (
+            Decimal("49.50"),
+            Decimal("0.00"),
+            Decimal("-43.50"),
+        )
+
+    def test_another_cycle_starts_a_new_period_at_its_full_price(self):
+        assert self.figures("29", "290", same_cycle=False).difference == Decimal("275.50")
+
+    def test_halves_are_rounded_up(self):
+        assert self.figures("12.01", "12.01").credit == Decimal("6.01")
+
+    @pytest.mark.parametrize(
+        ("at", "credit"), [(START, "29.00"), (END, "0.00"), (datetime(2027, 1, 1, tzinfo=UTC), "0.00")]
+    )
+    def test_the_share_stays_between_nothing_and_all(self, at, credit):
+        assert self.figures("29", "99", at=at).credit == Decimal(credit)
+
+
+@pytest.fixture
+def to_team(organization):
+    return {"orgId": str(organization.id), "planId": "team", "billingCycle": "monthly"}
+
+
+@pytest.fixture
+def halfway(by_card):
+    """Exactly half of the period is over."""
+    middle = by_card.current_period_start + (by_card.current_period_end - by_card.current_period_start) / 2
+    with time_machine.travel(middle, tick=False):
+        yield
+
+
+class TestChangePlan:
+    def change(self, owner, organization, body):
+        return client_of(owner).post(CHANGE, body)
+
+    def test_by_card_it_takes_effect_at_once(self, owner, organization, to_team, halfway):
+        response = self.change(owner, organization, to_team)
+
+        assert response.json() == {
+            "previousPlan": "pro",
+            "newPlan": "team",
+            "effectiveImmediately": True,
+            "proratedAmount": 35,
+        }
+        organization.refresh_from_db()
+        assert organization.plan_id == "team"
+
+    def test_an_upgrade_grants_the_difference_in_credits(self, owner, organization, to_team, halfway):
+        self.change(owner, organization, to_team)
+
+        assert balance_of(organization).balance == 2000
+
+    def test_a_downgrade_is_negative_and_takes_away_credits(self, owner, organization, to_team, halfway):
+        response = self.change(owner, organization, {**to_team, "planId": "solo"})
+
+        assert response.json()["proratedAmount"] == -8.5
+        assert balance_of(organization).balance == 50
+
+    def test_the_provider_prorates_at_the_same_second(self, owner, organization, to_team, by_card, cardpay, halfway):
+        self.change(owner, organization, to_team)
+
+        sent = cardpay.changes[-1]
+        middle = (by_card.current_period_start.timestamp() + by_card.current_period_end.timestamp()) / 2
+        assert int(sent.body["proration_date"]) == int(middle)
+        assert sent.body["items[0][price]"] == "price_team_monthly"
+        assert sent.body["items[0][id]"].startswith("si_")
+        assert sent.key
+
+    def test_by_wallet_it_waits_for_the_payer(self, as_owner, organization, to_team, by_wallet, walletpay):
+        response = as_owner.post(CHANGE, to_team)
+
+        assert response.json()["effectiveImmediately"] is False
+        assert response.json()["approvalUrl"].startswith(walletpay.url)
+        organization.refresh_from_db()
+        assert organization.plan_id == "pro"
+
+    @pytest.mark.parametrize("url", [CHANGE, PREVIEW])
+    def test_the_same_plan_and_cycle_is_no_change(self, as_owner, to_team, by_card, url):
+        assert as_owner.post(url, {**to_team, "planId": "pro"}).status_code == 400
+
+    def test_the_same_plan_in_another_cycle_is_one(self, as_owner, to_team, by_card, organization):
+        assert as_owner.post(CHANGE, {**to_team, "planId": "pro", "billingCycle": "annual"}).status_code == 200
+
+    @pytest.mark.parametrize("url", [CHANGE, PREVIEW])
+    @pytest.mark.parametrize(
+        "change", [{"planId": "free"}, {"planId": "gold"}, {"billingCycle": "weekly"}, {"orgId": 1}]
+    )
+    def test_a_bad_body_is_refused(self, as_owner, to_team, by_card, url, change):
+        assert as_owner.post(url, {**to_team, **change}).status_code == 400
+
+    @pytest.mark.parametrize("url", [CHANGE, PREVIEW])
+    def test_a_free_organization_buys_first(self, as_owner, to_team, cardpay, url):
+        assert as_owner.post(url, to_team).status_code == 403
+
+    @pytest.mark.parametrize("mood", ["fails", "refuses", "lies"])
+    def test_a_failing_provider_changes_nothing(self, as_owner, to_team, by_card, cardpay, organization, mood):
+        cardpay.mood = mood
+
+        assert as_owner.post(CHANGE, to_team).status_code == 502
+        organization.refresh_from_db()
+        assert organization.plan_id == "pro"
+
+    def test_without_settings_it_is_unavailable(self, as_owner, to_team, by_card, settings):
+        settings.CARDPAY_SECRET_KEY = ""
+
+        assert as_owner.post(CHANGE, to_team).status_code == 503
+
+    def test_an_admin_may_preview_but_not_change(self, as_admin, as_member, to_team, by_card):
+        assert as_admin.post(CHANGE, to_team).status_code == 403
+        assert as_admin.post(PREVIEW, to_team).status_code == 200
+        assert as_member.post(PREVIEW, to_team).status_code == 403
+
+
+class TestPreviewChange:
+    def test_it_tells_the_figures_and_changes_nothing(self, owner, organization, to_team, cardpay, halfway):
+        asked = len(cardpay.asked)
+        response = client_of(owner).post(PREVIEW, to_team)
+
+        assert response.json() == {
+            "currentPlan": "pro",
+            "newPlan": "team",
+            "currentPrice": 29,
+            "newPrice": 99,
+            "proratedCredit": 14.5,
+            "amountDue": 84.5,
+            "billingCycle": "monthly",
+        }
+        organization.refresh_from_db()
+        assert organization.plan_id == "pro"
+        assert len(cardpay.asked) == asked

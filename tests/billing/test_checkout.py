@@ -1,0 +1,170 @@
+"""POST /billing/checkout, /billing/walletpay/checkout and /billing/portal."""
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+
+CARD, WALLET = "/v1/billing/checkout", "/v1/billing/walletpay/checkout"
+
+
+@pytest.fixture
+def order(organization):
+    return {"orgId": str(organization.id), "planId": "pro", "billingCycle": "annual"}
+
+
+class TestCheckoutByCard:
+    def test_the_owner_gets_the_address_of_the_hosted_page(self, as_owner, order, cardpay):
+        response = as_owner.post(CARD, order)
+
+        assert response.status_code == 200
+        assert response.json()["checkoutUrl"].startswith(f"{cardpay.url}/pay/")
+
+    def test_the_provider_learns_who_buys_what(self, as_owner, order, cardpay):
+        as_owner.post(CARD, order)
+
+        [session] = cardpay.sessions.values()
+        assert session["client_reference_id"] == order["orgId"]
+        assert session["subscription_data[metadata][orgId]"] == order["orgId"]
+        assert session["line_items[0][price]"] == "price_pro_annual"
+        assert session["mode"] == "subscription"
+        assert session["customer_email"] == "olivia@example.org"
+
+    def test_asking_twice_leads_to_one_page(self, as_owner, order, cardpay):
+        first, second = as_owner.post(CARD, order), as_owner.post(CARD, order)
+
+        assert first.json() == second.json()
+        assert len(cardpay.changes) == 1
+
+    def test_nothing_changes_here_before_it_is_paid(self, as_owner, order, cardpay, organization):
+        as_owner.post(CARD, order)
+
+        subscription = as_owner.get(f"/v1/billing/subscription/{organization.id}").json()
+        assert (subscription["planId"], subscription["status"]) == ("free", "inactive")
+
+    def test_a_running_subscription_conflicts(self, as_owner, order, by_card):
+        response = as_owner.post(CARD, order)
+
+        assert response.status_code == 409
+        assert response.json()["message"] == ("The organization has a subscription already; change its plan instead")
+
+    @pytest.mark.parametrize("status", ["past_due", "cancelling"])
+    def test_so_does_one_in_trouble(self, as_owner, order, by_card, status):
+        type(by_card).objects.update(status=status, cancel_at_period_end=status == "cancelling")
+
+        assert as_owner.post(CARD, order).status_code == 409
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("planId", "free"),
+            ("planId", "gold"),
+            ("planId", 1),
+            ("planId", None),
+            ("billingCycle", "weekly"),
+            ("billingCycle", []),
+            ("orgId", 7),
+            ("orgId", None),
+        ],
+    )
+    def test_a_bad_order_names_its_field(self, as_owner, order, cardpay, field, value):
+        response = as_owner.post(CARD, {**order, field: value})
+
+        assert response.status_code == 400
+        assert response.json()["message"].startswith(f"{field}: ")
+
+    @pytest.mark.parametrize("field", ["planId", "billingCycle", "orgId"])
+    def test_every_field_is_needed(self, as_owner, order, cardpay, field):
+        del order[field]
+
+        assert as_owner.post(CARD, order).status_code == 400
+
+    @pytest.mark.parametrize("url", [CARD, WALLET])
+    def test_only_the_owner_buys(self, as_admin, as_member, as_stranger, anonymous, order, url):
+        assert as_admin.post(url, order).status_code == 403
+        assert as_member.post(url, order).status_code == 403
+        assert as_stranger.post(url, order).status_code == 404
+        assert anonymous.post(url, order).status_code == 401
+
+    @pytest.mark.parametrize("url", [CARD, WALLET])
+    def test_without_settings_the_provider_is_unavailable(self, as_owner, order, url):
+        response = as_owner.post(url, order)
+
+        assert response.status_code == 503
+        assert response.json()["message"] == "This payment provider is not set up here"
+
+    def test_a_price_that_is_in_no_table_is_unavailable(self, as_owner, order, cardpay, settings):
+        settings.CARDPAY_PRICES = {}
+
+        assert as_owner.post(CARD, order).status_code == 503
+
+    @pytest.mark.parametrize("mood", ["fails", "refuses", "lies"])
+    def test_a_failing_provider_is_a_bad_gateway(self, as_owner, order, cardpay, mood):
+        cardpay.mood = mood
+
+        assert as_owner.post(CARD, order).status_code == 502
+
+
+class TestCheckoutByWallet:
+    def test_the_owner_gets_the_address_of_the_approval(self, as_owner, order, walletpay):
+        response = as_owner.post(WALLET, order)
+
+        assert response.status_code == 200
+        assert response.json()["approvalUrl"].startswith(f"{walletpay.url}/approve")
+
+    def test_the_provider_learns_who_buys_what(self, as_owner, order, walletpay):
+        as_owner.post(WALLET, order)
+
+        [made] = walletpay.subscriptions.values()
+        assert (made["custom_id"], made["plan_id"]) == (order["orgId"], "P-PRO-ANNUAL")
+
+    def test_asking_twice_makes_one_subscription(self, as_owner, order, walletpay):
+        as_owner.post(WALLET, order)
+        as_owner.post(WALLET, order)
+
+        assert len(walletpay.subscriptions) == 1
+
+    def test_the_key_goes_under_the_provider_s_own_name_too(self, as_owner, order, walletpay):
+        as_owner.post(WALLET, order)
+
+        headers = walletpay.changes[-1].headers
+        assert headers["Walletpay-Request-Id"] == headers["PayPal-Request-Id"]
+
+    def test_a_token_that_was_withdrawn_is_fetched_anew(self, as_owner, order, walletpay):
+        as_owner.post(WALLET, order)
+        walletpay.token = "token-2"
+
+        assert as_owner.post(WALLET, {**order, "planId": "team"}).status_code == 200
+
+    @pytest.mark.parametrize("mood", ["fails", "refuses", "lies"])
+    def test_a_failing_provider_is_a_bad_gateway(self, as_owner, order, walletpay, mood):
+        walletpay.mood = mood
+
+        assert as_owner.post(WALLET, order).status_code == 502
+
+
+class TestPortal:
+    url = "/v1/billing/portal"
+
+    def test_the_owner_gets_the_address_of_the_portal(self, as_owner, by_card, organization, cardpay):
+        response = as_owner.post(self.url, {"orgId": str(organization.id)})
+
+        assert response.json() == {"portalUrl": f"{cardpay.url}/portal/{by_card.customer_id}"}
+
+    def test_a_free_organization_has_none(self, as_owner, organization, cardpay):
+        response = as_owner.post(self.url, {"orgId": str(organization.id)})
+
+        assert response.status_code == 403
+        assert "Solo" in response.json()["message"]
+
+    def test_the_wallet_provider_has_none(self, as_owner, by_wallet, organization):
+        assert as_owner.post(self.url, {"orgId": str(organization.id)}).status_code == 503
+
+    def test_only_the_owner_may(self, as_admin, as_stranger, by_card, organization):
+        assert as_admin.post(self.url, {"orgId": str(organization.id)}).status_code == 403
+        assert as_stranger.post(self.url, {"orgId": str(organization.id)}).status_code == 404
+
+    def test_a_plan_that_staff_gave_has_no_subscription_to_manage(self, as_owner, organization, cardpay):
+        organization.plan_id = "pro"
+        organization.save()
+
+        assert as_owner.post(self.url, {"orgId": str(organization.id)}).status_code == 409
