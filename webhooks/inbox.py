@@ -34,6 +34,7 @@ LEASE = timedelta(seconds=60)
 # A worker takes new events for this long, then lets other work have its turn.
 TURN_SECONDS = 20.0
 NUDGES_PER_SWEEP = 8
+SQLITE_BREAK_SECONDS = 0.02
 # After a failed hint the broker is left alone for a while, so that a broker that hangs does not slow down every answer.
 BROKER_REST_SECONDS = 5.0
 BODIES_KEPT = timedelta(days=30)
@@ -143,8 +144,15 @@ def drain() -> int:
             return count
         process(event)
         count += 1
+        _let_others_write()
     nudge()
     return count
+
+
+def _let_others_write() -> None:
+    # SQLite has one write lock, and whoever waits for it sleeps between its tries: without a break they hardly get it.
+    if connection.vendor == "sqlite":
+        time.sleep(SQLITE_BREAK_SECONDS)
 
 
 def claim_next() -> WebhookEvent | None:
@@ -172,6 +180,11 @@ def _candidates() -> Any:
 
 
 def _claim(event: WebhookEvent) -> bool:
+    if connection.vendor == "postgresql":
+        # A crash of the database may forget a claim: its holder can then not end the event, and another one takes it.
+        # So the claim need not wait for the disk; the end of the event does.
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL synchronous_commit TO OFF")
     # On SQLite there are no row locks: the condition decides who wins.
     unchanged = WebhookEvent.objects.filter(pk=event.pk, state=event.state, attempts=event.attempts, lease=event.lease)
     event.state, event.lease, event.attempts = State.PROCESSING, uuid4(), event.attempts + 1

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from tests.webhooks import deliveries
 from tests.webhooks.wallet_server import Wallet, running_wallet
+from webhooks import inbox
 from webhooks.models import SourceName, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import Fact, Handler
@@ -22,6 +23,12 @@ def secrets(settings):
     settings.CARDPAY_WEBHOOK_SECRETS = [deliveries.CARDPAY_SECRET, "whsec_second"]
     settings.CODEHOST1_WEBHOOK_SECRET = deliveries.CODEHOST1_SECRET
     settings.CODEHOST2_WEBHOOK_TOKEN = deliveries.CODEHOST2_TOKEN
+
+
+@pytest.fixture(autouse=True)
+def no_breaks(monkeypatch):
+    """Where one test has the database to itself nobody waits for the write lock."""
+    monkeypatch.setattr(inbox, "SQLITE_BREAK_SECONDS", 0)
 
 
 @pytest.fixture
