@@ -8,7 +8,7 @@ import logging
 
 from analysis.engine.extract.parsed import parsed_facts
 from analysis.engine.extract.plain import plain_facts
-from analysis.engine.extract.text import Lines, normalise, reason_to_skip
+from analysis.engine.extract.text import LONGEST_LINE, Lines, normalise, reason_to_skip
 from analysis.engine.facts import FileFacts
 from analysis.engine.languages import PARSED
 
@@ -30,6 +30,8 @@ def _extract(blob: bytes, language: str) -> FileFacts:
     if skipped == "binary":
         return FileFacts(language=language, skipped=skipped)
     lines = Lines(source)
+    if not skipped and lines.longest > LONGEST_LINE and language in PARSED:
+        skipped = "minified"
     if skipped or language not in PARSED:
         return plain_facts(blob, source, language, lines, skipped)
     return parsed_facts(source, language, lines)

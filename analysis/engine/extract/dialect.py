@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tree_sitter import Language, Node, Parser, Query
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 STRUCTURE, BOOLEANS, IMPORTS, COMMENTS, WATCHED = range(5)  # streams of nodes, one per pattern of the query
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(NamedTuple):
     """An import statement with the local names that it binds, each to the full name it stands for."""
 
     fact: Import

@@ -10,7 +10,8 @@ from analysis.engine.facts import Class, Function, FunctionFlag, Loop
 
 FLAT_CASES = 5  # at least so many one-statement cases make a flat switch
 FLAT_SHARE = 0.8  # of all decisions of the function
-MANY_METHODS = 8  # from so many methods on it is worth knowing which fields each one touches
+# Only of a class that is large in one of these ways it is worth knowing which fields each method touches.
+MANY_METHODS, MANY_FIELDS, MANY_LINES, MUCH_COMPLEXITY = 20, 15, 500, 60
 
 _MEMBER = re.compile(rb"\b(?:self|this)\.(\w+)")
 _NAME = re.compile(rb"\b\w+\b")
@@ -94,7 +95,7 @@ def class_facts(file: SourceFile, classes: list[Class], functions: tuple[Functio
 
 
 def _field_use(owner: Class, methods: list[Function], file: SourceFile) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if len(methods) < MANY_METHODS or not owner.fields:
+    if not owner.fields or not _is_large(owner, methods):
         return ()
     fields = frozenset(name.encode() for name in owner.fields)
     pattern = _MEMBER if file.language != "java" else _NAME
@@ -104,6 +105,15 @@ def _field_use(owner: Class, methods: list[Function], file: SourceFile) -> tuple
         touched = fields.intersection(pattern.findall(file.source[starts[method.line - 1] : end]))
         used.append((method.name.rpartition(".")[2], tuple(sorted(name.decode() for name in touched))))
     return tuple(used)
+
+
+def _is_large(owner: Class, methods: list[Function]) -> bool:
+    return (
+        len(methods) > MANY_METHODS
+        or len(owner.fields) > MANY_FIELDS
+        or owner.end_line - owner.line > MANY_LINES
+        or sum(each.cyclomatic for each in methods) > MUCH_COMPLEXITY
+    )
 
 
 def loop_facts(file: SourceFile) -> tuple[Loop, ...]:

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -48,8 +49,6 @@ _LITERAL = re.compile(
     rb"""[rRbBfFuU]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|`[^`]*`""", re.DOTALL
 )
 _NUMBER = re.compile(rb"(?<![\w.])\d[\w.]*")
-_SPACE = re.compile(rb"\s+")
-_TIGHT = re.compile(rb" ?([^\w ]) ?")
 
 
 class SourceFile:
@@ -231,8 +230,9 @@ def innermost_loop(scope: Scope, position: int) -> LoopDraft | None:
 
 def normalised(text: bytes) -> str:
     """Source text as an identity: literals replaced, white space dropped, hashed when long."""
-    text = _NUMBER.sub(b"0", _LITERAL.sub(b"''", text))
-    text = _TIGHT.sub(rb"\1", _SPACE.sub(b" ", text)).strip()
+    if b'"' in text or b"'" in text or b"`" in text:
+        text = _LITERAL.sub(b"''", text)
+    text = b"".join(_NUMBER.sub(b"0", text).split())
     if len(text) > LONGEST_ANCHOR:
         return blake2b(text, digest_size=12).hexdigest()
     return text.decode("utf-8", "replace")
@@ -246,6 +246,7 @@ _TOKEN = re.compile(
 _OPENERS = {b"(": "()", b"[": "[]", b"{": "{}"}
 
 
+@lru_cache(maxsize=20_000)
 def plain_name(raw: bytes) -> str:
     """A callee's text as a dotted name: what stands in brackets is dropped, of very long chains only the end stays."""
     if _PLAIN(raw):

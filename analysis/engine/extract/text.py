@@ -13,7 +13,7 @@ GENERATED_WINDOW = 20  # lines
 _GENERATED = re.compile(
     rb"generated[^\n]{0,120}do not (edit|modify)|do not (edit|modify)[^\n]{0,120}generated|@generated\b"
     rb"|^\W*(this (file|code) (is|was|has been) )?auto-?generated (by|from|with|file|code)\b",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -38,28 +38,21 @@ def normalise(blob: bytes) -> bytes:
 
 
 def reason_to_skip(source: bytes) -> str:
-    """Why a normalised source is not worth parsing, or an empty string."""
+    """Why a normalised source is not worth parsing, or an empty string. (A single long line is seen by `Lines`.)"""
     if b"\0" in source[:BINARY_WINDOW]:
         return "binary"
     if len(source) > LARGEST_BYTES:
         return "too large"
-    if _GENERATED.search(_first_lines(source)):
+    head = _first_lines(source)
+    if b"generated" in head and _GENERATED.search(head):
         return "generated"
-    if _is_minified(source):
+    if len(source) > LONGEST_LINE and len(source) > LONGEST_MEAN_LINE * (source.count(b"\n") + 1):
         return "minified"
     return ""
 
 
 def _first_lines(source: bytes) -> bytes:
-    return b"\n".join(source[:BINARY_WINDOW].split(b"\n", GENERATED_WINDOW)[:GENERATED_WINDOW])
-
-
-def _is_minified(source: bytes) -> bool:
-    if len(source) <= LONGEST_LINE:
-        return False
-    if len(source) > LONGEST_MEAN_LINE * (source.count(b"\n") + 1):
-        return True
-    return max(map(len, source.split(b"\n"))) > LONGEST_LINE
+    return b"\n".join(source[:BINARY_WINDOW].split(b"\n", GENERATED_WINDOW)[:GENERATED_WINDOW]).lower()
 
 
 class Lines:
@@ -72,6 +65,7 @@ class Lines:
         self.starts = list(accumulate(map((1).__add__, map(len, rows)), initial=0))[:-1]
         self.has_code = list(map(bool, map(bytes.strip, rows)))
         self.count = len(rows)
+        self.longest = max(map(len, rows), default=0)
         self.comments = 0
         self._sums: list[int] | None = None
 

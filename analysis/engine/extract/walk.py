@@ -17,12 +17,13 @@ from analysis.engine.facts import Class, FunctionFlag, Import, ImportFlag, LoopC
 from analysis.engine.metrics.complexity import DEEP, runs
 from analysis.engine.rules.base import Look
 
-LONGEST_CALL = 2_000  # bytes of a call that are searched for loop variables
+LONGEST_CALL = 500  # bytes of a call in a loop that are searched for loop variables
+LONGEST_LOOP = 10_000  # bytes of a loop that are searched for assignments
 LONGEST_DECORATOR = 160  # characters
 
 _WORD = re.compile(rb"[A-Za-z_$][\w$]*")
 _ASSIGNED = re.compile(
-    rb"^[ \t]*(?:(?:const|let|var|final) )?(?:[\w.<>\[\]]+ )?"  # Java's type
+    rb"(?:^|[{;])[ \t]*(?:(?:const|let|var|final) )?(?:[\w.<>\[\]]+ )?"  # Java's type
     rb"(\w+(?:, ?\w+)*)(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$",
     re.MULTILINE,
 )
@@ -138,7 +139,7 @@ class Walk:
             names = {variable.encode() for variable in loop.variables}
             if loop.parent is not None:
                 names |= self._dependents(loop.parent)
-            body = self.source[loop.node.start_byte : loop.node.end_byte]
+            body = self.source[loop.node.start_byte : min(loop.node.end_byte, loop.node.start_byte + LONGEST_LOOP)]
             for match in _ASSIGNED.finditer(body):
                 if not names.isdisjoint(_WORD.findall(match[2])):
                     names.update(_WORD.findall(match[1]))
@@ -378,7 +379,12 @@ class Walk:
     def imports(self) -> tuple[Import, ...]:
         """Imports with what their place says about them."""
         found = []
+        scopes = self.file.scopes
+        top_end = scopes[1].start if len(scopes) > 1 else len(self.source)
         for each in self.imported:
+            if each.end <= top_end:
+                found.append(each.fact)
+                continue
             scope = self.file.scope_at(each.start, each.end)
             flags = each.fact.flags | self.dialect.import_flags(scope, self.file)
             if scope.function.index:
