@@ -14,6 +14,10 @@ from accounts.models import SignInProvider, User
 from tests import factories
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "browser: drives Chromium, which must be installed")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def only_loopback() -> Iterator[None]:
     """No test talks to anybody outside this machine."""

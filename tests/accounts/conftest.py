@@ -1,3 +1,4 @@
+import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ github:
     - client_id: our-client
       client_secret: our-secret
       name: Ours
-      redirect_uris: ["http://127.0.0.1:8000/v1/auth/codehost1/callback"]
+      redirect_uris: ["REDIRECT_URI"]
 """
 
 
@@ -45,14 +46,20 @@ def known_to_idp2(idp2: str) -> Any:
     return add
 
 
-@pytest.fixture(scope="session")
-def _code_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    port, folder = servers.free_port(), tmp_path_factory.mktemp("emulate")
-    (folder / "seed.yaml").write_text(SEED)
-    program = npm.installed("emulate") / "dist" / "index.js"
+@contextlib.contextmanager
+def code_host(folder: Path, redirect_uri: str) -> Iterator[str]:
+    """An emulator of the public code host that knows dana and our client; its address."""
+    (folder / "seed.yaml").write_text(SEED.replace("REDIRECT_URI", redirect_uri))
+    port, program = servers.free_port(), npm.installed("emulate") / "dist" / "index.js"
     command = [npm.NODE, program, "start", "--service", "github", "--port", str(port), "--seed", "seed.yaml"]
     with servers.running(command, port=port, cwd=folder):
         yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="session")
+def _code_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with code_host(tmp_path_factory.mktemp("emulate"), "http://127.0.0.1:8000/v1/auth/codehost1/callback") as address:
+        yield address
 
 
 @pytest.fixture
