@@ -62,14 +62,6 @@ class PackageIndex:
             written += [rest, f"src/{rest}", f"lib/{rest}"]
         return [where for where in (resolved(folder, path) for path in written) if where is not None]
 
-    def exports_path(self, target: str) -> bool:
-        """Whether `exports` of the package documents this sub-path. Without `exports` every path is open."""
-        split = self._split(target)
-        if split is None:
-            return False
-        exports = self.by_folder[split[0]].get("exports")
-        return exports is None or bool(_exported(exports, "./" + split[1] if split[1] else "."))
-
     def internal_imports(self, folder: str, target: str) -> list[str]:
         """Paths that a `#name` may mean in the nearest package that maps it."""
         for around in ancestors(folder):
