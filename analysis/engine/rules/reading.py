@@ -72,6 +72,35 @@ def full_callee(call: Node, file: SourceFile) -> str:
     return file.resolve(head.removesuffix("()")) + "()" + dot + rest if head.endswith("()") else callee
 
 
+def is_imported(callee: str, file: SourceFile) -> bool:
+    """Whether the head of a resolved name came from an import of the file, and is no local variable of that name."""
+    head = callee.partition(".")[0]
+    return any(full == head or full.startswith(head + ".") for full in file.bindings.values())
+
+
+def assigned_values(name: str, node: Node, file: SourceFile) -> list[Node]:
+    """The expressions that the innermost function assigns to a name before the node, augmented assignments too."""
+    function = file.enclosing_function(node)
+    start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
+    pattern = _assignment(name)
+    return [_expression_at(match.end(), file) for match in pattern.finditer(file.source, start, node.start_byte)]
+
+
+@lru_cache(maxsize=2_000)
+def _assignment(name: str) -> re.Pattern[bytes]:
+    return re.compile(
+        rb"(?<![\w.$])" + re.escape(name).encode() + rb"(?:\s*:\s*[^=\n:]{1,60})?\s*[+:]?=(?![=>])\s*(?:await\s+)?"
+    )
+
+
+def _expression_at(start: int, file: SourceFile) -> Node:
+    """The outermost expression that begins at this byte."""
+    node = file.tree.root_node.descendant_for_byte_range(start, start + 1) or file.tree.root_node
+    while (parent := node.parent) is not None and parent.start_byte == start and not parent.type.endswith("statement"):
+        node = parent
+    return node.named_children[0] if node.type == "expression_list" and node.named_child_count == 1 else node
+
+
 def within(node: Node, stop: frozenset[str] = DEFINITIONS) -> Iterator[Node]:
     """The named nodes below a node in document order, without what stands in nested definitions."""
     pending = list(reversed(node.named_children))

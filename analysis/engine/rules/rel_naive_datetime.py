@@ -8,7 +8,8 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Rule, Severity
-from analysis.engine.rules.base import JAVA, PYTHON, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import text_after
 
 RULE = Rule(
     id="rel-naive-datetime",
@@ -18,51 +19,90 @@ RULE = Rule(
     severity=Severity.INFO,
     points=0.5,
     suggestion="Use an aware value: `datetime.now(timezone.utc)` / `timezone.now()` / `Instant.now()`.",
-    languages=(*PYTHON, *JAVA),
 )
 
 _NOW = {"datetime.datetime.now": 0, "datetime.datetime.fromtimestamp": 1}  # name to the position of the zone
 _NEVER_AWARE = frozenset({"datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp", "datetime.datetime.today"})
-_MADE_AWARE = re.compile(r"\s*\.(astimezone|replace)\(")
+_MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)\b")
+_WRAPPED = re.compile(r"(make_aware|localize)\(\s*$")
 _MATTERS = re.compile(
-    r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|[<>]=?|\.save\(|\.create\("
+    r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
+    r"|\.is(Before|After)\(",
+    re.IGNORECASE,
 )
-_LOGGING = re.compile(r"\b(log\w*|print|strftime)\b")
+_LOGGING = re.compile(r"\b(log\w*|print|strftime|format)\b|\.isoformat\(|[Ff]ile_?[Nn]ame")
 _TZINFO_POSITION = 7
+_LOCAL_TIME = re.compile(r"""["'`]\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?["'`]$""")
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    positional, keywords = file.arguments(call)
-    if callee in _NOW:
-        if len(positional) > _NOW[callee] or keywords.keys() & {"tz", "**"}:
-            return
-    elif callee == "datetime.datetime":
-        if (
-            (len(positional) < 3 and "year" not in keywords)
-            or len(positional) > _TZINFO_POSITION
-            or keywords.keys() & {"tzinfo", "**"}
-        ):
-            return
-    elif callee == "datetime.datetime.strptime":
-        if len(positional) < 2 or positional[1].type != "string" or "%z" in file.text(positional[1]):
-            return
-    elif callee not in _NEVER_AWARE:
+    if not callee.startswith("datetime.") or not _is_naive(call, callee, file):
         return
-    if _MADE_AWARE.match(file.source[call.end_byte : call.end_byte + 40].decode("utf-8", "replace")):
+    if _MADE_AWARE.match(file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")):
         return
-    yield file.mark(
-        RULE.id,
-        call,
-        f"`{callee.removeprefix('datetime.')}` here gives a time without a zone",
-        severity=_severity(call, file),
-    )
+    if _WRAPPED.search(file.source[max(0, call.start_byte - 60) : call.start_byte].decode("utf-8", "replace")):
+        return
+    if callee == "datetime.date.today":
+        yield file.mark(RULE.id, call, "`date.today()` is the day of this machine's zone", severity="info")
+        return
+    name = callee.removeprefix("datetime.")
+    yield file.mark(RULE.id, call, f"`{name}` here gives a time without a zone", severity=_severity(call, file))
 
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee == "java.time.LocalDateTime.now" and not file.arguments(call)[0]:
-        yield file.mark(RULE.id, call, "`LocalDateTime.now()` has no zone", severity=_severity(call, file))
+        suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
+        message = "`LocalDateTime.now()` has no zone"
+        yield file.mark(RULE.id, call, message, severity=_severity(call, file), suggestion=suggestion)
+    elif callee == "java.text.SimpleDateFormat" and b"setTimeZone" not in file.source:
+        yield file.mark(
+            RULE.id,
+            call,
+            "This `SimpleDateFormat` reads and writes times in the zone of the machine",
+            confidence="medium",
+            suggestion="Use a `DateTimeFormatter` with a zone, or call `setTimeZone`.",
+        )
+
+
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    given = file.arguments(call)[0]
+    if len(given) == 1 and file.callee(call) in ("Date", "Date.parse") and _LOCAL_TIME.match(file.text(given[0])):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"{file.text(given[0])} names no zone: it is read in the zone of the machine",
+            severity=_severity(call, file),
+            suggestion="End the text with `Z` or an offset.",
+        )
+
+
+def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
+    given = file.arguments(call)[0]
+    if file.callee(call) == "time.Date" and given and file.text(given[-1]) == "nil":
+        yield file.mark(
+            RULE.id,
+            call,
+            "`time.Date` with a nil location panics",
+            severity="warning",
+            suggestion="Pass `time.UTC`.",
+        )
+
+
+def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
+    positional, keywords = file.arguments(call)
+    if callee in _NOW:
+        return len(positional) <= _NOW[callee] and not keywords.keys() & {"tz", "**"}
+    if callee == "datetime.datetime":
+        given = len(positional) + len(keywords.keys() & {"year", "month", "day"})
+        splat = any(each.type == "list_splat" for each in positional)
+        return 3 <= given <= _TZINFO_POSITION and not splat and not keywords.keys() & {"tzinfo", "**"}
+    if callee == "datetime.datetime.strptime":
+        if len(positional) < 2 or positional[1].type != "string" or "%z" in file.text(positional[1]):
+            return False
+        return not re.match(r"[^\n]*\n\s*[^\n]*(make_aware|\.replace\(tzinfo|\.localize\()", text_after(call, file))
+    return callee in _NEVER_AWARE or callee == "datetime.date.today"
 
 
 def _severity(call: Node, file: SourceFile) -> str:
@@ -78,5 +118,7 @@ WATCHES = (
         PYTHON,
         names=frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp", "datetime", "strptime"}),
     ),
-    Watch("call", look_at_java, JAVA, names=frozenset({"now"})),
+    Watch("call", look_at_java, JAVA, names=frozenset({"now", "SimpleDateFormat"})),
+    Watch("call", look_at_script, SCRIPT, names=frozenset({"Date", "parse"})),
+    Watch("call", look_at_go, GO, names=frozenset({"Date"})),
 )

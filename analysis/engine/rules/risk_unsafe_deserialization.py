@@ -11,7 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_name, text_before
+from analysis.engine.rules.reading import function_name, is_imported, text_before
 
 RULE = Rule(
     id="risk-unsafe-deserialization",
@@ -45,6 +45,8 @@ _SCRIPT_LOADERS = frozenset({"node-serialize.unserialize", "v8.deserialize"})
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
+    if not is_imported(callee, file):
+        return
     if callee in _LOADERS:
         if not _reads_own_bytes(call, callee, file):
             yield _mark(call, f"`{callee}` runs code that stands in the bytes", file)

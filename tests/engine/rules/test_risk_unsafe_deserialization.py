@@ -26,6 +26,7 @@ FINE = [
     "import torch\ntorch.load(path, weights_only=True)",
     "import pickle\ndef copy(x):\n    return pickle.loads(pickle.dumps(x))",
     "import pickle\ndef copy(x):\n    text = pickle.dumps(x)\n    return pickle.loads(text)",
+    "from ruamel.yaml import YAML\nyaml = YAML()\nyaml.load(x)",
     "import jose\njose.load(x)",
 ]
 SCRIPT_FLAGGED = [

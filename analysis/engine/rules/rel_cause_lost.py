@@ -1,0 +1,144 @@
+"""A handler throws a new exception and forgets the one that it caught."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import DEFINITIONS, within
+
+RULE = Rule(
+    id="rel-cause-lost",
+    type="cause_lost",
+    category=Category.RELIABILITY,
+    title="Cause of an exception lost",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Chain it: `raise OrderError(...) from exc` / `new OrderException(msg, e)` / `%w`.",
+)
+
+_STOP = DEFINITIONS | {"except_clause", "catch_clause"}  # a nested handler has a cause of its own
+_BOUNDARY = re.compile(  # errors that are answers to a client
+    r"(Http\w*|HTTP\w*|APIException|GraphQLError|ValidationError|PermissionDenied|NotFound|BadRequest\w*|Unauthorized\w*"
+    r"|Forbidden\w*|Conflict\w*|UsageError|BadParameter|ArgumentTypeError|CommandError|ClickException|TRPCError"
+    r"|ResponseStatusException|WebApplicationException|StatusException|StopIteration|SystemExit|AttributeError|KeyError)$"
+)
+_LOGGED = re.compile(r"\.exception\(|exc_info\s*=|print_exc|\.(error|warn|warning)\([^;\n]*,\s*\w+\s*\)")
+_MESSAGE_ONLY = (
+    r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|stack|name|getClass)\b|[+]\s*{0}\b|\$\{{{0}\}}"
+)
+_PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
+_THROW = re.compile(rb"\bthrow\b")
+_RAISE = re.compile(rb"\braise\s+\w")
+
+
+def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: `raise X(...)` without `from`."""
+    if _RAISE.search(file.source, handler.start_byte, handler.end_byte) is None:
+        return
+    body = handler.named_children[-1]
+    named = _PYTHON_NAME.search(file.source, handler.start_byte, body.start_byte + 1)
+    caught = named[1].decode("utf-8", "replace") if named is not None else ""
+    for node in within(body, _STOP):
+        if (
+            node.type != "raise_statement"
+            or not node.named_child_count
+            or node.child_by_field_name("cause") is not None
+        ):
+            continue
+        raised = node.named_children[0]
+        if raised.type == "call":
+            passed = raised.child_by_field_name("arguments")
+            if passed is not None and caught and _is_passed(caught, passed, file):
+                continue
+            name = file.callee(raised)
+        else:
+            name = file.text(raised)
+        short_name = name.rpartition(".")[2]
+        if short_name[:1].isupper():
+            is_mild = bool(_BOUNDARY.search(short_name) or _LOGGED.search(file.text(body)))
+            yield _mark(node, short_name, "from", file, is_mild=is_mild)
+
+
+def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
+    """Script and Java: `throw new X(...)` without the caught object."""
+    if _THROW.search(file.source, handler.start_byte, handler.end_byte) is None:
+        return
+    caught, body = _caught(handler, file), handler.child_by_field_name("body")
+    if body is None:
+        return
+    text = file.text(body)
+    if re.search(r"initCause|addSuppressed|\bcause\s*[:=,}]", text):
+        return
+    for node in within(body, _STOP):
+        if node.type != "throw_statement" or not node.named_child_count:
+            continue
+        thrown = node.named_children[0]
+        if thrown.type not in ("new_expression", "object_creation_expression"):
+            continue
+        arguments = thrown.child_by_field_name("arguments")
+        if caught and arguments is not None and _is_whole(caught, file.text(arguments)):
+            continue
+        name = file.callee(thrown).rpartition(".")[2]
+        is_mild = bool(_BOUNDARY.search(name) or (caught and re.search(rf"\w\([^;\n]*[,(]\s*{caught}\s*\)", text)))
+        yield _mark(node, name, "cause", file, is_mild=is_mild)
+
+
+def look_at_errorf(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go: an error put into another one as text."""
+    if file.callee(call) != "fmt.Errorf":
+        return
+    given, _ = file.arguments(call)
+    if len(given) < 2 or given[0].type not in ("interpreted_string_literal", "raw_string_literal"):
+        return
+    verbs = re.findall(r"%[-+# 0]*[\d.]*([a-zA-Z%])", file.text(given[0]))
+    verbs = [verb for verb in verbs if verb != "%"]
+    if "w" in verbs:
+        return
+    for verb, value in zip(verbs, given[1:], strict=False):
+        text = file.text(value)
+        if verb in "vsq" and re.fullmatch(r"(err|\w+Err)(\.Error\(\))?", text):
+            yield file.mark(
+                RULE.id,
+                call,
+                f"`%{verb}` keeps only the text of `{text}`; `errors.Is` will not find it any more",
+                suggestion=f"Wrap it with `%w`: `fmt.Errorf(..., {text.removesuffix('.Error()')})`.",
+            )
+            return
+
+
+def _is_passed(caught: str, arguments: Node, file: SourceFile) -> bool:
+    """Whether the caught object is an argument itself, also inside a list or as a keyword."""
+    plain = (each.child_by_field_name("value") or each for each in arguments.named_children)
+    return any(re.fullmatch(rf"[\[(]?\s*\*?{caught}\s*,?[\])]?", file.text(each)) for each in plain)
+
+
+def _caught(handler: Node, file: SourceFile) -> str:
+    parameter = handler.child_by_field_name("parameter")
+    if parameter is not None:
+        return file.text(parameter) if parameter.type == "identifier" else ""
+    formal = next((each for each in handler.named_children if each.type == "catch_formal_parameter"), None)
+    name = formal.child_by_field_name("name") if formal is not None else None
+    return file.text(name) if name is not None else ""
+
+
+def _is_whole(caught: str, arguments: str) -> bool:
+    """Whether the object itself is in there, not its message alone."""
+    rest = re.sub(_MESSAGE_ONLY.format(re.escape(caught)), "", arguments)
+    return bool(re.search(rf"(?<![\w.]){re.escape(caught)}\b", rest))
+
+
+def _mark(node: Node, name: str, link: str, file: SourceFile, *, is_mild: bool) -> Mark:
+    what = "without `from`" if link == "from" else "without the exception that was caught"
+    return file.mark(RULE.id, node, f"`{name}` is raised {what}", severity="info" if is_mild else "")
+
+
+WATCHES = (
+    Watch("handler", look_at_except, PYTHON),
+    Watch("handler", look_at_catch, (*SCRIPT, *JAVA)),
+    Watch("call", look_at_errorf, GO, names=frozenset({"Errorf"})),
+)

@@ -1,0 +1,125 @@
+"""Text becomes code: `eval` and its relatives, or a shell that is given a built command."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
+from analysis.engine.rules.reading import short
+
+RULE = Rule(
+    id="risk-dynamic-code-execution",
+    type="dynamic_code",
+    category=Category.RUNTIME_RISK,
+    title="Dynamic code execution",
+    severity=Severity.CRITICAL,
+    points=3,
+    suggestion="Replace with a dispatch table/`ast.literal_eval`; pass arguments as a list without a shell.",
+)
+
+_PYTHON_CODE = frozenset({"eval", "exec", "builtins.eval", "builtins.exec"})
+_PYTHON_SHELL = frozenset({"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"})
+_SUBPROCESS = frozenset(f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen"))
+_SCRIPT_CODE = frozenset({"eval", "Function", "vm.runInThisContext", "vm.runInNewContext", "vm.runInContext"})
+_SCRIPT_SHELL = frozenset({"child_process.exec", "child_process.execSync"})
+_TIMERS = frozenset({"setTimeout", "setInterval"})
+_SHELLS = re.compile(r"^[\"'`](/bin/|/usr/bin/)?(ba|z|da)?sh[\"'`]$")
+_QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex")
+
+
+def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    positional, keywords = file.arguments(call)
+    if not positional:
+        return
+    if callee in _PYTHON_CODE or (callee == "compile" and len(positional) > 2 and file.text(positional[2]).strip("'\"") == "exec"):
+        yield from _code(call, callee, positional[0], file)
+    elif callee in _PYTHON_SHELL or (
+        callee in _SUBPROCESS and "shell" in keywords and file.text(keywords["shell"]) == "True"
+    ):
+        yield from _shell(call, callee, positional[0], file, built_only=False)
+
+
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    positional, _ = file.arguments(call)
+    if not positional:
+        return
+    if callee in _SCRIPT_CODE:
+        yield from _code(call, callee, positional[-1] if callee == "Function" else positional[0], file)
+    elif callee in _TIMERS and positional[0].type in ("string", "template_string"):
+        yield from _code(call, callee, positional[0], file)
+    elif callee in _SCRIPT_SHELL:
+        yield from _shell(call, callee, positional[0], file, built_only=True)
+
+
+def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
+    positional, _ = file.arguments(call)
+    if positional and any(full.startswith("javax.script.") for full in file.bindings.values()):
+        yield from _code(call, "ScriptEngine.eval", positional[0], file)
+
+
+def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee not in ("os/exec.Command", "os/exec.CommandContext"):
+        return
+    positional = file.arguments(call)[0][callee.endswith("Context") :]
+    if len(positional) == 3 and _SHELLS.match(file.text(positional[0])) and file.text(positional[1]) == '"-c"':
+        yield from _shell(call, "sh -c", positional[2], file, built_only=True)
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A script is run by those who could type the command themselves."""
+    if place.kind is FileKind.SCRIPT and mark.severity != "info":
+        return place.finding(mark, severity=Severity.WARNING)
+    return place.finding(mark)
+
+
+def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator[Mark]:
+    name = callee.rpartition(".")[2]
+    if "." not in callee and any(function.name == callee for function in file.functions):
+        return
+    parts = _open_parts(text_of_argument(argument, file), file)
+    if parts:
+        yield file.mark(RULE.id, call, f"`{name}` runs whatever {_named(parts, file)} says")
+    else:
+        yield file.mark(RULE.id, call, f"`{name}` runs a fixed text that could be plain code", severity="info")
+
+
+def _shell(call: Node, callee: str, argument: Node, file: SourceFile, *, built_only: bool) -> Iterator[Mark]:
+    if argument.type in ("list", "list_comprehension"):
+        return
+    text = text_of_argument(argument, file)
+    parts = [part for part in _open_parts(text, file) if not _QUOTED.search(file.text(part))]
+    if parts and (text.fixed.strip("\"'` ") or not built_only):
+        yield file.mark(RULE.id, call, f"`{callee}` gives {_named(parts, file)} to a shell as part of the command")
+
+
+def _open_parts(text: BuiltText, file: SourceFile) -> list[Node]:
+    return [part for part in text.parts if not is_constant(part, file)]
+
+
+def _named(parts: list[Node], file: SourceFile) -> str:
+    return ", ".join(f"`{short(file.text(part), 40)}`" for part in parts[:3])
+
+
+_PYTHON_NAMES = frozenset(name.rpartition(".")[2] for name in (*_PYTHON_CODE, *_PYTHON_SHELL, *_SUBPROCESS, "compile"))
+WATCHES = (
+    Watch("call", look_at_python, PYTHON, names=_PYTHON_NAMES),
+    Watch(
+        "call",
+        look_at_script,
+        SCRIPT,
+        names=frozenset(name.rpartition(".")[2] for name in (*_SCRIPT_CODE, *_SCRIPT_SHELL, *_TIMERS)),
+    ),
+    Watch("call", look_at_java, JAVA, names=frozenset({"eval"})),
+    Watch("call", look_at_go, GO, names=frozenset({"Command", "CommandContext"})),
+)

@@ -1,0 +1,116 @@
+"""SQL is put together from text and values, and run."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.built_text import is_constant, text_of_argument
+from analysis.engine.rules.reading import function_text, short
+
+RULE = Rule(
+    id="risk-sql-string-building",
+    type="sql_string",
+    category=Category.RUNTIME_RISK,
+    title="SQL built from text",
+    severity=Severity.CRITICAL,
+    points=2,
+    suggestion="Pass the values as parameters.",
+)
+
+_SQL = re.compile(
+    r"\b(select\b[\s\S]*\bfrom|insert\s+into|update\b[\s\S]*\bset|delete\s+from|replace\s+into|merge\s+into|truncate|with\s+\w+\s+as"
+    r"|(create|alter|drop)\s+(table|index|view|schema|database|type|role|user|sequence|extension|trigger|function)"
+    r"|from\s+\w+[\s\S]*\bwhere|where\s+[\w.]+\s*(=|<|>|in\b|like\b)|order\s+by)\b",
+    re.IGNORECASE,
+)
+_SAFE = re.compile(
+    r"quote_?(name|ident|identifier|literal)|escape(Id|Identifier)?\(|\bIdentifier\(|QuoteIdentifier|sanitize|placeholder|qmarks"
+    r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b|\.length$|Prisma\.(sql|join|raw)",
+    re.IGNORECASE,
+)
+_INTERNAL = re.compile(
+    r"table|column|schema|field|index|sequence|alias|_meta\b|db_|dbname|database|order|direction|clause|where|cond|filter|suffix"
+    r"|prefix|constraint|partition|class|entity|view|quoted|sql|query|select|join|interval|limit|offset|type|tbl|cols?\b"
+    r"|query_?set|func|operator|\w_(name|key)s?$",
+    re.IGNORECASE,
+)
+_CONTEXT_FIRST = re.compile(r"(Context|Ctx)$")
+_PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    positional, _ = file.arguments(call)
+    callee = file.callee(call)
+    method = callee.rpartition(".")[2]
+    if (
+        file.language == "go"
+        and positional
+        and (_CONTEXT_FIRST.search(method) or _PGX.search(file.text(positional[0])))
+    ):
+        positional = positional[1:]
+    if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
+        return
+    fixed, parts = text_of_argument(positional[0], file)
+    if not parts or not _SQL.search(fixed):
+        return
+    context = function_text(call, file)
+    open_parts = [part for part in parts if not _is_safe(part, context, file)]
+    if not open_parts:
+        return
+    names = ", ".join(f"`{short(file.text(part), 40)}`" for part in open_parts[:3])
+    internal = all(_INTERNAL.search(file.text(part)) for part in open_parts)
+    yield file.mark(
+        RULE.id,
+        call,
+        f"`{method}` runs SQL with {names} put into its text",
+        severity="warning" if internal else "",
+    )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """In a script nobody from outside writes the values."""
+    if place.kind is FileKind.SCRIPT:
+        return place.finding(mark, severity=Severity.WARNING)
+    return place.finding(mark)
+
+
+def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
+    """Constants, generated placeholders, quoted identifiers, and names that the function checks against a list."""
+    text = file.text(part)
+    if _SAFE.search(text) or is_constant(part, file):
+        return True
+    if not re.fullmatch(r"[\w.$]+", text):
+        return False
+    word = re.escape(text)
+    return bool(
+        re.search(rf"\bif\s+{word}\s+(not\s+)?in\b|\.(includes|has|contains|containsKey|get)\(\s*{word}\s*\)", context)
+        or re.search(rf"\b{word}\s*:?=\s*[^\n]*(quote|escape|placeholder|Identifier|[\"'`](\?|%s),? ?[\"'`])", context)
+    )
+
+
+_PYTHON = frozenset(
+    {"execute", "executemany", "executescript", "raw", "RawSQL", "text", "fetch", "fetchrow", "fetchval"}
+)
+_SCRIPT = frozenset({"$queryRawUnsafe", "$executeRawUnsafe", "query", "raw", "execute", "literal"})
+_JAVA = frozenset(
+    """createQuery createNativeQuery executeQuery executeUpdate execute prepareStatement prepareCall addBatch
+    queryForObject queryForList queryForMap query batchUpdate update""".split()
+)
+_GO = frozenset(
+    """Query Exec QueryRow QueryContext ExecContext QueryRowContext Prepare PrepareContext Raw Queryx MustExec
+    Select Get""".split()
+)
+WATCHES = (
+    Watch("call", look, PYTHON, names=_PYTHON),
+    Watch("call", look, SCRIPT, names=_SCRIPT),
+    Watch("call", look, JAVA, names=_JAVA),
+    Watch("call", look, GO, names=_GO),
+)

@@ -1,0 +1,114 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of, marks_of
+
+RULE = "rel-cause-lost"
+
+
+def python(body):
+    return f"try:\n    x()\nexcept ValueError as exc:\n    {body}\n"
+
+
+def script(body):
+    return f"try {{ x(); }} catch (err) {{\n{body}\n}}"
+
+
+def java(body):
+    return f"class A {{ void f() {{ try {{ x(); }} catch (IOException e) {{\n{body}\n}} }} }}"
+
+
+PYTHON_FLAGGED = [
+    "raise OrderError('x')",
+    "raise OrderError",
+    "raise OrderError(str(exc))",
+    "if y: raise errors.Bad(exc.args)",
+]
+PYTHON_FINE = [
+    "raise OrderError('x') from exc",
+    "raise OrderError('x') from None",
+    "raise",
+    "raise exc",
+    "raise OrderError('x', exc)",
+    "raise OrderError(cause=exc)",
+    "g = lambda: fail(OrderError())",
+    "pass",
+]
+SCRIPT_FLAGGED = ["throw new Error('x');", "throw new Error('x' + err);", "throw new OrderError(err.message);"]
+SCRIPT_FINE = [
+    "throw err;",
+    "throw new Error('x', { cause: err });",
+    "throw new OrderError('x', err);",
+    "const e = new Error('x'); e.cause = err; throw e;",
+]
+JAVA_FLAGGED = [
+    'throw new OrderException("x");',
+    "throw new OrderException(e.getMessage());",
+    'throw new OrderException("x" + e);',
+]
+JAVA_FINE = [
+    'throw new OrderException("x", e);',
+    "throw new OrderException(e.getCause());",
+    "throw e;",
+    'OrderException o = new OrderException("x"); o.initCause(e); throw o;',
+]
+
+
+@pytest.mark.parametrize("body", PYTHON_FLAGGED)
+def test_a_new_exception_without_its_cause_is_marked_at_the_raise(body):
+    assert [(mark.line, mark.severity) for mark in marks_of(RULE, python(body))] == [(4, "")]
+
+
+@pytest.mark.parametrize("body", PYTHON_FINE)
+def test_chained_exceptions_are_fine(body):
+    assert lines_of(RULE, python(body)) == []
+
+
+@pytest.mark.parametrize(
+    "body", ["raise Http404", "raise HTTPException(400)", "log.exception('x'); raise OrderError()"]
+)
+def test_answers_to_a_client_and_logged_causes_are_worth_knowing_only(body):
+    assert [mark.severity for mark in marks_of(RULE, python(body))] == ["info"]
+
+
+def test_a_nested_handler_has_its_own_cause():
+    source = "try:\n    x()\nexcept A as a:\n    try:\n        y()\n    except B as b:\n        raise C from b\n"
+    assert lines_of(RULE, source) == []
+
+
+@pytest.mark.parametrize("body", SCRIPT_FLAGGED)
+def test_script(body):
+    assert lines_of(RULE, script(body), "typescript") == [2]
+
+
+@pytest.mark.parametrize("body", SCRIPT_FINE)
+def test_script_that_keeps_the_cause_is_fine(body):
+    assert lines_of(RULE, script(body), "typescript") == []
+
+
+def test_script_without_a_name_for_what_was_caught():
+    assert lines_of(RULE, "try { x(); } catch {\nthrow new Error('x');\n}", "typescript") == [2]
+
+
+@pytest.mark.parametrize("body", JAVA_FLAGGED)
+def test_java(body):
+    assert lines_of(RULE, java(body), "java") == [2]
+
+
+@pytest.mark.parametrize("body", JAVA_FINE)
+def test_java_that_keeps_the_cause_is_fine(body):
+    assert lines_of(RULE, java(body), "java") == []
+
+
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        ('fmt.Errorf("read: %v", err)', [4]),
+        ('fmt.Errorf("read %s: %s", name, err.Error())', [4]),
+        ('fmt.Errorf("read: %w", err)', []),
+        ('fmt.Errorf("read %q", name)', []),
+        ('fmt.Errorf("%w: %v", ErrRead, err)', []),
+    ],
+)
+def test_go(call, lines):
+    source = f'package a\nimport "fmt"\nfunc f() error {{ if err := x(); err != nil {{\nreturn {call} }}; return nil }}'
+    assert lines_of(RULE, source, "go") == lines

@@ -1,0 +1,81 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of, marks_of
+
+RULE = "rel-naive-datetime"
+
+FLAGGED = [
+    "import datetime\ndatetime.datetime.now()",
+    "from datetime import datetime\ndatetime.now()",
+    "from datetime import datetime\ndatetime.utcnow()",
+    "from datetime import datetime\ndatetime.today()",
+    "from datetime import datetime as dt\ndt.fromtimestamp(x)",
+    "from datetime import datetime\ndatetime.utcfromtimestamp(x)",
+    "from datetime import datetime\ndatetime(2024, 1, 1)",
+    "from datetime import datetime\ndatetime.strptime(x, '%Y-%m-%d')",
+    "from datetime import date\ndate.today()",
+]
+FINE = [
+    "from datetime import datetime, timezone\ndatetime.now(timezone.utc)",
+    "from datetime import datetime\ndatetime.now(tz=zone)",
+    "from datetime import datetime, UTC\ndatetime.fromtimestamp(x, UTC)",
+    "from datetime import datetime\ndatetime.now().astimezone()",
+    "from datetime import datetime\ndatetime.utcnow().replace(tzinfo=utc)",
+    "from datetime import datetime\ndatetime.strptime(x, '%Y %z')",
+    "from datetime import datetime\ndatetime.strptime(x, '%Y').replace(tzinfo=utc)",
+    "from datetime import datetime\ndatetime.strptime(x, '%Y-%m-%d').date()",
+    "from datetime import datetime\nmake_aware(datetime(2024, 1, 1))",
+    "from datetime import datetime\ndatetime(2024, 1, 1, tzinfo=utc)",
+    "from datetime import datetime\ndatetime(2024, 1, 1, 0, 0, 0, 0, utc)",
+    "from datetime import datetime\ndatetime(*parts)",
+    "from datetime import datetime\ndatetime.min",
+    "from django.utils import timezone\ntimezone.now()",
+    "clock.now()",
+]
+
+
+@pytest.mark.parametrize("source", FLAGGED)
+def test_times_without_a_zone_are_marked(source):
+    assert lines_of(RULE, source) == [2]
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_times_with_a_zone_are_fine(source):
+    assert lines_of(RULE, source) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "severity"),
+    [
+        ("expires = datetime.now()", "warning"),
+        ("if datetime.now() > order.end: pass", "warning"),
+        ("created = datetime(2024, 1, 1)", "warning"),
+        ("x = datetime.now()", ""),
+        ("log.info('expires %s', datetime.now())", ""),
+        ("def f() -> str:\n    return str(datetime.now())", ""),
+    ],
+)
+def test_it_is_a_warning_where_the_instant_decides_something(statement, severity):
+    (mark,) = marks_of(RULE, f"from datetime import datetime\n{statement}")
+    assert mark.severity == severity
+
+
+def test_java():
+    imports = "import java.time.LocalDateTime;\nimport java.text.SimpleDateFormat;\nclass A { void f() {\n"
+    assert lines_of(RULE, imports + "LocalDateTime.now(); } }", "java") == [4]
+    assert lines_of(RULE, imports + "LocalDateTime.now(zone); } }", "java") == []
+    assert lines_of(RULE, imports + 'new SimpleDateFormat("HH"); } }', "java") == [4]
+    assert lines_of(RULE, imports + 'var f = new SimpleDateFormat("HH"); f.setTimeZone(utc); } }', "java") == []
+
+
+def test_script():
+    assert lines_of(RULE, "const d = new Date('2024-01-01T10:00:00')", "typescript") == [1]
+    assert lines_of(RULE, "const d = new Date('2024-01-01T10:00:00Z')", "typescript") == []
+    assert lines_of(RULE, "const d = new Date('2024-01-01')", "typescript") == []
+    assert lines_of(RULE, "const d = new Date()", "typescript") == []
+
+
+def test_go():
+    head = 'package a\nimport "time"\n'
+    assert lines_of(RULE, head + "var d = time.Date(2024, 1, 1, 0, 0, 0, 0, nil)", "go") == [3]
+    assert lines_of(RULE, head + "var d = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)", "go") == []

@@ -1,0 +1,86 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
+
+RULE = "risk-dynamic-code-execution"
+
+FLAGGED = [
+    "eval(text)",
+    "exec(f'x = {text}')",
+    "compile(text, 'a', 'exec')",
+    "os.system(f'rm {text}')",
+    "os.popen('ls ' + text)",
+    "subprocess.run(f'ls {text}', shell=True)",
+    "subprocess.Popen(text, shell=True)",
+]
+FINE = [
+    "ast.literal_eval(text)",
+    "model.eval()",
+    "df.eval(text)",
+    "re.compile(text)",
+    "subprocess.run(['ls', text])",
+    "subprocess.run(text)",
+    "subprocess.run('ls -l', shell=True)",
+    "os.system('clear')",
+    "os.system(f'rm {shlex.quote(text)}')",
+    "os.system(COMMAND)",
+]
+SCRIPT_FLAGGED = [
+    "eval(text)",
+    "new Function('a', text)",
+    "setTimeout(`run(${text})`, 10)",
+    "exec(`ls ${text}`)",
+    "execSync('ls ' + text)",
+    "vm.runInNewContext(text)",
+]
+SCRIPT_FINE = ["setTimeout(text, 10)", "setTimeout(() => eval2(text), 10)", "exec('ls')", "pattern.exec(text)"]
+
+
+@pytest.mark.parametrize("call", FLAGGED)
+def test_text_that_becomes_code_is_marked(call):
+    (mark,) = marks_of(RULE, f"import os, subprocess\ndef f(text):\n    {call}\n")
+    assert (mark.line, mark.severity) == (3, "")
+
+
+@pytest.mark.parametrize("call", FINE)
+def test_fixed_commands_and_namesakes_are_fine(call):
+    assert lines_of(RULE, f"import os, subprocess, shlex, re\ndef f(text):\n    {call}\n") == []
+
+
+def test_a_literal_is_worth_knowing_only():
+    (mark,) = marks_of(RULE, "eval('1 + 1')")
+    assert mark.severity == "info"
+
+
+def test_a_function_of_that_name_is_not_the_builtin():
+    assert lines_of(RULE, "def eval(x): ...\neval(text)") == []
+
+
+@pytest.mark.parametrize("call", SCRIPT_FLAGGED)
+def test_script(call):
+    source = (
+        f"import {{ exec, execSync }} from 'child_process';\nimport vm from 'vm';\nfunction f(text) {{\n{call};\n}}"
+    )
+    assert lines_of(RULE, source, "javascript") == [4]
+
+
+@pytest.mark.parametrize("call", SCRIPT_FINE)
+def test_script_that_runs_no_text_is_fine(call):
+    source = f"import {{ exec }} from 'child_process';\nfunction f(text) {{\n{call};\n}}"
+    assert lines_of(RULE, source, "javascript") == []
+
+
+def test_java_and_go():
+    java = "import javax.script.ScriptEngine;\nclass A { void f(ScriptEngine e, String s) {\ne.eval(s); } }"
+    assert lines_of(RULE, java, "java") == [3]
+    assert lines_of(RULE, java.replace("javax.script.ScriptEngine", "a.Model"), "java") == []
+    go = 'package a\nimport "os/exec"\nfunc f(s string) {\nexec.Command("sh", "-c", "ls "+s)\n}'
+    assert lines_of(RULE, go, "go") == [4]
+    assert lines_of(RULE, go.replace('"ls "+s', '"ls"'), "go") == []
+    assert lines_of(RULE, go.replace('"sh", "-c", "ls "+s', '"ls", s'), "go") == []
+
+
+def test_in_a_script_it_is_a_warning():
+    source = "import os\ndef f(text):\n    os.system('ls ' + text)\n"
+    assert [str(each.severity) for each in findings_of(RULE, {"scripts/a.py": source})] == ["warning"]
+    assert [str(each.severity) for each in findings_of(RULE, {"app/a.py": source})] == ["critical"]

@@ -1,0 +1,92 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
+
+RULE = "risk-sql-string-building"
+
+
+def function(body):
+    return f"def find(cursor, name, ids):\n    {body}\n"
+
+
+FLAGGED = [
+    "cursor.execute(f\"SELECT * FROM user WHERE name = '{name}'\")",
+    "cursor.execute('SELECT * FROM user WHERE name = %s' % name)",
+    "cursor.execute('DELETE FROM user WHERE name = ' + name)",
+    "cursor.execute('SELECT 1 FROM user WHERE name = {}'.format(name))",
+    "User.objects.raw(f'SELECT * FROM user WHERE name = {name}')",
+    "sql = f'SELECT * FROM user WHERE name = {name}'; cursor.execute(sql)",
+    "sql = 'SELECT * FROM user'; sql += ' WHERE name = ' + name; cursor.execute(sql)",
+]
+FINE = [
+    "cursor.execute('SELECT * FROM user WHERE name = %s', [name])",
+    "cursor.execute('SELECT * FROM user ' + 'WHERE a = 1')",
+    "cursor.execute(f'SELECT * FROM user LIMIT {LIMIT}')",
+    "cursor.execute(f\"SELECT * FROM user WHERE id IN ({','.join('?' * len(ids))})\", ids)",
+    "marks = ','.join('?' * len(ids)); cursor.execute(f'SELECT * FROM user WHERE id IN ({marks})', ids)",
+    "cursor.execute(f'SELECT * FROM {connection.ops.quote_name(name)}')",
+    "cursor.execute(name)",
+    "log.info(f'SELECT * FROM user WHERE name = {name}')",
+    "queue.execute(f'hello {name}')",
+    "order = 'a'; cursor.execute(f'SELECT * FROM user ORDER BY {order}')",
+    "if name in ALLOWED: cursor.execute(f'SELECT * FROM user ORDER BY {name}')",
+]
+SCRIPT_FLAGGED = [
+    "prisma.$queryRawUnsafe(`SELECT * FROM user WHERE name = ${name}`)",
+    "pool.query('SELECT * FROM user WHERE name = ' + name)",
+    "knex.raw(`DELETE FROM user WHERE id = ${id}`)",
+]
+SCRIPT_FINE = [
+    "prisma.$queryRaw`SELECT * FROM user WHERE name = ${name}`",
+    "pool.query('SELECT * FROM user WHERE name = $1', [name])",
+    "pool.query(sql`SELECT * FROM user WHERE name = ${name}`)",
+    "$('a').query(`hello ${name}`)",
+]
+
+
+@pytest.mark.parametrize("body", FLAGGED)
+def test_values_in_sql_text_are_marked_at_the_call_that_runs_it(body):
+    (mark,) = marks_of(RULE, function(body))
+    assert (mark.line, mark.severity) == (2, "")
+    assert "`name`" in mark.message
+
+
+@pytest.mark.parametrize("body", FINE)
+def test_parameters_constants_and_checked_names_are_fine(body):
+    assert lines_of(RULE, function(body)) == []
+
+
+@pytest.mark.parametrize("body", SCRIPT_FLAGGED)
+def test_script(body):
+    assert lines_of(RULE, f"async function find(name, id) {{\n  await {body};\n}}", "typescript") == [2]
+
+
+@pytest.mark.parametrize("body", SCRIPT_FINE)
+def test_script_that_passes_parameters_is_fine(body):
+    assert lines_of(RULE, f"async function find(name, id) {{\n  await {body};\n}}", "typescript") == []
+
+
+def test_java():
+    head = "class A { void f(String name) {\n"
+    assert lines_of(RULE, head + 'em.createQuery("select u from User u where u.name = " + name); } }', "java") == [2]
+    assert lines_of(RULE, head + 'em.createQuery("select u from User u where u.name = :n"); } }', "java") == []
+    assert lines_of(RULE, head + 'String s = "select a " + "from b";\nst.executeQuery(s); } }', "java") == []
+
+
+def test_go():
+    head = "package a\nfunc f(ctx context.Context, name string) {\n"
+    sprintf = 'db.Query(fmt.Sprintf("SELECT * FROM user WHERE name = %s", name)) }'
+    assert lines_of(RULE, head.replace("\n", '\nimport "fmt"\n', 1) + sprintf, "go") == [4]
+    assert lines_of(RULE, head + 'db.ExecContext(ctx, "DELETE FROM user WHERE name = " + name) }', "go") == [3]
+    assert lines_of(RULE, head + 'db.Query("SELECT * FROM user WHERE name = $1", name) }', "go") == []
+
+
+def test_names_of_tables_are_a_warning():
+    (mark,) = marks_of(RULE, "def f(c, table):\n    c.execute(f'SELECT * FROM {table} WHERE a = 1')")
+    assert mark.severity == "warning"
+
+
+def test_in_a_script_it_is_a_warning():
+    source = function(FLAGGED[0])
+    assert [str(each.severity) for each in findings_of(RULE, {"app/users.py": source})] == ["critical"]
+    assert [str(each.severity) for each in findings_of(RULE, {"scripts/users.py": source})] == ["warning"]
