@@ -46,7 +46,7 @@ POLICY = Policy(
 severities = st.sampled_from([severity.value for severity in Severity])
 contents = st.builds(
     lambda marks, cognitive, cyclomatic, imported, entry, hushed, size: source(
-        function("work", cognitive=cognitive, cyclomatic=cyclomatic, code_lines=size, calls=("work",)),
+        function("work", cognitive=cognitive, cyclomatic=cyclomatic, code_lines=size, calls=("peer.work",)),
         marks=[mark(rule, line, 1, severity=severity) for rule, line, severity in marks],
         imports=[Import(f"app.{imported}", 1)] if imported else [],
         entries=[Entry("work", "request", "flask")] if entry else [],
