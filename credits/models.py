@@ -1,16 +1,19 @@
 """The ledger of AI credits: one account per organization, append-only entries, and reservations for work under way.
 
-The law of the ledger, held by the database at each commit on PostgreSQL and SQLite alike, without a trigger:
+The law of the ledger, held by the database itself on PostgreSQL and SQLite alike:
 
 - an entry's `balance` is `balance_before + amount` (check);
-- an entry's `balance_before` is the `balance` of the entry numbered before it, and 0 for the first one (foreign key
-  over account, number and balance; check);
-- an account's `balance` is the `balance` of its last entry, and 0 without entries (foreign key of the same kind;
-  check).
+- an entry's `balance_before` is the `balance` of the entry numbered before it, and 0 for the first one (check, and a
+  foreign key over account, number and balance);
+- an account's `balance` is that of the entry with its `last_number`, and 0 without entries (a foreign key of the same
+  kind);
+- `last_number` only ever moves to the next number, and an entry comes in only under the number its account has just
+  moved to (triggers);
+- an entry never changes (trigger), and none can go while its account remains (the foreign keys).
 
-So the amounts of an account add up to its balance, entries cannot be left out, and what stands in the middle cannot go
-while the account remains. The two foreign keys are checked at the end of a transaction, so account and entries can be
-removed together. Django cannot describe them: the first migration adds them. A trigger refuses any change of an entry.
+So at each commit the amounts of an account add up to its balance. The two foreign keys are checked at the end of a
+transaction, so an account and its entries can go together. Django cannot describe keys of several columns and triggers:
+the migration `0002_ledger_law` adds them, and a test asks the database whether they stand.
 """
 
 from datetime import datetime
@@ -124,7 +127,7 @@ class CreditEntry(BaseModel):
             ),
             models.CheckConstraint(
                 condition=Q(number=1, previous_number=None, balance_before=0)
-                | Q(number__gt=1, previous_number=F("number") - 1),
+                | Q(number__gt=1, previous_number__isnull=False, previous_number=F("number") - 1),
                 name="credits_entry_follows",
             ),
             models.CheckConstraint(
