@@ -19,9 +19,8 @@ import structlog
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Count, Exists, Min, OuterRef
 from django.utils import timezone
-from kombu.exceptions import KombuError, OperationalError
 
-from webhooks import tasks
+from config.background import nudge
 from webhooks.models import FINISHED, SourceName, State, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import BadEnvelope, Delivery, Fact, Handler
@@ -35,8 +34,6 @@ LEASE = timedelta(seconds=60)
 TURN_SECONDS = 20.0
 NUDGES_PER_SWEEP = 8
 SQLITE_BREAK_SECONDS = 0.02
-# After a failed hint the broker is left alone for a while, so that a broker that hangs does not slow down every answer.
-BROKER_REST_SECONDS = 5.0
 BODIES_KEPT = timedelta(days=30)
 EVENTS_KEPT = timedelta(days=90)
 LONGEST_ERROR = 1000
@@ -82,7 +79,7 @@ def accept(*, source: SourceName, headers: Mapping[str, str], body: bytes) -> bo
         WebhookEvent.objects.bulk_create([event], ignore_conflicts=True)
         is_new = WebhookEvent.objects.filter(pk=event.pk).exists()
         if is_new or _wake(event):
-            transaction.on_commit(nudge)
+            hint()
     return not is_new
 
 
@@ -109,26 +106,16 @@ def _fresh() -> dict[str, Any]:
 # Hints
 
 
-class _Broker:
-    rests_until = 0.0
-
-
-def nudge() -> None:
-    """Tell a worker that there is work. It may be lost: the sweeper looks for work every ten seconds anyway."""
-    if time.monotonic() < _Broker.rests_until:
-        return
-    try:
-        tasks.process_events.apply_async(retry=False)
-    except (KombuError, OperationalError, OSError) as error:
-        _Broker.rests_until = time.monotonic() + BROKER_REST_SECONDS
-        log.warning("no broker, the sweeper will find the event", error=type(error).__name__)
+def hint() -> None:
+    """Tell a worker after the commit that there is work. It may be lost: the sweeper looks for work anyway."""
+    nudge("webhooks.tasks.process_events")
 
 
 def sweep() -> None:
     """Hint at what is due, once per event up to a few: new events whose hint was lost, pauses and claims that ended."""
     due = WebhookEvent.objects.due(timezone.now())[:NUDGES_PER_SWEEP].count()
     for _ in range(due):
-        nudge()
+        hint()
 
 
 # Working
@@ -145,7 +132,7 @@ def drain() -> int:
         process(event)
         count += 1
         _let_others_write()
-    nudge()
+    hint()
     return count
 
 
@@ -262,7 +249,7 @@ def replay(*, ids: Iterable[UUID]) -> int:
     with transaction.atomic():
         woken = WebhookEvent.objects.filter(pk__in=ids, state__in=FINISHED).exclude(body=b"").update(**_fresh())
         if woken:
-            transaction.on_commit(nudge)
+            hint()
     return woken
 
 

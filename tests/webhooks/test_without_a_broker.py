@@ -24,7 +24,7 @@ django.setup()
 from webhooks import inbox
 for _ in range(20):
     started = time.monotonic()
-    inbox.nudge()
+    inbox.hint()
     print(time.monotonic() - started)
 """
 
