@@ -1,0 +1,65 @@
+"""A chain of promises ends without anybody to take its rejection."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import SCRIPT, Watch
+from analysis.engine.rules.reading import short, text_after
+
+RULE = Rule(
+    id="rel-promise-unhandled",
+    type="promise_unhandled",
+    category=Category.RELIABILITY,
+    title="Promise chain without a rejection handler",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Return the chain or end it with `.catch`; since Node 15 an unhandled rejection ends the process.",
+    languages=SCRIPT,
+)
+
+_TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b")
+_NAME = re.compile(rb"(?:const|let|var)\s+(\w+)\s*=\s*$")
+
+
+def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if ".catch" in callee or _TEST_TOOLS.search(callee) or (callee.endswith(".then") and _takes_rejections(call, file)):
+        return
+    parent = call.parent
+    if parent is not None and parent.type == "expression_statement" and not re.search(r"\.then\([^()]*,", callee):
+        if callee.endswith(".finally") and _has_handler(call, file):
+            return
+        yield file.mark(RULE.id, call, f"Nothing takes the rejection of `{short(callee)}`")
+
+
+def look_at_stored(call: Node, file: SourceFile) -> Iterator[Mark]:
+    if file.callee(call) not in ("Promise.all", "Promise.allSettled"):
+        return
+    named = _NAME.search(file.source, max(0, call.start_byte - 80), call.start_byte)
+    if named is not None and not re.search(rf"\b{named[1].decode()}\b", text_after(call, file)):
+        yield file.mark(RULE.id, call, f"`{named[1].decode()}` keeps a promise that nothing uses")
+
+
+def _takes_rejections(call: Node, file: SourceFile) -> bool:
+    given = file.arguments(call)[0]
+    return len(given) != 1 or given[0].type == "spread_element"
+
+
+def _has_handler(call: Node, file: SourceFile) -> bool:
+    """Whether a `then` with two functions stands in the chain."""
+    function = call.child_by_field_name("function")
+    inner = function.child_by_field_name("object") if function is not None else None
+    if inner is None or inner.type != "call_expression":
+        return False
+    return file.callee(inner).endswith(".then") and _takes_rejections(inner, file)
+
+
+WATCHES = (
+    Watch("call", look_at_chain, SCRIPT, names=frozenset({"then", "finally"})),
+    Watch("call", look_at_stored, SCRIPT, names=frozenset({"all", "allSettled"})),
+)

@@ -1,0 +1,82 @@
+"""An async function is handed to somebody who ignores its promise."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import SCRIPT, Watch
+from analysis.engine.rules.promises import async_function, async_functions, cannot_fail
+
+RULE = Rule(
+    id="risk-async-in-sync-callback",
+    type="async_in_sync_callback",
+    category=Category.RUNTIME_RISK,
+    title="Async function where nobody waits",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="`forEach` does not wait: use `for ... of` with `await` or `Promise.all(items.map(...))`.",
+    languages=SCRIPT,
+)
+
+_PREDICATES = frozenset({"filter", "some", "every", "sort", "find", "findIndex"})
+_TIMERS = frozenset({"setTimeout", "setInterval"})
+_EMITTERS = frozenset({"on", "once", "addListener"})
+_ROUTES = frozenset({"get", "post", "put", "patch", "delete", "use", "all"})
+_ROUTER = re.compile(r"(^|\.)(app|router|server|api)$|^express(\.Router)?\(\)$", re.IGNORECASE)
+_FUNCTIONS = frozenset({"arrow_function", "function_expression"})
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    receiver, _, method = callee.rpartition(".")
+    for given in file.arguments(call)[0]:
+        if given.type in _FUNCTIONS and given.child(0).type == "async":  # type: ignore[union-attr]
+            yield from _given(call, given, callee, receiver, method, file)
+
+
+def look_at_condition(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    condition = statement.child_by_field_name("condition") if async_functions(file) else None
+    if condition is None or not condition.named_child_count:
+        return
+    tested = condition.named_children[0]
+    if tested.type == "unary_expression":
+        tested = tested.named_children[0]
+    if tested.type == "call_expression" and async_function(file.callee(tested), tested, file) is not None:
+        yield file.mark(
+            RULE.id,
+            tested,
+            f"`{file.callee(tested)}` is async: as a condition its promise is always true",
+            suggestion="Await the call before testing its result.",
+        )
+
+
+def _given(call: Node, given: Node, callee: str, receiver: str, method: str, file: SourceFile) -> Iterator[Mark]:
+    if method == "forEach" and receiver:
+        message = f"`{callee}` does not wait for the async function it is given"
+        yield file.mark(RULE.id, call, message)
+    elif method in _PREDICATES and receiver and not file.text(given).startswith("async ()"):
+        message = f"`{callee}` sees a promise, which is always true, not the answer of the async function"
+        suggestion = "Await the answers first (`Promise.all(items.map(...))`), then select."
+        yield file.mark(RULE.id, call, message, suggestion=suggestion)
+    elif callee == "Promise" and call.type == "new_expression":
+        message = "The executor of `new Promise` is async: what it throws rejects nothing"
+        yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
+    elif cannot_fail(given):
+        return
+    elif callee in _TIMERS or (method in _EMITTERS and receiver and file.arguments(call)[0][0].type == "string"):
+        message = f"`{callee}` ignores the promise of the async function: its errors are unhandled"
+        yield file.mark(RULE.id, call, message, suggestion="Catch inside the function, or end it with `.catch`.")
+    elif method in _ROUTES and _ROUTER.search(receiver) and any("express" in full for full in file.bindings.values()):
+        message = f"Express 4 never sees a rejection of the async handler of `{callee}`"
+        suggestion = "Wrap the handler, so that a rejection reaches `next`, or move to Express 5."
+        yield file.mark(RULE.id, given, message, suggestion=suggestion, confidence="medium")
+
+
+WATCHES = (
+    Watch("call", look, SCRIPT, names=_PREDICATES | _TIMERS | _EMITTERS | _ROUTES | {"forEach", "Promise"}),
+    Watch("if", look_at_condition, SCRIPT),
+)

@@ -1,0 +1,128 @@
+"""A promise or coroutine is made and dropped: nobody waits for it and nobody sees it fail."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
+from analysis.engine.rules.promises import async_function, async_functions, cannot_fail
+
+RULE = Rule(
+    id="risk-floating-promise",
+    type="floating_promise",
+    category=Category.RUNTIME_RISK,
+    title="Promise that nobody awaits",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Await it, or handle its rejection; errors here vanish and the process may exit.",
+    languages=(*PYTHON, *SCRIPT),
+)
+
+_PROMISES = frozenset(f"Promise.{name}" for name in ("all", "allSettled", "any", "race", "reject"))
+_KNOWN = re.compile(
+    r"^(fetch|node-fetch|undici\.fetch|fs/promises\.\w+|fs\.promises\.\w+|axios\.(get|post|put|patch|delete|request))$"
+    r"|^(\w+\.)?(prisma|tx)\.\w+\.(create|update|delete|upsert|find|count|aggregate)\w*$"
+)
+_WRITES = re.compile(
+    r"\.(create|update|delete|upsert|insert|save|writeFile|appendFile|rm|unlink|rename|mkdir)\w*$"
+    r"|^(this\.|self\.)?_?(save|create|update|delete|insert|persist|publish|enqueue|write|store)([A-Z_]\w*)?$"
+)
+_CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
+_OPERATORS = frozenset({"&&", "||", "??"})
+_MAPPED = re.compile(r"\.(map|flatMap)$")
+_TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])loop(\(\))?\.create_task$")
+
+
+def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    if _CANDIDATE.match(file.source, statement.start_byte) is None:
+        return
+    for call in _results(statement):
+        if call.type not in ("call_expression", "new_expression"):
+            continue
+        callee = file.callee(call)
+        what = _promise(callee, call, file)
+        if what:
+            known = callee.startswith(("Promise", "fetch", "this.")) or "." not in callee
+            yield file.mark(
+                RULE.id,
+                call,
+                f"{what} gives a promise that nobody awaits",
+                severity="critical" if _WRITES.search(callee) and file.language != "tsx" else "",
+                confidence="" if known else "medium",
+            )
+
+
+def look_at_python_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    if not async_functions(file) or statement.named_child_count != 1:
+        return
+    call = statement.named_children[0]
+    if call.type != "call":
+        return
+    callee = file.callee(call)
+    if async_function(callee, call, file) is not None:
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{callee}` is a coroutine function: without `await` its body never runs",
+            severity="critical" if _WRITES.search(callee) else "",
+            suggestion=f"Await it: `await {callee}(...)`.",
+        )
+
+
+def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    parent = call.parent if _TASKS.search(callee) else None
+    if parent is not None and parent.type == "expression_statement":
+        yield file.mark(
+            RULE.id,
+            call,
+            f"The task of `{callee}` is not kept: it can be collected while it runs, and its error is lost",
+            suggestion="Keep the task until it is done, or use `asyncio.TaskGroup`.",
+        )
+
+
+def _results(statement: Node) -> Iterator[Node]:
+    """The expressions whose value the statement drops: the sides of `&&`, of a choice, of a comma."""
+    pending = statement.named_children[:1]
+    while pending:
+        node = pending.pop()
+        if node.type == "binary_expression":
+            operator = node.child_by_field_name("operator")
+            if operator is not None and operator.type in _OPERATORS:
+                pending.append(node.named_children[-1])
+        elif node.type == "ternary_expression":
+            pending.extend(node.named_children[-2:])
+        elif node.type in ("sequence_expression", "parenthesized_expression"):
+            pending.extend(node.named_children)
+        else:
+            yield node
+
+
+def _promise(callee: str, call: Node, file: SourceFile) -> str:
+    """How to call the promise in a message; empty when the call gives none as far as one can tell."""
+    if call.type == "new_expression":
+        return "`new Promise`" if callee == "Promise" else ""
+    if callee in _PROMISES or (_KNOWN.search(callee) and not _is_own(callee, file)):
+        return f"`{callee}`"
+    if _MAPPED.search(callee):
+        given = file.arguments(call)[0]
+        if given and file.text(given[0]).startswith("async"):
+            return f"`{callee}` with an async function"
+        return ""
+    function = async_function(callee, call, file)
+    return f"`{callee}`" if function is not None and not cannot_fail(function) else ""
+
+
+def _is_own(callee: str, file: SourceFile) -> bool:
+    return "." not in callee and any(function.name == callee for function in file.functions)
+
+
+WATCHES = (
+    Watch("expression_statement", look_at_script_statement, SCRIPT),
+    Watch("expression_statement", look_at_python_statement, PYTHON),
+    Watch("call", look_at_task, PYTHON, names=frozenset({"create_task", "ensure_future"})),
+)

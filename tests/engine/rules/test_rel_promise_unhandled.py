@@ -1,0 +1,36 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of
+
+RULE = "rel-promise-unhandled"
+
+FLAGGED = [
+    "load().then(show);",
+    "load()\n.then(a)\n.then(b);",
+    "load().finally(stop);",
+    "import('./x').then(use);",
+    "const all = Promise.all(items);",
+]
+FINE = [
+    "load().then(show).catch(report);",
+    "load().then(show, report);",
+    "load().then(show, report).finally(stop);",
+    "load().catch(report).then(stop);",
+    "return load().then(show);",
+    "await load().then(show);",
+    "void load().then(show);",
+    "const p = load().then(show); use(p);",
+    "run(() => load().then(show));",
+    "cy.get('x').then(show);",
+    "const all = Promise.all(items); await all;",
+]
+
+
+@pytest.mark.parametrize("statement", FLAGGED)
+def test_chains_without_a_handler_are_marked(statement):
+    assert lines_of(RULE, f"async function f(items) {{\n{statement}\n}}", "typescript") == [2]
+
+
+@pytest.mark.parametrize("statement", FINE)
+def test_handled_returned_and_awaited_chains_are_fine(statement):
+    assert lines_of(RULE, f"async function f(items) {{\n{statement}\n}}", "typescript") == []

@@ -1,0 +1,45 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of, marks_of
+
+RULE = "risk-async-in-sync-callback"
+
+FLAGGED = [
+    "items.forEach(async (i) => { await x(i); });",
+    "items.filter(async (i) => await ok(i));",
+    "items.some(async function (i) { return await ok(i); });",
+    "new Promise(async (resolve) => { resolve(await x()); });",
+    "setTimeout(async () => { await x(); }, 10);",
+    "emitter.on('data', async (d) => { await x(d); });",
+    "if (isAllowed()) { y(); }",
+    "if (!isAllowed()) { y(); }",
+]
+FINE = [
+    "await Promise.all(items.map(async (i) => x(i)));",
+    "items.forEach((i) => { y(i); });",
+    "setTimeout(async () => { try { await x(); } catch (e) { log(e); } }, 10);",
+    "emitter.on('data', async (d) => { try { await x(d); } catch (e) { log(e); } });",
+    "if (await isAllowed()) { y(); }",
+    "if (isOpen()) { y(); }",
+    "new Promise((resolve) => { y(resolve); });",
+]
+
+
+@pytest.mark.parametrize("statement", FLAGGED)
+def test_async_functions_that_nobody_waits_for_are_marked(statement):
+    source = f"async function isAllowed() {{ return x(); }}\nasync function f(items) {{\n{statement}\n}}"
+    assert lines_of(RULE, source, "typescript") == [3]
+
+
+@pytest.mark.parametrize("statement", FINE)
+def test_awaited_and_guarded_ones_are_fine(statement):
+    source = f"async function isAllowed() {{ return x(); }}\nasync function f(items) {{\n{statement}\n}}"
+    assert lines_of(RULE, source, "typescript") == []
+
+
+def test_express_handlers_are_less_certain_because_version_5_takes_rejections():
+    source = (
+        "import express from 'express';\nconst app = express();\napp.get('/x', async (req, res) => { await y(); });\n"
+    )
+    assert [(mark.line, mark.confidence) for mark in marks_of(RULE, source, "javascript")] == [(3, "medium")]
+    assert lines_of(RULE, source.replace("express", "fastify"), "javascript") == []

@@ -1,0 +1,75 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of, marks_of
+
+RULE = "risk-floating-promise"
+DECLARED = "async function load() { await x(); }\n"
+
+FLAGGED = [
+    "load();",
+    "ready && load();",
+    "ready ? load() : other();",
+    "Promise.all(items);",
+    "new Promise(run);",
+    "fetch('/x');",
+    "items.map(async (i) => { await x(i); });",
+    "if (a) { load(); }",
+]
+FINE = [
+    "await load();",
+    "void load();",
+    "load().catch(report);",
+    "load().then(a, b);",
+    "const p = load();",
+    "x.load();",
+    "const all = await Promise.all(items.map(async (i) => x(i)));",
+    "other();",
+    "return load();",
+]
+PYTHON_FLAGGED = ["load()", "asyncio.create_task(x())", "asyncio.ensure_future(x())", "loop.create_task(x())"]
+PYTHON_FINE = [
+    "await load()",
+    "task = asyncio.create_task(x())",
+    "tg.create_task(x())",
+    "other()",
+    "tasks.add(asyncio.create_task(x()))",
+    "asyncio.run(load())",
+]
+
+
+@pytest.mark.parametrize("statement", FLAGGED)
+def test_dropped_promises_are_marked(statement):
+    assert lines_of(RULE, f"{DECLARED}function f(ready, items) {{\n{statement}\n}}", "typescript") == [3]
+
+
+@pytest.mark.parametrize("statement", FINE)
+def test_promises_that_somebody_sees_are_fine(statement):
+    assert lines_of(RULE, f"{DECLARED}function f(ready, items) {{\n{statement}\n}}", "typescript") == []
+
+
+def test_a_method_of_the_same_class():
+    source = "class A {\n async save() { await x(); }\n run() {\n this.save();\n }\n}"
+    (mark,) = marks_of(RULE, source, "typescript")
+    assert (mark.line, mark.severity) == (4, "critical")
+
+
+def test_a_function_that_handles_all_its_errors_may_float():
+    source = "async function load() { try { await x(); } catch (e) { report(e); } }\nload();"
+    assert lines_of(RULE, source, "typescript") == []
+
+
+def test_a_database_call_is_critical_and_less_certain():
+    (mark,) = marks_of(RULE, "function f() { prisma.user.update({}); }", "typescript")
+    assert (mark.severity, mark.confidence) == ("critical", "medium")
+
+
+@pytest.mark.parametrize("statement", PYTHON_FLAGGED)
+def test_python(statement):
+    source = f"import asyncio\nasync def load(): ...\nasync def f(loop, tg):\n    {statement}\n"
+    assert lines_of(RULE, source) == [4]
+
+
+@pytest.mark.parametrize("statement", PYTHON_FINE)
+def test_python_that_awaits_or_keeps_is_fine(statement):
+    source = f"import asyncio\nasync def load(): ...\nasync def f(loop, tg):\n    {statement}\n"
+    assert lines_of(RULE, source) == []
