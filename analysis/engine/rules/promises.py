@@ -1,0 +1,53 @@
+"""Which functions of a file give promises or coroutines, and which of those can fail."""
+
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import FunctionFlag
+from analysis.engine.rules.reading import statements
+
+_HARMLESS = frozenset({"return_statement", "if_statement", "lexical_declaration"})
+
+
+@lru_cache(maxsize=1)
+def async_functions(file: SourceFile) -> dict[str, Node]:
+    """Async functions of the file by qualified name; generators are none. Kept for the file read last."""
+    return {
+        each.name: each.node
+        for each in file.functions
+        if each.flags & FunctionFlag.ASYNC and not each.flags & FunctionFlag.GENERATOR
+    }
+
+
+def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
+    """The async function of this file that a callee means: `load`, `this.load`, `self.load`."""
+    known = async_functions(file)
+    if not known:
+        return None
+    head, _, name = callee.rpartition(".")
+    around = file.functions[file.function_of(call)]
+    if head in ("this", "self"):
+        return known.get(f"{around.owner or around.name.rpartition('.')[0]}.{name}")
+    if head or callee in file.bindings:
+        return None
+    return known.get(f"{around.name}.{name}") or _in_outer(around.name, name, known)
+
+
+def cannot_fail(function: Node) -> bool:
+    """Whether the whole body stands in a try with a handler, so that its promise is never rejected."""
+    body = function.child_by_field_name("body")
+    held = [each for each in statements(body) if each.type != "lexical_declaration" and each.type not in _HARMLESS]
+    return bool(held) and all(
+        each.type == "try_statement" and each.child_by_field_name("handler") is not None for each in held
+    )
+
+
+def _in_outer(around: str, name: str, known: dict[str, Node]) -> Node | None:
+    while around:
+        around = around.rpartition(".")[0]
+        found = known.get(f"{around}.{name}" if around else name)
+        if found is not None:
+            return found
+    return None
