@@ -38,7 +38,7 @@ def session_of(raw: str | bytes) -> Session:
     except tokens.InvalidToken as error:
         raise AuthenticationFailed from error
     rows = Session.objects.live().select_related("user")
-    session = rows.filter(pk=claims.session_id, user_id=claims.user_id).first()
-    if session is None:
-        raise AuthenticationFailed
-    return session
+    try:
+        return rows.get(pk=claims.session_id, user_id=claims.user_id)
+    except Session.DoesNotExist as error:
+        raise AuthenticationFailed from error
