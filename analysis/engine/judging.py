@@ -8,7 +8,7 @@ from analysis.engine.facts import FileFacts
 from analysis.engine.gate_metrics import StandingActions
 from analysis.engine.identity import Fingerprints
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity, Volume
+from analysis.engine.model import Category, Confidence, Finding, GateAction, Ladder, Rule, Severity, Volume
 from analysis.engine.policy import Policy
 from analysis.engine.precedence import bill_payers, shares_bill, without_silenced
 from analysis.engine.scoring import Tally, tally
@@ -145,11 +145,18 @@ class FileJudge:
                 tags |= {EXPIRED}
             elif excuse:
                 reason = excuse.reason
-        judged = replace(
-            finding,
+        judged = Finding(
+            rule_id=rule.id,
+            file=finding.file,
+            line=finding.line,
+            message=finding.message,
+            function=finding.function,
+            anchor=finding.anchor,
             suggestion=finding.suggestion or rule.suggestion,
             severity=draft.severity,
             confidence=draft.confidence,
+            excess=finding.excess,
+            table=finding.table,
             volume=draft.volume,
             points=points_of(finding, rule, draft.volume, shares_function=shares_bill(finding, payers)),
             fingerprint=prints.of(finding),
@@ -158,7 +165,7 @@ class FileJudge:
             tags=tags,
         )
         action = self._actions.of(judged, rule.category)
-        return judged if action is judged.gate_action else replace(judged, gate_action=action)
+        return judged if action is GateAction.NONE else replace(judged, gate_action=action)
 
 
 def is_heard(rule: Rule, kind: FileKind) -> bool:

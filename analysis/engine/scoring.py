@@ -63,6 +63,8 @@ class Tally:
 
     def add(self, other: "Tally", times: int = 1) -> None:
         """Add another tally, or with -1 take it away again."""
+        if not other.total:
+            return
         for name in _FIELDS:
             setattr(self, name, getattr(self, name) + times * getattr(other, name))
 
@@ -73,14 +75,14 @@ _FIELDS = tuple(entry.name for entry in fields(Tally))
 def tally(findings: Iterable[tuple[Finding, Category]], *, is_script: bool = False, is_hotspot: bool = False) -> Tally:
     """Add up the open findings of one file."""
     sums = Tally()
+    categories: dict[Category, int] = {}
     for finding, category in findings:
         severity, confidence = finding.severity, finding.confidence
         if severity is None or confidence is None:
             raise ValueError(f"{finding.rule_id} at {finding.file}:{finding.line} was not judged")
-        sums.total += 1
-        if severity is not Severity.INFO:
-            setattr(sums, severity.value, getattr(sums, severity.value) + 1)
-        setattr(sums, category.value, getattr(sums, category.value) + 1)
+        categories[category] = categories.get(category, 0) + 1
+        sums.critical += severity is Severity.CRITICAL
+        sums.warning += severity is Severity.WARNING
         if finding.in_test:
             continue
         sums.points_tenths += round(finding.points * 10)
@@ -91,6 +93,9 @@ def tally(findings: Iterable[tuple[Finding, Category]], *, is_script: bool = Fal
             sums.harm_thousandths += _harm(finding, severity, confidence) * (15 if is_hotspot else 10)
             sums.risky_sure_criticals += sure
             sums.grave_criticals += sure and (is_large(finding.volume) or REQUEST_PATH in finding.tags)
+    sums.total = sum(categories.values())
+    for category, count in categories.items():
+        setattr(sums, category.value, count)
     return sums
 
 
