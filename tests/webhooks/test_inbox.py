@@ -275,7 +275,8 @@ class TestSweeping:
         stored("lost", state=State.PROCESSING, attempts=1, next_at=timezone.now() - timedelta(seconds=1))
         stored("pausing", next_at=timezone.now() + timedelta(seconds=9))
 
-        tasks.sweep_events.delay()
+        with django_capture_on_commit_callbacks(execute=True):
+            tasks.sweep_events.delay()
 
         assert noted() == ["failed", "lost", "new"]
 

@@ -59,7 +59,7 @@ def test_a_hint_that_cannot_be_given_costs_a_moment_and_then_nothing(lost_redis,
 
 
 @pytest.mark.django_db
-def test_events_that_no_hint_told_of_are_all_done_by_the_sweeper(handled_by, settings):
+def test_events_that_no_hint_told_of_are_all_done_by_the_sweeper(handled_by, django_capture_on_commit_callbacks):
     handled_by(note)
     for number in range(EVENTS):
         # Inside the test's transaction no hint leaves, as if the broker had lost every one of them.
@@ -67,7 +67,8 @@ def test_events_that_no_hint_told_of_are_all_done_by_the_sweeper(handled_by, set
     assert inbox.backlog().due == EVENTS
     started = time.monotonic()
 
-    tasks.sweep_events.delay()
+    with django_capture_on_commit_callbacks(execute=True):
+        tasks.sweep_events.delay()
 
     assert not WebhookEvent.objects.exclude(state=State.DONE).exists()
     assert noted() == [f"e-{number:03}" for number in range(EVENTS)]

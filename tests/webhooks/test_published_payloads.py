@@ -1,0 +1,71 @@
+"""The example payloads that code host 1 publishes all pass through its receiver."""
+
+import fcntl
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import orjson
+import pytest
+from django.conf import settings
+
+from tests.providers.npm import NODE, NPM
+from tests.webhooks import deliveries
+from webhooks import inbox
+from webhooks.models import State, WebhookEvent
+
+pytestmark = pytest.mark.django_db
+
+PACKAGE = "@octokit/webhooks-examples@7.6.1"
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[dict]:
+    """All events of the public host with their example payloads, from the npm package."""
+    home = settings.BASE_DIR / "var" / "npm" / "webhooks-examples-7.6.1"
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with (home.parent / "examples-lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not home.exists():
+            install(home)
+    listing = home / "node_modules" / "@octokit" / "webhooks-examples" / "api.github.com" / "index.json"
+    return orjson.loads(listing.read_bytes())
+
+
+def install(home: Path) -> None:
+    draft = home.with_name(f"{home.name}.part")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir()
+    command = [NODE, NPM, "install", "--prefix", draft, "--no-audit", "--no-fund", "--ignore-scripts", PACKAGE]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    draft.rename(home)
+
+
+def test_every_published_payload_is_stored_and_done(examples):
+    sent = 0
+    for event in examples:
+        for payload in event["examples"]:
+            response = deliveries.codehost1(event["name"], payload).send()
+            assert (response.status_code, response.json()["duplicate"]) == (200, False), event["name"]
+            sent += 1
+    while inbox.drain():
+        pass
+
+    assert sent > 200
+    assert Counter(WebhookEvent.objects.values_list("state", flat=True)) == {State.DONE: sent}
+
+
+def test_published_payloads_are_filed_under_what_they_are_about(examples):
+    subjects = {}
+    for name, first_words in (
+        ("pull_request", "repository "),
+        ("push", "repository "),
+        ("installation", "installation "),
+    ):
+        payloads = next(event["examples"] for event in examples if event["name"] == name)
+        for payload in payloads:
+            deliveries.codehost1(name, payload).send()
+        subjects[name] = set(WebhookEvent.objects.filter(type__startswith=name).values_list("subject", flat=True))
+        assert all(subject.startswith(first_words) for subject in subjects[name])
+    assert len(subjects["pull_request"]) < 29
