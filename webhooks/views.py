@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -42,6 +42,7 @@ def _receiver(source: SourceName, answers: dict[int, OpenApiResponse]) -> Any:
         tags=["Webhooks"],
         request={"application/json": {"type": "object", "additionalProperties": True}},
         responses=answers,
+        examples=[OpenApiExample("Answer", {"received": True, "duplicate": False}, response_only=True)],
         auth=[],
     )
 

@@ -135,8 +135,11 @@ def _complete_operation(method: str, path: str, operation: dict[str, Any]) -> No
         limit = RATES.get((method, path.lstrip("/")), DEFAULT_RATE).partition("/")[0]
         operation["description"] = f"{operation.get('description', '')}\n\nAt most {limit} calls a minute.".strip()
     answers = operation["responses"]
-    for code, message in common.items():
-        answers.setdefault(str(code), _raw_error(code, message))
+    for code, answer in answers.items():
+        if int(code) >= 400 and "content" not in answer:
+            answers[code] = _raw_error(int(code), answer["description"])
+    for number, message in common.items():
+        answers.setdefault(str(number), _raw_error(number, message))
     operation["responses"] = dict(sorted(answers.items()))
 
 
