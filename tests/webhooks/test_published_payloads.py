@@ -4,16 +4,21 @@ import fcntl
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from tests.providers.npm import NODE, NPM
 from tests.webhooks import deliveries
 from webhooks import inbox
-from webhooks.models import State, WebhookEvent
+from webhooks.models import SourceName, State, WebhookEvent
+from webhooks.sources import codehost1
+from webhooks.sources.base import Fact
 
 pytestmark = pytest.mark.django_db
 
@@ -69,3 +74,35 @@ def test_published_payloads_are_filed_under_what_they_are_about(examples):
         subjects[name] = set(WebhookEvent.objects.filter(type__startswith=name).values_list("subject", flat=True))
         assert all(subject.startswith(first_words) for subject in subjects[name])
     assert len(subjects["pull_request"]) < 29
+
+
+def facts_of(examples: list[dict], name: str, read: Callable[[Fact], Any]) -> list[Any]:
+    payloads = next(event["examples"] for event in examples if event["name"] == name)
+    return [read(Fact(SourceName.CODEHOST1, "d-1", name, timezone.now(), payload)) for payload in payloads]
+
+
+class TestFacts:
+    def test_every_pull_request_payload_becomes_a_fact(self, examples):
+        facts = facts_of(examples, "pull_request", codehost1.pull_request_fact)
+
+        assert len(facts) == 29
+        assert all(len(fact.head_sha) == len(fact.base_sha) == 40 and fact.number and fact.title for fact in facts)
+        assert all(fact.repository.full_name and fact.repository.default_branch for fact in facts)
+        assert {fact.is_open for fact in facts} == {True, False}
+
+    def test_every_push_payload_becomes_a_fact(self, examples):
+        facts = facts_of(examples, "push", codehost1.push_fact)
+
+        assert len(facts) == 7
+        assert any(fact.is_to_default_branch for fact in facts)
+        assert any(not fact.branch or not fact.head_sha for fact in facts)
+
+    def test_every_installation_payload_becomes_a_fact(self, examples):
+        facts = facts_of(examples, "installation", codehost1.installation_fact)
+        facts += facts_of(examples, "installation_repositories", codehost1.installation_fact)
+
+        assert len(facts) == 10
+        assert all(fact.installation_id and fact.account for fact in facts)
+        assert any(fact.added for fact in facts)
+        assert any(fact.removed for fact in facts)
+        assert all(not fact.added for fact in facts if fact.is_gone)

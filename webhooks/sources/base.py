@@ -123,6 +123,19 @@ def at(mapping: Any, *path: str | int) -> Any:
     return mapping
 
 
+def required(mapping: Any, *path: str | int) -> str:
+    """A text or number that must be there, as text; BadEnvelope names the path that is empty."""
+    value = at(mapping, *path)
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise BadEnvelope(f"{'.'.join(str(step) for step in path)} is missing")
+    return str(value)
+
+
+def branch_of(ref: str) -> str:
+    """The branch behind a full ref; "" for tags and everything else."""
+    return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""
+
+
 def instant(value: Any) -> datetime | None:
     """An ISO 8601 string or Unix seconds as an aware datetime; None for anything else."""
     try:

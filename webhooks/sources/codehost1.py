@@ -6,18 +6,23 @@ from typing import Any
 
 from django.conf import settings
 
+from analysis.codehosts.facts import HostedRepository, InstallationFact, PullRequestFact, PushFact
+from analysis.models import Platform
 from webhooks.models import SourceName
 from webhooks.sources.base import (
     MEBIBYTE,
     BadSignature,
     Delivery,
     Envelope,
+    Fact,
     Source,
     at,
+    branch_of,
     event_type,
     identifier,
     instant,
     plain,
+    required,
 )
 
 
@@ -49,6 +54,71 @@ def _subject(payload: Mapping[str, Any]) -> str:
     if ref := at(payload, "ref"):
         return plain(f"repository {repository} ref {ref}")
     return plain(f"installation {installation}") if installation else ""
+
+
+def pull_request_fact(fact: Fact) -> PullRequestFact:
+    """The payload of a `pull_request` event."""
+    request = at(fact.payload, "pull_request")
+    return PullRequestFact(
+        repository=_repository(fact.payload),
+        occurred_at=fact.occurred_at,
+        number=int(required(request, "number")),
+        title=str(at(request, "title") or ""),
+        author=str(at(request, "user", "login") or ""),
+        head_sha=required(request, "head", "sha"),
+        head_ref=required(request, "head", "ref"),
+        head_full_name=str(at(request, "head", "repo", "full_name") or ""),
+        base_ref=required(request, "base", "ref"),
+        base_sha=required(request, "base", "sha"),
+        is_open=at(request, "state") == "open",
+        is_draft=bool(at(request, "draft")),
+        is_merged=bool(at(request, "merged")),
+    )
+
+
+def push_fact(fact: Fact) -> PushFact:
+    """The payload of a `push` event."""
+    return PushFact(
+        repository=_repository(fact.payload),
+        occurred_at=fact.occurred_at,
+        branch=branch_of(required(fact.payload, "ref")),
+        head_sha="" if at(fact.payload, "deleted") else required(fact.payload, "after"),
+    )
+
+
+def installation_fact(fact: Fact) -> InstallationFact:
+    """The payload of an `installation` or `installation_repositories` event."""
+    payload, action = fact.payload, at(fact.payload, "action")
+    is_gone = action in ("deleted", "suspend")
+    listed = at(payload, "repositories") or []
+    return InstallationFact(
+        platform=Platform.CODEHOST1,
+        occurred_at=fact.occurred_at,
+        installation_id=required(payload, "installation", "id"),
+        account=str(at(payload, "installation", "account", "login") or ""),
+        is_gone=is_gone,
+        added=_listed(payload, at(payload, "repositories_added") or ([] if is_gone else listed)),
+        removed=_listed(payload, at(payload, "repositories_removed") or (listed if is_gone else [])),
+    )
+
+
+def _repository(payload: Mapping[str, Any]) -> HostedRepository:
+    return _hosted(payload, at(payload, "repository"))
+
+
+def _listed(payload: Mapping[str, Any], repositories: Any) -> tuple[HostedRepository, ...]:
+    return tuple(_hosted(payload, repository) for repository in repositories)
+
+
+def _hosted(payload: Mapping[str, Any], repository: Any) -> HostedRepository:
+    return HostedRepository(
+        platform=Platform.CODEHOST1,
+        external_id=required(repository, "id"),
+        full_name=required(repository, "full_name"),
+        clone_url=str(at(repository, "clone_url") or ""),
+        default_branch=str(at(repository, "default_branch") or ""),
+        installation_id=str(at(payload, "installation", "id") or ""),
+    )
 
 
 CODEHOST1 = Source(

@@ -6,18 +6,23 @@ from typing import Any
 
 from django.conf import settings
 
+from analysis.codehosts.facts import HostedRepository, PullRequestFact, PushFact
+from analysis.models import Platform
 from webhooks.models import SourceName
 from webhooks.sources.base import (
     MEBIBYTE,
     BadSignature,
     Delivery,
     Envelope,
+    Fact,
     Source,
     at,
+    branch_of,
     event_type,
     identifier,
     instant,
     plain,
+    required,
 )
 
 
@@ -46,6 +51,49 @@ def _subject(payload: Mapping[str, Any]) -> str:
     if ref := at(payload, "ref"):
         return plain(f"project {project} ref {ref}")
     return ""
+
+
+def merge_request_fact(fact: Fact) -> PullRequestFact:
+    """The payload of a `Merge Request Hook`."""
+    request = at(fact.payload, "object_attributes")
+    state = at(request, "state")
+    return PullRequestFact(
+        repository=_repository(fact.payload),
+        occurred_at=fact.occurred_at,
+        number=int(required(request, "iid")),
+        title=str(at(request, "title") or ""),
+        author=str(at(fact.payload, "user", "username") or ""),
+        head_sha=required(request, "last_commit", "id"),
+        head_ref=required(request, "source_branch"),
+        head_full_name=str(at(request, "source", "path_with_namespace") or ""),
+        base_ref=required(request, "target_branch"),
+        base_sha="",
+        is_open=state == "opened",
+        is_draft=bool(at(request, "draft") or at(request, "work_in_progress")),
+        is_merged=state == "merged",
+    )
+
+
+def push_fact(fact: Fact) -> PushFact:
+    """The payload of a `Push Hook`. A deleted branch ends at the commit of zeros."""
+    head = required(fact.payload, "after")
+    return PushFact(
+        repository=_repository(fact.payload),
+        occurred_at=fact.occurred_at,
+        branch=branch_of(required(fact.payload, "ref")),
+        head_sha=head if head.strip("0") else "",
+    )
+
+
+def _repository(payload: Mapping[str, Any]) -> HostedRepository:
+    project = at(payload, "project")
+    return HostedRepository(
+        platform=Platform.CODEHOST2,
+        external_id=required(project, "id"),
+        full_name=required(project, "path_with_namespace"),
+        clone_url=str(at(project, "git_http_url") or ""),
+        default_branch=str(at(project, "default_branch") or ""),
+    )
 
 
 CODEHOST2 = Source(

@@ -1,0 +1,1 @@
+"""The two code hosts: what they tell us, and how we answer them."""
