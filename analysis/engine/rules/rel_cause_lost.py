@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import DEFINITIONS, within
+from analysis.engine.rules.reading import DEFINITIONS, function_text, within
 
 RULE = Rule(
     id="rel-cause-lost",
@@ -84,13 +84,13 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         if caught and arguments is not None and _is_whole(caught, file.text(arguments)):
             continue
         name = file.callee(thrown).rpartition(".")[2]
-        is_mild = bool(_BOUNDARY.search(name) or (caught and re.search(rf"\w\([^;\n]*[,(]\s*{caught}\s*\)", text)))
+        is_mild = bool(_BOUNDARY.search(name)) or (bool(caught) and _is_answered(caught, node, body, file))
         yield _mark(node, name, "cause", file, is_mild=is_mild)
 
 
 def look_at_errorf(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Go: an error put into another one as text."""
-    if file.callee(call) != "fmt.Errorf":
+    if file.callee(call) != "fmt.Errorf" or "recover()" in function_text(call, file):
         return
     given, _ = file.arguments(call)
     if len(given) < 2 or given[0].type not in ("interpreted_string_literal", "raw_string_literal"):
@@ -130,6 +130,15 @@ def _is_whole(caught: str, arguments: str) -> bool:
     """Whether the object itself is in there, not its message alone."""
     rest = re.sub(_MESSAGE_ONLY.format(re.escape(caught)), "", arguments)
     return bool(re.search(rf"(?<![\w.]){re.escape(caught)}\b", rest))
+
+
+def _is_answered(caught: str, thrown: Node, body: Node, file: SourceFile) -> bool:
+    """Whether the handler logs the object before, or throws because of what it found out about it."""
+    before = file.source[body.start_byte : thrown.start_byte].decode("utf-8", "replace")
+    name = re.escape(caught)
+    return bool(
+        re.search(rf"\w\([^;]*[,({{]\s*{name}\s*[,)}}]|\b{name}\s+instanceof|\b{name}\??\.(code|name|status)", before)
+    )
 
 
 def _mark(node: Node, name: str, link: str, file: SourceFile, *, is_mild: bool) -> Mark:

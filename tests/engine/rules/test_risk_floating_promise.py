@@ -73,3 +73,8 @@ def test_python(statement):
 def test_python_that_awaits_or_keeps_is_fine(statement):
     source = f"import asyncio\nasync def load(): ...\nasync def f(loop, tg):\n    {statement}\n"
     assert lines_of(RULE, source) == []
+
+
+def test_a_key_of_an_object_is_not_the_function_that_is_called():
+    source = "function f({ done }) {\n const options = { done: async () => { done(); await x(); } };\n}"
+    assert lines_of(RULE, source, "typescript") == []

@@ -1,0 +1,90 @@
+"""A handler catches everything and tells nobody what it caught."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import JAVA, PYTHON, Watch
+from analysis.engine.rules.reading import short, statements
+
+RULE = Rule(
+    id="rel-broad-except",
+    type="broad_except",
+    category=Category.RELIABILITY,
+    title="Handler catches everything",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Catch the exceptions this code can handle (`requests.RequestException`, `ValueError`).",
+    languages=(*PYTHON, *JAVA),
+)
+
+_PYTHON_BROAD = re.compile(rb"except\s*(:|\(?[^:\n]*\b(Base)?Exception\b)")
+_JAVA_BROAD = re.compile(r"\b(Throwable|Error|NullPointerException)\b")
+_TELLS = re.compile(
+    r"\b(raise|throw)\b|\.exception\(|exc_info|traceback|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|halt\("
+)
+_NOTHING = re.compile(r"(pass|\.\.\.|continue;?|return(\s+(None|null|False|false))?;?)$")
+_NAMED = re.compile(r"\bas\s+(\w+)\s*:?$")
+_BOUNDARY = re.compile(
+    r"(^|\.)(main|run|__del__|__exit__|__repr__|__str__|dispatch|handle\w*|on_\w+|worker\w*|\w*_loop|loop|middleware|shutdown\w*|close"
+    r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
+)
+_ENTRY = re.compile(
+    r"(^|\.)(task|shared_task|route|get|post|put|patch|delete|websocket|errorhandler|command|exception_handler)\b"
+)
+
+
+def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
+    if _PYTHON_BROAD.match(file.source, handler.start_byte) is None or _is_boundary(handler, file):
+        return
+    body = handler.named_children[-1]
+    header = file.source[handler.start_byte : body.start_byte].decode("utf-8", "replace").partition("#")[0].strip()
+    named = _NAMED.search(header.rstrip(": \n"))
+    if _tells(named[1] if named is not None else "", body, file) or _is_reported_as_swallowed(body, file):
+        return
+    yield file.mark(
+        RULE.id, handler, f"`{short(header.rstrip(':'))}` takes every error, bugs included, and tells nobody"
+    )
+
+
+def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
+    formal = next((each for each in handler.named_children if each.type == "catch_formal_parameter"), None)
+    broad = _JAVA_BROAD.search(file.text(formal)) if formal is not None else None
+    body = handler.child_by_field_name("body")
+    if formal is None or broad is None or body is None or _is_boundary(handler, file):
+        return
+    name = formal.child_by_field_name("name")
+    if _tells(file.text(name) if name is not None else "", body, file) or _is_reported_as_swallowed(body, file):
+        return
+    if broad[1] == "NullPointerException":
+        message = "`catch (NullPointerException)` stands in for a check: any bug below looks the same"
+    else:
+        message = f"`catch ({short(file.text(formal))})` takes even errors that nobody can handle, and tells nobody"
+    yield file.mark(RULE.id, handler, message)
+
+
+def _tells(caught: str, body: Node, file: SourceFile) -> bool:
+    """Whether the handler raises, logs the trace or passes on the object that it caught."""
+    text = file.text(body)
+    return bool(_TELLS.search(text) or (caught and re.search(rf"\b{re.escape(caught)}\b(?!\.getMessage)", text)))
+
+
+def _is_reported_as_swallowed(body: Node, file: SourceFile) -> bool:
+    """`rel-swallowed-exception` takes handlers that do nothing."""
+    held = statements(body)
+    return len(held) == 0 or (len(held) == 1 and bool(_NOTHING.fullmatch(file.text(held[0]))))
+
+
+def _is_boundary(handler: Node, file: SourceFile) -> bool:
+    """Whether the function is where errors must stop: a task, a handler, a worker's loop."""
+    function = file.functions[file.function_of(handler)]
+    return bool(_BOUNDARY.search(function.name)) or any(
+        _ENTRY.search(decorator.partition("(")[0]) for decorator in function.decorators
+    )
+
+
+WATCHES = (Watch("handler", look_at_except, PYTHON), Watch("handler", look_at_catch, JAVA))

@@ -1,0 +1,108 @@
+"""An error result is dropped, overwritten or never read."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import GO, Watch
+from analysis.engine.rules.go_results import failing_functions
+from analysis.engine.rules.reading import short
+
+RULE = Rule(
+    id="rel-error-ignored",
+    type="error_ignored",
+    category=Category.RELIABILITY,
+    title="Error ignored",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Check the error.",
+    languages=GO,
+)
+
+_OS = "Remove RemoveAll Mkdir MkdirAll Rename WriteFile Chmod Chown Chdir Setenv Truncate Symlink Link".split()
+_FAILING = frozenset(
+    {f"os.{name}" for name in _OS}
+    | {"encoding/json.Unmarshal", "encoding/xml.Unmarshal", "encoding/binary.Write", "encoding/binary.Read", "io.Copy"}
+    | {"io.WriteString", "net/http.ListenAndServe", "net/http.ListenAndServeTLS", "gopkg.in/yaml.v3.Unmarshal"}
+)
+_METHODS = {".Commit": 0, ".Encode": 1, ".Decode": 1, ".Sync": 0}  # to the number of arguments
+_RECEIVERS = re.compile(
+    r"(^|\.)(tx|txn|transaction|f|file|\w*[eE]nc(oder)?|\w*[dD]ec(oder)?|New(En|De)coder\(\))\.\w+$"
+)
+_WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename)$")
+_CALL = re.compile(rb"(?:go\s+|defer\s+)?[\w.]+(\([^()\n]*\)\.\w+)?\(")
+_REASONED = re.compile(rb"[^\n]*(//|/\*)\s*\w")
+_ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*:?=\s*")
+_NEXT = re.compile(rb"\s*;?\s*(?:[\w.]+,\s*)*err\s*=\s*([^\n]*)")
+
+
+def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """A call whose results nobody takes, also one started by `go` or `defer`."""
+    if _CALL.match(file.source, statement.start_byte) is None or not statement.named_child_count:
+        return
+    call = statement.named_children[0]
+    if call.type == "call_expression" and (name := _failing(call, file)):
+        yield _mark(call, name, f"The error of `{name}` is dropped", file)
+
+
+def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """`_ = f()`, and an `err` that the next statement overwrites."""
+    start = statement.start_byte
+    if file.source.startswith(b"_ =", start):
+        right = statement.child_by_field_name("right")
+        call = right.named_children[0] if right is not None and right.named_child_count == 1 else None
+        if call is None or call.type != "call_expression" or _has_reason(statement, file):
+            return
+        name = _failing(call, file)
+        if name and not name.endswith((".Remove", ".RemoveAll")):
+            yield _mark(call, name, f"The error of `{name}` is thrown away, and no comment says why", file, "medium")
+    elif _ERROR_BOUND.match(file.source, start):
+        overwritten = _NEXT.match(file.source, statement.end_byte)
+        if overwritten is not None and not re.search(rb"\berr\b", overwritten[1]):
+            yield file.mark(
+                RULE.id,
+                statement,
+                f"The `err` of `{short(file.text(statement))}` is overwritten before anybody reads it",
+            )
+
+
+def _failing(call: Node, file: SourceFile) -> str:
+    """The callee when it is known to return an error; empty otherwise."""
+    callee = file.callee(call)
+    if callee in _FAILING:
+        return callee.rpartition("/")[2]
+    if "." not in callee:
+        return callee if callee in failing_functions(file) else ""
+    method = "." + callee.rpartition(".")[2]
+    if method in _METHODS and len(file.arguments(call)[0]) == _METHODS[method] and _RECEIVERS.search(callee):
+        return callee.rpartition("/")[2]
+    return ""
+
+
+def _mark(call: Node, name: str, message: str, file: SourceFile, confidence: str = "") -> Mark:
+    is_critical = bool(_WRITES.search(name))
+    return file.mark(
+        RULE.id,
+        call,
+        message,
+        severity="critical" if is_critical else "",
+        confidence=confidence,
+        suggestion=f"Check the error; a failed `{name}` looks like success here." if is_critical else "",
+    )
+
+
+def _has_reason(statement: Node, file: SourceFile) -> bool:
+    return _REASONED.match(file.source, statement.end_byte) is not None
+
+
+WATCHES = (
+    Watch("expression_statement", look_at_statement, GO),
+    Watch("go", look_at_statement, GO),
+    Watch("defer", look_at_statement, GO),
+    Watch("assignment_statement", look_at_assignment, GO),
+    Watch("short_var_declaration", look_at_assignment, GO),
+)

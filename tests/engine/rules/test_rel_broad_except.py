@@ -1,0 +1,64 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of
+
+RULE = "rel-broad-except"
+
+
+def python(header, body, name="read"):
+    return f"def {name}():\n    try:\n        x()\n    {header}\n        {body}\n"
+
+
+FLAGGED = [
+    ("except:", "y = 1"),
+    ("except Exception:", "log.warning('failed')"),
+    ("except BaseException:", "return 0"),
+    ("except (ValueError, Exception):", "y = 1"),
+    ("except Exception as e:", "log.error('failed')"),
+]
+FINE = [
+    ("except Exception:", "raise"),
+    ("except Exception as e:", "raise OrderError from e"),
+    ("except Exception:", "log.exception('failed')"),
+    ("except Exception:", "log.error('failed', exc_info=True)"),
+    ("except Exception as e:", "log.error('failed: %s', e)"),
+    ("except ValueError:", "y = 1"),
+    ("except Exception:", "pass"),
+]
+JAVA_FLAGGED = ["catch (Throwable t) { count(); }", "catch (NullPointerException e) { return 0; }"]
+JAVA_FINE = [
+    'catch (Throwable t) { log.error("x", t); }',
+    "catch (Throwable t) { throw new A(t); }",
+    "catch (IOException e) { count(); }",
+    "catch (Exception e) { count(); }",
+]
+
+
+@pytest.mark.parametrize(("header", "body"), FLAGGED)
+def test_a_handler_that_takes_everything_is_marked_at_its_line(header, body):
+    assert lines_of(RULE, python(header, body)) == [4]
+
+
+@pytest.mark.parametrize(("header", "body"), FINE)
+def test_handlers_that_tell_or_are_narrow_are_fine(header, body):
+    assert lines_of(RULE, python(header, body)) == []
+
+
+@pytest.mark.parametrize("name", ["main", "run", "worker_loop", "__del__", "handle_message"])
+def test_at_a_boundary_errors_must_stop(name):
+    assert lines_of(RULE, python("except Exception:", "y = 1", name)) == []
+
+
+def test_a_task_is_a_boundary():
+    source = "@app.task\n" + python("except Exception:", "y = 1")
+    assert lines_of(RULE, source) == []
+
+
+@pytest.mark.parametrize("handler", JAVA_FLAGGED)
+def test_java(handler):
+    assert lines_of(RULE, f"class A {{ int f() {{ try {{ x(); }}\n{handler} }} }}", "java") == [2]
+
+
+@pytest.mark.parametrize("handler", JAVA_FINE)
+def test_java_handlers_that_tell_or_are_narrow_are_fine(handler):
+    assert lines_of(RULE, f"class A {{ int f() {{ try {{ x(); }}\n{handler} }} }}", "java") == []

@@ -1,0 +1,38 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of, marks_of
+
+RULE = "rel-nil-error-returned"
+
+
+def go(block, result="(int, error)", condition="err != nil"):
+    return f"package a\nfunc f() {result} {{\nv, err := x()\nif {condition} {{\n{block}\n}}\nreturn v, nil\n}}\n"
+
+
+@pytest.mark.parametrize("block", ["return 0, nil", "count()\nreturn 0, nil"])
+def test_nil_for_a_known_error_is_marked_at_the_return(block):
+    assert lines_of(RULE, go(block), "go") == [4 + len(block.split("\n"))]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "return 0, err",
+        'return 0, fmt.Errorf("x: %w", err)',
+        "log.Print(err)\nreturn 0, nil",
+        "if errors.Is(err, io.EOF) { return 0, nil }\nreturn 0, err",
+        "return 0, nil // no file, no settings",
+        "errs <- err\nreturn 0, nil",
+    ],
+)
+def test_errors_that_are_passed_on_or_explained_are_fine(block):
+    assert lines_of(RULE, go(block), "go") == []
+
+
+def test_functions_without_an_error_result_are_fine():
+    assert lines_of(RULE, go("return 0, nil", "(int, *T)"), "go") == []
+
+
+def test_an_error_that_is_nil_is_worth_knowing():
+    (mark,) = marks_of(RULE, go("return 0, err", condition="err == nil"), "go")
+    assert mark.severity == "info"
