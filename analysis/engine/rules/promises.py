@@ -13,11 +13,11 @@ _HARMLESS = frozenset({"return_statement", "if_statement", "lexical_declaration"
 
 @lru_cache(maxsize=1)
 def async_functions(file: SourceFile) -> dict[str, Node]:
-    """Async functions of the file by qualified name; generators are none. Kept for the file read last."""
+    """Async functions of the file that have a name to call them by; generators are none. Kept for the file read last."""
     return {
         each.name: each.node
         for each in file.functions
-        if each.flags & FunctionFlag.ASYNC and not each.flags & FunctionFlag.GENERATOR
+        if each.flags & FunctionFlag.ASYNC and not each.flags & FunctionFlag.GENERATOR and _is_declared(each.node, file)
     }
 
 
@@ -42,6 +42,13 @@ def cannot_fail(function: Node) -> bool:
     return bool(held) and all(
         each.type == "try_statement" and each.child_by_field_name("handler") is not None for each in held
     )
+
+
+def _is_declared(function: Node, file: SourceFile) -> bool:
+    """Whether the name is that of a declaration, method or variable, not the key of an object or a callback."""
+    if function.type not in ("arrow_function", "function_expression"):
+        return True
+    return file.source[max(0, function.start_byte - 40) : function.start_byte].rstrip().endswith(b"=")
 
 
 def _in_outer(around: str, name: str, known: dict[str, Node]) -> Node | None:
