@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from analysis.engine.extract import orm
 from analysis.engine.extract.comments import suppressions
 from analysis.engine.extract.dialect import COMMENTS, WATCHED
 from analysis.engine.extract.dialects import dialect_of
@@ -30,6 +31,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
     candidates = walk.candidates + [(by_kind[node.kind_id], node) for node in streams[WATCHED]]
     functions = function_facts(file)
     marks = _marks(candidates, file)
+    orm.join_variables(file)
     reasoned, unreasoned = suppressions(source, lines, comments)
     return FileFacts(
         language=language,
@@ -44,6 +46,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
         imports=walk.imports(),
         exports=dialect.exports(functions, file),
         loops=loop_facts(file),
+        models=orm.models_of(file),
         queries=tuple(file.queries),
         entries=(*dialect.entries(functions, file), *file.entries),
         marks=marks,
@@ -79,7 +82,7 @@ def _looks(language: str) -> tuple[dict[str, tuple[Look, ...]], dict[int, tuple[
             kind = dialect.kind_id(node_type)
             if kind is not None:
                 by_kind[kind] = (*by_kind.get(kind, ()), watch.look)
-    for name, reader in dialect.readers().items():
+    for name, reader in (*dialect.readers().items(), *orm.readers_of(language)):
         by_name[name] = (*by_name.get(name, ()), reader)
     return by_name, by_kind
 

@@ -3,13 +3,23 @@
 import re
 
 from analysis.engine.extract.comments import suppressions
+from analysis.engine.extract.orm.prisma import schema
+from analysis.engine.extract.orm.sql import tables
 from analysis.engine.extract.text import Lines
-from analysis.engine.facts import FileFacts
+from analysis.engine.facts import FileFacts, Model
 
 _COMMENTS = {
     "sql": re.compile(rb"--[^\n]*|/\*.*?\*/", re.DOTALL),
     "prisma": re.compile(rb"//[^\n]*"),
 }
+
+
+_READERS = {"sql": tables, "prisma": schema}
+
+
+def _models(source: bytes, language: str) -> tuple[Model, ...]:
+    reader = _READERS.get(language)
+    return reader(source.decode("utf-8", "replace")) if reader is not None else ()
 
 
 def plain_facts(blob: bytes, source: bytes, language: str, lines: Lines, skipped: str) -> FileFacts:
@@ -24,6 +34,7 @@ def plain_facts(blob: bytes, source: bytes, language: str, lines: Lines, skipped
     found, unreasoned = suppressions(source, lines, None) if language in _COMMENTS and not skipped else ((), ())
     return FileFacts(
         language=language,
+        models=_models(source, language) if not skipped else (),
         lines=lines.count,
         code_lines=lines.code(1, lines.count),
         comment_lines=lines.comments,

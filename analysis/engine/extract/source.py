@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node, Tree
 
+from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.text import Lines
 from analysis.engine.facts import Entry, FunctionFlag, Mark, Query
@@ -156,6 +157,11 @@ class SourceFile:
                 return True
             scope = scope.parent
         return False
+
+    def depends_on(self, loop: LoopDraft, node: Node) -> bool:
+        """Whether the node's text names something that changes with every round of the loop."""
+        text = self.source[node.start_byte : node.end_byte]
+        return not dependents(loop, self.source).isdisjoint(WORD.findall(text))
 
     def in_async(self, node: Node) -> bool:
         return self.scope_of(node).is_async

@@ -11,6 +11,7 @@ from msgspec import structs
 from tree_sitter import Node, QueryCursor
 
 from analysis.engine.extract.dialect import BOOLEANS, IMPORTS, STRUCTURE, WATCHED, Dialect, Imported
+from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.source import LONGEST_NAME, SourceFile, normalised, plain_name
 from analysis.engine.facts import Class, FunctionFlag, Import, ImportFlag, LoopCall
@@ -18,15 +19,12 @@ from analysis.engine.metrics.complexity import DEEP, runs
 from analysis.engine.rules.base import Look
 
 LONGEST_CALL = 500  # bytes of a call in a loop that are searched for loop variables
-LONGEST_LOOP = 10_000  # bytes of a loop that are searched for assignments
+# Rules ask for parents, and each parent costs a walk from the root: beyond these the file is no work of man, and
+# looking at every call would be quadratic.
+LONGEST_CHAIN = 3_000  # bytes of a callee
+MOST_CANDIDATES = 5_000  # calls that rules look at in one file
 LONGEST_DECORATOR = 160  # characters
 
-_WORD = re.compile(rb"[A-Za-z_$][\w$]*")
-_ASSIGNED = re.compile(
-    rb"(?:^|[{;])[ \t]*(?:(?:const|let|var|final) )?(?:[\w.<>\[\]]+ )?"  # Java's type
-    rb"(\w+(?:, ?\w+)*)(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$",
-    re.MULTILINE,
-)
 _ADJACENT = re.compile(
     rb"(?:\s|#[^\n]*\n|//[^\n]*\n|export\b|default\b|abstract\b|public\b|private\b|protected\b|static\b)*"
 )
@@ -116,7 +114,7 @@ class Walk:
             named = self._names[raw] = (name, self.by_name.get(self.dialect.name_call(name), ()))
         name, looks = named
         scope.function.calls[name] = None
-        if looks:
+        if looks and last - start < LONGEST_CHAIN and len(self.candidates) < MOST_CANDIDATES:
             self.candidates.append((looks, node))
         if scope.loop is not None:
             self._call_in_loop(node, start, name, scope.loop)
@@ -128,23 +126,9 @@ class Walk:
             return
         end = node.end_byte
         text = self.source[start : min(end, start + LONGEST_CALL)]
-        uses = not self._dependents(loop).isdisjoint(_WORD.findall(text))
+        uses = not dependents(loop, self.source).isdisjoint(WORD.findall(text))
         line = self.file.lines.of(start)
         loop.calls.append(LoopCall(name, line, uses, end == self._awaiting, normalised(text)))
-
-    def _dependents(self, loop: LoopDraft) -> frozenset[bytes]:
-        """Names that change with every round: loop variables and what the body assigns from them, read off line by
-        line in order. An over-approximation across branches."""
-        if loop.dependents is None:
-            names = {variable.encode() for variable in loop.variables}
-            if loop.parent is not None:
-                names |= self._dependents(loop.parent)
-            body = self.source[loop.node.start_byte : min(loop.node.end_byte, loop.node.start_byte + LONGEST_LOOP)]
-            for match in _ASSIGNED.finditer(body):
-                if not names.isdisjoint(_WORD.findall(match[2])):
-                    names.update(_WORD.findall(match[1]))
-            loop.dependents = frozenset(names)
-        return loop.dependents
 
     def awaiting(self, node: Node, start: int, scope: Scope) -> None:
         self._awaiting = node.end_byte

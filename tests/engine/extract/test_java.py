@@ -42,7 +42,7 @@ def test_complexity_is_counted_as_by_hand(text, cyclomatic, cognitive):
 def test_the_parts_of_a_class():
     source = (
         "package a.b;\nimport java.util.List;\nimport static x.Y.z;\nimport q.*;\nimport org.web.GetMapping;\n"
-        "@Service\npublic class K<T> extends Base<T> implements I, J {\n@Autowired private Foo foo, bar = new Foo<T>(1);\n"
+        "@Service\npublic class K<T> extends Base<T> implements I, J {\n@Autowired Foo foo, bar = new Foo<T>(1);\n"
         '  public K(@Qualifier("a") Foo foo, int... n) { super(foo); }\n'
         '  @GetMapping("/a") public List<T> list(@PathVariable final String id) { return z(foo.bar().baz(1)); }\n'
         "  int getFoo() { return foo; }\n  public static void main(String[] args) {}\n"

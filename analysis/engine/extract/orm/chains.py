@@ -1,0 +1,169 @@
+"""Method chains as ORMs use them: `Order.objects.filter(paid=True).first()` as a base and its steps."""
+
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile, innermost_loop
+from analysis.engine.facts import Filter, Query
+
+LONGEST_CHAIN = 60  # steps
+
+_WRAPPERS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "len", "bool", "sum", "min", "max", "any", "all"})
+_LITERALS = frozenset(
+    {"string", "integer", "float", "true", "false", "none", "number", "null", "list", "tuple", "unary_operator"}
+)
+
+
+class Step(NamedTuple):
+    name: str
+    call: Node
+
+
+class Chain(NamedTuple):
+    base: str  # text before the first call: `Order.objects`, `session`, `qs`
+    steps: tuple[Step, ...]
+    limit: int  # of a slice around the chain: 0 none, -1 an expression
+    offset: int
+    terminal: str  # what around the chain runs it: `list`, `iter`, `await`; empty when nothing does
+    variable: str  # what the whole is assigned to
+    top: Node  # chain with its slice
+
+
+def chain_of(call: Node, file: SourceFile) -> Chain | None:
+    """The whole chain that ends in this call; None when the chain goes on after it, or begins with no plain name."""
+    parent = call.parent
+    if parent is not None and parent.type in ("attribute", "member_expression", "selector_expression"):
+        return None
+    steps: list[Step] = []
+    node = call
+    while node.type in ("call", "call_expression") and len(steps) < LONGEST_CHAIN:
+        function = node.child_by_field_name("function")
+        if function is None or function.type not in ("attribute", "member_expression"):
+            return None
+        name = function.child_by_field_name("attribute") or function.child_by_field_name("property")
+        inner = function.child_by_field_name("object")
+        if name is None or inner is None:
+            return None
+        steps.append(Step(file.text(name), node))
+        node = inner
+    if node.type not in ("identifier", "attribute", "member_expression"):
+        return None
+    limit, offset, top = _slice(call, parent, file)
+    terminal, variable = _use(top, file)
+    return Chain(file.text(node), tuple(reversed(steps)), limit, offset, terminal, variable, top)
+
+
+def _slice(call: Node, parent: Node | None, file: SourceFile) -> tuple[int, int, Node]:
+    if parent is None or parent.type != "subscript":
+        return 0, 0, call
+    index = parent.child_by_field_name("subscript")
+    if index is None:
+        return 0, 0, call
+    if index.type != "slice":
+        return 1, 0, parent
+    low, _, high = file.text(index).partition(":")
+    first = _number(low)
+    last = _number(high)
+    return (last - first if last > 0 and first >= 0 else last), first, parent
+
+
+def _number(text: str) -> int:
+    text = text.strip()
+    if not text:
+        return 0
+    return int(text[:9]) if text.isdigit() else -1
+
+
+def _use(top: Node, file: SourceFile) -> tuple[str, str]:
+    """What runs the chain, and the name it is given."""
+    parent = top.parent
+    if parent is None:
+        return "", ""
+    if parent.type in ("await", "await_expression"):
+        terminal, variable = _use(parent, file)
+        return terminal or "await", variable
+    if parent.type in ("assignment", "variable_declarator"):
+        left = parent.child_by_field_name("left") or parent.child_by_field_name("name")
+        return "", file.text(left) if left is not None and left.type == "identifier" else ""
+    if parent.type in ("for_statement", "for_in_clause", "for_in_statement"):
+        right = parent.child_by_field_name("right")
+        return ("iter" if right is not None and right.id == top.id else ""), ""
+    if parent.type == "argument_list" and parent.named_child_count == 1 and (outer := parent.parent) is not None:
+        function = outer.child_by_field_name("function")
+        name = file.text(function) if function is not None else ""
+        if name in _WRAPPERS:
+            return name, _use(outer, file)[1]
+    return "", ""
+
+
+def query_at(
+    node: Node,
+    file: SourceFile,
+    *,
+    orm: str,
+    model: str,
+    operation: str,
+    terminal: str = "",
+    filters: tuple[Filter, ...] = (),
+    order: tuple[str, ...] = (),
+    limit: int = 0,
+    offset: int = 0,
+    eager: tuple[str, ...] = (),
+    columns: tuple[str, ...] = (),
+    lock: bool = False,
+    streaming: bool = False,
+    variable: str = "",
+    raw: bool = False,
+) -> Query:
+    """A query with what its place says: function, line, loop, transaction."""
+    scope = file.scope_of(node)
+    loop = innermost_loop(scope, node.start_byte)
+    return Query(
+        function=scope.function.index,
+        line=file.line(node),
+        orm=orm,
+        model=model,
+        operation=operation,
+        terminal=terminal,
+        filters=filters,
+        order=order,
+        limit=limit,
+        offset=offset,
+        eager=eager,
+        columns=columns,
+        lock=lock,
+        streaming=streaming,
+        loop=loop.index if loop is not None else -1,
+        uses_loop_variable=loop is not None and file.depends_on(loop, node),
+        variable=variable,
+        anchor=file.anchor(node),
+        raw=raw,
+        in_transaction=in_transaction(node, file),
+    )
+
+
+def in_transaction(node: Node, file: SourceFile) -> bool:
+    """Whether the function or a block around the node says that it is one transaction."""
+    scope = file.scope_of(node)
+    if any("atomic" in each or "ransactional" in each for each in scope.function.decorators):
+        return True
+    while scope.parent is not None:
+        if scope.kind == "with":
+            head = file.source[scope.start : scope.start + 120].partition(b"\n")[0]
+            if b"atomic" in head or b".begin(" in head or b"transaction" in head:
+                return True
+        if scope.kind == "function":
+            return False
+        scope = scope.parent
+    return False
+
+
+def is_literal(node: Node) -> bool:
+    """Whether a value is written out in the source."""
+    return node.type in _LITERALS
+
+
+def strings_in(nodes: list[Node], file: SourceFile) -> tuple[str, ...]:
+    """The texts of string literals among the nodes."""
+    return tuple(file.text(each).strip("\"'`") for each in nodes if each.type == "string")

@@ -1,0 +1,355 @@
+"""Django's ORM: querysets by manager chains, models by their base class."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from msgspec import structs
+from tree_sitter import Node
+
+from analysis.engine.extract.orm.chains import Chain, Step, chain_of, is_literal, query_at, strings_in
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Column, Filter, Mark, Model, Query, Relation
+
+_MANAGER = re.compile(r"(?:^|\.)([A-Z]\w*)\.(?:\w*objects|_default_manager|_base_manager|\w*_manager)$")
+_LOOKUPS = {
+    "exact": "eq",
+    "iexact": "eq",
+    "in": "in",
+    "gt": "range",
+    "gte": "range",
+    "lt": "range",
+    "lte": "range",
+    "range": "range",
+    "contains": "contains",
+    "icontains": "contains",
+    "endswith": "contains",
+    "iendswith": "contains",
+    "startswith": "like",
+    "istartswith": "like",
+    "regex": "contains",
+    "iregex": "contains",
+    "isnull": "null",
+    "date": "other",
+    "year": "other",
+    "month": "other",
+}
+_OPERATIONS = {
+    "get": "select",
+    "first": "select",
+    "last": "select",
+    "latest": "select",
+    "earliest": "select",
+    "in_bulk": "select",
+    "iterator": "select",
+    "aiterator": "select",
+    "count": "count",
+    "exists": "exists",
+    "aggregate": "aggregate",
+    "create": "insert",
+    "get_or_create": "insert",
+    "update_or_create": "insert",
+    "bulk_create": "bulk_insert",
+    "bulk_update": "update",
+    "update": "update",
+    "delete": "delete",
+}
+_SINGLE = frozenset({"get", "first", "last", "latest", "earliest", "exists", "get_or_create", "update_or_create"})
+_LAZY = (
+    "all filter exclude order_by values values_list only defer select_related prefetch_related select_for_update"
+    " annotate distinct using reverse none raw extra union"
+)
+_WRITES = {"save": "update", "delete": "delete"}
+_NOT_MODELS = re.compile(r"(?i)(form|serializer|file|image|storage|cache|session|writer|fig|doc|book|super\(\))$")
+_CONDITION = re.compile(r"\b(\w+)\s*=(?!=)\s*")
+
+
+@dataclass(slots=True)
+class _Shape:
+    """A queryset while its steps are read."""
+
+    operation: str = "select"
+    terminal: str = ""
+    filters: list[Filter] = field(default_factory=list)
+    order: tuple[str, ...] = ()
+    limit: int = 0
+    offset: int = 0
+    eager: list[str] = field(default_factory=list)
+    columns: tuple[str, ...] = ()
+    lock: bool = False
+    streaming: bool = False
+    raw: bool = False
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Appends a query when the call ends a chain on a manager, or on a variable that holds one."""
+    if not _uses_django(file):
+        return iter(())
+    chain = chain_of(call, file)
+    if chain is None:
+        return iter(())
+    resolved = file.resolve(chain.base)
+    manager = _MANAGER.search(resolved)
+    if manager is not None:
+        _append(chain, _Shape(), manager[1], file)
+    elif chain.base.isidentifier() and (known := _held(chain.base, call, file)) is not None:
+        _append(chain, _shape_of(known), known.model, file)
+    return iter(())
+
+
+def look_at_write(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`order.save()` and `order.delete()`; the model is known when the variable's origin is."""
+    chain = chain_of(call, file)
+    if chain is None or not _uses_django(file):
+        return iter(())
+    if len(chain.steps) > 1 or _MANAGER.search(file.resolve(chain.base)) or _NOT_MODELS.search(chain.base):
+        return look(call, file)
+    held = _held(chain.base, call, file)
+    if held is not None and not held.terminal and chain.steps[0].name == "delete":
+        return look(call, file)
+    if file.arguments(call)[0]:
+        return iter(())
+    name = chain.steps[0].name
+    model = held.model if held is not None else _made(chain.base, call, file)
+    operation = _WRITES[name]
+    file.queries.append(query_at(call, file, orm="django", model=model, operation=operation, terminal=name))
+    return iter(())
+
+
+READERS = {
+    **dict.fromkeys((*_OPERATIONS, *_LAZY.split()), look),
+    **dict.fromkeys(_WRITES, look_at_write),
+}
+
+
+def _uses_django(file: SourceFile) -> bool:
+    return b".objects" in file.source or b"django" in file.source
+
+
+def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile) -> None:
+    for step in chain.steps:
+        _read_step(step, shape, file)
+    if chain.limit and not shape.limit:
+        shape.limit, shape.offset = chain.limit, chain.offset
+    terminal = shape.terminal or ("slice" if chain.limit == 1 and chain.top.type == "subscript" else chain.terminal)
+    if terminal == "len":
+        shape.operation = "select"
+    file.queries.append(
+        query_at(
+            chain.top,
+            file,
+            orm="django",
+            model=model,
+            operation=shape.operation,
+            terminal=terminal,
+            filters=tuple(shape.filters),
+            order=shape.order,
+            limit=shape.limit,
+            offset=shape.offset,
+            eager=tuple(shape.eager),
+            columns=shape.columns,
+            lock=shape.lock,
+            streaming=shape.streaming,
+            variable=chain.variable,
+            raw=shape.raw,
+        )
+    )
+
+
+def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
+    name = step.name
+    positional, keywords = file.arguments(step.call)
+    if name in ("filter", "exclude", "get", "get_or_create", "update_or_create"):
+        shape.filters += _filters(positional, keywords, file)
+    elif name == "order_by":
+        shape.order = strings_in(positional, file)
+    elif name in ("select_related", "prefetch_related"):
+        shape.eager += [path.replace("__", ".") for path in strings_in(positional, file)]
+        shape.eager += [match for each in positional for match in _PREFETCH.findall(file.text(each))]
+    elif name in ("values", "values_list", "only", "defer"):
+        shape.columns = strings_in(positional, file)
+    elif name == "select_for_update":
+        shape.lock = True
+    elif name in ("raw", "extra"):
+        shape.raw = True
+    if name in _OPERATIONS:
+        shape.operation, shape.terminal = _OPERATIONS[name], name
+        shape.limit = 1 if name in _SINGLE else shape.limit
+        shape.streaming = shape.streaming or name in ("iterator", "aiterator")
+
+
+_PREFETCH = re.compile(r"Prefetch\(\s*[\"']([\w.]+)")
+
+
+def _filters(positional: list[Node], keywords: dict[str, Node], file: SourceFile) -> list[Filter]:
+    found = [_filter(name, is_literal(value)) for name, value in keywords.items() if name not in ("**", "defaults")]
+    for each in positional:
+        found += [_filter(name, False) for name in _CONDITION.findall(file.text(each))]
+    return found
+
+
+def _filter(name: str, constant: bool) -> Filter:
+    *path, last = name.split("__")
+    if not path:
+        return Filter(last, "eq", constant)
+    if last in _LOOKUPS:
+        return Filter(".".join(path), _LOOKUPS[last], constant)
+    return Filter(".".join((*path, last)), "eq", constant)
+
+
+def _held(variable: str, node: Node, file: SourceFile) -> Query | None:
+    """The last query before this place, in the same function, whose result the variable holds, or that fills it
+    round by round as the variable of a loop."""
+    function, line = file.function_of(node), file.line(node)
+    loops = [loop for loop in file.loops if loop.function == function and variable in loop.variables]
+    for query in reversed(file.queries):
+        if query.orm != "django" or query.function != function or query.line > line:
+            continue
+        if query.variable == variable:
+            return query
+        if any(
+            loop.iterable == query.variable or (query.terminal == "iter" and file.line(loop.node) == query.line)
+            for loop in loops
+        ):
+            return query
+    return None
+
+
+def _made(variable: str, node: Node, file: SourceFile) -> str:
+    """The class that the function itself assigned to the variable: `order = Order(...)`."""
+    if not variable.isidentifier():
+        return ""
+    scope = file.scope_of(node).function.node
+    before = file.source[scope.start_byte : node.start_byte].decode("utf-8", "replace")
+    made = re.findall(rf"\b{re.escape(variable)}\s*(?::\s*\w+\s*)?=\s*(?:\w+\.)*([A-Z]\w*)\(", before[-4_000:])
+    return made[-1] if made else ""
+
+
+def _shape_of(query: Query) -> _Shape:
+    """A chain that goes on from a variable."""
+    return _Shape(
+        filters=list(query.filters),
+        order=query.order,
+        limit=query.limit,
+        offset=query.offset,
+        eager=list(query.eager),
+        columns=query.columns,
+        lock=query.lock,
+        streaming=query.streaming,
+        raw=query.raw,
+    )
+
+
+def join_variables(file: SourceFile) -> None:
+    """Chains that are lazy until a loop over their variable runs them: the last one before the loop."""
+    for loop in file.loops:
+        line = file.line(loop.node)
+        for index in range(len(file.queries) - 1, -1, -1):
+            query = file.queries[index]
+            if query.variable == loop.iterable and query.function == loop.function and query.line <= line:
+                if query.orm == "django" and not query.terminal:
+                    file.queries[index] = structs.replace(query, terminal="iter")
+                break
+
+
+# Models
+
+_FIELD = re.compile(r"(?:^|\.)(\w*Field|ForeignKey|OneToOneField|ManyToManyField|GenericForeignKey)$")
+_TO_ONE = frozenset({"ForeignKey", "OneToOneField", "ParentalKey"})
+_TEXT = re.compile(r"[\"']([\w.]+)[\"']")
+
+
+def models(file: SourceFile) -> Iterator[Model]:
+    """Classes whose bases or fields are Django's."""
+    if b"models" not in file.source:
+        return
+    for scope in file.scopes:
+        if scope.kind == "class" and scope.node.type == "class_definition" and not scope.prefix.endswith("Meta."):
+            model = _model(scope.node, scope.prefix.rstrip(".").rpartition(".")[2], file)
+            if model is not None:
+                yield model
+
+
+def _model(node: Node, name: str, file: SourceFile) -> Model | None:
+    header = file.dialect.class_(node, file.scope_of(node), file)
+    columns: list[Column] = []
+    relations: list[Relation] = []
+    for target, value in _assignments(node, file):
+        if value.type == "call" and (kind := _FIELD.search(file.callee(value))) is not None:
+            _read_field(target, kind[1], value, file, columns, relations)
+    is_model = any(base.endswith(("models.Model", "MPTTModel", "TimeStampedModel")) for base in header.bases)
+    if not is_model and not (columns and any("odel" in base for base in header.bases)):
+        return None
+    meta = next((each for each in _body(node) if _class_name(each, file) == "Meta"), None)
+    options = {target: file.text(value) for target, value in _assignments(meta, file)} if meta is not None else {}
+    return Model(
+        orm="django",
+        name=name,
+        table=options.get("db_table", "").strip("\"'"),
+        line=file.line(file.dialect.name_node(node)),
+        columns=tuple(columns),
+        relations=tuple(relations),
+        indexes=_indexes(options),
+        abstract=options.get("abstract") == "True",
+        bases=header.bases,
+        managed=options.get("managed") != "False",
+    )
+
+
+def _read_field(
+    name: str, kind: str, value: Node, file: SourceFile, columns: list[Column], relations: list[Relation]
+) -> None:
+    positional, keywords = file.arguments(value)
+    options = {key: file.text(each) for key, each in keywords.items()}
+    line = file.line(value)
+    if kind in _TO_ONE or kind == "ManyToManyField":
+        target = file.text(positional[0]) if positional else options.get("to", "")
+        on_delete = options.get("on_delete", file.text(positional[1]) if len(positional) > 1 else "")
+        relations.append(
+            Relation(
+                name,
+                "to_one" if kind in _TO_ONE else "to_many",
+                target.strip("\"'").rpartition(".")[2],
+                options.get("related_name", "").strip("\"'"),
+                on_delete.rpartition(".")[2].lower(),
+                line=line,
+            )
+        )
+    if kind not in ("ManyToManyField", "GenericForeignKey"):
+        unique = options.get("unique") == "True" or kind == "OneToOneField"
+        key = options.get("primary_key") == "True"
+        indexed = unique or key or (kind in _TO_ONE and options.get("db_index") != "False")
+        indexed = indexed or options.get("db_index") == "True" or kind == "SlugField"
+        columns.append(Column(name, kind, options.get("null") == "True", unique, indexed, key, line))
+
+
+def _indexes(options: dict[str, str]) -> tuple[tuple[str, ...], ...]:
+    """Column lists of `indexes`, `constraints`, `unique_together` and `index_together`."""
+    found: list[tuple[str, ...]] = []
+    for text in re.findall(
+        r"fields\s*=\s*[\[(]([^\])]*)[\])]", options.get("indexes", "") + options.get("constraints", "")
+    ):
+        found.append(tuple(name.lstrip("-") for name in re.findall(r"[\"'](-?\w+)[\"']", text)))
+    for option in ("unique_together", "index_together"):
+        for text in re.findall(r"[\[(]([^()\[\]]+)[\])]", options.get(option, "")):
+            found.append(tuple(_TEXT.findall(text)))
+    return tuple(each for each in found if each)
+
+
+def _body(node: Node) -> list[Node]:
+    body = node.child_by_field_name("body")
+    return body.named_children if body is not None else []
+
+
+def _assignments(node: Node, file: SourceFile) -> Iterator[tuple[str, Node]]:
+    for statement in _body(node):
+        inner = statement.child(0) if statement.type == "expression_statement" else None
+        if inner is not None and inner.type == "assignment":
+            left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
+            if left is not None and right is not None and left.type == "identifier":
+                yield file.text(left), right
+
+
+def _class_name(node: Node, file: SourceFile) -> str:
+    name = node.child_by_field_name("name") if node.type == "class_definition" else None
+    return file.text(name) if name is not None else ""

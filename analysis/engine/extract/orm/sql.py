@@ -1,0 +1,198 @@
+"""SQL as text: queries in string arguments, and tables from CREATE and ALTER statements."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.orm.chains import query_at
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+
+_VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
+_TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE|JOIN)\s+[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE)
+_WHERE = re.compile(
+    r"\b(\w+)[\"`\]]?\s*(=|<>|!=|<=?|>=?|\bIN\b|\bLIKE\b|\bILIKE\b|\bIS\b|\bBETWEEN\b)\s*('|\d)?", re.IGNORECASE
+)
+_ORDER = re.compile(r"\bORDER\s+BY\s+([\w., ]+?)(?=\s+(?:LIMIT|OFFSET|FOR)\b|[^\w., ]|$)", re.IGNORECASE)
+_LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
+_OPERATORS = {"=": "eq", "IN": "in", "LIKE": "like", "ILIKE": "contains", "IS": "null", "<>": "other", "!=": "other"}
+_NAMES = (
+    "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
+    " Select prepareStatement executeQuery executeUpdate queryForObject queryForList createNativeQuery raw"
+    " $queryRawUnsafe"
+)
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """A call whose first or second argument is SQL written out."""
+    for argument in file.arguments(call)[0][:2]:
+        text = _literal(argument, file)
+        verb = _VERB.match(text)
+        if verb is not None:
+            _append(call, text, verb[1].upper(), file)
+            break
+    return iter(())
+
+
+READERS = dict.fromkeys(_NAMES.split(), look)
+
+
+def models(file: SourceFile) -> Iterator[Model]:
+    """Programs define no tables here; see `tables`."""
+    return iter(())
+
+
+def _literal(node: Node, file: SourceFile) -> str:
+    if "string" in node.type or node.type in ("binary_operator", "binary_expression"):
+        return file.text(node)
+    if node.type == "call" and node.child_count and file.text(node.child(0)).rpartition(".")[2] == "text":
+        return file.text(node).partition("(")[2]
+    return ""
+
+
+def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
+    table = _TABLE.search(text)
+    where = re.split(r"\bWHERE\b", text, maxsplit=1, flags=re.IGNORECASE)
+    condition = re.split(r"\b(?:ORDER|GROUP|LIMIT)\b", where[1], flags=re.IGNORECASE)[0] if len(where) > 1 else ""
+    order, limit = _ORDER.search(text), _LIMIT.search(text)
+    operation = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}.get(verb, "select")
+    if operation == "select" and re.search(r"\bSELECT\s+COUNT\(", text, re.IGNORECASE):
+        operation = "count"
+    name = file.callee(call).rpartition(".")[2]
+    file.queries.append(
+        query_at(
+            call,
+            file,
+            orm="sql",
+            model=table[1] if table is not None else "",
+            operation="bulk_insert" if name == "executemany" and operation == "insert" else operation,
+            terminal=name,
+            filters=tuple(
+                Filter(column, _OPERATORS.get(sign.upper(), "range"), bool(value))
+                for column, sign, value in _WHERE.findall(condition)
+            ),
+            order=tuple(re.findall(r"(\w+)(?:\s+(?:ASC|DESC))?\s*(?:,|$)", order[1].strip(" \"'`"))) if order else (),
+            limit=(int(limit[1].strip("\"'`;)")[:9]) if limit[1].strip("\"'`;)").isdigit() else -1) if limit else 0,
+            offset=-1 if re.search(r"\bOFFSET\b", text, re.IGNORECASE) else 0,
+            lock=re.search(r"\bFOR\s+UPDATE\b", text, re.IGNORECASE) is not None,
+            raw=True,
+        )
+    )
+
+
+# Tables
+
+_CREATE = re.compile(r"\bCREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.\"`\[\]]+)\s*\(", re.IGNORECASE)
+_INDEX = re.compile(
+    r"\bCREATE\s+(UNIQUE\s+)?INDEX\s+(?:CONCURRENTLY\s+)?(?:IF\s+NOT\s+EXISTS\s+)?[\w.\"`]*\s*ON\s+(?:ONLY\s+)?"
+    r"([\w.\"`]+)\s*(?:USING\s+\w+\s*)?\(([^()]*)",
+    re.IGNORECASE,
+)
+_ALTER = re.compile(r"\bALTER\s+TABLE\s+(?:ONLY\s+)?(?:IF\s+EXISTS\s+)?([\w.\"`\[\]]+)\s+([^;]*)", re.IGNORECASE)
+_COLUMN = re.compile(
+    r"[\"`\[]?(\w+)[\"`\]]?\s+([\w ]+?(?:\([^()]*\))?)"
+    r"(?=\s+(?:NOT|NULL|DEFAULT|PRIMARY|UNIQUE|REFERENCES|CHECK|CONSTRAINT|COLLATE|GENERATED|AUTO_INCREMENT)\b|\s*$)",
+    re.IGNORECASE,
+)
+_REFERENCES = re.compile(
+    r"\bREFERENCES\s+([\w.\"`]+)(?:.*?\bON\s+DELETE\s+(CASCADE|SET NULL|RESTRICT|NO ACTION))?", re.IGNORECASE
+)
+_KEY = re.compile(
+    r"^(?:CONSTRAINT\s+\S+\s+)?(PRIMARY\s+KEY|UNIQUE|INDEX|KEY|FOREIGN\s+KEY)\b[^(]*\(([^()]*)\)", re.IGNORECASE
+)
+
+
+def tables(source: str) -> tuple[Model, ...]:
+    """Tables of a SQL file: CREATE TABLE with its columns and keys, and the indexes that this file adds to any table
+    (as a model with indexes only when the table is made elsewhere)."""
+    source = re.sub(r"--[^\n]*|/\*.*?\*/", lambda match: "\n" * match[0].count("\n"), source, flags=re.DOTALL)
+    found: dict[str, _Table] = {}
+    for match in _CREATE.finditer(source):
+        table = found.setdefault(_bare(match[1]), _Table(_bare(match[1]), source.count("\n", 0, match.start()) + 1))
+        line = source.count("\n", 0, match.end()) + 1
+        for part in _parts(source, match.end()):
+            table.read(part, line + part[: len(part) - len(part.lstrip())].count("\n"))
+            line += part.count("\n")
+    for match in _ALTER.finditer(source):
+        line = source.count("\n", 0, match.start()) + 1
+        table = found.setdefault(_bare(match[1]), _Table(_bare(match[1]), line))
+        for action in re.findall(r"\bADD\s+(?:COLUMN\s+)?(?:IF\s+NOT\s+EXISTS\s+)?(.*)", match[2], re.IGNORECASE):
+            table.read(action.rstrip(", "), line)
+    for match in _INDEX.finditer(source):
+        line = source.count("\n", 0, match.start()) + 1
+        table = found.setdefault(_bare(match[2]), _Table(_bare(match[2]), line))
+        table.indexes.append(_columns_of(match[3]))
+    return tuple(table.model() for table in found.values())
+
+
+class _Table:
+    def __init__(self, name: str, line: int) -> None:
+        self.name = name
+        self.line = line
+        self.columns: list[Column] = []
+        self.relations: list[Relation] = []
+        self.indexes: list[tuple[str, ...]] = []
+        self.key: tuple[str, ...] = ()
+
+    def read(self, part: str, line: int) -> None:
+        """A column or a key of the table's definition."""
+        text = " ".join(part.split())
+        key = _KEY.match(text)
+        if key is not None:
+            columns = _columns_of(key[2])
+            if key[1].upper().startswith("FOREIGN"):
+                self._refer(columns[0] if columns else "", text, line)
+            else:
+                self.indexes.append(columns)
+            return
+        column = _COLUMN.match(text)
+        if column is None:
+            return
+        upper = text.upper()
+        is_key, unique = "PRIMARY KEY" in upper, " UNIQUE" in upper
+        nullable = "NOT NULL" not in upper and not is_key
+        self.columns.append(Column(column[1], column[2], nullable, unique, unique or is_key, is_key, line))
+        self._refer(column[1], text, line)
+
+    def _refer(self, column: str, text: str, line: int) -> None:
+        match = _REFERENCES.search(text)
+        if match is not None:
+            on_delete = (match[2] or "").lower().replace(" ", "_")
+            self.relations.append(Relation(column, "to_one", _bare(match[1]), on_delete=on_delete, line=line))
+
+    def model(self) -> Model:
+        return Model(
+            orm="ddl",
+            name=self.name,
+            table=self.name,
+            line=self.line,
+            columns=tuple(self.columns),
+            relations=tuple(self.relations),
+            indexes=tuple(each for each in self.indexes if each),
+        )
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\"`\[\]]", "", name).rpartition(".")[2]
+
+
+def _columns_of(text: str) -> tuple[str, ...]:
+    return tuple(words[0].strip('"`[]') for part in text.split(",") if (words := part.split()))
+
+
+def _parts(source: str, start: int) -> list[str]:
+    """What stands between the commas of the brackets that were opened before `start`."""
+    parts, level, begin = [], 0, start
+    for match in re.compile(r"[(),]").finditer(source, start):
+        sign = match[0]
+        if sign == "(":
+            level += 1
+        elif sign == ")" and level:
+            level -= 1
+        elif level == 0:
+            parts.append(source[begin : match.start()])
+            begin = match.end()
+            if sign == ")":
+                break
+    return parts

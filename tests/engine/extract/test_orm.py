@@ -1,0 +1,180 @@
+"""Queries and models that extract reads from code, schema files and SQL."""
+
+import pytest
+
+from analysis.engine.extract import extract
+from analysis.engine.facts import Query
+
+
+def queries(source: str, language: str = "python") -> tuple[Query, ...]:
+    return extract(source.encode(), language).queries
+
+
+DJANGO = "from .models import Order, TaxRate as Rate\ndef f(x):\n    "
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "operation", "terminal", "limit"),
+    [
+        ("Order.objects.get(pk=x)", "Order", "select", "get", 1),
+        ("Rate.objects.filter(a=1).first()", "TaxRate", "select", "first", 1),
+        ("Order.objects.filter(a=1).count()", "Order", "count", "count", 0),
+        ("Order.objects.all()", "Order", "select", "", 0),
+        ("list(Order.objects.all()[:10])", "Order", "select", "list", 10),
+        ("list(Order.objects.all()[a:b])", "Order", "select", "list", -1),
+        ("[o.a for o in Order.objects.all()]", "Order", "select", "iter", 0),
+        ("Order.objects.filter(a=1).update(b=2)", "Order", "update", "update", 0),
+        ("Order.objects.bulk_create(x)", "Order", "bulk_insert", "bulk_create", 0),
+        ("Order.objects.filter(a=1).exists()", "Order", "exists", "exists", 1),
+    ],
+)
+def test_a_chain_on_a_manager_is_one_query(text, model, operation, terminal, limit):
+    (query,) = queries(DJANGO + text)
+    assert (query.model, query.operation, query.terminal, query.limit) == (model, operation, terminal, limit)
+
+
+def test_the_parts_of_a_queryset():
+    (query,) = queries(
+        DJANGO + "a = Order.objects.filter(Q(a=1) | Q(b__gt=2), c__name__in=x).select_related('d__e')"
+        ".order_by('-g').values('h').select_for_update().get(i=3)"
+    )
+    assert [(each.column, each.operator, each.constant) for each in query.filters] == [
+        ("c.name", "in", False),
+        ("a", "eq", False),
+        ("b", "range", False),
+        ("i", "eq", True),
+    ]
+    assert (query.eager, query.order, query.columns, query.lock) == (("d.e",), ("-g",), ("h",), True)
+    assert query.variable == "a"
+
+
+def test_a_chain_goes_on_from_its_variable_and_runs_in_a_loop():
+    found = queries(
+        DJANGO + "qs = Order.objects.filter(a=x)\n    qs = qs.select_related('b')\n"
+        "    for order in qs:\n        Rate.objects.get(r=order.r)\n        order.save()\n"
+    )
+    lazy, joined, inner, write = found
+    assert (lazy.terminal, joined.terminal) == ("", "iter")
+    assert (joined.eager, [each.column for each in joined.filters]) == (("b",), ["a"])
+    assert (inner.loop, inner.uses_loop_variable) == (0, True)
+    assert (write.model, write.operation, write.loop) == ("Order", "update", 0)
+
+
+def test_transactions_are_seen_on_the_function_and_around_the_block():
+    source = "from django.db import transaction\n@transaction.atomic\ndef f():\n    A.objects.create(a=1)\n"
+    assert queries(source)[0].in_transaction
+    source = (
+        "from django.db import transaction\ndef f():\n    with transaction.atomic():\n        A.objects.create(a=1)\n"
+    )
+    assert queries(source)[0].in_transaction
+    assert not queries("def f():\n    A.objects.create(a=1)\n")[0].in_transaction
+
+
+def test_django_models_with_columns_relations_and_indexes():
+    source = (
+        "from django.db import models\nclass Order(models.Model):\n"
+        "    region = models.ForeignKey('shop.Region', on_delete=models.CASCADE, related_name='orders', null=True)\n"
+        "    number = models.CharField(max_length=9, unique=True)\n    tags = models.ManyToManyField(Tag)\n"
+        "    class Meta:\n        db_table = 'shop_order'\n        indexes = [models.Index(fields=['a', '-b'])]\n"
+        "        unique_together = (('c', 'd'),)\n"
+    )
+    (model,) = extract(source.encode(), "python").models
+    assert (model.orm, model.name, model.table, model.line) == ("django", "Order", "shop_order", 2)
+    assert [(each.name, each.nullable, each.unique, each.indexed) for each in model.columns] == [
+        ("region", True, False, True),
+        ("number", False, True, True),
+    ]
+    assert [(each.name, each.kind, each.target, each.reverse, each.on_delete) for each in model.relations] == [
+        ("region", "to_one", "Region", "orders", "cascade"),
+        ("tags", "to_many", "Tag", "", ""),
+    ]
+    assert model.indexes == (("a", "b"), ("c", "d"))
+
+
+def test_sqlalchemy_queries_and_models():
+    source = (
+        "from sqlalchemy import select\nclass User(Base):\n    __tablename__ = 'users'\n"
+        "    id: Mapped[int] = mapped_column(primary_key=True)\n    name = Column(String(9), index=True)\n"
+        "    posts: Mapped[list['Post']] = relationship(back_populates='user', lazy='selectin')\n"
+        "def f(session, x):\n    session.query(User).filter(User.name == x).limit(5).all()\n"
+        "    session.scalars(select(User).where(User.id.in_(x)))\n    session.get(User, 1)\n    session.commit()\n"
+    )
+    facts = extract(source.encode(), "python")
+    assert [(each.model, each.operation, each.terminal, each.limit) for each in facts.queries] == [
+        ("User", "select", "all", 5),
+        ("User", "select", "scalars", 0),
+        ("User", "select", "get", 1),
+        ("", "commit", "commit", 0),
+    ]
+    assert [[(each.column, each.operator) for each in query.filters] for query in facts.queries[:2]] == [
+        [("name", "eq")],
+        [("id", "in")],
+    ]
+    (model,) = facts.models
+    assert (model.table, [(each.name, each.indexed) for each in model.columns]) == (
+        "users",
+        [("id", True), ("name", True)],
+    )
+    assert [(each.kind, each.target, each.fetch) for each in model.relations] == [("to_many", "Post", "selectin")]
+
+
+def test_sql_text_is_a_query():
+    (query,) = queries("def f():\n    cursor.execute('SELECT a FROM shop.orders WHERE b = %s ORDER BY c, d LIMIT 5')\n")
+    assert (query.orm, query.model, query.operation, query.limit) == ("sql", "orders", "select", 5)
+    assert ([each.column for each in query.filters], query.order) == (["b"], ("c", "d"))
+    (query,) = queries('package p\nfunc f() { db.Query("DELETE FROM t WHERE a IN (?)", x) }', "go")
+    assert (query.model, query.operation, query.filters[0].operator) == ("t", "delete", "in")
+
+
+def test_calls_of_the_prisma_client():
+    source = (
+        "import { PrismaClient } from '@prisma/client';\nasync function f(x) {\n"
+        "  const a = await prisma.order.findMany({ where: { paid: true, user: { id: { in: x } } }, take: 10, skip: n,\n"
+        "    include: { lines: true }, orderBy: { id: 'asc' } });\n"
+        "  for (const o of a) { await prisma.line.create({ data: { order: o.id } }); }\n}\n"
+    )
+    read, write = queries(source, "typescript")
+    assert (read.model, read.operation, read.limit, read.offset, read.eager) == ("order", "select", 10, -1, ("lines",))
+    assert [(each.column, each.operator, each.constant) for each in read.filters] == [
+        ("paid", "eq", True),
+        ("user.id", "in", False),
+    ]
+    assert (write.operation, write.loop, write.uses_loop_variable) == ("insert", 0, True)
+
+
+def test_models_of_a_prisma_schema():
+    source = (
+        "model Order {\n  id Int @id\n  number String @unique\n  userId Int?\n"
+        "  user User? @relation(fields: [userId], references: [id], onDelete: Cascade)\n  lines Line[]\n"
+        '  @@index([userId, number])\n  @@map("orders")\n}\nmodel User {\n  id Int @id\n}\n'
+        "model Line {\n  id Int @id\n}\n"
+    )
+    order, user, _line = extract(source.encode(), "prisma").models
+    assert (order.name, order.table, order.indexes, user.line) == ("Order", "orders", (("userId", "number"),), 10)
+    assert [(each.name, each.nullable, each.unique) for each in order.columns] == [
+        ("id", False, False),
+        ("number", False, True),
+        ("userId", True, False),
+    ]
+    assert [(each.name, each.kind, each.target, each.on_delete) for each in order.relations] == [
+        ("user", "to_one", "User", "cascade"),
+        ("lines", "to_many", "Line", ""),
+    ]
+
+
+def test_tables_and_indexes_of_sql_files():
+    source = (
+        "-- orders\nCREATE TABLE IF NOT EXISTS shop.orders (\n  id BIGINT PRIMARY KEY,\n"
+        "  total NUMERIC(10, 2) NOT NULL,\n"
+        "  user_id INT REFERENCES users (id) ON DELETE CASCADE,\n  UNIQUE (user_id, total)\n);\n"
+        'CREATE INDEX i ON "orders" USING btree (total, id);\nALTER TABLE users ADD COLUMN name TEXT;\n'
+    )
+    orders, users = extract(source.encode(), "sql").models
+    assert (orders.name, orders.line, orders.indexes) == ("orders", 2, (("user_id", "total"), ("total", "id")))
+    assert [(each.name, each.nullable, each.primary_key, each.line) for each in orders.columns] == [
+        ("id", False, True, 3),
+        ("total", False, False, 4),
+        ("user_id", True, False, 5),
+    ]
+    assert [(each.name, each.target, each.on_delete) for each in orders.relations] == [("user_id", "users", "cascade")]
+    assert [each.name for each in users.columns] == ["name"]
