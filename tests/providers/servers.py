@@ -5,14 +5,16 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 
 @contextlib.contextmanager
-def running(command: Sequence[str | Path], *, port: int, cwd: Path) -> Iterator[None]:
+def running(
+    command: Sequence[str | Path], *, port: int, cwd: Path, env: Mapping[str, str] | None = None
+) -> Iterator[None]:
     """A server process, from when it listens on `port` to the end of the block. Its output goes to `cwd/output`."""
-    environment = {"PATH": os.environ["PATH"], "HOME": str(cwd)}
+    environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), **(env or {})}
     with (
         (cwd / "output").open("w+") as output,
         subprocess.Popen(command, cwd=cwd, env=environment, stdout=output, stderr=output) as process,
