@@ -1,0 +1,128 @@
+"""A lock is taken, and there is a way out on which it is not released."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
+from analysis.engine.rules.reading import function_name, text_after
+
+RULE = Rule(
+    id="risk-lock-not-released",
+    type="lock_not_released",
+    category=Category.RUNTIME_RISK,
+    title="Lock not released",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Release in `finally`/`defer mu.Unlock()` right after acquiring.",
+    languages=(*PYTHON, *JAVA, *GO),
+)
+
+_BY_CONTRACT = re.compile(r"(^|[._])_*(r?lock|acquire|enter|begin|start|suspend|hold)\w*$|__a?enter__$", re.IGNORECASE)
+_LOCK = re.compile(r"lock|mutex|semaphore|^(\w+\.)*mu$", re.IGNORECASE)
+_LEAVES = re.compile(r"\b(return|raise|throw|panic\()\b")
+_OPPOSITE = {
+    "Lock": "Unlock",
+    "RLock": "RUnlock",
+    "lock": "unlock",
+    "lockInterruptibly": "unlock",
+    "acquire": "release",
+}
+
+
+def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
+    receiver, release = _names(call, file)
+    if not receiver or file.arguments(call)[0]:
+        return
+    parent = call.parent
+    if parent is not None and parent.type == "defer_statement":
+        message = f"`defer {receiver}.{_last(call, file)}()` locks when the function ends; `{release}` was meant"
+        yield file.mark(RULE.id, call, message, suggestion=f"Write `defer {receiver}.{release}()`.")
+        return
+    word, rest = re.escape(receiver), text_after(call, file)
+    unlock = rf"\b{word}\.{release}\(\)"
+    if re.match(rf"\s*{unlock}", rest):
+        yield file.mark(RULE.id, call, f"`{receiver}` is locked and released at once: nothing is protected")
+    elif re.search(rf"\bdefer\s+{unlock}|\bdefer\s+func\(\)[\s\S]*?{unlock}|{word}\.{release}\b(?!\()", rest):
+        return
+    elif not re.search(unlock, rest):
+        if not _BY_CONTRACT.search(function_name(call, file)) and "return func(" not in rest:
+            yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this function")
+    elif "func(" not in rest and (leaving := _early_exit(rest, unlock)):
+        yield file.mark(RULE.id, call, f"`{receiver}` stays locked when the function leaves by `{leaving}`")
+
+
+def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
+    receiver, release = _names(call, file)
+    if not receiver or not _LOCK.search(receiver) or _BY_CONTRACT.search(function_name(call, file)):
+        return
+    rest = text_after(call, file)
+    unlock = rf"{re.escape(receiver)}\s*\.{release}\("
+    if not re.search(unlock, rest):
+        yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this method")
+    elif not re.search(rf"finally\s*\{{[\s\S]*?{unlock}", rest):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{receiver}` stays locked when something between here and `{release}` throws",
+            confidence="medium",
+        )
+
+
+def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
+    receiver, release = _names(call, file)
+    parent = call.parent
+    statement = parent.parent if parent is not None and parent.type == "await" else parent
+    if not receiver or not _LOCK.search(receiver) or statement is None or statement.type != "expression_statement":
+        return
+    if _BY_CONTRACT.search(function_name(call, file)):
+        return
+    rest = text_after(call, file)
+    unlock = rf"{re.escape(receiver)}\.{release}\("
+    if not re.search(rf"{re.escape(receiver)}\.{release}\b", rest):
+        yield file.mark(RULE.id, call, f"`{receiver}` is acquired and never released in this function")
+    elif not re.search(rf"finally:[\s\S]*?{unlock}|\.{release}\b(?!\()", rest):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{receiver}` stays locked when something between here and `{release}` raises",
+            confidence="medium",
+        )
+
+
+def _names(call: Node, file: SourceFile) -> tuple[str, str]:
+    """What is locked, and the method that releases it."""
+    start, end = file.dialect.callee(call)
+    receiver, _, method = file.source[start:end].decode("utf-8", "replace").rpartition(".")
+    is_plain = re.fullmatch(r"[\w.]+(\(\))?", receiver) is not None
+    return (receiver if is_plain else ""), _OPPOSITE.get(method, "")
+
+
+def _last(call: Node, file: SourceFile) -> str:
+    return file.callee(call).rpartition(".")[2]
+
+
+def _early_exit(rest: str, unlock: str) -> str:
+    """The jump that leaves while the lock is held; each release counts for the branch up to the next jump."""
+    held = True
+    for match in re.finditer(rf"{unlock}|{_LEAVES.pattern}", rest):
+        if match[1] is None:
+            held = False
+        elif held:
+            return match[1].strip("(")
+        elif re.search(unlock, rest[match.end() :]):
+            held = True
+        else:
+            return ""
+    return ""
+
+
+WATCHES = (
+    Watch("call", look_at_go, GO, names=frozenset({"Lock", "RLock"})),
+    Watch("call", look_at_java, JAVA, names=frozenset({"lock", "lockInterruptibly"})),
+    Watch("call", look_at_python, PYTHON, names=frozenset({"acquire"})),
+)

@@ -1,0 +1,74 @@
+"""Rows or statements of a database are opened and not closed on every way out."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, Watch
+from analysis.engine.rules.go_results import bound_names
+from analysis.engine.rules.reading import text_after
+
+RULE = Rule(
+    id="risk-rows-not-closed",
+    type="rows_not_closed",
+    category=Category.RUNTIME_RISK,
+    title="Rows not closed",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Add `defer rows.Close()` directly after the error check and test `rows.Err()` after the loop.",
+    languages=GO,
+)
+
+_DRIVERS = re.compile(r"^(database/sql|github\.com/(jmoiron/sqlx|jackc/pgx))\b")
+_OPENERS = frozenset(
+    "Query QueryContext Queryx QueryxContext Prepare PrepareContext Preparex PrepareNamed NamedQuery Conn".split()
+)
+_ERROR_RETURN = re.compile(r"\s*if err != nil \{[^}]*\}")
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    if not any(_DRIVERS.match(full) for full in file.bindings.values()):
+        return
+    names = bound_names(call, file)
+    if len(names) != 2 or names[0] == "_" or not re.fullmatch(r"\w+", names[0]):
+        return
+    name, rest = names[0], text_after(call, file)
+    opened = file.callee(call).rpartition(".")[2]
+    if _is_given_away(name, rest):
+        return
+    if not re.search(rf"\b{name}\.Close\(", rest):
+        yield file.mark(RULE.id, call, f"`{name}` of `{opened}` is never closed: its connection stays taken")
+    elif not re.search(rf"\bdefer\b[^\n]*\b{name}\.Close\(|\bdefer func\(\)\s*\{{[^}}]*\b{name}\.Close\(", rest):
+        before_close = _ERROR_RETURN.sub("", rest, count=1).partition(f"{name}.Close(")[0]
+        if re.search(r"\breturn\b", before_close):
+            message = f"`{name}` of `{opened}` is not closed on the way out by an earlier return"
+            yield file.mark(RULE.id, call, message, confidence="medium")
+    if re.search(rf"\b{name}\.Next\(", rest) and not re.search(rf"\b{name}\.Err\(", rest):
+        message = f"The loop over `{name}` can end early by an error that nobody asks for (`{name}.Err()`)"
+        yield file.mark(RULE.id, call, message, severity="info", data={"form": "unchecked"})
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """On the request path the pool runs dry under load."""
+    if mark.data.get("form") != "unchecked" and place.in_request_path:
+        return place.finding(mark, severity=Severity.CRITICAL)
+    return place.finding(mark)
+
+
+def _is_given_away(name: str, rest: str) -> bool:
+    """Whether it is returned, stored, or passed to somebody who may close it."""
+    return bool(
+        re.search(
+            rf"\breturn\s+([^\n]*[\s,&{{])?{name}\b(?!\.)|[\w\]]\s*=\s*{name}\b(?![.(])|[:,(]\s*{name}\s*[,)}}]|append\([^\n]*\b{name}\b",
+            rest,
+        )
+    )
+
+
+WATCHES = (Watch("call", look, GO, names=_OPENERS),)

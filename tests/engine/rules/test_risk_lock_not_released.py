@@ -1,0 +1,68 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of
+
+RULE = "risk-lock-not-released"
+
+
+def go(body, name="f"):
+    return f"package a\nfunc (s *S) {name}() error {{\n{body}\n}}\n"
+
+
+GO_FLAGGED = [
+    "s.mu.Lock()\nreturn x()",
+    "s.mu.Lock()\nif y { return z }\ns.mu.Unlock()\nreturn nil",
+    "s.mu.Lock()\ns.mu.Unlock()",
+    "defer s.mu.Lock()",
+    "s.mu.RLock()\nv := s.v\ns.mu.Unlock()",
+]
+GO_FINE = [
+    "s.mu.Lock()\ndefer s.mu.Unlock()\nreturn x()",
+    "s.mu.Lock()\nv := s.v\ns.mu.Unlock()\nreturn v",
+    "s.mu.Lock()\nif y {\ns.mu.Unlock()\nreturn z }\ns.v = 1\ns.mu.Unlock()\nreturn nil",
+    "s.mu.Lock()\ndefer func() { s.mu.Unlock() }()\nreturn x()",
+    "s.mu.RLock()\ndefer s.mu.RUnlock()\nreturn x()",
+]
+
+
+@pytest.mark.parametrize("body", GO_FLAGGED)
+def test_go_locks_with_a_way_out_are_marked_where_they_are_taken(body):
+    assert lines_of(RULE, go(body), "go") == [3]
+
+
+@pytest.mark.parametrize("body", GO_FINE)
+def test_go_locks_that_are_released_are_fine(body):
+    assert lines_of(RULE, go(body), "go") == []
+
+
+def test_a_lock_that_is_handed_over_by_contract_is_fine():
+    assert lines_of(RULE, go("s.mu.Lock()\nreturn nil", "LockAll"), "go") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("lock.lock(); x();", [2]),
+        ("lock.lock(); x(); lock.unlock();", [2]),
+        ("lock.lock(); try { x(); } finally { lock.unlock(); }", []),
+        ("if (lock.tryLock()) { x(); }", []),
+        ("door.lock();", []),
+    ],
+)
+def test_java(body, lines):
+    assert lines_of(RULE, f"class A {{ void f() {{\n{body}\n}} }}", "java") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("lock.acquire()\n    x()", [2]),
+        ("lock.acquire()\n    x()\n    lock.release()", [2]),
+        ("lock.acquire()\n    try:\n        x()\n    finally:\n        lock.release()", []),
+        ("with lock:\n        x()", []),
+        ("if lock.acquire(timeout=1): x()", []),
+        ("pool.acquire()", []),
+    ],
+)
+def test_python(body, lines):
+    assert lines_of(RULE, f"def f(lock, pool):\n    {body}\n") == lines

@@ -1,0 +1,35 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of
+
+RULE = "risk-nil-map-write"
+
+
+def go(body):
+    return f"package a\nfunc f(k string) {{\nvar m map[string]int\n{body}\n}}\n"
+
+
+@pytest.mark.parametrize("body", ["m[k] = 1", "m[k]++", "m[k] += 2", "if k != x {\nm[k] = 1 }"])
+def test_a_write_to_a_map_that_nobody_made_is_marked(body):
+    assert lines_of(RULE, go(body), "go") == [3 + len(body.split("\n"))]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "m = make(map[string]int)\nm[k] = 1",
+        "if x { m = other }\nm[k] = 1",
+        "json.Unmarshal(data, &m)\nm[k] = 1",
+        "v := m[k]",
+        "delete(m, k)",
+        "if m[k] == 1 { return }",
+        "m, err := load()\nm[k] = 1",
+        "_, m = load()\nm[k] = 1",
+    ],
+)
+def test_reads_and_maps_that_were_given_a_value_are_fine(body):
+    assert lines_of(RULE, go(body), "go") == []
+
+
+def test_a_map_declared_with_a_value_is_fine():
+    assert lines_of(RULE, "package a\nfunc f() {\nvar m = map[string]int{}\nm[k] = 1\n}", "go") == []

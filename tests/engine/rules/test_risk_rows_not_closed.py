@@ -1,0 +1,43 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of
+
+RULE = "risk-rows-not-closed"
+CHECK = "if err != nil { return err }\n"
+LOOP = "for rows.Next() { x() }\nif rows.Err() != nil { y() }\n"
+
+
+def go(body):
+    return f'package a\nimport "database/sql"\nfunc f(db *sql.DB) error {{\nrows, err := db.Query("q")\n{body}return nil\n}}\n'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        CHECK + LOOP,
+        CHECK + "for rows.Next() { if err := rows.Scan(&x); err != nil { return err } }\nrows.Err()\nrows.Close()\n",
+        CHECK + "defer rows.Close()\nfor rows.Next() { x() }\n",
+    ],
+)
+def test_rows_that_stay_open_or_unchecked_are_marked_at_the_query(body):
+    assert lines_of(RULE, go(body), "go") == [4]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        CHECK + "defer rows.Close()\n" + LOOP,
+        CHECK + "defer func() { _ = rows.Close() }()\n" + LOOP,
+        CHECK + LOOP + "rows.Close()\n",
+        CHECK + "return collect(rows)\n",
+        CHECK + "s.rows = rows\n",
+        CHECK + "return &It{rows: rows}\n",
+    ],
+)
+def test_rows_that_are_closed_or_given_away_are_fine(body):
+    assert lines_of(RULE, go(body), "go") == []
+
+
+def test_other_queries_are_fine():
+    assert lines_of(RULE, go(CHECK + LOOP).replace("database/sql", "a/graph"), "go") == []
+    assert lines_of(RULE, go(CHECK + LOOP).replace("db.Query(", "db.QueryRow("), "go") == []
