@@ -27,6 +27,7 @@ _BOUNDARY = re.compile(  # errors that are answers to a client
     r"|Forbidden\w*|Conflict\w*|UsageError|BadParameter|ArgumentTypeError|CommandError|ClickException|TRPCError"
     r"|ResponseStatusException|WebApplicationException|StatusException|StopIteration|SystemExit|AttributeError|KeyError)$"
 )
+_TELLS_ALL = re.compile(r"NumberFormatException|DateTimeParseException|NoSuchElementException")  # the type says it all
 _LOGGED = re.compile(r"\.exception\(|exc_info\s*=|print_exc|\.(error|warn|warning)\([^;\n]*,\s*\w+\s*\)")
 _MESSAGE_ONLY = (
     r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|stack|name|getClass)\b|[+]\s*{0}\b|\$\{{{0}\}}"
@@ -71,7 +72,7 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     caught, body = _caught(handler, file), handler.child_by_field_name("body")
     if body is None:
         return
-    text = file.text(body)
+    text, caught_as = file.text(body), file.source[handler.start_byte : body.start_byte].decode("utf-8", "replace")
     if re.search(r"initCause|addSuppressed|\bcause\s*[:=,}]", text):
         return
     for node in within(body, _STOP):
@@ -84,7 +85,9 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         if caught and arguments is not None and _is_whole(caught, file.text(arguments)):
             continue
         name = file.callee(thrown).rpartition(".")[2]
-        is_mild = bool(_BOUNDARY.search(name)) or (bool(caught) and _is_answered(caught, node, body, file))
+        is_mild = bool(_BOUNDARY.search(name) or _TELLS_ALL.search(caught_as)) or (
+            bool(caught) and _is_answered(caught, node, body, file)
+        )
         yield _mark(node, name, "cause", file, is_mild=is_mild)
 
 

@@ -57,6 +57,9 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         message = "`LocalDateTime.now()` has no zone"
         yield file.mark(RULE.id, call, message, severity=_severity(call, file), suggestion=suggestion)
     elif callee == "java.text.SimpleDateFormat" and b"setTimeZone" not in file.source:
+        pattern = next(iter(file.arguments(call)[0]), None)
+        if pattern is None or pattern.type != "string_literal" or re.search(r"[zZX]", file.text(pattern)):
+            return
         yield file.mark(
             RULE.id,
             call,

@@ -1,0 +1,183 @@
+"""A local owns a file, socket, stream or connection that is neither closed on every path nor given away."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.go_results import bound_names
+from analysis.engine.rules.reading import text_after
+
+RULE = Rule(
+    id="risk-resource-not-closed",
+    type="resource_not_closed",
+    category=Category.RUNTIME_RISK,
+    title="Resource not closed",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="Open it in `with`/try-with-resources, or `defer x.Close()` right after the error check.",
+)
+
+_PYTHON = frozenset(
+    """open io.open os.fdopen gzip.open bz2.open lzma.open tarfile.open zipfile.ZipFile socket.socket
+    socket.create_connection urllib.request.urlopen sqlite3.connect psycopg2.connect tempfile.NamedTemporaryFile
+    tempfile.TemporaryFile shelve.open mmap.mmap""".split()
+)
+_READERS = re.compile(r"^(json|yaml|pickle|csv|toml|tomllib|configparser)\.|^(list|len|sum|sorted|print|enumerate)$")
+_JAVA_TYPES = frozenset(
+    """java.io.FileInputStream java.io.FileOutputStream java.io.FileReader java.io.FileWriter java.io.RandomAccessFile
+    java.net.Socket java.util.zip.ZipFile java.util.jar.JarFile java.util.zip.ZipInputStream""".split()
+)
+_JAVA_CALLS = frozenset(
+    f"java.nio.file.Files.{name}"
+    for name in "lines list walk find newInputStream newOutputStream newBufferedReader newBufferedWriter newDirectoryStream".split()
+)
+_GO_OPENERS = frozenset(
+    "os.Open os.OpenFile os.Create os.CreateTemp archive/zip.OpenReader net.Dial net.DialTimeout net.Listen".split()
+)
+_GO_BODIES = frozenset(f"net/http.{name}" for name in ("Get", "Post", "PostForm", "Head"))
+_GO_CLIENT = re.compile(r"(^|[.])(\w*[cC]lient|DefaultClient)\.(Do|Get|Post|PostForm|Head)$")
+_SCRIPT_CALLS = re.compile(r"(^|\.)(pool|pgPool|dbPool)\.connect$|^fs(/promises|\.promises)\.open$")
+_RELEASES = r"(close|release|end|destroy|shutdown|terminate|__exit__|detach|quit)"
+_DECLARED = re.compile(rb"(?:^|[\s;{(])([A-Za-z_$][\w$]*)(?:\s*:\s*[^=\n]{1,60})?\s*=\s*(?:await\s+)?$")
+
+
+def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee not in _PYTHON or ("." not in callee and any(each.name == callee for each in file.functions)):
+        return
+    parent = call.parent
+    if parent is None:
+        return
+    if parent.type == "assignment":
+        left = parent.child_by_field_name("left")
+        if left is not None and left.type == "identifier":
+            yield from _local(call, file.text(left), callee, file)
+    elif parent.type == "attribute" and callee in ("open", "io.open", "urllib.request.urlopen"):
+        used = file.source[parent.end_byte - 8 : parent.end_byte].decode("utf-8", "replace").rpartition(".")[2]
+        if used.startswith(("read", "write")):
+            yield file.mark(RULE.id, call, f"`{callee}(...).{used}` leaves the file open: nobody holds it to close it")
+    elif parent.type == "argument_list" and callee in ("open", "io.open"):
+        around = parent.parent
+        if around is not None and around.type == "call" and _READERS.search(file.callee(around)):
+            yield file.mark(RULE.id, call, f"The file that `{file.callee(around)}` reads is never closed")
+
+
+def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee not in _JAVA_TYPES and callee not in _JAVA_CALLS:
+        return
+    outer = _outermost_wrapper(call)
+    parent = outer.parent
+    if parent is None or parent.type != "variable_declarator":
+        return
+    declaration = parent.parent
+    name = parent.child_by_field_name("name")
+    if declaration is not None and declaration.type == "local_variable_declaration" and name is not None:
+        yield from _local(outer, file.text(name), callee.removeprefix("java.").rpartition(".")[2], file)
+
+
+def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    is_response = callee in _GO_BODIES or bool(_GO_CLIENT.search(callee) and "net/http" in file.bindings.values())
+    if not is_response and callee not in _GO_OPENERS:
+        return
+    names = bound_names(call, file)
+    if len(names) != 2 or not re.fullmatch(r"\w+", names[0]):
+        return
+    name, rest = names[0], text_after(call, file)
+    short = callee.rpartition("/")[2]
+    if name == "_":
+        if is_response:
+            yield file.mark(RULE.id, call, f"The body of the answer of `{short}` is never closed")
+        return
+    if re.search(rf"\b{name}(\.Body)?\.Close\b", rest) or _is_given_away(name, rest):
+        return
+    what = f"`{name}.Body`" if is_response else f"`{name}`"
+    yield file.mark(
+        RULE.id,
+        call,
+        f"{what} of `{short}` is never closed",
+        suggestion=f"Add `defer {what.strip('`')}.Close()` right after the error check.",
+        data={"kind": "connection"} if is_response else None,
+    )
+
+
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    named = _DECLARED.search(file.source, max(0, call.start_byte - 120), call.start_byte)
+    if named is not None and _SCRIPT_CALLS.search(callee):
+        yield from _local(call, named[1].decode("utf-8", "replace"), callee, file)
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A script ends and gives everything back; on the request path a lost connection is an outage to come."""
+    if place.kind is FileKind.SCRIPT:
+        return place.finding(mark, severity=Severity.INFO)
+    if mark.data.get("kind") == "connection" and place.in_request_path:
+        return place.finding(mark, severity=Severity.CRITICAL)
+    return place.finding(mark)
+
+
+def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mark]:
+    """A resource in a local variable: what the rest of the function does with it."""
+    rest = text_after(call, file)
+    if file.function_of(call) == 0 or _is_given_away(name, rest):
+        return
+    data = {"kind": "connection"} if re.search(r"connect|socket|urlopen|Socket", opened) else None
+    word = re.escape(name)
+    closed = rf"\b{word}\??\.{_RELEASES}\b"
+    if not re.search(closed, rest):
+        yield file.mark(RULE.id, call, f"`{name}` of `{opened}` is never closed", data=data)
+    elif not re.search(rf"\bfinally\b[\s\S]*{closed}|{closed}(?!\()|\bwith\s+{word}\b", rest):
+        between = re.split(closed, rest, maxsplit=1)[0]
+        if between.count("(") > 0:
+            message = f"`{name}` of `{opened}` stays open when something before its `close` fails"
+            yield file.mark(RULE.id, call, message, confidence="medium", data=data)
+
+
+def _is_given_away(name: str, rest: str) -> bool:
+    """Returned, yielded, stored, closed over, or passed to somebody who may keep it."""
+    word = re.escape(name)
+    if re.search(
+        rf"\b(return|yield|with)\s+([^\n;]*[\s,([{{&*]){word}\b(?!\s*\.)|\b(return|yield|with)\s+{word}\b(?!\.)", rest
+    ):
+        return True
+    if re.search(rf"[\w\])]\s*:?=\s*[\[{{(]?\s*{word}\b(?!\s*[.(\[])|[:{{]\s*{word}\s*[,}}]|&{word}\b", rest):
+        return True
+    passed = re.finditer(rf"([\w.]+)\((?:[^()\n]*,\s*)?{word}\s*[,)]", rest)
+    return any(
+        not _READERS.search(match[1]) and not match[1].startswith(("io.Read", "io.Copy", "fmt.")) for match in passed
+    )
+
+
+def _outermost_wrapper(call: Node) -> Node:
+    """The last of `new BufferedReader(new InputStreamReader(...))` around the call."""
+    node = call
+    while (listed := node.parent) is not None and listed.type == "argument_list":
+        around = listed.parent
+        if around is None or around.type != "object_creation_expression":
+            break
+        node = around
+    return node
+
+
+_JAVA_NAMES = frozenset(name.rpartition(".")[2] for name in _JAVA_TYPES | _JAVA_CALLS)
+WATCHES = (
+    Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),
+    Watch("call", look_at_java, JAVA, names=_JAVA_NAMES),
+    Watch(
+        "call",
+        look_at_go,
+        GO,
+        names=frozenset(name.rpartition(".")[2] for name in _GO_OPENERS | _GO_BODIES) | {"Do"},
+    ),
+    Watch("call", look_at_script, SCRIPT, names=frozenset({"connect", "open"})),
+)

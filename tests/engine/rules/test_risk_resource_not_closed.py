@@ -1,0 +1,110 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
+
+RULE = "risk-resource-not-closed"
+
+FLAGGED = [
+    "f = open(p)\n    print(f.name)",
+    "text = open(p).read()",
+    "data = json.load(open(p))",
+    "f = open(p)\n    data = json.load(f)",
+    "s = socket.create_connection(p)\n    s.send(b'x')",
+    "z = ZipFile(p)\n    z.extractall()",
+]
+FINE = [
+    "with open(p) as f: f.read()",
+    "f = open(p)\n    return f",
+    "self.f = open(p)",
+    "f = open(p)\n    self.f = f",
+    "f = open(p)\n    try:\n        f.read()\n    finally:\n        f.close()",
+    "f = open(p)\n    register(f)",
+    "f = stack.enter_context(open(p))",
+    "with closing(open(p)) as f: f.read()",
+    "return open(p)",
+    "f = StringIO()",
+    "f = open(p)\n    yield f",
+]
+HEAD = "import json, socket\nfrom zipfile import ZipFile\ndef g(self, p, stack):\n    "
+
+
+@pytest.mark.parametrize("body", FLAGGED)
+def test_resources_that_nobody_closes_are_marked_where_they_are_opened(body):
+    assert lines_of(RULE, HEAD + body) == [4]
+
+
+@pytest.mark.parametrize("body", FINE)
+def test_resources_that_are_closed_or_given_away_are_fine(body):
+    assert lines_of(RULE, HEAD + body) == []
+
+
+def test_a_close_that_an_error_jumps_over_is_less_certain():
+    (mark,) = marks_of(RULE, HEAD + "f = open(p)\n    f.write(x())\n    f.close()")
+    assert mark.confidence == "medium"
+
+
+JAVA_FLAGGED = [
+    "FileReader r = new FileReader(p); r.read();",
+    "BufferedReader r = new BufferedReader(new FileReader(p)); r.readLine();",
+    "Stream<String> s = Files.lines(p); s.count();",
+]
+JAVA_FINE = [
+    "try (FileReader r = new FileReader(p)) { r.read(); }",
+    "FileReader r = new FileReader(p); return r;",
+    "FileReader r = new FileReader(p); try { r.read(); } finally { r.close(); }",
+    "this.r = new FileReader(p);",
+    "StringReader r = new StringReader(p); r.read();",
+]
+JAVA_HEAD = (
+    "import java.io.*;\nimport java.io.FileReader;\nimport java.nio.file.Files;\nclass A { Object f(String p) {\n"
+)
+
+
+@pytest.mark.parametrize("body", JAVA_FLAGGED)
+def test_java(body):
+    assert lines_of(RULE, JAVA_HEAD + body + " } }", "java") == [5]
+
+
+@pytest.mark.parametrize("body", JAVA_FINE)
+def test_java_that_closes_is_fine(body):
+    assert lines_of(RULE, JAVA_HEAD + body + " } }", "java") == []
+
+
+CHECK = "\nif err != nil { return err }\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("f, err := os.Open(p)" + CHECK + "f.Stat()", [4]),
+        ("resp, err := http.Get(p)" + CHECK + "x(resp.StatusCode)", [4]),
+        ("f, err := os.Open(p)" + CHECK + "defer f.Close()", []),
+        ("resp, err := http.Get(p)" + CHECK + "defer resp.Body.Close()", []),
+        ("f, err := os.Open(p)" + CHECK + "return f, nil", []),
+        ("f, err := os.Open(p)" + CHECK + "s.f = f", []),
+        ("f, err := os.Open(p)" + CHECK + "return &R{f}, nil", []),
+    ],
+)
+def test_go(body, lines):
+    assert (
+        lines_of(RULE, f'package a\nimport ("os"; "net/http")\nfunc f(p string) error {{\n{body}\n}}\n', "go") == lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("const c = await pool.connect();\nawait c.query('x');", [2]),
+        ("const c = await pool.connect();\nawait c.query('x'); c.release();", [2]),
+        ("const c = await pool.connect();\ntry { await c.query('x'); } finally { c.release(); }", []),
+        ("return await pool.connect();", []),
+    ],
+)
+def test_script(body, lines):
+    assert lines_of(RULE, f"async function f(pool) {{\n{body}\n}}", "typescript") == lines
+
+
+def test_a_script_gives_everything_back_at_its_end():
+    source = HEAD + FLAGGED[0]
+    assert [str(each.severity) for each in findings_of(RULE, {"scripts/a.py": source})] == ["info"]
+    assert [str(each.severity) for each in findings_of(RULE, {"app/a.py": source})] == ["warning"]
