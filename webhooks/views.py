@@ -2,48 +2,48 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema, inline_serializer
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from config.api.parsing import BodyTooLarge
+from config.api.schema import describe
 from webhooks import inbox
 from webhooks.models import SourceName
 from webhooks.sources import SOURCES
 from webhooks.sources.base import MEBIBYTE
+from webhooks.sources.walletpay_check import VerificationUnavailable
 
 RECEIVED = inline_serializer(
     "WebhookReceived",
     {
-        "received": serializers.BooleanField(help_text="Always true"),
-        "duplicate": serializers.BooleanField(help_text="Whether an event with this id was stored before"),
+        "received": serializers.BooleanField(help_text="Always true."),
+        "duplicate": serializers.BooleanField(help_text="Whether an event with this id was stored before."),
     },
 )
-ANSWERS = {
-    200: OpenApiResponse(RECEIVED, "Stored; the work happens in the background. Unknown types are stored too."),
-    400: OpenApiResponse(description="The signature is right, but the body is not a JSON object of this provider"),
-    401: OpenApiResponse(description="The signature is missing, wrong or too old. Nothing was stored."),
-    413: OpenApiResponse(description="The body is larger than this receiver takes"),
-}
-ANSWERS_OF_WALLETPAY = {
-    **ANSWERS,
-    503: OpenApiResponse(
-        description="The provider's verification gave no answer within 3 seconds; send the event again"
-    ),
-}
+ABOUT = """{how}
+
+The event is stored once per event id and answered before any work is done; types that mean nothing here are stored too.
+A real provider's own header names are taken as well (docs/webhooks.md)."""
 
 
-def _receiver(source: SourceName, answers: dict[int, OpenApiResponse]) -> Any:
-    return extend_schema(
-        summary=f"Receive an event of {source}",
-        operation_id=f"webhooks_{source}",
-        tags=["Webhooks"],
+def _receiver(source: SourceName, how: str, example: dict[str, Any], errors: dict[int, str] | None = None) -> Any:
+    largest = SOURCES[source].largest_body_bytes // MEBIBYTE
+    return describe(
+        f"Receive an event of {source}",
+        description=ABOUT.format(how=how),
         request={"application/json": {"type": "object", "additionalProperties": True}},
-        responses=answers,
-        examples=[OpenApiExample("Answer", {"received": True, "duplicate": False}, response_only=True)],
-        auth=[],
+        response=RECEIVED,
+        request_example=example,
+        example={"received": True, "duplicate": False},
+        errors={
+            400: "The body is not valid JSON",
+            401: "Unauthorized",
+            413: f"The body is larger than {largest} MiB",
+            **(errors or {}),
+        },
     )
 
 
@@ -58,24 +58,48 @@ class WebhookViewSet(ViewSet):
         # Providers ask for all kinds of media types and read none.
         return super().perform_content_negotiation(request, force=True)
 
-    @_receiver(SourceName.CARDPAY, ANSWERS)
+    @_receiver(
+        SourceName.CARDPAY,
+        "Signed in `cardpay-signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of t.body>`.",
+        {
+            "id": "evt_1",
+            "type": "customer.subscription.updated",
+            "data": {"object": {"id": "sub_1", "status": "active"}},
+        },
+    )
     def cardpay(self, request: Request) -> Response:
-        """An event of the card provider, signed in `cardpay-signature`."""
+        """An event of the card provider."""
         return self._receive(request, SourceName.CARDPAY)
 
-    @_receiver(SourceName.WALLETPAY, ANSWERS_OF_WALLETPAY)
+    @_receiver(
+        SourceName.WALLETPAY,
+        "Verified by asking the provider with the headers `walletpay-transmission-id`, `-time`, `-sig`, "
+        "`walletpay-cert-url` and `walletpay-auth-algo`.",
+        {"id": "WH-1", "event_type": "BILLING.SUBSCRIPTION.ACTIVATED", "resource": {"id": "I-1", "status": "ACTIVE"}},
+        {503: VerificationUnavailable.message},
+    )
     def walletpay(self, request: Request) -> Response:
-        """An event of the wallet provider, which is asked whether the `walletpay-*` headers are its own."""
+        """An event of the wallet provider."""
         return self._receive(request, SourceName.WALLETPAY)
 
-    @_receiver(SourceName.CODEHOST1, ANSWERS)
+    @_receiver(
+        SourceName.CODEHOST1,
+        "Signed in `codehost1-signature-256`: `sha256=<hex HMAC-SHA256 of the body>`. `codehost1-event` names the "
+        "event, `codehost1-delivery` its id.",
+        {"action": "opened", "pull_request": {"number": 7}, "repository": {"id": 4, "full_name": "acme/shop"}},
+    )
     def codehost1(self, request: Request) -> Response:
-        """An event of code host 1, signed in `codehost1-signature-256`."""
+        """An event of code host 1."""
         return self._receive(request, SourceName.CODEHOST1)
 
-    @_receiver(SourceName.CODEHOST2, ANSWERS)
+    @_receiver(
+        SourceName.CODEHOST2,
+        "Carries the secret token in `codehost2-token`. `codehost2-event` names the event, `codehost2-event-uuid` its "
+        "id.",
+        {"object_kind": "merge_request", "project": {"id": 4}, "object_attributes": {"iid": 7, "action": "open"}},
+    )
     def codehost2(self, request: Request) -> Response:
-        """An event of code host 2, with the secret token in `codehost2-token`."""
+        """An event of code host 2."""
         return self._receive(request, SourceName.CODEHOST2)
 
     def _receive(self, request: Request, source: SourceName) -> Response:

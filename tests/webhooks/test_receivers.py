@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
 
 from tests.webhooks import deliveries
 from tests.webhooks.deliveries import URLS, Signed
@@ -213,3 +214,15 @@ class TestFiling:
 
         row = WebhookEvent.objects.get()
         assert (row.type, row.subject, row.event_id) == (kind, subject, "u-1")
+
+
+class TestDescription:
+    def test_the_receivers_are_described_with_their_answers_and_without_a_token(self):
+        document = SchemaGenerator().get_schema(request=None, public=True)
+
+        for source, url in URLS.items():
+            operation = document["paths"][url.removeprefix("/v1")]["post"]
+            expected = {"200", "400", "401", "413"} | ({"503"} if source == "walletpay" else set())
+            assert expected <= set(operation["responses"]), source
+            assert not any(operation.get("security", []))
+            assert operation["requestBody"]
