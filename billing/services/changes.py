@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
@@ -18,6 +17,7 @@ from billing.services.cancellations import is_ordered
 from billing.services.provisioning import current_subscription
 from billing.services.subscriptions import Overtaken, now_in_seconds, record_subscription, save_change
 from config.errors import Conflict, InvalidInput, NotAllowed
+from config.retries import atomic_with_retries
 from organizations import audit
 from organizations.models import Organization
 
@@ -169,7 +169,7 @@ def _mark(subscription: Subscription, fact: SubscriptionFact | None, *, ends: bo
         _record(subscription, fact, client)
 
 
-@transaction.atomic
+@atomic_with_retries
 def _mark_here(subscription: Subscription, ends: bool) -> None:
     # The provider knows no cancellation at the period's end, so the mark stands here alone.
     lock_organization(subscription.organization_id)

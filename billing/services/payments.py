@@ -2,8 +2,6 @@
 
 from datetime import datetime
 
-from django.db import transaction
-
 from accounts import letters
 from billing.facts import PaymentFact, PaymentFailure
 from billing.models import BillingCycle, Payment, PaymentProvider, Subscription, SubscriptionStatus
@@ -18,10 +16,11 @@ from billing.services.subscriptions import (
     save_change,
     stop_charging,
 )
+from config.retries import atomic_with_retries
 from organizations.models import Organization
 
 
-@transaction.atomic
+@atomic_with_retries
 def record_payment(fact: PaymentFact) -> None:
     """Log a payment once, move the period on and start its credits. A payment heals past_due.
 
@@ -47,7 +46,7 @@ def record_payment(fact: PaymentFact) -> None:
         provision(organization)
 
 
-@transaction.atomic
+@atomic_with_retries
 def record_payment_failure(fact: PaymentFailure) -> None:
     """Mark the subscription past_due and write to the owner, once per invoice and attempt.
 

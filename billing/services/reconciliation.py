@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
-from django.db import transaction
 from django.utils import timezone
 
 from billing.facts import PaymentFact, SubscriptionEnded, SubscriptionFact
@@ -17,6 +16,7 @@ from billing.services.payments import record_payment
 from billing.services.provisioning import current_subscription, provision
 from billing.services.subscriptions import Overtaken, end_subscription, record_subscription
 from config.errors import Refusal
+from config.retries import atomic_with_retries
 from credits.models import CreditAccount
 
 # Payments older than this were compared on an earlier night.
@@ -83,7 +83,7 @@ def _open_subscriptions(only_overdue: bool) -> Iterator[Subscription]:
     return rows.order_by("pk").iterator(chunk_size=200)
 
 
-@transaction.atomic
+@atomic_with_retries
 def _mend(
     subscription: Subscription,
     before: dict[str, str],

@@ -3,11 +3,10 @@
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
-
 from billing.locks import lock_organization
 from billing.models import BillingCycle, Subscription
 from billing.services.provisioning import provision
+from config.retries import atomic_with_retries
 
 
 def renew_due_credits(*, now: datetime) -> int:
@@ -21,7 +20,7 @@ def renew_due_credits(*, now: datetime) -> int:
     return len(found)
 
 
-@transaction.atomic
+@atomic_with_retries
 def _renew(organization_id: UUID, now: datetime) -> None:
     organization = lock_organization(organization_id)
     if organization:

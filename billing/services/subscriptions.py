@@ -6,7 +6,6 @@ Every function here may be called twice and in any order. A newer fact wins over
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from billing.facts import PaymentFact, PaymentFailure, SubscriptionEnded, SubscriptionFact
@@ -24,6 +23,7 @@ from billing.services.cancellations import order_cancellation, order_cancellatio
 from billing.services.provisioning import provision
 from config.api.ids import key_of
 from config.errors import Conflict, NotFound
+from config.retries import atomic_with_retries
 from organizations.models import Organization
 
 # A wallet payment this close to the period's end is the one for the next period.
@@ -42,7 +42,7 @@ class Overtaken(Conflict):
     message = "The subscription changed meanwhile"
 
 
-@transaction.atomic
+@atomic_with_retries
 def record_subscription(fact: SubscriptionFact) -> None:
     """Apply the state of a subscription: status, plan and period, and with them the organization's plan and credits.
 
@@ -63,7 +63,7 @@ def record_subscription(fact: SubscriptionFact) -> None:
         provision(organization)
 
 
-@transaction.atomic
+@atomic_with_retries
 def end_subscription(fact: SubscriptionEnded) -> None:
     """End a subscription for good: the plan goes back to free, the credits to zero, unless another one is live."""
     held = hold(fact)

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
-
 from accounts.models import User
 from config.errors import InvalidInput
+from config.retries import atomic_with_retries
 from credits.ledger import entry_of, write
 from credits.locks import lock_account
 from credits.models import CreditAccount, CreditEntry, EntryType, Operation, Reservation, ReservationState
@@ -42,7 +41,7 @@ class Allocation:
         return self.credits == UNLIMITED
 
 
-@transaction.atomic
+@atomic_with_retries
 def allocate(*, organization: Organization, allocation: Allocation) -> None:
     """Bring an account to what the plan gives. Repeating it changes nothing.
 
@@ -59,7 +58,7 @@ def allocate(*, organization: Organization, allocation: Allocation) -> None:
     account.save(update_fields=["window", "granted", "resets_at", "updated_at"])
 
 
-@transaction.atomic
+@atomic_with_retries
 def withdraw(*, organization: Organization) -> None:
     """The plan ended: the balance goes to zero and nothing is granted any more."""
     account = lock_account(organization)
@@ -69,7 +68,7 @@ def withdraw(*, organization: Organization) -> None:
     _save_terms(account, credits=0)
 
 
-@transaction.atomic
+@atomic_with_retries
 def grant(*, organization: Organization, credits: int, key: str, reason: str, by: User) -> CreditEntry:
     """Credits that staff give, with the reason that the customer reads. They expire with the next reset. Audited."""
     if not 1 <= credits <= LARGEST_GRANT:

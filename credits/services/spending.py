@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from config.errors import Conflict, NotAllowed
+from config.retries import atomic_with_retries
 from credits.ledger import entry_of, write
 from credits.locks import lock_account
 from credits.models import CreditAccount, CreditEntry, EntryType, Operation, Reservation, ReservationState
@@ -23,7 +23,7 @@ class AlreadyReleased(Conflict):
     message = "These credits were given back already"
 
 
-@transaction.atomic
+@atomic_with_retries
 def reserve(
     *,
     organization: Organization,
@@ -54,7 +54,7 @@ def reserve(
     )
 
 
-@transaction.atomic
+@atomic_with_retries
 def settle(*, reservation_id: UUID, description: str) -> CreditEntry | None:
     """The operation succeeded: take its credits and write the history. A second call answers with the same entry.
 
@@ -81,7 +81,7 @@ def settle(*, reservation_id: UUID, description: str) -> CreditEntry | None:
     return entry
 
 
-@transaction.atomic
+@atomic_with_retries
 def release(*, reservation_id: UUID) -> None:
     """The operation failed: its credits are free again, and nobody saw them spent. Nothing happens a second time."""
     account, reservation = _lock_reservation(reservation_id)
@@ -89,7 +89,7 @@ def release(*, reservation_id: UUID) -> None:
         _free(account, reservation, ReservationState.RELEASED)
 
 
-@transaction.atomic
+@atomic_with_retries
 def spend(*, organization: Organization, operation: Operation, credits: int, key: str, description: str) -> CreditEntry:
     """Take credits for something done already. The same key answers with the first entry. NotEnoughCredits when too
     few."""
@@ -108,7 +108,7 @@ def lapse_overdue_reservations(*, now: datetime) -> int:
     return sum(_lapse(key, now) for key in overdue)
 
 
-@transaction.atomic
+@atomic_with_retries
 def _lapse(reservation_id: UUID, now: datetime) -> bool:
     account, reservation = _lock_reservation(reservation_id)
     if reservation.state != ReservationState.HELD or reservation.expires_at > now:
