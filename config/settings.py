@@ -270,6 +270,8 @@ CLONE_ALLOWED_HOSTS = env.words("CLONE_ALLOWED_HOSTS")
 CLONE_ALLOW_PRIVATE_ADDRESSES = env.boolean("CLONE_ALLOW_PRIVATE_ADDRESSES", False)
 FIRST_SCAN_TIMEOUT = timedelta(milliseconds=env.integer("FIRST_SCAN_TIMEOUT_MS", 900_000, at_least=1))
 PR_ANALYSIS_TIMEOUT = timedelta(milliseconds=env.integer("PR_ANALYSIS_TIMEOUT_MS", 30_000, at_least=1))
+# A run whose worker has not renewed its lease for this long is taken over by another one.
+RUN_LEASE = timedelta(seconds=env.integer("RUN_LEASE_SECONDS", 30, at_least=2))
 # Analyses that may run at once, over all workers; one organization gets at most half of them.
 RUN_SLOTS = env.integer("RUN_SLOTS", 2 * WORKER_CONCURRENCY, at_least=1)
 # Days of history that the first scan fills with one snapshot a day; 0 means the whole history.

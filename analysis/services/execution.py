@@ -13,6 +13,8 @@ from analysis.models import Run, RunKind, RunStatus
 from analysis.services import runs
 from analysis.supervision import Outcome, run_in_child
 
+HEARTBEATS_PER_LEASE = 6
+
 log = structlog.get_logger("analysis")
 
 
@@ -38,7 +40,10 @@ def execute_run(run: Run) -> None:
         return
     connections.close_all()  # parent and child must not talk over one socket
     outcome = run_in_child(
-        partial(_work, run), seconds=seconds, heartbeat=lambda: runs.renew_lease(run, now=timezone.now())
+        partial(_work, run),
+        seconds=seconds,
+        heartbeat=lambda: runs.renew_lease(run, now=timezone.now()),
+        heartbeat_seconds=settings.RUN_LEASE.total_seconds() / HEARTBEATS_PER_LEASE,
     )
     log.info("run left its child", run=str(run.pk), kind=run.kind, outcome=outcome, attempt=run.attempts)
     match outcome:

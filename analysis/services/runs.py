@@ -5,7 +5,7 @@ The row is the queue. A worker claims by a conditional update whose row count te
 """
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -17,7 +17,6 @@ from accounts.models import User
 from analysis.models import Repository, Run, RunKind, RunStatus
 from config.background import nudge
 
-LEASE = timedelta(seconds=30)
 MOST_ATTEMPTS = 3
 CANDIDATES_AT_ONCE = 50
 
@@ -64,7 +63,7 @@ def claim_next_run(*, now: datetime) -> Run | None:
 
 def renew_lease(run: Run, *, now: datetime) -> bool:
     """Keep a claimed run; False when it is no longer ours."""
-    return bool(_mine(run).update(lease_until=now + LEASE))
+    return bool(_mine(run).update(lease_until=now + settings.RUN_LEASE))
 
 
 def report_progress(run: Run, *, phase: str, progress: int, **counters: int) -> None:
@@ -134,7 +133,7 @@ def _claim(run: Run, now: datetime) -> bool:
                 Run.objects.filter(pk=run.pk, status=run.status, lease=run.lease).update(
                     status=RunStatus.RUNNING,
                     lease=uuid.uuid4(),
-                    lease_until=now + LEASE,
+                    lease_until=now + settings.RUN_LEASE,
                     attempts=F("attempts") + 1,
                     started_at=Coalesce("started_at", Value(now)),
                 )

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from analysis.models import Platform, PullRequest, Repository, Run, RunKind, RunStatus
@@ -117,7 +118,7 @@ class TestLease:
     def test_a_run_is_taken_over_when_its_lease_has_ended(self, repository: Repository) -> None:
         runs.request_run(repository=repository)
         lost = runs.claim_next_run(now=NOW)
-        later = NOW + runs.LEASE + timedelta(seconds=1)
+        later = NOW + settings.RUN_LEASE + timedelta(seconds=1)
 
         taken = runs.claim_next_run(now=later)
 
@@ -128,7 +129,7 @@ class TestLease:
     def test_a_renewed_lease_is_not_taken_over(self, repository: Repository) -> None:
         runs.request_run(repository=repository)
         run = runs.claim_next_run(now=NOW)
-        later = NOW + runs.LEASE - timedelta(seconds=1)
+        later = NOW + settings.RUN_LEASE - timedelta(seconds=1)
 
         assert runs.renew_lease(run, now=later)
         assert runs.claim_next_run(now=later + timedelta(seconds=5)) is None

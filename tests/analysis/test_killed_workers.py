@@ -1,0 +1,112 @@
+"""A real worker process is killed in every phase of a scan; the next one takes the run over and finishes it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from analysis.models import Platform, Repository, Run, RunStatus
+from tests.analysis.conftest import TODAY
+from tests.analysis.repositories import GitRepository
+
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+LEASE_SECONDS = 2
+WORK = """
+import django
+django.setup()
+import time
+from django.utils import timezone
+from analysis.services import execution, runs
+while True:
+    now = timezone.now()
+    runs.fail_exhausted_runs(now=now)
+    if execution.execute_next(now=now) is None:
+        time.sleep(0.1)
+"""
+
+
+@pytest.fixture
+def start_worker(tmp_path: Path, workspace: Path) -> Iterator[Any]:
+    """Start worker processes on the test's database; none outlives the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        worker = subprocess.Popen([sys.executable, "-c", WORK], env=_environment(tmp_path, workspace))
+        started.append(worker)
+        return worker
+
+    yield start
+    for worker in started:
+        worker.kill()
+        worker.wait()
+
+
+def _environment(tmp_path: Path, workspace: Path) -> dict[str, str]:
+    name = connection.settings_dict["NAME"]
+    is_file = connection.vendor == "sqlite"
+    database = f"sqlite:///{name}" if is_file else os.environ["DATABASE_URL"].rpartition("/")[0] + f"/{name}"
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": database,
+        "REDIS_URL": "",
+        "VAR_DIR": str(tmp_path / "var"),
+        "WORKSPACE_DIR": str(workspace),
+        "CLONE_ALLOWED_SCHEMES": "file",
+        "RUN_LEASE_SECONDS": str(LEASE_SECONDS),
+        "RUN_SLOTS": "8",
+    }
+
+
+@pytest.fixture
+def queued(organization: Any, tmp_path: Path) -> Run:
+    """A first scan of a repository that takes a second or two."""
+    source = GitRepository.create(tmp_path / "large")
+    body = (
+        "def work_{n}(items, seen=[]):\n    for item in items:\n        if item:\n            seen.append(item)\n\n\n"
+    )
+    source.commit(
+        {f"src/part_{n}.py": "".join(body.format(n=f"{n}_{k}") for k in range(40)) for n in range(400)}, on=TODAY
+    )
+    repository = Repository.objects.create(
+        organization=organization, full_name="acme/large", platform=Platform.GIT, clone_url=source.url
+    )
+    return Run.objects.create(
+        organization=organization, repository=repository, kind="first_scan", queued_at=repository.created_at
+    )
+
+
+def wait_for(run: Run, condition: Any, seconds: float = 60) -> Run:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        run = Run.objects.get(pk=run.pk)
+        if condition(run):
+            return run
+        time.sleep(0.02)
+    raise AssertionError(f"the run stayed {run.status} in phase {run.phase} at {run.progress} %")
+
+
+@pytest.mark.parametrize("phase", ["cloning", "parsing", "evaluating", "storing"])
+def test_a_scan_survives_the_death_of_its_worker(phase: str, queued: Run, start_worker: Any) -> None:
+    first = start_worker()
+    wait_for(queued, lambda run: run.phase == phase or run.status == RunStatus.SUCCEEDED)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+
+    start_worker()
+    run = wait_for(queued, lambda run: run.is_finished)
+
+    assert run.status == RunStatus.SUCCEEDED
+    assert run.attempts <= 2
+    repository = Repository.objects.get(pk=run.repository_id)
+    assert repository.current_report is not None
+    assert repository.total_violations == repository.violations.filter(status="open").count() > 0
+    assert repository.reports.count() == 1
