@@ -12,8 +12,8 @@ from analysis.engine.languages import PARSED, FileKind, kind_of
 
 _HARD, _DEFERRED, _TYPE_ONLY = range(3)
 # Plain integers: operations on flag enums cost a microsecond, and there are three for every import.
-_FLAG_TYPE_ONLY, _FLAG_DEFERRED = ImportFlag.TYPE_ONLY.value, ImportFlag.DEFERRED.value
-_FLAG_DYNAMIC, _FLAG_REEXPORT = ImportFlag.DYNAMIC.value, ImportFlag.REEXPORT.value
+_FLAG_TYPE_ONLY, _FLAG_DEFERRED = ImportFlag.TYPE_ONLY, ImportFlag.DEFERRED
+_FLAG_DYNAMIC, _FLAG_REEXPORT = ImportFlag.DYNAMIC, ImportFlag.REEXPORT
 
 
 def build_graph(files: Files) -> ImportGraph:
