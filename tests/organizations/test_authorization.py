@@ -86,7 +86,7 @@ def test_a_foreign_an_unknown_and_a_malformed_id_look_the_same(places, as_owner,
     ]
 
     assert [answer.status_code for answer in answers] == [404, 404, 404]
-    assert answers[0].json() == answers[1].json()
+    assert answers[0].json() == answers[1].json() == answers[2].json()
 
 
 @pytest.mark.parametrize("key", ["01997f1e-2c4b-7a10-9d53-6a1f0c3b7e21", "no-such-id", "0"])

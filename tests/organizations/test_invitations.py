@@ -237,6 +237,11 @@ class TestLetter:
 
         assert first == second
 
+    def test_a_new_secret_key_kills_no_link_on_its_way(self, stranger, token, settings):
+        settings.SECRET_KEY = "another key"
+
+        assert services.accept_invitation(token=token, user=stranger).role == "member"
+
     def test_does_not_leave_for_a_cancelled_invitation(self, as_admin, url, invitation, postbox):
         as_admin.delete(f"{url}/{invitation.pk}")
 
