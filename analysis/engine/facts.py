@@ -9,14 +9,15 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 `from requests import get as fetch` a call `fetch(url)` is recorded as `requests.get`.
 """
 
-from enum import IntFlag
-
 import msgspec
 
 EXTRACTOR_VERSION = 1
 
 
-class FunctionFlag(IntFlag):
+class FunctionFlag:
+    """Bits of `Function.flags` and `Class.flags`. Plain numbers: an IntFlag's operators cost fifty times as much, and
+    every function is asked."""
+
     ASYNC = 1
     GENERATOR = 2
     METHOD = 4
@@ -30,7 +31,9 @@ class FunctionFlag(IntFlag):
     TEST = 1024  # named or annotated as a test
 
 
-class ImportFlag(IntFlag):
+class ImportFlag:
+    """Bits of `Import.flags`."""
+
     TYPE_ONLY = 1  # gone at run time
     DEFERRED = 2  # inside a function
     REEXPORT = 4  # `export ... from`

@@ -68,7 +68,7 @@ def _is_recursive(draft: FunctionDraft) -> bool:
 
 
 def _flags(draft: FunctionDraft) -> int:
-    flags = int(draft.flags)
+    flags = draft.flags
     if draft.flat_cases >= FLAT_CASES and draft.flat_cases >= FLAT_SHARE * (draft.cyclomatic - 1):
         flags |= FunctionFlag.FLAT_SWITCH
     if draft.has_jsx and draft.name.rpartition(".")[2][:1].isupper():

@@ -81,7 +81,7 @@ class Go(Dialect):
     def function(self, node: Node, scope: Scope, file: SourceFile) -> FunctionHeader:
         name_node = node.child_by_field_name("name")
         name = file.text(name_node) if name_node is not None else "?"
-        flags = int(FunctionFlag.EXPORTED) if name[:1].isupper() else 0
+        flags = FunctionFlag.EXPORTED if name[:1].isupper() else 0
         if name.startswith(("Test", "Benchmark", "Fuzz")):
             flags |= FunctionFlag.TEST
         receiver = node.child_by_field_name("receiver")
@@ -122,7 +122,7 @@ class Go(Dialect):
             embedded = each.child_by_field_name("type")
             if not names and embedded is not None:
                 bases.append(file.resolve(file.text(embedded).lstrip("*"))[:LONGEST_TEXT])
-        flags = int(FunctionFlag.EXPORTED) if name[:1].isupper() else 0
+        flags = FunctionFlag.EXPORTED if name[:1].isupper() else 0
         return ClassHeader(name, tuple(bases), tuple(fields), flags=flags)
 
     def is_async(self, node: Node) -> bool:
@@ -173,7 +173,7 @@ class Go(Dialect):
             return
         target = file.text(path).strip('"`')
         local = file.text(name_node) if name_node is not None else _package_name(target)
-        flags = int(ImportFlag.BARE) if local == "_" else 0
+        flags = ImportFlag.BARE if local == "_" else 0
         names = ("*",) if local == "." else ()
         given = ((local, target),) if name_node is not None and local not in ("_", ".") else ()
         bindings = ((local, target),) if local not in ("_", ".") else ()

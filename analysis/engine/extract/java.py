@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 
 import tree_sitter_java
 from tree_sitter import Node
@@ -88,8 +89,12 @@ class Java(Dialect):
         "label": ("labeled_statement",),
     }
 
+    @cached_property
+    def _name(self) -> int:
+        return self.field("name")
+
     def callee(self, node: Node) -> tuple[int, int]:
-        name = node.child_by_field_name("name")
+        name = node.child_by_field_id(self._name)
         if name is not None:
             return node.start_byte, name.end_byte
         made = node.child_by_field_name("type") or node
@@ -103,7 +108,7 @@ class Java(Dialect):
         name_node = node.child_by_field_name("name")
         name = file.text(name_node) if name_node is not None else "?"
         decorators, words = _modifiers(node, file)
-        flags = int(FunctionFlag.METHOD)
+        flags = FunctionFlag.METHOD
         if node.type != "method_declaration":
             flags |= FunctionFlag.CONSTRUCTOR
         if "public" in words:
@@ -139,7 +144,7 @@ class Java(Dialect):
             bases=_bases(node, file),
             fields=_fields(node, file),
             decorators=decorators,
-            flags=int(FunctionFlag.EXPORTED) if "public" in words else 0,
+            flags=FunctionFlag.EXPORTED if "public" in words else 0,
         )
 
     def is_async(self, node: Node) -> bool:
@@ -208,7 +213,7 @@ class Java(Dialect):
     def imported(self, node: Node, file: SourceFile) -> Iterable[Imported]:
         words = file.text(node).rstrip("; ").split()
         target = words[-1] if words else ""
-        flags = int(ImportFlag.STATIC) if "static" in words else 0
+        flags = ImportFlag.STATIC if "static" in words else 0
         names: tuple[str, ...] = ()
         bindings: tuple[tuple[str, str], ...] = ()
         if target.endswith(".*"):

@@ -112,7 +112,7 @@ class Python(Dialect):
             flags |= FunctionFlag.EXPORTED
         if name.startswith("test_") or name == "test":
             flags |= FunctionFlag.TEST
-        return FunctionHeader(name, int(flags))
+        return FunctionHeader(name, flags)
 
     def parameters(self, node: Node, file: SourceFile) -> tuple[Parameter, ...]:
         listed = node.child_by_field_name("parameters")
@@ -169,7 +169,7 @@ class Python(Dialect):
             right = node.child_by_field_name("condition")
         if right is not None:
             loop.iterable = file.text(right)[:LONGEST_ITERABLE]
-            loop.batched = bool(_BATCHED.search(loop.iterable))
+            loop.batched = bool(_BATCHED.search(loop.iterable)) and ".iterator(" not in loop.iterable
             loop.bound = _bound(right, loop.iterable)
 
     def case(self, node: Node) -> tuple[bool, bool]:

@@ -108,7 +108,7 @@ class JavaScript(Dialect):
         return node.child_by_field_name("name") or node
 
     def function(self, node: Node, scope: Scope, file: SourceFile) -> FunctionHeader:
-        flags = int(FunctionFlag.ASYNC) if node.child(0).type == "async" else 0
+        flags = FunctionFlag.ASYNC if node.child(0).type == "async" else 0
         name_node = node.child_by_field_name("name")
         if name_node is not None:
             name = file.text(name_node)[:LONGEST_NAME]
@@ -143,7 +143,7 @@ class JavaScript(Dialect):
         decorators = tuple(
             file.resolve(file.text(each).lstrip("@"))[:160] for each in node.named_children if each.type == "decorator"
         )
-        flags = int(FunctionFlag.EXPORTED) if name in file.exports else 0
+        flags = FunctionFlag.EXPORTED if name in file.exports else 0
         return ClassHeader(name, _bases(heritage, file), _fields(node, file), decorators, flags)
 
     def callback(self, node: Node, file: SourceFile) -> tuple[tuple[str, ...], str] | None:
@@ -235,7 +235,7 @@ def _has_block(node: Node) -> bool:
 
 
 def _method_flags(node: Node, name: str, scope: Scope) -> int:
-    flags = int(FunctionFlag.METHOD)
+    flags = FunctionFlag.METHOD
     words = {each.type for each in node.children[:4]}
     if "async" in words:
         flags |= FunctionFlag.ASYNC

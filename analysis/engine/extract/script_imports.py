@@ -31,13 +31,13 @@ def imported_by(node: Node, file: SourceFile) -> Iterator[Imported]:
     if node.type == "export_statement":
         names = _exported_again(node, file)
         yield Imported(
-            Import(target, file.line(node), names, flags=int(ImportFlag.REEXPORT) | _type_only(node)),
+            Import(target, file.line(node), names, flags=ImportFlag.REEXPORT | _type_only(node)),
             node.start_byte,
             node.end_byte,
         )
         return
     names, bindings = _clause(node, module_of(target), file)
-    flags = _type_only(node) | (0 if names else int(ImportFlag.BARE))
+    flags = _type_only(node) | (0 if names else ImportFlag.BARE)
     aliases = tuple(
         (local, name)
         for (local, _), name in zip(bindings, names, strict=True)
@@ -61,7 +61,7 @@ def required(file: SourceFile) -> Iterator[Imported]:
         module = module_of(target) + (f".{match[5].decode()}" if match[5] else "")
         bindings = _assigned((match[1] or b"").decode("utf-8", "replace"), module)
         names = tuple(full.rpartition(".")[2] for _, full in bindings) if (match[1] or b"").startswith(b"{") else ()
-        flags = int(ImportFlag.DYNAMIC) if match[2] == b"import" else 0
+        flags = ImportFlag.DYNAMIC if match[2] == b"import" else 0
         place = match.start(2)
         yield Imported(Import(target, file.lines.of(place), names, flags=flags), place, match.end(), bindings)
 
@@ -141,13 +141,13 @@ def _exported_again(node: Node, file: SourceFile) -> tuple[str, ...]:
 
 def _type_only(node: Node) -> int:
     if any(each.type == "type" for each in node.children[1:2]):
-        return int(ImportFlag.TYPE_ONLY)
+        return ImportFlag.TYPE_ONLY
     clause = next((each for each in node.named_children if each.type == "import_clause"), None)
     if clause is None or clause.named_child_count != 1 or clause.named_child(0).type != "named_imports":
         return 0
     specifiers = clause.named_child(0).named_children
     is_type = bool(specifiers) and all(each.child(0).type == "type" for each in specifiers)
-    return int(ImportFlag.TYPE_ONLY) if is_type else 0
+    return ImportFlag.TYPE_ONLY if is_type else 0
 
 
 def _assigned(pattern: str, module: str) -> tuple[tuple[str, str], ...]:

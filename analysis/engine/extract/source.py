@@ -71,12 +71,21 @@ class SourceFile:
         self.exports: dict[str, None] = {}
         self.entries: list[Entry] = []
         self.queries: list[Query] = []
+        self.query_variables: set[str] = set()
+        self._mentions: dict[bytes, bool] = {}
         self._starts: list[int] | None = None
 
     # Text and names
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def mentions(self, word: bytes) -> bool:
+        """Whether the word stands anywhere in the source: a cheap first question, its answer is kept."""
+        known = self._mentions.get(word)
+        if known is None:
+            known = self._mentions[word] = word in self.source
+        return known
 
     def line(self, node: Node) -> int:
         return self.lines.of(node.start_byte)

@@ -119,6 +119,8 @@ def query_at(
     """A query with what its place says: function, line, loop, transaction."""
     scope = file.scope_of(node)
     loop = innermost_loop(scope, node.start_byte)
+    if variable:
+        file.query_variables.add(variable)
     return Query(
         function=scope.function.index,
         line=file.line(node),

@@ -83,7 +83,7 @@ class _Shape:
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Appends a query when the call ends a chain on a manager, or on a variable that holds one."""
-    if not _uses_django(file):
+    if not _uses_django(file) or not _may_be_queryset(call, file):
         return iter(())
     chain = chain_of(call, file)
     if chain is None:
@@ -92,8 +92,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     manager = _MANAGER.search(resolved)
     if manager is not None:
         _append(chain, _Shape(), manager[1], file)
-    elif chain.base.isidentifier() and (known := _held(chain.base, call, file)) is not None:
-        _append(chain, _shape_of(known), known.model, file)
+    elif chain.base.isidentifier():
+        # What ran already holds rows or a dict of them: their `get` or `count` is no query.
+        known = _held(chain.base, call, file)
+        if known is not None and known.variable == chain.base and not known.terminal:
+            _append(chain, _shape_of(known), known.model, file)
     return iter(())
 
 
@@ -123,7 +126,16 @@ READERS = {
 
 
 def _uses_django(file: SourceFile) -> bool:
-    return b".objects" in file.source or b"django" in file.source
+    return file.mentions(b".objects") or file.mentions(b"django")
+
+
+def _may_be_queryset(call: Node, file: SourceFile) -> bool:
+    """A manager in the chain, or a query before that a variable may hold."""
+    start, end = file.dialect.callee(call)
+    callee = file.source[start:end]
+    if b"objects." in callee or b"_manager." in callee:
+        return True
+    return bool(file.query_variables) and callee.partition(b".")[0].decode("utf-8", "replace") in file.query_variables
 
 
 def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile) -> None:

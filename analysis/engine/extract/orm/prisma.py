@@ -43,7 +43,7 @@ _OPERATORS = {
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`prisma.order.findMany({ where, take, include })`."""
-    if b"risma" not in file.source:
+    if not file.mentions(b"risma"):
         return iter(())
     chain = chain_of(call, file)
     client = _CLIENT.search(chain.base) if chain is not None and len(chain.steps) == 1 else None

@@ -76,7 +76,7 @@ READERS = {
 
 
 def _uses_sqlalchemy(file: SourceFile) -> bool:
-    return b"sqlalchemy" in file.source or b"session" in file.source or b".query" in file.source
+    return file.mentions(b"sqlalchemy") or file.mentions(b"session") or file.mentions(b".query")
 
 
 def _append(chain: Chain, file: SourceFile, model: str = "") -> None:
