@@ -23,7 +23,7 @@ RULE = Rule(
     languages=GO,
 )
 
-_OS = "Remove RemoveAll Mkdir MkdirAll Rename WriteFile Chmod Chown Chdir Setenv Truncate Symlink Link".split()
+_OS = "Mkdir MkdirAll Rename WriteFile Chmod Chown Chdir Setenv Truncate Symlink Link".split()
 _FAILING = frozenset(
     {f"os.{name}" for name in _OS}
     | {"encoding/json.Unmarshal", "encoding/xml.Unmarshal", "encoding/binary.Write", "encoding/binary.Read", "io.Copy"}
@@ -34,10 +34,11 @@ _RECEIVERS = re.compile(
     r"(^|\.)(tx|txn|transaction|f|file|\w*[eE]nc(oder)?|\w*[dD]ec(oder)?|New(En|De)coder\(\))\.\w+$"
 )
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename)$")
+_TO_NOWHERE = re.compile(r"\b(io|ioutil)\.Discard\b|\bos\.Std(out|err)\b")
 _CALL = re.compile(rb"(?:go\s+|defer\s+)?[\w.]+(\([^()\n]*\)\.\w+)?\(")
 _REASONED = re.compile(rb"[^\n]*(//|/\*)\s*\w")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*:?=\s*")
-_NEXT = re.compile(rb"\s*;?\s*(?:[\w.]+,\s*)*err\s*=\s*([^\n]*)")
+_NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*=(?!=)\s*([^\n]*)")
 
 
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -58,7 +59,7 @@ def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
         if call is None or call.type != "call_expression" or _has_reason(statement, file):
             return
         name = _failing(call, file)
-        if name and not name.endswith((".Remove", ".RemoveAll")):
+        if name:
             yield _mark(call, name, f"The error of `{name}` is thrown away, and no comment says why", file, "medium")
     elif _ERROR_BOUND.match(file.source, start):
         overwritten = _NEXT.match(file.source, statement.end_byte)
@@ -73,6 +74,8 @@ def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
 def _failing(call: Node, file: SourceFile) -> str:
     """The callee when it is known to return an error; empty otherwise."""
     callee = file.callee(call)
+    if _TO_NOWHERE.search(file.text(call)):
+        return ""
     if callee in _FAILING:
         return callee.rpartition("/")[2]
     if "." not in callee:

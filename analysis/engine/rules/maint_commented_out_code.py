@@ -1,0 +1,139 @@
+"""A comment that is code."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.reading import short
+
+RULE = Rule(
+    id="maint-commented-out-code",
+    type="commented_out_code",
+    category=Category.MAINTAINABILITY,
+    title="Commented-out code",
+    severity=Severity.INFO,
+    points=0.5,
+    suggestion="Delete it; version control keeps it.",
+)
+
+LONG_BLOCK = 15  # lines
+LONGEST_BLOCK = 400  # lines that are read
+CODE_SHARE = 0.6  # of the lines of a block must look like code
+
+_PYTHON_CODE = re.compile(
+    r"\s*((def|class|if|elif|for|while|with|try|except|else|finally)\b.*:|return\b( [\w\[({'\"].*)?|raise \w+[\w.]*(\(.*\))?"
+    r"|(from [\w.]+ )?import [\w., ]+|[\w.\[\]'\"]+ [-+*/|]?= \S.*|(await )?[\w.]+\(.*\)|@[\w.]+(\(.*\))?|[)\]}]+,?|pass|break|continue)$"
+)
+_BRACED_CODE = re.compile(
+    r"\s*([^\s*].*[;{}]|[})\]]+[;,]?|(}\s*)?else\b.*\{|(if|for|while|switch)\s*\(.*\)\s*\{?|@\w+(\(.*\))?|[\w.]+\(.*\)[,;]?|\..+\(.*\);?)$"
+)
+_GO_CODE = re.compile(
+    r"\s*(.*\{|[})]+,?|[\w.,\[\] ]+ :?= \S.*|[\w.]+\(.*\)|return\b( \S+(, \S+)*)?|(if|for|switch|func|defer|go|var)\b .*\{?)$"
+)
+_DIRECTIVE = re.compile(
+    r"\s*(type:|noqa|pragma|pylint|region|endregion|eslint|prettier|ts-|@ts-|!|-\*-|nolint|go:|\+build|fmt:|isort|mypy|ruff|copyright|license"
+    r"|spdx|https?:|e\.g\.|example|usage|istanbul|webpack|debt:|TODO|FIXME|HACK|XXX|NOTE|noinspection|language=)",
+    re.IGNORECASE,
+)
+_PROSE = re.compile(
+    r"[A-Za-z]+ (the|a|an|is|are|to|of|that|this|we|in|for|and|or|not|when|it|with|by|as) [a-z]+", re.IGNORECASE
+)
+
+
+def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
+    source, start = file.source, comment.start_byte
+    line_start = source.rfind(b"\n", 0, start) + 1
+    sign = b"#" if file.language == "python" else b"//"
+    if source.startswith(sign, start):
+        if source[line_start:start].strip() or _is_continued(source, line_start, sign):
+            return
+        lines = _line_block(source, line_start, sign)
+    elif source.startswith(b"/*", start) and not source.startswith(b"/**", start):
+        text = source[start + 2 : comment.end_byte - 2].decode("utf-8", "replace")
+        lines = [re.sub(r"^\s*\* ?", "", line).rstrip() for line in text.split("\n")]
+    else:
+        return
+    written = [line for line in lines if line.strip()]
+    if written and _is_code(written, lines, file):
+        first = short(written[0].strip())
+        yield file.mark(
+            RULE.id,
+            comment,
+            f"{len(written)} lines of code are commented out (`{first}`)"
+            if len(written) > 1
+            else f"`{first}` is commented out",
+            severity="warning" if len(written) >= LONG_BLOCK else "",
+        )
+
+
+def _is_continued(source: bytes, line_start: int, sign: bytes) -> bool:
+    """Whether the line before is a comment too, so that the block began earlier."""
+    before = source[source.rfind(b"\n", 0, max(0, line_start - 1)) + 1 : max(0, line_start - 1)]
+    return before.lstrip().startswith(sign)
+
+
+def _line_block(source: bytes, start: int, sign: bytes) -> list[str]:
+    lines: list[str] = []
+    while start < len(source) and len(lines) < LONGEST_BLOCK:
+        end = source.find(b"\n", start)
+        end = len(source) if end < 0 else end
+        line = source[start:end].strip()
+        if not line.startswith(sign):
+            break
+        lines.append(line[len(sign) :].decode("utf-8", "replace").removeprefix(" ").rstrip())
+        start = end + 1
+    return lines
+
+
+def _is_code(written: list[str], lines: list[str], file: SourceFile) -> bool:
+    """Cheap questions first: how lines look, whether they read like prose; at last the parser's opinion."""
+    pattern = {"python": _PYTHON_CODE, "go": _GO_CODE}.get(file.language, _BRACED_CODE)
+    if _DIRECTIVE.match(written[0]) or pattern.match(written[0].rstrip()) is None:
+        return False
+    alike = sum(1 for line in written if pattern.match(line))
+    if alike < CODE_SHARE * len(written) or any(map(_is_prose, written)):
+        return False
+    if len(written) == 1 and not _is_unmistakable(written[0].strip(), file.language):
+        return False
+    return _parses("\n".join(lines), file)
+
+
+def _is_prose(line: str) -> bool:
+    return bool(_PROSE.search(line)) and not re.search(r"[\"'`]|^\s*(from|import|for|with|if)\b", line)
+
+
+def _is_unmistakable(line: str, language: str) -> bool:
+    """One line that nobody would write as a sentence."""
+    if language == "python":
+        return bool(
+            re.match(
+                r"[a-z_][\w.]*\((?!s\)).*\)$|[a-z_][\w.]* = [\w.]*[(\[{'\"]|(from [\w.]+ )?import [\w.]+|return \w+[.(\[]",
+                line,
+            )
+        )
+    if language == "go":
+        return bool(re.match(r"[\w., ]+ := \S|[\w.]+\.\w+\(.*\)$|return \w+[.(]|(if|for) .*\{$", line))
+    return bool(re.match(r"[^\s].*[\w)\]'\"`]\s*;$", line)) and bool(
+        re.search(r"[(=]|^(return|import|throw|break)\b", line)
+    )
+
+
+def _parses(text: str, file: SourceFile) -> bool:
+    """Whether the text is statements of the language; methods and loose statements are tried inside what they need."""
+    indent = len(text) - len(text.lstrip(" "))
+    text = "\n".join(line[indent:] if not line[:indent].strip() else line for line in text.split("\n"))
+    if file.language == "java":
+        tries = (f"class A {{ void f() {{ {text} }} }}", f"class A {{ {text} }}")
+    elif file.language == "go":
+        tries = (f"package a\nfunc f() {{\n{text}\n}}", f"package a\n{text}")
+    else:
+        tries = (text + "\n",)
+    return any(not file.dialect.parser.parse(each.encode()).root_node.has_error for each in tries)
+
+
+WATCHES = (Watch("comment", look, ALL),)

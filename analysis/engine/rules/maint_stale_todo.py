@@ -1,0 +1,68 @@
+"""A TODO without anybody who owns it."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.reading import short
+from analysis.engine.severity import WORSE_IN_HOTSPOT
+
+RULE = Rule(
+    id="maint-stale-todo",
+    type="stale_todo",
+    category=Category.MAINTAINABILITY,
+    title="TODO without an owner",
+    severity=Severity.INFO,
+    points=0.5,
+    suggestion="Do it, or give it an owner and an issue.",
+    tests_too=True,
+)
+
+GRAVE_EXCESS = 1.5  # points above the base when it names a bug or security
+
+_WORD = re.compile(
+    rb"(?:^|[\n.!?:(])[\s/*#!<-]*((?:TODO|FIXME|HACK|XXX)\b|(?:todo|fixme|Todo|Fixme)(?=\s*[:!(-]))([^\n]*)"
+)
+_OWNED = re.compile(
+    rb"^\s*\(\s*[\w@#./: -]+\)|^\s*\[[\w@#./: -]+\]|@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://|\bgh-\d+|^\s*:?\s*[a-z]{2,12}:\s|[Ii]ssue \d+"
+)
+_MORE = re.compile(rb"(?:\n[ \t]*(?:#|//|\*)[^\n]*){0,4}")
+_GRAVE = re.compile(rb"\b(bug|security|vulnerab\w*|leak|race condition|deadlock|corrupt\w*|unsafe)\b", re.IGNORECASE)
+_URGENT = (b"FIXME", b"HACK", b"XXX")
+
+
+def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
+    start, end = comment.start_byte, comment.end_byte
+    found = _WORD.search(file.source[start:end])
+    if found is None:
+        return
+    more = _MORE.match(file.source, end)
+    around = found[2] + (more[0] if more is not None else b"")
+    if _OWNED.search(found[2].rstrip(b"*/ ")) or re.search(rb"@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://", around):
+        return
+    text = short(found[2].decode("utf-8", "replace").strip(" :-*/"), 70)
+    word = found[1].decode().upper()
+    yield file.mark(
+        RULE.id,
+        comment,
+        f"`{word}` without owner or issue: {text}" if text else f"`{word}` says neither what nor who",
+        excess=GRAVE_EXCESS if _GRAVE.search(found[2]) else 0.0,
+        data={"urgent": "yes"} if found[1] in _URGENT else None,
+    )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Where the file changes all the time, a FIXME is in everybody's way."""
+    if mark.data.get("urgent"):
+        return place.finding(mark, tags=frozenset({WORSE_IN_HOTSPOT}))
+    return place.finding(mark)
+
+
+WATCHES = (Watch("comment", look, ALL),)

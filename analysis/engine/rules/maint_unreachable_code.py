@@ -1,0 +1,116 @@
+"""Code that can never run: after a jump, after an endless loop, under a condition that is always false."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import COMMENTS, short
+
+RULE = Rule(
+    id="maint-unreachable-code",
+    type="unreachable_code",
+    category=Category.MAINTAINABILITY,
+    title="Unreachable code",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Delete it, or correct the jump above.",
+)
+
+_EXITS = frozenset(
+    "sys.exit os._exit exit quit process.exit process.abort java.lang.System.exit System.exit os.Exit panic log.Fatal log.Fatalf".split()
+)
+_HOISTED = frozenset(
+    """function_declaration generator_function_declaration class_declaration empty_statement labeled_statement
+    interface_declaration type_alias_declaration pass_statement function_definition import_statement ERROR""".split()
+)
+_BLOCKS = frozenset(
+    """block module program statement_block statement_list source_file switch_case switch_default constructor_body
+    switch_block_statement_group expression_case default_case communication_case""".split()
+)
+_BRACED_END = re.compile(rb"(?:[\s;]|//[^\n]*|/\*.*?\*/)*(?:\}|\)|case\b|default\b|else\b|$)", re.DOTALL)
+_NEXT_LINE = re.compile(rb"[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]*)(?=[^\s#])")
+_FALSE = re.compile(rb"if\s*(?:\(\s*(?:false|0)\s*\)|(?:False|0)\s*:|false\s*\{)")
+_ENDLESS = re.compile(rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{")
+_LEAVES_LOOP = re.compile(rb"\b(break|goto)\b")
+
+
+def look_at_jump(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    after = _statement_after(statement, file)
+    if after is None:
+        return
+    word = file.source[statement.start_byte : statement.start_byte + 20].split(maxsplit=1)[0].rstrip(b";(").decode()
+    is_break = after.type == "break_statement"
+    yield _mark(after, f"`{word}`", file, severity="info" if is_break else "")
+
+
+def look_at_exit(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee not in _EXITS or any(each.name == callee for each in file.functions):
+        return
+    statement = call.parent
+    if statement is None or statement.type != "expression_statement":
+        return
+    after = _statement_after(statement, file)
+    if after is not None and after.type not in ("return_statement", "throw_statement", "break_statement"):
+        yield _mark(after, f"`{callee}`", file)
+
+
+def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
+    if _ENDLESS.match(file.source, loop.start_byte) is None:
+        return
+    if _LEAVES_LOOP.search(file.source, loop.start_byte, loop.end_byte):
+        return
+    if loop.child_by_field_name("alternative") is None and (after := _statement_after(loop, file)) is not None:
+        yield _mark(after, "the endless loop above", file)
+
+
+def look_at_if(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    if _FALSE.match(file.source, statement.start_byte):
+        yield file.mark(RULE.id, statement, "The condition is always false: the code under it never runs")
+
+
+def _statement_after(statement: Node, file: SourceFile) -> Node | None:
+    """The next statement of the same block that is more than a declaration. The text is asked before the tree."""
+    source, end = file.source, statement.end_byte
+    if file.language == "python":
+        column = statement.start_byte - (source.rfind(b"\n", 0, statement.start_byte) + 1)
+        following = _NEXT_LINE.match(source, end)
+        if following is None or len(following[1]) != column:
+            return None
+    elif _BRACED_END.match(source, end):
+        return None
+    after = statement.next_named_sibling
+    while after is not None and after.type in COMMENTS:
+        after = after.next_named_sibling
+    parent = statement.parent
+    if after is None or after.type in _HOISTED or parent is None or parent.type not in _BLOCKS:
+        return None
+    text = file.text(after)
+    if re.match(r"yield\b|var\s+[\w$,\s]+;|(elif|else|except|finally|case)\b|type\s", text):
+        return None
+    return after
+
+
+def _mark(after: Node, cause: str, file: SourceFile, severity: str = "") -> Mark:
+    code = short(file.text(after).partition("\n")[0])
+    return file.mark(RULE.id, after, f"`{code}` never runs: {cause} leaves before", severity=severity)
+
+
+WATCHES = (
+    Watch("return", look_at_jump, ALL),
+    Watch("throw", look_at_jump, (*PYTHON, *SCRIPT, *JAVA)),
+    Watch("jump", look_at_jump, (*PYTHON, *SCRIPT, *GO)),
+    Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO)),
+    Watch("if", look_at_if, ALL),
+    Watch(
+        "call",
+        look_at_exit,
+        ALL,
+        names=frozenset({"exit", "_exit", "quit", "abort", "Exit", "panic", "Fatal", "Fatalf"}),
+    ),
+)

@@ -1,0 +1,73 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of, marks_of
+
+RULE = "maint-commented-out-code"
+
+FLAGGED = [
+    "# x = load(1)\n# save(x)",
+    "# save(order)",
+    "# from a import b",
+    "# if x:\n#     return y",
+    "# def f(x):\n#     return x",
+]
+FINE = [
+    "# Save the order first.",
+    "# if the order is paid, return it",
+    "# type: ignore[x]",
+    "# noqa: F401",
+    "# order = total of all items",
+    "# TODO: save(x)",
+    "# https://example.org/a(b)",
+    "# name: value",
+    "# Copyright (c) us",
+    "x = 1  # save(x)",
+    "# See also:\n# load(x)",
+    "# returns x",
+    "# order(s)",
+]
+BRACED_FLAGGED = [
+    "// save(order);",
+    "// const x = load(1);\n// save(x);",
+    "/* save(order);\nload(x); */",
+    "// if (x) {\n//   save(x);\n// }",
+]
+BRACED_FINE = [
+    "// Save the order; then load it again.",
+    "/** save(order); */",
+    "// eslint-disable-next-line no-x",
+    "// load(x) gives a promise",
+    "// see https://example.org;",
+    "// a, b",
+]
+
+
+@pytest.mark.parametrize("source", FLAGGED)
+def test_python_code_in_comments_is_marked_at_its_first_line(source):
+    assert lines_of(RULE, "y = 1\n\n" + source + "\n") == [3]
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_prose_and_directives_are_fine(source):
+    assert lines_of(RULE, source + "\n") == []
+
+
+@pytest.mark.parametrize("source", BRACED_FLAGGED)
+def test_script_code_in_comments_is_marked(source):
+    assert lines_of(RULE, f"function f() {{\n{source}\n}}\n", "typescript") == [2]
+
+
+@pytest.mark.parametrize("source", BRACED_FINE)
+def test_script_prose_is_fine(source):
+    assert lines_of(RULE, f"function f() {{\n{source}\n}}\n", "typescript") == []
+
+
+def test_java_and_go():
+    assert lines_of(RULE, "class A {\n// private int x = 1;\n// void f() { save(x); }\n}", "java") == [2]
+    assert lines_of(RULE, "package a\nfunc f() {\n// x := load()\n// save(x)\n}", "go") == [3]
+    assert lines_of(RULE, "package a\n// F saves the order.\nfunc F() {}", "go") == []
+
+
+def test_a_long_block_is_a_warning():
+    (mark,) = marks_of(RULE, "".join(f"# save(x{n})\n" for n in range(15)))
+    assert (mark.severity, mark.message) == ("warning", "15 lines of code are commented out (`save(x0)`)")

@@ -1,0 +1,83 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of, marks_of
+
+RULE = "maint-unreachable-code"
+
+
+def python(*lines):
+    return "import sys\ndef f(x):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+FLAGGED = [
+    ("return 1", "x()"),
+    ("raise ValueError", "x()"),
+    ("sys.exit(1)", "x()"),
+    ("while True: y()", "x()"),
+    ("return 1  # done", "x()"),
+]
+FINE = [
+    ("if x: return 1", "x()"),
+    ("x()", "return 1"),
+    ("return 1", "yield"),
+    ("return (", "    1)", ""),
+    ("for y in x:", "    continue", "x()"),
+    ("while True:", "    break", "x()"),
+    ("if x:", "    return 1", "else:", "    x()"),
+    ("if DEBUG: x()",),
+]
+
+
+@pytest.mark.parametrize("lines", FLAGGED)
+def test_python_code_after_a_jump_is_marked(lines):
+    assert lines_of(RULE, python(*lines)) == [4]
+
+
+@pytest.mark.parametrize("lines", FINE)
+def test_python_code_that_runs_is_fine(lines):
+    assert lines_of(RULE, python(*lines)) == []
+
+
+def test_a_condition_that_is_always_false():
+    assert lines_of(RULE, "if False:\n    x()\n") == [1]
+    assert lines_of(RULE, "if (false) { x(); }", "javascript") == [1]
+    assert lines_of(RULE, "if TYPE_CHECKING:\n    x()\n") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("return 1;\nx();", [3]),
+        ("throw new Error();\nx();", [3]),
+        ("process.exit(1);\nx();", [3]),
+        ("while (true) { y(); }\nx();", [3]),
+        ("for (const y of z) { continue;\nx(); }", [3]),
+        ("if (y) return 1;\nx();", []),
+        ("return g();\nfunction g() {}", []),
+        ("return 1; // done", []),
+        ("switch (y) { case 1: return 1;\ncase 2: x(); }", []),
+    ],
+)
+def test_script(body, lines):
+    assert lines_of(RULE, f"function f(y, z) {{\n{body}\n}}", "javascript") == lines
+
+
+def test_a_break_after_return_in_a_switch_is_worth_knowing_only():
+    (mark,) = marks_of(RULE, "function f(y) { switch (y) { case 1: return 1; break; } }", "javascript")
+    assert mark.severity == "info"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("return 1\nx()", [4]),
+        ("panic(y)\nx()", [4]),
+        ("for { y() }\nx()", [4]),
+        ("if y { return 1 }\nx()", []),
+        ("os.Exit(1)\nreturn 1", []),
+        ("for { break }\nx()", []),
+        ("return 1\nend:\nx()", []),
+    ],
+)
+def test_go(body, lines):
+    assert lines_of(RULE, f"package a\nfunc f() int {{\n{body}\n}}\n", "go") == lines
