@@ -223,7 +223,7 @@ def test_the_service_never_differs_from_the_reference(db):
     run_state_machine_as_test(
         Organizations,
         settings=settings(
-            max_examples=50,
+            max_examples=40,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),
