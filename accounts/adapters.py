@@ -31,9 +31,8 @@ class SignInAdapter(DefaultSocialAccountAdapter):
     def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[SocialApp]:
         """The configured client of one provider; never one from the database, where a secret would lie open."""
         configuration = configuration_of(str(provider))
-        if configuration is None:
-            return []
-        return [SocialApp(provider=provider, provider_id=provider, name=provider, **configuration)]
+        names = {"provider": provider, "provider_id": provider, "name": provider}
+        return [SocialApp(**names, **configuration)] if configuration else []
 
     def get_requests_session(self) -> BoundedSession:
         return BoundedSession()

@@ -22,7 +22,6 @@ CREATE = """CREATE TABLE IF NOT EXISTS accounts_ratecounter
     (key TEXT PRIMARY KEY, count INTEGER NOT NULL, expires_at TEXT NOT NULL)"""
 COUNT = """INSERT INTO accounts_ratecounter (key, count, expires_at) VALUES (%s, %s, %s)
     ON CONFLICT (key) DO UPDATE SET count = accounts_ratecounter.count + excluded.count RETURNING count"""
-READ = "SELECT count FROM accounts_ratecounter WHERE key = %s"
 EXPIRE = "DELETE FROM accounts_ratecounter WHERE expires_at < %s"
 CLEAR = "DELETE FROM accounts_ratecounter"
 
@@ -30,7 +29,7 @@ log = structlog.get_logger("counters")
 
 
 class CounterCache(BaseCache):
-    """The part of a cache that django-ratelimit asks for: add, incr and get of counters that live about a minute.
+    """The part of a cache that django-ratelimit asks for: add and incr of counters that live about a minute.
 
     `LOCATION` is a Redis address or empty. `OPTIONS["file"]` names an SQLite file for the SQL table; without it the
     table is the one in the database. The file is for databases on SQLite, where a count would otherwise wait for every
@@ -62,16 +61,6 @@ class CounterCache(BaseCache):
                 pass
         expires_at = datetime.now(UTC) + LONGEST_WINDOW
         return int(self.sql.execute(COUNT, [self.make_key(key, version), delta, expires_at])[0][0])
-
-    def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
-        """The figure, or the default when nothing was counted."""
-        if self.redis is not None:
-            try:
-                return self.redis.get(key, default, version)
-            except RedisError:
-                pass
-        rows = self.sql.execute(READ, [self.make_key(key, version)])
-        return rows[0][0] if rows else default
 
     def clear_expired(self) -> None:
         """Remove what SQL counted in windows that are over."""

@@ -66,6 +66,15 @@ class TestPages:
     def test_pages_of_the_sign_in_library_are_not_there(self, staff, app):
         assert staff.get(f"/admin/{app}/").status_code == 404
 
+    def test_staff_made_on_the_command_line_come_in_by_password(self, client):
+        User.objects.create_superuser("root@example.org", factories.PASSWORD, name="Root")
+        form = {"username": "root@example.org", "password": factories.PASSWORD}
+
+        response = client.post("/admin/login/?next=/admin/", form)
+
+        assert response.status_code == 302
+        assert client.get("/admin/accounts/user/").status_code == 200
+
     def test_others_are_not_let_in(self, client, owner):
         client.force_login(owner)
 

@@ -97,6 +97,7 @@ class TestForgeries:
             {"nbf": int(time.time()) + 600},
             {"iat": int(time.time()) + 600},
             {"iat": "x"},
+            {"iat": "1700000000"},
             {"iat": None},
             {"type": "refresh"},
             {"type": None},

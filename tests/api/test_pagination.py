@@ -81,6 +81,10 @@ class TestSlices:
             offset_of(ask(f"offset={value}"))
 
 
+def test_an_id_is_read_as_it_was_written():
+    assert str(key_of("019363a1-7c1e-7d7a-9f2c-3b1f0d6a4e55")) == "019363a1-7c1e-7d7a-9f2c-3b1f0d6a4e55"
+
+
 @pytest.mark.parametrize(
     "identifier",
     [
