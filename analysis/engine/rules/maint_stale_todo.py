@@ -34,6 +34,7 @@ _OWNED = re.compile(
     rb"^\s*\(\s*[\w@#./: -]+\)|^\s*\[[\w@#./: -]+\]|@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://|\bgh-\d+|^\s*:?\s*[a-z]{2,12}:\s|[Ii]ssue \d+"
 )
 _MORE = re.compile(rb"(?:\n[ \t]*(?:#|//|\*)[^\n]*){0,4}")
+_BEFORE = re.compile(rb"(?:#|//)\s*(?:TODO|FIXME|HACK|XXX)\b[^\n]*\n[ \t]*\Z")  # one that goes over several lines
 _GRAVE = re.compile(rb"\b(bug|security|vulnerab\w*|leak|race condition|deadlock|corrupt\w*|unsafe)\b", re.IGNORECASE)
 _URGENT = (b"FIXME", b"HACK", b"XXX")
 
@@ -42,6 +43,8 @@ def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
     start, end = comment.start_byte, comment.end_byte
     found = _WORD.search(file.source[start:end])
     if found is None:
+        return
+    if _BEFORE.search(file.source, max(0, start - 200), start):
         return
     more = _MORE.match(file.source, end)
     around = found[2] + (more[0] if more is not None else b"")

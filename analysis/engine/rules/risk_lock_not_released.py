@@ -22,9 +22,11 @@ RULE = Rule(
     languages=(*PYTHON, *JAVA, *GO),
 )
 
-_BY_CONTRACT = re.compile(r"(^|[._])_*(r?lock|acquire|enter|begin|start|suspend|hold)\w*$|__a?enter__$", re.IGNORECASE)
+_BY_CONTRACT = re.compile(
+    r"(^|[._])_*(r?lock|unlock|acquire|enter|begin|start|suspend|hold)\w*$|__a?enter__$", re.IGNORECASE
+)
 _LOCK = re.compile(r"lock|mutex|semaphore|^(\w+\.)*mu$", re.IGNORECASE)
-_LEAVES = re.compile(r"\b(return|raise|throw|panic\()\b")
+_COMMENT = re.compile(r"//[^\n]*")
 _OPPOSITE = {
     "Lock": "Unlock",
     "RLock": "RUnlock",
@@ -44,7 +46,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, suggestion=f"Write `defer {receiver}.{release}()`.")
         return
     word, rest = re.escape(receiver), text_after(call, file)
-    unlock = rf"\b{word}\.{release}\(\)"
+    lock, unlock = rf"\b{word}\.{_last(call, file)}\(\)", rf"\b{word}\.{release}\(\)"
     if re.match(rf"\s*{unlock}", rest):
         yield file.mark(RULE.id, call, f"`{receiver}` is locked and released at once: nothing is protected")
     elif re.search(rf"\bdefer\s+{unlock}|\bdefer\s+func\(\)[\s\S]*?{unlock}|{word}\.{release}\b(?!\()", rest):
@@ -52,7 +54,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif not re.search(unlock, rest):
         if not _BY_CONTRACT.search(function_name(call, file)) and "return func(" not in rest:
             yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this function")
-    elif "func(" not in rest and (leaving := _early_exit(rest, unlock)):
+    elif "func(" not in rest and (leaving := _early_exit(rest, lock, unlock)):
         yield file.mark(RULE.id, call, f"`{receiver}` stays locked when the function leaves by `{leaving}`")
 
 
@@ -106,18 +108,29 @@ def _last(call: Node, file: SourceFile) -> str:
     return file.callee(call).rpartition(".")[2]
 
 
-def _early_exit(rest: str, unlock: str) -> str:
-    """The jump that leaves while the lock is held; each release counts for the branch up to the next jump."""
-    held = True
-    for match in re.finditer(rf"{unlock}|{_LEAVES.pattern}", rest):
-        if match[1] is None:
-            held = False
-        elif held:
-            return match[1].strip("(")
-        elif re.search(unlock, rest[match.end() :]):
-            held = True
-        else:
+def _early_exit(rest: str, lock: str, unlock: str) -> str:
+    """The jump that leaves while the lock is held. A release inside a branch that leaves counts for that branch only."""
+    held, left, depth, released_at = True, False, 0, 0
+    for match in re.finditer(rf"(?P<lock>{lock})|(?P<unlock>{unlock})|\breturn\b|[{{}}]", _COMMENT.sub("", rest)):
+        token = match[0]
+        if match["lock"]:
             return ""
+        if match["unlock"]:
+            held, left, released_at = False, False, depth
+        elif token == "{":
+            depth += 1
+        elif token == "}":
+            depth -= 1
+            if not held and depth < released_at:
+                if not left:
+                    return ""
+                held = True
+        elif held:
+            return token
+        else:
+            left = True
+            if depth == 0:
+                return ""
     return ""
 
 

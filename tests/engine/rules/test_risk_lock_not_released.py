@@ -21,6 +21,7 @@ GO_FINE = [
     "s.mu.Lock()\nv := s.v\ns.mu.Unlock()\nreturn v",
     "s.mu.Lock()\nif y {\ns.mu.Unlock()\nreturn z }\ns.v = 1\ns.mu.Unlock()\nreturn nil",
     "s.mu.Lock()\ndefer func() { s.mu.Unlock() }()\nreturn x()",
+    "s.mu.Lock()\nv := s.v\ns.mu.Unlock()\nif v { return z }\ns.mu.Lock()\ns.v = 1\ns.mu.Unlock()\nreturn nil",
     "s.mu.RLock()\ndefer s.mu.RUnlock()\nreturn x()",
 ]
 

@@ -1,0 +1,125 @@
+"""The same condition stands twice where one of the two was meant to be another."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import short
+
+RULE = Rule(
+    id="rel-duplicated-condition",
+    type="duplicated_condition",
+    category=Category.RELIABILITY,
+    title="Duplicated condition",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="One of the two was meant to be another condition; fix or remove it.",
+)
+
+_OPERATORS = frozenset(
+    "== != === !== < > <= >= in is && || and or & | ^ >> >>> - / // %".split() + ["not in", "is not"]
+)
+_EFFECTS = re.compile(
+    rb"next|read|rand|time|now|pop|shift|poll|recv|take|get_nowait|scan|await|yield|\+\+|--|:=", re.IGNORECASE
+)
+_NUMBER = re.compile(rb"\d[\w.]*$")
+_SPACE = re.compile(rb"\s+")
+_ELSE = re.compile(rb"else\s*$")
+LONGEST_OPERAND = 300  # bytes
+
+
+def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
+    if operation.child_count != 3:
+        return
+    left, right = operation.child(0), operation.child(2)
+    if left is None or right is None:
+        return
+    start, end, second = left.start_byte, left.end_byte, right.start_byte
+    if end - start != right.end_byte - second or end - start > LONGEST_OPERAND:
+        return
+    text = file.source[start:end]
+    if text != file.source[second : right.end_byte] or _NUMBER.match(text) or _EFFECTS.search(text):
+        return
+    operator = " ".join(file.source[end:second].decode("utf-8", "replace").split())
+    if operator not in _OPERATORS or (b"(" in text and operator in ("-", "/", "%")):
+        return
+    expression = short(file.text(operation))
+    if operator in ("!=", "!==", "==", "===") and file.language in (
+        "javascript",
+        "typescript",
+        "tsx",
+        "python",
+        "java",
+        "go",
+    ):
+        is_test = operator.startswith("!")
+        suggestion = "Use `Number.isNaN` or `math.isnan`." if is_test else ""
+        message = f"`{expression}` compares a value with itself"
+        yield file.mark(RULE.id, operation, message, severity="info" if is_test else "", suggestion=suggestion)
+    else:
+        yield file.mark(
+            RULE.id, operation, f"Both sides of `{operator}` are `{short(text.decode('utf-8', 'replace'))}`"
+        )
+
+
+def look_at_python_if(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    clauses = statement.children_by_field_name("alternative")
+    if not clauses:
+        return
+    conditions = [each.child_by_field_name("condition") for each in (statement, *clauses)]
+    yield from _repeated([each for each in conditions if each is not None], file)
+
+
+def look_at_if(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """The chain of one `if`, taken from its top."""
+    alternative = statement.child_by_field_name("alternative")
+    if alternative is None or _ELSE.search(file.source, max(0, statement.start_byte - 12), statement.start_byte):
+        return
+    chain, seen = [statement], 0
+    while alternative is not None and seen < 200:
+        seen += 1
+        if alternative.type == "else_clause":
+            alternative = alternative.named_children[0] if alternative.named_child_count else alternative
+        if alternative.type != "if_statement":
+            break
+        chain.append(alternative)
+        alternative = alternative.child_by_field_name("alternative")
+    if len(chain) > 1:
+        conditions = [each.child_by_field_name("condition") for each in chain]
+        started = any(each.child_by_field_name("initializer") is not None for each in chain)
+        yield from _repeated([each for each in conditions if each is not None], file, with_statement=started)
+
+
+def look_at_switch(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    body = statement.child_by_field_name("body")
+    values = [each.child_by_field_name("value") for each in body.named_children] if body is not None else []
+    yield from _repeated([each for each in values if each is not None], file)
+
+
+def _repeated(conditions: list[Node], file: SourceFile, *, with_statement: bool = False) -> Iterator[Mark]:
+    """Conditions equal to an earlier one. Go's `if x := f(); x` is told apart by its own statement."""
+    seen: dict[bytes, int] = {}
+    for condition in conditions:
+        text = file.source[condition.start_byte : condition.end_byte]
+        if with_statement:
+            text = file.source[file.source.rfind(b"if", 0, condition.start_byte) : condition.end_byte]
+        key = _SPACE.sub(b" ", text)
+        if key in seen and not _EFFECTS.search(key):
+            shown = short(text.decode("utf-8", "replace").strip("()"))
+            yield file.mark(
+                RULE.id, condition, f"`{shown}` was tested in line {seen[key]} already: this branch never runs"
+            )
+        seen.setdefault(key, file.line(condition))
+
+
+WATCHES = (
+    Watch("binary", look_at_operation, ALL),
+    Watch("if", look_at_python_if, PYTHON),
+    Watch("if", look_at_if, (*SCRIPT, *JAVA, *GO)),
+    Watch("switch", look_at_switch, SCRIPT),
+)

@@ -1,0 +1,68 @@
+"""Code that others import ends the whole process."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.reading import text_before
+
+RULE = Rule(
+    id="rel-process-exit-in-library",
+    type="process_exit",
+    category=Category.RELIABILITY,
+    title="Process ended from library code",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="Raise/return an error and let the entry point decide.",
+    in_scripts=False,
+)
+
+_EXITS = {
+    "python": frozenset({"sys.exit", "os._exit", "os.abort", "exit", "quit"}),
+    "java": frozenset(
+        {"System.exit", "java.lang.System.exit", "Runtime.getRuntime().halt", "Runtime.getRuntime().exit"}
+    ),
+    "go": frozenset({"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln"}),
+}
+_SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
+_ENTRY_PATH = re.compile(
+    r"(^|/)(cli|cmd|bin|main|__main__|commands?|console|cmdline|manage|setup|worker\w*|index|server)(/|\.\w+$)|[-_.](cli|main|worker)\.\w+$"
+    r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
+)
+_ENTRY_NAME = re.compile(
+    r"(^|\.)(main\w*|usage\w*|exit\w*|\w*[Ss]hutdown\w*|\w*signal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|fatal)(\.|$)|(^|\.)(on|once)\("
+)
+_SIGNAL = re.compile(
+    r"signal\.Notify|process\.(on|once)\(\s*['\"]|addShutdownHook|signal\.signal\(|worker_threads|parentPort"
+)
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee not in _EXITS.get(file.language, _SCRIPT_EXITS):
+        return
+    if "." not in callee and any(each.name == callee for each in file.functions):
+        return
+    name = file.functions[file.function_of(call)].name
+    if _ENTRY_NAME.search(name) or file.scope_of(call).function.index == 0 or _SIGNAL.search(text_before(call, file)):
+        return
+    yield file.mark(RULE.id, call, f"`{callee}` in `{name}` ends the process of whoever calls it")
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Entry files may end their process. On the request path it takes all other requests with it."""
+    if place.facts.is_entry or place.facts.package == "main" or _ENTRY_PATH.search(place.path):
+        return None
+    if place.in_request_path:
+        return place.finding(mark, severity=Severity.CRITICAL)
+    return place.finding(mark)
+
+
+WATCHES = (Watch("call", look, ALL, names=frozenset("exit _exit abort quit halt Exit Fatal Fatalf Fatalln".split())),)

@@ -1,0 +1,135 @@
+"""A function made in a loop reads a variable of the loop later, when it has its last value."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, PYTHON, Watch
+from analysis.engine.rules.reading import within
+
+RULE = Rule(
+    id="risk-loop-variable-capture",
+    type="loop_capture",
+    category=Category.RUNTIME_RISK,
+    title="Loop variable captured",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Bind the value now (`lambda x=x: ...`).",
+    languages=(*PYTHON, *GO),
+)
+
+_KEEPERS = re.compile(
+    r"(^|[._])(append|add|insert|register\w*|connect|submit|Thread|Timer|call_later|call_soon|call_at|add_done_callback|after|on|bind"
+    r"|subscribe|start_soon|schedule|defer|push|add_callback|set_callback|on_commit|create_task|setdefault|apply_async|Process)$"
+)
+_OLD_GO = re.compile(
+    r'"go"\s*:\s*"1\.(\d|1\d|20|21)(\.\d+)?"|"(version|runtime)"\s*:\s*"(go ?)?1\.(\d|1\d|20|21)(\.\d+)?"'
+)
+_PARTS = frozenset({"argument_list", "keyword_argument", "pair", "list", "dictionary", "tuple"})
+
+
+def look_at_python(function: Node, file: SourceFile) -> Iterator[Mark]:
+    loop = _loop_around(function, file)
+    if loop is None or not _outlives(function, loop, file):
+        return
+    used = _captured(function, file.loops[loop].variables, file)
+    if used is not None:
+        name = file.text(used)
+        yield file.mark(RULE.id, used, f"`{name}` is read when the function runs: by then the loop has moved on")
+
+
+def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    loop = file.loop_of(statement) if file.in_loop(statement) else None
+    if loop is None or not statement.named_child_count:
+        return
+    call = statement.named_children[0]
+    function = call.child_by_field_name("function")
+    if function is None or function.type != "func_literal":
+        return
+    draft = file.loops[loop]
+    before = file.source[draft.node.start_byte : statement.start_byte].decode("utf-8", "replace")
+    free = tuple(name for name in draft.variables if not re.search(rf"\b{name}\s*:=\s*{name}\b", before))
+    used = _captured(function, free, file)
+    if used is not None:
+        name = file.text(used)
+        yield file.mark(
+            RULE.id,
+            used,
+            f"The goroutine reads `{name}` of the loop, which all rounds share before Go 1.22",
+            suggestion=f"Copy it in the loop (`{name} := {name}`) or pass it as an argument.",
+        )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """From Go 1.22 on every round has a variable of its own."""
+    if place.facts.language != "go":
+        return place.finding(mark)
+    manifests = (facts.manifest for path, facts in codebase.files.items() if path.endswith("go.mod"))
+    return place.finding(mark) if any(_OLD_GO.search(text) for text in manifests) else None
+
+
+def _loop_around(function: Node, file: SourceFile) -> int | None:
+    """The loop statement whose body makes the function, within the same function around both."""
+    scope = file.scope_of(function).parent
+    while scope is not None and scope.kind not in ("function", "closure", "comprehension", "class"):
+        if scope.kind == "loop" and scope.loop is not None:
+            return scope.loop.index
+        scope = scope.parent
+    return None
+
+
+def _outlives(function: Node, loop: int, file: SourceFile) -> bool:
+    """Whether the function is kept: appended, stored under a key, handed to a scheduler or a registration."""
+    if function.type == "function_definition":
+        name = function.child_by_field_name("name")
+        rest = file.source[function.end_byte : file.loops[loop].node.end_byte].decode("utf-8", "replace")
+        if name is None:
+            return False
+        called = re.finditer(rf"([\w.]+)\((?:[^()\n]*[,=]\s*)?{file.text(name)}\b(?!\()", rest)
+        stored = re.search(rf"\]\s*=\s*{file.text(name)}\s*$", rest, re.MULTILINE)
+        return stored is not None or any(_KEEPERS.search(match[1]) for match in called)
+    node = function.parent
+    while node is not None and node.type in _PARTS:
+        node = node.parent
+    if node is None:
+        return False
+    if node.type == "call":
+        return bool(_KEEPERS.search(file.callee(node)))
+    left = node.child_by_field_name("left") if node.type == "assignment" else None
+    return left is not None and left.type in ("subscript", "attribute")
+
+
+def _captured(function: Node, variables: tuple[str, ...], file: SourceFile) -> Node | None:
+    """The first read of a loop variable in the body that no parameter or assignment of the function hides."""
+    body, parameters = function.child_by_field_name("body"), function.child_by_field_name("parameters")
+    if body is None or not variables:
+        return None
+    own = file.text(parameters) if parameters is not None else ""
+    text = file.text(body)
+    free = {
+        name
+        for name in variables
+        if name != "_" and not re.search(rf"\b{name}\b", own) and not re.search(rf"\b{name}\b[\w, ]*(:=|=(?!=))", text)
+    }
+    if not free or not re.search(rf"\b({'|'.join(map(re.escape, free))})\b", text):
+        return None
+    candidates = (body, *within(body)) if body.type == "identifier" else within(body)
+    return next((each for each in candidates if each.type == "identifier" and _is_read(each, free, file)), None)
+
+
+def _is_read(identifier: Node, free: set[str], file: SourceFile) -> bool:
+    before = file.source[max(0, identifier.start_byte - 1) : identifier.start_byte]
+    after = file.source[identifier.end_byte : identifier.end_byte + 1]
+    return before != b"." and after != b"=" and file.text(identifier) in free
+
+
+WATCHES = (
+    Watch("function", look_at_python, PYTHON),
+    Watch("go", look_at_go, GO),
+)

@@ -1,0 +1,65 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of, marks_of
+
+RULE = "rel-duplicated-condition"
+
+FLAGGED = [
+    "if a.id == a.id: pass",
+    "x = a and a",
+    "x = a.b or a.b",
+    "x = total - total",
+    "x = a in a",
+    "x = a % a",
+]
+FINE = [
+    "if a.id == b.id: pass",
+    "x = a + a",
+    "x = a * a",
+    "x = 1 - 1",
+    "x = next(a) == next(a)",
+    "x = a << a",
+    "x = read() and read()",
+]
+
+
+@pytest.mark.parametrize("source", FLAGGED)
+def test_equal_sides_are_marked(source):
+    assert lines_of(RULE, source) == [1]
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_sides_that_differ_or_may_be_equal_are_fine(source):
+    assert lines_of(RULE, source) == []
+
+
+def test_a_test_for_nan_is_worth_knowing_only():
+    (mark,) = marks_of(RULE, "if (x !== x) { y(); }", "javascript")
+    assert mark.severity == "info"
+
+
+def test_a_repeated_condition_of_a_chain():
+    source = "if a == 1:\n    x()\nelif b:\n    y()\nelif a == 1:\n    z()\n"
+    (mark,) = marks_of(RULE, source)
+    assert (mark.line, mark.message) == (5, "`a == 1` was tested in line 1 already: this branch never runs")
+    assert lines_of(RULE, source.replace("elif a == 1", "elif a == 2")) == []
+
+
+@pytest.mark.parametrize("language", ["typescript", "java"])
+def test_a_repeated_condition_of_a_braced_chain(language):
+    chain = "if (a == 1) { x(); }\nelse if (b) { y(); }\nelse if (a == 1) { z(); }"
+    source = chain if language == "typescript" else f"class A {{ void f() {{ {chain} }} }}"
+    assert lines_of(RULE, source, language) == [3]
+
+
+def test_go_statements_before_the_condition_tell_branches_apart():
+    chain = "if err := {0}(); err != nil {{ x() }} else if err := {1}(); err != nil {{ y() }}"
+    source = "package a\nfunc f() {{\n{0}\n}}"
+    assert lines_of(RULE, source.format(chain.format("a", "b")), "go") == []
+    plain = "if a == 1 { x() } else if a == 1 { y() }"
+    assert lines_of(RULE, source.format(plain), "go") == [3]
+
+
+def test_a_repeated_case():
+    source = "switch (a) {\ncase 1: x(); break;\ncase 2: y(); break;\ncase 1: z();\n}"
+    assert lines_of(RULE, source, "javascript") == [4]

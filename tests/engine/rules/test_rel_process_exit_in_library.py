@@ -1,0 +1,47 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of
+
+RULE = "rel-process-exit-in-library"
+
+PYTHON = "import sys\ndef load():\n    sys.exit(1)\n"
+SCRIPT = "export function load() {\n  process.exit(1);\n}\n"
+JAVA = "class Store { void load() {\nSystem.exit(1); } }"
+GO = 'package store\nimport "os"\nfunc Load() {\nos.Exit(1)\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "line"),
+    [
+        ("shop/store.py", PYTHON, 3),
+        ("src/store.ts", SCRIPT, 2),
+        ("src/Store.java", JAVA, 2),
+        ("store/store.go", GO, 4),
+        ("store/log.go", GO.replace('"os"', '"log"').replace("os.Exit(1)", 'log.Fatal("x")'), 4),
+    ],
+)
+def test_library_code_that_ends_the_process_is_found(path, source, line):
+    assert [finding.line for finding in findings_of(RULE, {path: source})] == [line]
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("scripts/load.py", PYTHON),
+        ("shop/cli.py", PYTHON),
+        ("shop/store.py", PYTHON + "if __name__ == '__main__':\n    load()\n"),
+        ("shop/store.py", PYTHON.replace("load", "main")),
+        ("shop/store.py", "def exit(x): ...\ndef load():\n    exit(1)\n"),
+        ("src/bin/run.ts", SCRIPT),
+        ("src/stop.ts", "export function wait() { process.on('SIGTERM', () => { process.exit(0); }); }"),
+        ("cmd/x/x.go", GO.replace("package store", "package main")),
+    ],
+)
+def test_entry_files_and_signal_handlers_are_fine(path, source):
+    assert findings_of(RULE, {path: source}) == []
+
+
+def test_on_the_request_path_it_is_critical():
+    source = "import sys\n@app.get('/x')\ndef show():\n    sys.exit(1)\n"
+    (finding,) = findings_of(RULE, {"shop/views.py": source})
+    assert finding.severity == "critical"

@@ -1,0 +1,48 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, lines_of
+
+RULE = "risk-loop-variable-capture"
+
+FLAGGED = [
+    "jobs.append(lambda: run(x))",
+    "handlers[x.name] = lambda: run(x)",
+    "pool.submit(lambda: run(x))",
+    "Thread(target=lambda: run(x)).start()",
+    "loop.call_later(1, lambda: run(x))",
+]
+FINE = [
+    "jobs.append(lambda x=x: run(x))",
+    "jobs.append(partial(run, x))",
+    "best = sorted(xs, key=lambda y: y - x)",
+    "run(lambda: x)",
+    "jobs.append(lambda: run(y))",
+    "jobs.append(lambda x: run(x))",
+    "jobs.append(lambda: run(self.x))",
+]
+
+
+@pytest.mark.parametrize("body", FLAGGED)
+def test_functions_that_outlive_the_round_are_marked_at_the_read(body):
+    assert lines_of(RULE, f"for x in xs:\n    {body}\n") == [2]
+
+
+@pytest.mark.parametrize("body", FINE)
+def test_bound_values_and_immediate_calls_are_fine(body):
+    assert lines_of(RULE, f"for x in xs:\n    {body}\n") == []
+
+
+def test_a_named_function_that_is_kept():
+    source = "for x in xs:\n    def job():\n        run(x)\n    jobs.append(job)\n"
+    assert lines_of(RULE, source) == [3]
+    assert lines_of(RULE, source.replace("jobs.append(job)", "job()")) == []
+
+
+def test_go_before_1_22():
+    source = "package a\nfunc f(xs []int) {\nfor _, x := range xs {\ngo func() {\nrun(x)\n}()\n}\n}\n"
+    assert lines_of(RULE, source, "go") == [5]
+    assert lines_of(RULE, source.replace("go func()", "x := x\ngo func()"), "go") == []
+    assert lines_of(RULE, source.replace("go func()", "go func(x int)").replace("}()", "}(x)"), "go") == []
+    old = findings_of(RULE, {"a/a.go": source, "go.mod": "module example.org/a\n\ngo 1.21\n"})
+    new = findings_of(RULE, {"a/a.go": source, "go.mod": "module example.org/a\n\ngo 1.22\n"})
+    assert ([finding.line for finding in old], new) == ([5], [])
