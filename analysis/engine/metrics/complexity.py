@@ -14,10 +14,9 @@ lambdas, Java lambdas, Go function literals and arrow functions without a block 
 other JavaScript functions passed as arguments have their own entry. Entries start at nesting 0, and at the enclosing
 nesting + 1 when they stand inside another function. Code at the top level counts for `module`.
 
-Where lizard differs on real files: it gives the file's top level and lambdas no entry; it counts Python `assert`,
-`else` and `finally` never, but `case` as its keyword occurs (also `default` in some languages); in JavaScript it
-counts `?.` and `??` and attributes nested arrow functions differently; in Go and Java it counts `case` labels one by
-one, where this counts a group of labels with one body once.
+Where lizard differs on real files: of a sample of saleor 492 of 494 Python functions have the same cyclomatic number,
+of Kafka 1,027 of 1,028 Java methods. In Go lizard gives function literals entries of their own, so that functions
+around them have less there than here.
 """
 
 DEEP = 4  # levels of control structures beyond which nesting is worth a finding

@@ -61,6 +61,7 @@ _LAZY = (
 )
 _WRITES = {"save": "update", "delete": "delete"}
 _NOT_MODELS = re.compile(r"(?i)(form|serializer|file|image|storage|cache|session|writer|fig|doc|book|super\(\))$")
+_MADE = re.compile(r"\b(\w+)\s*(?::\s*\w+\s*)?=\s*(?:\w+\.)*([A-Z]\w*)\(")
 _CONDITION = re.compile(r"\b(\w+)\s*=(?!=)\s*")
 
 
@@ -233,7 +234,7 @@ def _made(variable: str, node: Node, file: SourceFile) -> str:
         return ""
     scope = file.scope_of(node).function.node
     before = file.source[scope.start_byte : node.start_byte].decode("utf-8", "replace")
-    made = re.findall(rf"\b{re.escape(variable)}\s*(?::\s*\w+\s*)?=\s*(?:\w+\.)*([A-Z]\w*)\(", before[-4_000:])
+    made = [name for target, name in _MADE.findall(before[-4_000:]) if target == variable]
     return made[-1] if made else ""
 
 
@@ -267,6 +268,7 @@ def join_variables(file: SourceFile) -> None:
 # Models
 
 _FIELD = re.compile(r"(?:^|\.)(\w*Field|ForeignKey|OneToOneField|ManyToManyField|GenericForeignKey)$")
+_NOT_BASES = re.compile(r"Form|Serializer|ObjectType|Mutation|Input|FilterSet|Admin|Interface")  # they name fields too
 _TO_ONE = frozenset({"ForeignKey", "OneToOneField", "ParentalKey"})
 _TEXT = re.compile(r"[\"']([\w.]+)[\"']")
 
@@ -284,6 +286,8 @@ def models(file: SourceFile) -> Iterator[Model]:
 
 def _model(node: Node, name: str, file: SourceFile) -> Model | None:
     header = file.dialect.class_(node, file.scope_of(node), file)
+    if any(_NOT_BASES.search(base) for base in header.bases):
+        return None
     columns: list[Column] = []
     relations: list[Relation] = []
     for target, value in _assignments(node, file):
