@@ -14,6 +14,7 @@ from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Confidence, Finding, Severity
 from analysis.engine.models import ModelIndex
 from analysis.engine.policy import Policy
+from analysis.engine.queries import Queries
 from analysis.engine.volumes import Volumes
 
 REQUEST = "request"
@@ -53,6 +54,11 @@ class Codebase:
     def models(self) -> ModelIndex:
         """ORM models and tables by name."""
         return ModelIndex(self.files)
+
+    @cached_property
+    def queries(self) -> Queries:
+        """Queries at their place, with the tables they touch."""
+        return Queries(self)
 
     @cached_property
     def volumes(self) -> Volumes:

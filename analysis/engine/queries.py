@@ -1,0 +1,274 @@
+"""Queries at their place: the table and volume that one touches, what narrows it, and what drives the loop around it.
+
+Facts name models as the code does; here they meet the model index (rules.md 1.5.1 to 1.5.3). Only queries of
+production files are known: tests, migrations and generated code have none.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from analysis.engine.facts import Column, FileFacts, Function, Loop, Model, Query, Relation
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Ladder, Severity, Volume
+from analysis.engine.models import IndexedModel
+from analysis.engine.severity import LADDERS
+from analysis.engine.volumes import UNDECLARED, larger
+
+if TYPE_CHECKING:
+    from analysis.engine.codebase import Codebase
+
+FEW = 10  # rows or rounds that nobody needs to save
+ANNOTATION = "query"  # rule of the marks in which `rules.query_text` notes what the text around a query says
+READS = frozenset({"select", "count", "exists", "aggregate"})
+WRITES = frozenset({"insert", "update", "delete"})
+
+_KEYS = frozenset({"pk", "id", "uuid", "guid", "_id"})
+_FLAG = re.compile(
+    r"^(is|has|was|can|should)_|^(is|has)[A-Z]|(?i:status|state$|active|enabled|disabled|deleted|archived|published"
+    r"|visible|kind$|type$|removed|hidden|internal)"
+)
+_FIXTURE = re.compile(r"(^|/)(seeds?|seeders?|fixtures?|demo|examples?|samples?)(/|[-_.])|random_data|dummy_data")
+_FIRST_NAME = re.compile(
+    r"^\(?(?:await\s+)?(?:enumerate\(|list\(|sorted\(|reversed\(|tuple\(|set\()?([A-Za-z_$][\w$]*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A model with all that it inherits: columns and relations by name, and the columns that lead an index."""
+
+    entry: IndexedModel
+    columns: Mapping[str, Column]
+    relations: Mapping[str, Relation]
+    leading: frozenset[str]
+    unique: frozenset[tuple[str, ...]]
+
+    @property
+    def name(self) -> str:
+        return self.entry.model.name
+
+    def is_key(self, column: str) -> bool:
+        """Whether an equality on this column leaves at most one row."""
+        found = self.columns.get(column)
+        return column in _KEYS or (found is not None and (found.unique or found.primary_key))
+
+    def is_indexed(self, column: str) -> bool:
+        """Whether an index begins with this column."""
+        found = self.columns.get(column.removesuffix("_id")) or self.columns.get(column)
+        return column in _KEYS or column in self.leading or (found is not None and found.indexed)
+
+    def is_foreign_key(self, column: str) -> bool:
+        """Whether the column points to a row of another table."""
+        relation = self.relations.get(column.removesuffix("_id").removesuffix("Id")) or self.relations.get(column)
+        return relation is not None and relation.kind == "to_one"
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySite:
+    """One query of the project, where it stands."""
+
+    path: str
+    facts: FileFacts
+    position: int  # in the file's queries
+    query: Query
+    schema: Schema | None  # None: the model is not in the index
+    volume: Volume
+    notes: Mapping[str, str]  # what the text around it says, see `rules.query_text`
+
+    @property
+    def line(self) -> int:
+        return self.query.line
+
+    @property
+    def function(self) -> Function:
+        return self.facts.functions[self.query.function]
+
+    @property
+    def loop(self) -> Loop | None:
+        return self.facts.loops[self.query.loop] if 0 <= self.query.loop < len(self.facts.loops) else None
+
+    @property
+    def table(self) -> str:
+        """The table's name; empty when the model is unknown."""
+        return self.schema.entry.table if self.schema else self.query.model if self.query.orm == "sql" else ""
+
+    @property
+    def label(self) -> str:
+        """How a message calls what is queried."""
+        return f"`{self.schema.name if self.schema else self.query.model or 'the database'}`"
+
+    @property
+    def runs(self) -> bool:
+        """Whether the chain reaches the database here."""
+        return bool(self.query.terminal) or self.query.orm in ("prisma", "sql")
+
+    @property
+    def is_read(self) -> bool:
+        return self.query.operation in READS
+
+    @property
+    def is_write(self) -> bool:
+        return self.query.operation in WRITES
+
+    @property
+    def is_fixture(self) -> bool:
+        """Whether the file fills a database with made-up rows."""
+        return _FIXTURE.search(self.path) is not None
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a condition on a key leaves at most one row."""
+        wanted = {each.column for each in self.query.filters if each.operator == "eq"}
+        if any(self.schema.is_key(name) if self.schema else name in _KEYS for name in wanted):
+            return True
+        return self.schema is not None and any(wanted.issuperset(columns) for columns in self.schema.unique)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the number of rows is fixed by a limit, a key or what is asked for (rules.md 1.5.3)."""
+        query = self.query
+        return (
+            query.operation != "select"
+            or query.limit != 0
+            or "limited" in self.notes
+            or self.has_key
+            or any(each.operator == "in" for each in query.filters)
+        )
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether a condition other than on flags leaves part of the table only, or cannot be read."""
+        return "opaque" in self.notes or any(
+            not each.constant
+            and each.operator not in ("null", "other")
+            and not _FLAG.search(each.column.rpartition(".")[2])
+            for each in self.query.filters
+        )
+
+
+class Queries:
+    """All queries of a codebase, by place."""
+
+    def __init__(self, codebase: "Codebase") -> None:
+        self._codebase = codebase
+        self._schemas: dict[str, Schema | None] = {}
+
+    @cached_property
+    def sites(self) -> tuple[QuerySite, ...]:
+        """Every query, ordered by path and by its place in the file."""
+        return tuple(self._sites())
+
+    @cached_property
+    def by_function(self) -> Mapping[tuple[str, int], tuple[QuerySite, ...]]:
+        """The queries of each function, by path and position of the function."""
+        found: dict[tuple[str, int], list[QuerySite]] = {}
+        for site in self.sites:
+            found.setdefault((site.path, site.query.function), []).append(site)
+        return {key: tuple(sites) for key, sites in found.items()}
+
+    def schema(self, name: str) -> Schema | None:
+        """The model of this name, as a class or as a client property (`prisma.order`), with what it inherits."""
+        if name not in self._schemas:
+            models = self._codebase.models
+            entry = models.named(name) or (models.named(name[:1].upper() + name[1:]) if name else None)
+            entry = entry or (models.of_table(name) if name else None)
+            self._schemas[name] = self._full(entry) if entry is not None else None
+        return self._schemas[name]
+
+    def volume_of(self, schema: Schema | None) -> Volume:
+        """The declared size of a model's table."""
+        if schema is None:
+            return UNDECLARED
+        return self._codebase.volumes.of(schema.entry.table, schema.name)
+
+    def driver(self, path: str, loop: Loop) -> QuerySite | None:
+        """The query whose rows a loop goes through, when the function shows it."""
+        sites = self.by_function.get((path, loop.function), ())
+        for site in reversed(sites):
+            if site.line > loop.line + loop.iterable.count("\n"):
+                continue
+            query = site.query
+            named = _FIRST_NAME.match(loop.iterable)
+            if query.operation != "select":
+                continue
+            if query.variable and named is not None and named[1] == query.variable:
+                return site
+            if site.line >= loop.line and query.terminal in ("iter", "iterator", "list", "tuple", "sorted", "all"):
+                return site
+        return None
+
+    def severity(self, site: QuerySite, driver: QuerySite | None) -> Severity | None:
+        """What the larger of the tables that are queried and that drive the loop asks for; None when it is the first,
+        about which the finding itself speaks."""
+        if driver is None or larger(site.volume, driver.volume) is site.volume:
+            return None
+        return LADDERS[Ladder.READ][driver.volume]
+
+    def _sites(self) -> Iterator[QuerySite]:
+        for path, facts in self._codebase.sources():
+            if not facts.queries:
+                continue
+            notes = {
+                int(mark.data["query"]): mark.data for mark in facts.marks if mark.rule == ANNOTATION and mark.data
+            }
+            for position, query in enumerate(facts.queries):
+                schema = self.schema(query.model)
+                yield QuerySite(path, facts, position, query, schema, self.volume_of(schema), notes.get(position, {}))
+
+    def _full(self, entry: IndexedModel) -> Schema:
+        columns: dict[str, Column] = {}
+        relations: dict[str, Relation] = {}
+        indexes: list[tuple[str, ...]] = []
+        for model in self._lineage(entry.model):
+            columns.update((each.name, each) for each in model.columns if each.name not in columns)
+            relations.update((each.name, each) for each in model.relations if each.name not in relations)
+            indexes += model.indexes
+        for name, relation in self._reverse.get(entry.model.name, {}).items():
+            relations.setdefault(name, relation)
+        unique = frozenset(each for each in indexes if len(each) > 1)
+        return Schema(entry, columns, relations, frozenset(each[0] for each in indexes), unique)
+
+    def _lineage(self, model: Model) -> Iterator[Model]:
+        """The model and its bases, each once."""
+        pending, seen = [model], {model.name}
+        while pending:
+            each = pending.pop(0)
+            yield each
+            for base in each.bases:
+                found = self._any_model.get(base.rpartition(".")[2])
+                if found is not None and found.name not in seen:
+                    seen.add(found.name)
+                    pending.append(found)
+
+    @cached_property
+    def _any_model(self) -> Mapping[str, Model]:
+        """Models by name, abstract ones too."""
+        found: dict[str, Model] = {}
+        for facts in self._codebase.files.values():
+            for model in facts.models:
+                found.setdefault(model.name, model)
+        return found
+
+    @cached_property
+    def _reverse(self) -> Mapping[str, Mapping[str, Relation]]:
+        """Per model the relations that others declare to it, under the name that they give it."""
+        found: dict[str, dict[str, Relation]] = {}
+        for entry in self._codebase.models.all:
+            model = entry.model
+            if model.orm != "django":
+                continue
+            unique = {column.name for column in model.columns if column.unique}
+            for each in model.relations:
+                name = each.reverse or (model.name.lower() if each.name in unique else f"{model.name.lower()}_set")
+                kind = "to_one" if each.name in unique else "to_many"
+                if not name.endswith("+"):
+                    found.setdefault(each.target, {})[name] = Relation(name, kind, model.name, each.name)
+        return found
+
+
+def is_script(codebase: "Codebase", path: str) -> bool:
+    """Whether a file is run by hand: a command or a script."""
+    return codebase.kind(path) is FileKind.SCRIPT

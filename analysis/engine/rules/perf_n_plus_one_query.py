@@ -1,0 +1,196 @@
+"""A query runs once for every round of a loop, directly or in a function that the loop calls."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from analysis.engine.calls import OWN_RECEIVERS, Callee
+from analysis.engine.codebase import Codebase
+from analysis.engine.facts import FileFacts, FunctionFlag, Loop, LoopCall
+from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import FEW, Queries, QuerySite, is_script
+from analysis.engine.rules import query_text
+from analysis.engine.severity import MILDER
+
+RULE = Rule(
+    id="perf-n-plus-one-query",
+    type="n_plus_one",
+    category=Category.PERFORMANCE,
+    title="One query per round of a loop",
+    severity=Severity.WARNING,
+    points=6,
+    suggestion="Load all rows for the collected keys in one query before the loop and look them up in a map.",
+    ladder=Ladder.READ,
+)
+WATCHES = query_text.WATCHES
+
+_BATCHES = ("batch", "chunk", "page", "ids", "pks", "keys")
+_CACHED = ("cache", "memo", "once")
+_BATCH_LOADERS = ("batch_load", "batchLoad", "load_many", "loadMany")
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Queries in loops, then calls in loops of functions that query."""
+    queries = codebase.queries
+    for site in queries.sites:
+        if site.is_read and site.runs and multiplies(site):
+            yield _direct(site, queries, codebase)
+    yield from _indirect(queries, codebase)
+
+
+def multiplies(site: QuerySite) -> bool:
+    """Whether the loop around a query runs it with other values again and again."""
+    loop = site.loop
+    if loop is None or not site.query.uses_loop_variable or not goes_on(loop, site.facts):
+        return False
+    if "guarded" in site.notes or "retried" in site.notes or _is_batch_function(site.function.name):
+        return False
+    if site.query.lock:
+        return False  # rows that are locked one by one are meant to be
+    narrowing = [each for each in site.query.filters if not each.constant]
+    return not (narrowing and all(each.operator == "in" for each in narrowing))
+
+
+def goes_on(loop: Loop, facts: FileFacts) -> bool:
+    """Whether a loop takes single items, and maybe many of them."""
+    if loop.kind == "while" or loop.batched or 0 < loop.bound <= FEW:
+        return False
+    if any(word in name.lower() for name in loop.variables for word in _BATCHES if name.lower() != "keys"):
+        return False
+    return not loop.iterable.isupper()
+
+
+def _is_batch_function(name: str) -> bool:
+    return name.rpartition(".")[2] in _BATCH_LOADERS
+
+
+def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Finding:
+    loop = site.loop
+    driver = queries.driver(site.path, loop) if loop is not None else None
+    return Finding(
+        rule_id=RULE.id,
+        file=site.path,
+        line=site.line,
+        message=f"{site.label} is queried once per {rounds(loop)}{size_of(site)}",
+        function=site.function.name,
+        anchor=site.query.anchor,
+        suggestion=_suggestion(site),
+        confidence=Confidence.HIGH if site.schema is not None else Confidence.MEDIUM,
+        table=site.table,
+        volume=site.volume if site.table else None,
+        severity=queries.severity(site, driver),
+        tags=milder(site, codebase),
+    )
+
+
+def rounds(loop: Loop | None) -> str:
+    """What a loop goes through, for a message."""
+    if loop is None:
+        return "round"
+    each = f"`{loop.variables[0]}`" if loop.variables else "round"
+    through = " ".join(loop.iterable.split())
+    through = through if len(through) <= 60 else through[:59] + "…"
+    return f"{each} of the loop over `{through}` (line {loop.line})" if through else each
+
+
+def size_of(site: QuerySite) -> str:
+    """Table and volume, for a message."""
+    return f" (table `{site.table}`, {site.volume})" if site.table else ""
+
+
+def milder(site: QuerySite, codebase: Codebase) -> frozenset[str]:
+    """One step down in commands, scripts and files that fill a database."""
+    return frozenset({MILDER}) if is_script(codebase, site.path) or site.is_fixture else frozenset()
+
+
+def _suggestion(site: QuerySite) -> str:
+    name = site.schema.name if site.schema else "the"
+    rows = f"`{name}` rows" if site.schema else "rows"
+    how = {
+        "django": "`filter(…__in=keys)` or `in_bulk(keys)`",
+        "sqlalchemy": "`where(column.in_(keys))`",
+        "prisma": "`findMany({ where: { …: { in: keys } } })`",
+        "sql": "`WHERE … IN (…)`",
+    }.get(site.query.orm, "one query")
+    if site.query.operation in ("count", "aggregate", "exists"):
+        group = {"django": "`values(…).annotate(Count(…))`", "prisma": "`groupBy`"}.get(site.query.orm, "`GROUP BY`")
+        return f"Ask once for all keys before the loop with {group} and look the answers up in a map."
+    return f"Load all {rows} for the collected keys with {how} before the loop and look them up in a map."
+
+
+# One level deep
+
+
+def _indirect(queries: Queries, codebase: Codebase) -> Iterator[Finding]:
+    asking = _asking(queries)
+    names = {codebase.files[path].functions[position].name.rpartition(".")[2] for path, position in asking}
+    for path, facts in codebase.sources():
+        for loop in facts.loops:
+            for call in loop.calls:
+                if not call.uses_variable or call.callee.rpartition(".")[2] not in names or not goes_on(loop, facts):
+                    continue
+                asked = _asked(call, loop, path, facts, asking, codebase)
+                if asked is not None:
+                    yield _one_level(call, loop, path, facts, asked, queries, codebase)
+
+
+def _asking(queries: Queries) -> Mapping[Callee, QuerySite]:
+    """The functions that run a read for the values they are given, each with its first such query."""
+    found: dict[Callee, QuerySite] = {}
+    for site in queries.sites:
+        function = site.function
+        if site.query.function == 0 or not site.is_read or not site.runs or site.schema is None:
+            continue
+        if not any(not each.constant for each in site.query.filters) or _is_batch_function(function.name):
+            continue
+        if any(word in decorator.lower() for decorator in function.decorators for word in _CACHED):
+            continue
+        if function.flags & FunctionFlag.GENERATOR or "optional" in site.notes or not function.parameters:
+            continue
+        found.setdefault(Callee(site.path, site.query.function), site)
+    return found
+
+
+def _asked(
+    call: LoopCall, loop: Loop, path: str, facts: FileFacts, asking: Mapping[Callee, QuerySite], codebase: Codebase
+) -> QuerySite | None:
+    """The query that a call runs, when it is sure which function is meant."""
+    caller = facts.functions[loop.function]
+    targets = codebase.calls.resolve(path, caller, call.callee)
+    if len(targets) != 1 or targets[0] not in asking or not _is_named(call.callee, targets[0], codebase):
+        return None
+    site = asking[targets[0]]
+    return None if site.path == path and site.query.function == loop.function else site
+
+
+def _is_named(callee: str, target: Callee, codebase: Codebase) -> bool:
+    """Whether what stands before the function's name is its class, its module, or the caller's own object."""
+    receiver = callee.rpartition(".")[0]
+    if not receiver or receiver in OWN_RECEIVERS:
+        return True
+    last = receiver.rpartition("/")[2].rpartition(".")[2]
+    file = PurePosixPath(target.path)
+    owner = codebase.files[target.path].functions[target.position].owner
+    return last in (file.stem, file.parent.name, owner) or receiver.rpartition("/")[2].startswith(file.stem)
+
+
+def _one_level(
+    call: LoopCall, loop: Loop, path: str, facts: FileFacts, asked: QuerySite, queries: Queries, codebase: Codebase
+) -> Finding:
+    driver = queries.driver(path, loop)
+    name = call.callee.rpartition(".")[2]
+    where = f"`{asked.path}:{asked.line}`" if asked.path != path else f"line {asked.line}"
+    return Finding(
+        rule_id=RULE.id,
+        file=path,
+        line=call.line,
+        message=f"`{name}` queries {asked.label} ({where}) once per {rounds(loop)}{size_of(asked)}",
+        function=facts.functions[loop.function].name,
+        anchor=call.anchor,
+        suggestion=f"Give `{name}` all keys at once, so that one query before the loop answers for every round.",
+        confidence=Confidence.MEDIUM,
+        table=asked.table,
+        volume=asked.volume,
+        severity=queries.severity(asked, driver),
+        tags=frozenset({MILDER}) if is_script(codebase, path) or asked.is_fixture else frozenset(),
+    )

@@ -1,0 +1,172 @@
+"""What the text around a query says that its shape does not, noted while the source is there.
+
+One mark per query of a file, and none for a query about which nothing is noted. Its `data` may hold
+
+- `query`: the query's position in the file's facts, always
+- `opaque`: conditions stand in the chain that cannot be read (`filter(**wanted)`, a manager's own method)
+- `limited`: a limit stands there that cannot be read (`{ where, take }`)
+- `guarded`: inside its loop the query runs only when a map or cache does not know the answer
+- `optional`: it only stands in for a value that was not given (`given or Order.objects.get(...)`)
+- `retried`: its loop is one of attempts
+- `tried`: inside its loop a `try` stands around it
+- `fixed`: the values it writes do not change from round to round
+- `uses`: how the rest of the function uses the variable that holds the rows, as words with counts: `len:1 bool:2`
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from analysis.engine.extract.scopes import LoopDraft
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark, Query
+from analysis.engine.queries import ANNOTATION
+from analysis.engine.rules.base import ALL, Watch
+
+LONGEST_CHAIN = 3_000  # characters of a chain that are read
+LONGEST_FUNCTION = 60_000
+
+_BRACKET = re.compile(r"[(\[{]|[)\]}]")
+_DJANGO_STEPS = frozenset(
+    """objects all filter exclude order_by values values_list only defer select_related prefetch_related
+    select_for_update annotate distinct using reverse get first last latest earliest in_bulk iterator count exists
+    aggregate create update delete bulk_create bulk_update get_or_create update_or_create alias list set tuple len
+    sorted""".split()
+)
+_STEP = re.compile(r"\.(\w+)\(")
+_UNREAD_CONDITION = re.compile(r"\.(?:filter|exclude)\(\s*(?:\*|~|Exists\(|[a-z_][\w.]*\s*[,)|&]|self\.|[\w.]+\()")
+_UNREAD_OPTIONS = re.compile(
+    r"\bwhere\s*[,}]|\bwhere\s*:\s*(?!\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
+)
+_UNREAD_LIMIT = re.compile(r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\b|Page\b", re.IGNORECASE)
+_GUARD = re.compile(
+    r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
+)
+_STAND_IN = re.compile(
+    r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s*$|\?\?"
+    r"|\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\n[^\n]*\Z"
+)
+_ATTEMPT = re.compile(r"\b(retr(y|ies)|attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
+_TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
+
+
+def look(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """The notes of a whole file, when all its queries are known."""
+    if not file.queries:
+        return
+    lines = file.source.decode("utf-8", "replace").split("\n")
+    for position, query in enumerate(file.queries):
+        notes = dict(_notes(query, lines, file))
+        if notes:
+            notes["query"] = str(position)
+            yield Mark(ANNOTATION, query.line, query.function, "", "", data=notes)
+
+
+WATCHES = tuple(
+    Watch(root, look, languages)
+    for root, languages in (("module", ("python",)), ("program", ALL[1:5]), ("source_file", ALL[5:]))
+)
+
+
+def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
+    text = chain_text(lines, query.line)
+    if query.operation in ("select", "update", "delete"):
+        if _is_opaque(query, text):
+            yield "opaque", "1"
+        if query.limit == 0 and _UNREAD_LIMIT.search(text):
+            yield "limited", "1"
+    if _STAND_IN.search("\n".join(lines[max(0, query.line - 3) : query.line])):
+        yield "optional", "1"
+    loop = file.loops[query.loop] if query.loop >= 0 else None
+    if loop is not None:
+        yield from _loop_notes(query, loop, lines, text, file)
+    if query.operation == "select" and query.variable:
+        uses = _uses(query, lines, file)
+        if uses:
+            yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
+
+
+def chain_text(lines: list[str], line: int) -> str:
+    """The text from the start of a line to the end of the line that closes its brackets."""
+    parts: list[str] = []
+    level = size = 0
+    for text in lines[line - 1 : line + 80]:
+        parts.append(text)
+        size += len(text)
+        level += sum(1 if bracket in "([{" else -1 for bracket in _BRACKET.findall(text))
+        if level <= 0 or size > LONGEST_CHAIN:
+            break
+    return "\n".join(parts)
+
+
+def _is_opaque(query: Query, text: str) -> bool:
+    if query.raw:
+        return True
+    if query.orm == "django":
+        if _UNREAD_CONDITION.search(text):
+            return True
+        return any(name not in _DJANGO_STEPS for name in _STEP.findall(text.partition(".objects")[2]))
+    if query.orm == "prisma":
+        return _UNREAD_OPTIONS.search(text) is not None
+    return query.orm == "sqlalchemy" and re.search(r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(", text) is not None
+
+
+def _loop_notes(
+    query: Query, loop: LoopDraft, lines: list[str], text: str, file: SourceFile
+) -> Iterator[tuple[str, str]]:
+    first = file.lines.of(loop.node.start_byte)
+    before = "\n".join(lines[first - 1 : query.line - 1])
+    if _GUARD.search(before):
+        yield "guarded", "1"
+    if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:
+        yield "retried", "1"
+    depth = 0
+    for match in _TRY.finditer(before):
+        depth = depth + 1 if match[1] else max(0, depth - 1)
+    if depth:
+        yield "tried", "1"
+    data = re.search(r"\bdata:\s*\{", text)
+    if data is not None and loop.kind != "while":
+        written = text[data.end() : _closing(text, data.end())]
+        if not any(re.search(rf"\b{re.escape(name)}\b", written) for name in loop.variables):
+            yield "fixed", "1"
+
+
+def _closing(text: str, start: int) -> int:
+    level = 1
+    for match in _BRACKET.finditer(text, start):
+        level += 1 if match[0] in "([{" else -1
+        if level == 0:
+            return match.start()
+    return len(text)
+
+
+def _uses(query: Query, lines: list[str], file: SourceFile) -> Counter[str]:
+    """How the function uses the rows after the query, until the variable holds something else."""
+    node = file.functions[query.function].node
+    last = file.lines.of(max(node.start_byte, node.end_byte - 1))
+    start = query.line + chain_text(lines, query.line).count("\n")
+    after = "\n".join(lines[start:last])[:LONGEST_FUNCTION]
+    word = _word(query.variable)
+    uses: Counter[str] = Counter()
+    for match in word.finditer(after):
+        kind = next((name for name, group in match.groupdict().items() if group is not None), "other")
+        if kind == "again":
+            break
+        uses[kind] += 1
+    return uses
+
+
+@lru_cache(maxsize=500)
+def _word(name: str) -> re.Pattern[str]:
+    name = re.escape(name)
+    return re.compile(
+        rf"(?P<len>\blen\(\s*{name}\s*\)|(?<![\w.$]){name}\.(?:length|size\(\))(?![\w(]))"
+        rf"|(?P<bool>\bbool\(\s*{name}\s*\)|\bif\s+(?:not\s+)?{name}\s*(?::|\band\b|\bor\b)|\bif\s*\(!?{name}\s*\))"
+        rf"|(?P<again>^[ \t]*{name}\s*=(?!=))"
+        rf"|(?P<other>(?<![\w.$\"']){name}\b)",
+        re.MULTILINE,
+    )

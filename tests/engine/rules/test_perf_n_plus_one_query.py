@@ -1,0 +1,112 @@
+import pytest
+
+from tests.engine.rules.shop import findings, lines
+
+RULE = "perf-n-plus-one-query"
+
+FLAGGED = [
+    ("shop/work.py", "def f(orders):\n    for order in orders:\n        Region.objects.get(code=order.code)", 3),
+    ("shop/work.py", "def f(orders):\n    return [Line.objects.filter(order=o).count() for o in orders]", 2),
+    ("shop/work.py", "def f():\n    for o in Order.objects.all():\n        list(Line.objects.filter(order=o))", 3),
+    (
+        "shop/work.py",
+        "def f(orders):\n    for o in orders.iterator(chunk_size=9):\n        Line.objects.filter(order=o).last()",
+        3,
+    ),
+    (
+        "shop/work.ts",
+        "async function f(ids) {\n  for (const id of ids) {\n    await prisma.order.findUnique({ where: { id } });\n}}",
+        3,
+    ),
+    (
+        "shop/work.ts",
+        "const f = (folders) => Promise.all(folders.map(async (folder) => {\n"
+        "  return prisma.line.count({ where: { orderId: folder.id } });\n}));",
+        2,
+    ),
+]
+FINE = [
+    ("shop/work.py", "def f(o):\n    Region.objects.get(code=o.code)"),
+    ("shop/work.py", "def f(orders):\n    for order in orders:\n        qs = Line.objects.filter(order=order)"),
+    ("shop/work.py", "def f():\n    for code in ('a', 'b'):\n        Region.objects.get(code=code)"),
+    ("shop/work.py", "def f(ids):\n    for batch in batches(ids):\n        list(Line.objects.filter(pk__in=batch))"),
+    ("shop/work.py", "def f(ids):\n    for i in range(0, 9000, 500):\n        list(Line.objects.filter(pk__gt=i))"),
+    (
+        "shop/work.py",
+        "def f(orders):\n    seen = {}\n    for order in orders:\n        if order.code not in seen:\n"
+        "            seen[order.code] = Region.objects.get(code=order.code)",
+    ),
+    ("shop/work.py", "def f(keys):\n    rows = Line.objects.in_bulk(keys)\n    return [rows.get(key) for key in keys]"),
+    ("shop/work.py", "def f(pk):\n    for attempt in range(90):\n        Line.objects.get(pk=pk)"),
+    (
+        "shop/work.py",
+        "def f(rows):\n    for row in rows:\n        Wallet.objects.select_for_update().get(pk=row.wallet_id)",
+    ),
+    ("shop/work.ts", "for (const id of [1, 2, 3]) {\n  await prisma.order.findUnique({ where: { id } });\n}"),
+    (
+        "shop/work.ts",
+        "const f = async (ids) => prisma.order.findMany({ where: { id: { in: ids.map((id) => Number(id)) } } });",
+    ),
+    ("shop/work.ts", "while (cursor) {\n  row = await prisma.order.findUnique({ where: { id: cursor } });\n}"),
+    ("tests/test_work.py", "def f(orders):\n    for order in orders:\n        Region.objects.get(code=order.code)"),
+]
+
+
+@pytest.mark.parametrize(("path", "source", "line"), FLAGGED)
+def test_a_query_that_runs_for_every_round_is_found(path, source, line):
+    assert lines(RULE, source, path) == [line]
+
+
+@pytest.mark.parametrize(("path", "source"), FINE)
+def test_one_query_for_all_or_for_a_few_is_fine(path, source):
+    assert lines(RULE, source, path) == []
+
+
+def test_the_finding_names_loop_table_and_volume_and_takes_the_larger_volume_for_its_severity():
+    (finding,) = findings(
+        RULE,
+        "def f():\n    for o in Order.objects.all():\n        Region.objects.get(code=o.code)",
+        volumes={"shop_order": "XL", "shop_region": "S"},
+    )
+
+    assert finding.message == (
+        "`Region` is queried once per `o` of the loop over `Order.objects.all()` (line 4) (table `shop_region`, S)"
+    )
+    assert (finding.table, finding.volume, finding.severity, finding.confidence) == (
+        "shop_region", "S", "critical", "high",
+    )  # fmt: skip
+    assert "`Region` rows" in finding.suggestion
+
+
+def test_a_call_of_a_function_that_queries_is_found_one_level_deep():
+    source = (
+        "def region_of(order):\n    return Region.objects.get(code=order.code)\n\n"
+        "def f(orders):\n    for order in orders:\n        region_of(order)\n"
+    )
+    (finding,) = findings(RULE, source)
+    assert (finding.line, finding.confidence, finding.severity) == (8, "medium", "warning")
+    assert finding.message.startswith("`region_of` queries `Region` (line 4) once per `order`")
+
+
+def test_a_function_of_another_file_counts_only_when_it_is_surely_meant():
+    others = {
+        "shop/regions.py": "from shop.models import Region\ndef load(code):\n    return Region.objects.get(code=code)\n"
+    }
+    imported = "from shop.regions import load\ndef f(orders):\n    for order in orders:\n        load(order.code)"
+    other = "from shop import regions\ndef f(orders):\n    for order in orders:\n        json.load(order.code)"
+    assert lines(RULE, imported, others=others) == [4]
+    assert lines(RULE, other, others=others) == []
+
+
+def test_a_function_that_asks_only_for_what_was_not_given_is_fine():
+    source = (
+        "def region_of(order, given):\n    return given or Region.objects.get(code=order.code)\n\n"
+        "def f(orders, given):\n    for order in orders:\n        region_of(order, given)\n"
+    )
+    assert lines(RULE, source) == []
+
+
+def test_a_command_is_one_step_milder():
+    source = "def f(orders):\n    for order in orders:\n        Region.objects.get(code=order.code)"
+    (finding,) = findings(RULE, source, "shop/management/commands/work.py")
+    assert finding.severity == "info"
