@@ -9,7 +9,7 @@ from billing.models import PaymentProvider, Subscription, SubscriptionStatus
 from billing.prices import plan_of
 from billing.providers import ProviderNotConfigured, provider_for
 from billing.providers.base import UnknownAtProvider
-from billing.services.subscriptions import is_forgotten
+from billing.services.subscriptions import is_forgotten, standing_of
 
 
 def confirm(facts: Sequence[Fact]) -> list[Fact]:
@@ -67,13 +67,9 @@ def _is_in_doubt(fact: SubscriptionFact, known: Subscription) -> bool:
 
 
 def _differs(fact: SubscriptionFact, known: Subscription) -> bool:
-    ends = known.cancel_at_period_end if fact.cancel_at_period_end is None else fact.cancel_at_period_end
-    running = fact.status in (SubscriptionStatus.ACTIVE, SubscriptionStatus.PAST_DUE)
-    status = SubscriptionStatus.CANCELLING if running and ends else fact.status
     period = (fact.period_start, fact.period_end)
     return (
-        known.status != status
-        or known.cancel_at_period_end != ends
+        (known.status, known.cancel_at_period_end) != standing_of(fact, known)
         or (known.plan_id, known.cycle) != plan_of(fact.provider, fact.price_id)
         or (fact.period_end is not None and period != (known.current_period_start, known.current_period_end))
     )

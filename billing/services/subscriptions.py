@@ -103,6 +103,21 @@ def is_older(fact: SubscriptionFact | PaymentFact | PaymentFailure, subscription
     return not fetched and fact.occurred_at < subscription.fact_at
 
 
+def standing_of(fact: SubscriptionFact, subscription: Subscription) -> tuple[SubscriptionStatus, bool]:
+    """The status that a fact leads to, and whether the subscription runs out at its period's end.
+
+    One that runs out and is unpaid as well has two right words. The present one stays, unless the running out is news.
+    """
+    ran_out = subscription.cancel_at_period_end
+    runs_out = ran_out if fact.cancel_at_period_end is None else fact.cancel_at_period_end
+    if not runs_out or fact.status not in (SubscriptionStatus.ACTIVE, SubscriptionStatus.PAST_DUE):
+        return fact.status, runs_out
+    both = fact.status == SubscriptionStatus.PAST_DUE and ran_out
+    if both and fact.fetched and subscription.status == SubscriptionStatus.PAST_DUE:
+        return SubscriptionStatus.PAST_DUE, True
+    return SubscriptionStatus.CANCELLING, True
+
+
 def save_change(subscription: Subscription) -> None:
     """Store a changed row under its next version."""
     subscription.version += 1
@@ -164,9 +179,7 @@ def _apply(fact: SubscriptionFact, subscription: Subscription) -> None:
     renewed = _apply_period(fact, subscription, cycle)
     subscription.plan_id, subscription.cycle = plan_id, cycle
     subscription.customer_id = fact.customer_id or subscription.customer_id
-    if fact.cancel_at_period_end is not None:
-        subscription.cancel_at_period_end = fact.cancel_at_period_end
-    subscription.status = _status_of(fact, subscription)
+    subscription.status, subscription.cancel_at_period_end = standing_of(fact, subscription)
     if fact.status in (SubscriptionStatus.INACTIVE, SubscriptionStatus.CANCELLED):
         subscription.ended_at = fact.occurred_at
     subscription.fact_at = max(fact.occurred_at, subscription.fact_at)
@@ -208,11 +221,6 @@ def _period_of(
     if fact.period_end is None and fact.status == SubscriptionStatus.PENDING:
         return None, None
     return start, next_period_end(subscription.anchored_at or start, start, cycle)
-
-
-def _status_of(fact: SubscriptionFact, subscription: Subscription) -> SubscriptionStatus:
-    running = fact.status in (SubscriptionStatus.ACTIVE, SubscriptionStatus.PAST_DUE)
-    return SubscriptionStatus.CANCELLING if running and subscription.cancel_at_period_end else fact.status
 
 
 def _end(subscription: Subscription, *, status: SubscriptionStatus, at: datetime) -> None:
