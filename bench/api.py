@@ -128,14 +128,21 @@ def _results(repository: Any, violations: int) -> None:
         finished_at=now,
     )
     report = ScanReport.objects.create(
-        run=run, repository=repository, commit_sha="a" * 40, engine_version="bench", health_score=70, debt_score=20.0,
-        debt_points=900.0, production_risk="MEDIUM", total_violations=violations, files_analyzed=900,
-        lines_of_code=90_000, languages={"Python": 90_000}, category_breakdown={category: violations // 5 for _, category, _ in RULES},
-        hotspots=[
-            {"file": f"a/{n}.py", "complexity": 80, "churnCount": 12, "violationCount": 4, "riskScore": 90 - n // 6}
-            for n in range(500)
-        ],
-    )  # fmt: skip
+        run=run,
+        repository=repository,
+        commit_sha="a" * 40,
+        engine_version="bench",
+        health_score=70,
+        debt_score=20.0,
+        debt_points=900.0,
+        production_risk="MEDIUM",
+        total_violations=violations,
+        files_analyzed=900,
+        lines_of_code=90_000,
+        languages={"Python": 90_000},
+        category_breakdown={category: violations // 5 for _, category, _ in RULES},
+        hotspots=[_hotspot(number) for number in range(500)],
+    )
     type(repository).objects.filter(pk=repository.pk).update(current_report=report, first_run=run)
     Violation.objects.bulk_create(
         (_violation(repository, number, chance, now) for number in range(violations)), batch_size=2000
@@ -155,6 +162,16 @@ def _results(repository: Any, violations: int) -> None:
         )
         for number in range(1, 61)
     )  # fmt: skip
+
+
+def _hotspot(number: int) -> dict[str, Any]:
+    return {
+        "file": f"src/file_{number}.py",
+        "complexity": 80,
+        "churnCount": 12,
+        "violationCount": 4,
+        "riskScore": 90 - number // 6,
+    }
 
 
 def _violation(repository: Any, number: int, chance: random.Random, now: Any) -> Any:
