@@ -1,0 +1,131 @@
+"""What staff see of billing and credits, and what they may do."""
+
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from billing.facts import PaymentFact
+from billing.models import Plan
+from billing.services.inflow import record
+from credits.models import CreditAccount, CreditEntry
+from credits.selectors import balance_of
+from organizations.models import AuditEntry
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def staff(db):
+    return factories.user("stella@example.org", name="Stella Staff", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def as_staff(staff):
+    client = Client()
+    client.force_login(staff)
+    return client
+
+
+@pytest.fixture
+def paid(by_card):
+    record(
+        [
+            PaymentFact(
+                provider="cardpay",
+                subscription_id=by_card.external_id,
+                occurred_at=timezone.now(),
+                invoice_id="in_77",
+                amount=Decimal(29),
+                currency="usd",
+            )
+        ]
+    )
+    return by_card
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "billing/plan",
+        "billing/price",
+        "billing/subscription",
+        "billing/payment",
+        "billing/cancellationorder",
+        "billing/repair",
+        "credits/creditaccount",
+        "credits/creditentry",
+    ],
+)
+def test_every_list_opens(as_staff, paid, page):
+    assert as_staff.get(f"/admin/{page}/").status_code == 200
+
+
+@pytest.mark.parametrize("what", ["external_id", "customer_id", "invoice"])
+def test_an_organization_is_found_by_any_provider_id(as_staff, paid, organization, what):
+    wanted = "in_77" if what == "invoice" else getattr(paid, what)
+
+    page = as_staff.get("/admin/billing/subscription/", {"q": wanted}).content.decode()
+    nothing = as_staff.get("/admin/billing/subscription/", {"q": "sub_of_nobody"}).content.decode()
+
+    assert organization.slug in page
+    assert organization.slug not in nothing
+
+
+def test_ledgers_cannot_be_written(as_staff, paid):
+    entry = CreditEntry.objects.first()
+
+    assert as_staff.get("/admin/credits/creditentry/add/").status_code == 403
+    assert as_staff.post(f"/admin/credits/creditentry/{entry.pk}/change/", {"amount": 1}).status_code == 403
+    assert as_staff.post(f"/admin/credits/creditentry/{entry.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_a_plan_s_limits_are_edited_and_hold_at_once(as_staff, anonymous):
+    plan = Plan.objects.get(pk="solo")
+    fields = {field.name: getattr(plan, field.name) for field in Plan._meta.fields if field.name not in ("id", "rank")}
+    form = {name: "on" if value is True else value for name, value in fields.items() if value is not False}
+
+    as_staff.post("/admin/billing/plan/solo/change/", {**form, "max_repos": 12})
+
+    assert anonymous.get("/v1/plans/solo").json()["limits"]["maxRepos"] == 12
+
+
+class TestGrant:
+    @pytest.fixture
+    def address(self, paid, organization):
+        return f"/admin/credits/creditaccount/{CreditAccount.objects.get(organization=organization).pk}/grant/"
+
+    def test_credits_are_given_with_a_reason(self, as_staff, staff, address, organization):
+        key = as_staff.get(address).context["form"].initial["key"]
+        form = {"credits": 40, "reason": "Sorry for the outage", "key": key}
+
+        for _ in range(2):
+            assert as_staff.post(address, form).status_code == 302
+
+        assert balance_of(organization).balance == 540
+        assert AuditEntry.objects.get(action="credits.granted").actor == staff
+
+    @pytest.mark.parametrize("change", [{"credits": 0}, {"credits": "many"}, {"reason": ""}])
+    def test_without_a_number_or_reason_nothing_is_given(self, as_staff, address, organization, change):
+        form = {"credits": 40, "reason": "Sorry", "key": "01997f22-6c8d-7e9f-9a01-3d4e5f6a7b8c", **change}
+
+        assert as_staff.post(address, form).status_code == 200
+        assert balance_of(organization).balance == 500
+
+    def test_others_may_not(self, address, organization):
+        clerk = factories.user("clerk@example.org", is_staff=True)
+        client = Client()
+        client.force_login(clerk)
+
+        assert client.post(address, {"credits": 40, "reason": "me"}).status_code == 403
+
+
+def test_staff_compare_a_subscription_with_its_provider(as_staff, paid, cardpay, organization):
+    cardpay.subscriptions[paid.external_id]["cancel_at_period_end"] = True
+
+    as_staff.post("/admin/billing/subscription/", {"action": "compare", "_selected_action": [str(paid.pk)]})
+
+    paid.refresh_from_db()
+    assert paid.status == "cancelling"

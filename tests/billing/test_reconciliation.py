@@ -1,0 +1,299 @@
+"""Differences to the providers are found, mended and written down (B5); credits renew once each (B4)."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+import pytest
+import time_machine
+from django.core.management import CommandError, call_command
+from django.db import connections
+from django.utils import timezone
+
+from billing import tasks
+from billing.facts import SubscriptionFact
+from billing.models import CancellationOrder, Payment, Price, Repair, Subscription
+from billing.services.inflow import confirm, record
+from billing.services.reconciliation import reconcile
+from billing.services.renewals import renew_due_credits
+from credits.models import CreditAccount, CreditEntry
+from credits.selectors import balance_of
+from organizations.models import Organization
+from tests import factories
+from tests.billing.conftest import known
+
+pytestmark = pytest.mark.django_db
+
+
+def plant(row: Subscription, kind: int) -> None:
+    """Make our side differ from the provider's."""
+    rows = Subscription.objects.filter(pk=row.pk)
+    match kind:
+        case 0:
+            rows.update(plan="team")
+        case 1:
+            rows.update(status="past_due")
+        case 2:
+            rows.update(current_period_end=row.current_period_end + timedelta(days=3))
+        case 3:
+            Organization.objects.filter(pk=row.organization_id).update(plan="free")
+        case 4:
+            CreditAccount.objects.filter(organization=row.organization_id).update(allocation=50)
+        case 5:
+            rows.update(current_period_start=row.current_period_start - timedelta(days=3))
+        case 6 if row.provider == "cardpay":
+            rows.update(cancel_at_period_end=True, status="cancelling")
+        case _:
+            rows.update(customer_id="cus_of_another")
+
+
+def test_all_of_100_planted_differences_are_mended_and_the_second_run_changes_nothing(cardpay, walletpay):
+    rows = []
+    for number in range(100):
+        server, name = (cardpay, "cardpay") if number % 2 else (walletpay, "walletpay")
+        rows.append(known(name, server.subscribe(str(factories.organization(plan="free").pk))["id"]))
+    before = {row.pk: (row.plan_id, row.status, row.current_period_end, row.customer_id) for row in rows}
+    for number, row in enumerate(rows):
+        plant(row, number // 2 % 8)
+
+    first = reconcile()
+    second = reconcile()
+
+    after = Subscription.objects.all()
+    assert {row.pk: (row.plan_id, row.status, row.current_period_end, row.customer_id) for row in after} == before
+    assert set(Repair.objects.values_list("subscription", flat=True)) == set(before)
+    assert (first.compared, first.failed) == (100, 0)
+    assert (second.compared, second.repairs, second.failed) == (100, 0, 0)
+    assert not Organization.objects.exclude(plan="pro").exists()
+    assert not CreditAccount.objects.exclude(balance=500, allocation=500).exists()
+
+
+def test_what_the_provider_does_not_know_any_more_has_ended(cardpay, by_card, organization):
+    cardpay.subscriptions.clear()
+
+    reconcile()
+
+    by_card.refresh_from_db()
+    organization.refresh_from_db()
+    assert (by_card.status, organization.plan_id) == ("inactive", "free")
+
+
+def test_a_payment_that_nobody_told_of_is_logged(cardpay, by_card):
+    now = int(timezone.now().timestamp())
+    paid = {"id": "in_9", "subscription": by_card.external_id, "amount_paid": 2900, "currency": "usd", "created": now}
+    cardpay.invoices.append(paid)
+
+    reconcile()
+
+    assert Payment.objects.get().invoice_id == "in_9"
+    assert Repair.objects.get().field == "payment"
+
+
+def test_a_wallet_payment_that_nobody_told_of_is_logged(walletpay, by_wallet):
+    walletpay.transactions[by_wallet.external_id] = [
+        {
+            "id": "TXN-1",
+            "status": "COMPLETED",
+            "time": "2026-11-15T10:00:00Z",
+            "amount_with_breakdown": {"gross_amount": {"value": "29.00", "currency_code": "USD"}},
+        }
+    ]
+
+    reconcile()
+
+    assert Payment.objects.get().amount == 29
+
+
+def test_a_provider_that_is_down_costs_its_own_subscriptions_alone(cardpay, by_card, walletpay):
+    known("walletpay", walletpay.subscribe(str(factories.organization(plan="free").pk))["id"])
+    cardpay.mood = "fails"
+
+    outcome = reconcile()
+
+    assert (outcome.compared, outcome.failed) == (1, 1)
+
+
+def test_the_hourly_run_asks_only_after_periods_that_have_ended(cardpay, by_card):
+    asked = len(cardpay.asked)
+    assert reconcile(only_overdue=True).compared == 0
+    assert len(cardpay.asked) == asked
+    Subscription.objects.update(current_period_end=timezone.now() - timedelta(hours=2))
+
+    assert reconcile(only_overdue=True).compared == 1
+
+
+def test_the_command_says_what_it_did(cardpay, by_card):
+    Subscription.objects.update(status="past_due")
+    said = StringIO()
+
+    call_command("reconcile", stdout=said)
+
+    assert said.getvalue() == "1 compared, 1 repaired, 0 not comparable\n"
+
+
+class TestRenewal:
+    START = datetime(2026, 1, 31, 10, tzinfo=UTC)
+
+    @pytest.fixture
+    def annual(self, cardpay, organization):
+        begun, over = int(self.START.timestamp()), int(datetime(2027, 1, 31, 10, tzinfo=UTC).timestamp())
+        body = cardpay.subscribe(str(organization.pk), "price_pro_annual", start=begun, end=over)
+        with time_machine.travel(self.START, tick=False):
+            return known("cardpay", body["id"])
+
+    def test_an_annual_plan_has_twelve_months_of_credits(self, annual, organization):
+        minutes = [self.START + timedelta(hours=6 * step) for step in range(4 * 365)]
+        for now in minutes:
+            for _ in range(2):
+                renew_due_credits(now=now)
+
+        assert CreditEntry.objects.filter(type="grant").count() == 12
+        assert balance_of(organization).resets_at == datetime(2027, 1, 31, 10, tzinfo=UTC)
+
+    def test_the_month_is_shown_until_its_end(self, annual, organization):
+        assert balance_of(organization).resets_at == datetime(2026, 2, 28, 10, tzinfo=UTC)
+
+    def test_a_monthly_plan_waits_for_the_provider(self, by_card, organization):
+        assert renew_due_credits(now=timezone.now() + timedelta(days=90)) == 0
+
+
+class TestEndOfWalletSubscriptions:
+    @pytest.fixture
+    def cancelled(self, by_wallet, as_owner, organization):
+        as_owner.post("/v1/billing/cancel", {"orgId": str(organization.id)})
+        by_wallet.refresh_from_db()
+        return by_wallet
+
+    def sweep(self, at):
+        with time_machine.travel(at, tick=False):
+            tasks.sweep_cancellations()
+
+    def test_nothing_is_sent_while_the_period_lasts(self, cancelled, walletpay):
+        self.sweep(cancelled.current_period_end - timedelta(hours=2))
+
+        assert walletpay.subscriptions[cancelled.external_id]["status"] == "ACTIVE"
+
+    @pytest.mark.django_db(transaction=True, serialized_rollback=True)
+    def test_shortly_before_its_end_the_provider_is_told_once(self, cancelled, walletpay):
+        for minutes in (50, 45, 10):
+            self.sweep(cancelled.current_period_end - timedelta(minutes=minutes))
+
+        assert walletpay.subscriptions[cancelled.external_id]["status"] == "CANCELLED"
+        assert len([asked for asked in walletpay.asked if asked.path.endswith("/cancel")]) == 1
+
+    @pytest.mark.django_db(transaction=True, serialized_rollback=True)
+    def test_a_provider_that_is_down_is_told_later(self, cancelled, walletpay):
+        walletpay.mood = "fails"
+        self.sweep(cancelled.current_period_end - timedelta(minutes=50))
+        assert CancellationOrder.objects.get().error
+
+        walletpay.mood = "well"
+        self.sweep(cancelled.current_period_end - timedelta(minutes=40))
+
+        assert CancellationOrder.objects.get().done_at
+
+    def test_one_that_was_kept_goes_on(self, cancelled, walletpay, as_owner, organization):
+        as_owner.post("/v1/billing/reactivate", {"orgId": str(organization.id)})
+        self.sweep(cancelled.current_period_end - timedelta(minutes=10))
+
+        assert walletpay.subscriptions[cancelled.external_id]["status"] == "ACTIVE"
+
+
+class TestSeveralSubscriptions:
+    def test_the_one_started_last_counts_and_the_older_is_ended(self, cardpay, by_card, organization):
+        newer = cardpay.subscribe(str(organization.pk), "price_team_monthly")
+
+        known("cardpay", newer["id"])
+
+        organization.refresh_from_db()
+        assert organization.plan_id == "team"
+        assert CancellationOrder.objects.get().external_id == by_card.external_id
+
+
+class TestDeletedOrganization:
+    @pytest.mark.django_db(transaction=True, serialized_rollback=True)
+    def test_its_subscription_ends_at_the_provider(self, as_owner, by_card, cardpay, organization):
+        assert as_owner.delete(f"/v1/orgs/{organization.id}").status_code == 204
+
+        assert cardpay.subscriptions[by_card.external_id]["status"] == "canceled"
+
+    def test_what_is_told_of_it_later_is_no_mistake(self, as_owner, by_card, cardpay, organization):
+        body = cardpay.subscriptions[by_card.external_id]
+        as_owner.delete(f"/v1/orgs/{organization.id}")
+        fact = SubscriptionFact(
+            provider="cardpay",
+            subscription_id=body["id"],
+            occurred_at=timezone.now(),
+            status="active",
+            price_id="price_pro_monthly",
+            organization_id=str(organization.pk),
+        )
+
+        record(confirm([fact]))
+
+        assert not Subscription.objects.exists()
+        assert CancellationOrder.objects.get().external_id == body["id"]
+
+
+class TestSyncPrices:
+    @pytest.mark.parametrize("name", ["cardpay", "walletpay"])
+    def test_prices_are_made_once_and_found_again(self, request, name, settings):
+        server = request.getfixturevalue(name)
+        settings.CARDPAY_PRICES = settings.WALLETPAY_PLANS = {}
+        for _ in range(2):
+            call_command("sync_prices", name, stdout=StringIO())
+
+        assert Price.objects.filter(provider=name, is_current=True).count() == 8
+        assert len(server.prices if name == "cardpay" else server.plans) == 8
+
+    def test_a_changed_price_is_sold_from_then_on_and_the_former_one_is_still_known(self, cardpay, settings):
+        settings.CARDPAY_PRICES = {}
+        call_command("sync_prices", "cardpay", stdout=StringIO())
+        former = Price.objects.get(plan="pro", cycle="monthly")
+        type(former.plan).objects.filter(pk="pro").update(price_monthly=31)
+
+        call_command("sync_prices", "cardpay", stdout=StringIO())
+
+        assert Price.objects.get(plan="pro", cycle="monthly", is_current=True).amount == 31
+        assert Price.objects.get(pk=former.pk).is_current is False
+
+    def test_without_settings_it_says_so(self):
+        with pytest.raises(CommandError, match="not set up"):
+            call_command("sync_prices", "cardpay")
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_two_schedulers_renew_500_organizations_once_each(cardpay):
+    dice = random.Random(4)
+    start = datetime(2026, 1, 15, tzinfo=UTC)
+    with time_machine.travel(start, tick=False):
+        for number in range(500):
+            organization = factories.organization(plan="free")
+            record(
+                [
+                    SubscriptionFact(
+                        provider="cardpay",
+                        subscription_id=f"sub_{number}",
+                        occurred_at=start,
+                        status="active",
+                        price_id=f"price_{dice.choice(['solo', 'pro'])}_annual",
+                        organization_id=str(organization.pk),
+                        period_start=start,
+                        period_end=datetime(2027, 1, 15, tzinfo=UTC),
+                    )
+                ]
+            )
+    now = datetime(2026, 2, 15, 0, 0, 30, tzinfo=UTC)
+
+    def scheduler(_: int) -> None:
+        try:
+            renew_due_credits(now=now)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(scheduler, range(2)))
+
+    assert renew_due_credits(now=now) == 0
+    assert CreditEntry.objects.filter(type="grant").count() == 1000
