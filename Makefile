@@ -37,8 +37,9 @@ check: install-dev
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
+# GIT_DIR_TO_MEASURE=<git directory>; by default this checkout's own.
 bench: install-dev
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(GIT_DIR_TO_MEASURE)
 
 format: install-dev
 	$(BIN)/ruff check --fix --quiet . || true

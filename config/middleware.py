@@ -28,9 +28,17 @@ class RequestIdMiddleware:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             response = self.get_response(request)
             milliseconds = round((time.monotonic() - started) * 1000, 1)
-            log.info("answered", method=request.method, path=request.path, status=response.status_code, ms=milliseconds)
+            log.info(
+                "answered", method=request.method, route=_route(request), status=response.status_code, ms=milliseconds
+            )
         response["X-Request-Id"] = request_id
         return response
+
+
+def _route(request: HttpRequest) -> str:
+    """The pattern that matched, not the path: a path may hold an invitation's token."""
+    match = request.resolver_match
+    return match.route if match else "unknown"
 
 
 class RateLimitHeadersMiddleware:
