@@ -45,6 +45,9 @@ _PROSE = re.compile(
 )
 
 
+_ANNOUNCED = re.compile(rb"(?://|#|\*)[^\n]*:[ \t]*\n\s*\Z")  # the comment before says that an example follows
+
+
 def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
     source, start = file.source, comment.start_byte
     line_start = source.rfind(b"\n", 0, start) + 1
@@ -57,6 +60,8 @@ def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
         text = source[start + 2 : comment.end_byte - 2].decode("utf-8", "replace")
         lines = [re.sub(r"^\s*\* ?", "", line).rstrip() for line in text.split("\n")]
     else:
+        return
+    if _ANNOUNCED.search(source, max(0, line_start - 200), line_start):
         return
     written = [line for line in lines if line.strip()]
     if written and _is_code(written, lines, file):

@@ -1,5 +1,6 @@
 """An outgoing call waits for ever, because its client has no time limit unless one is given."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -9,7 +10,8 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, PYTHON, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import full_callee, function_text
 
 RULE = Rule(
     id="risk-http-no-timeout",
@@ -19,7 +21,6 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Pass an explicit timeout (connect and read) to this call.",
-    languages=(*PYTHON, *GO),
 )
 
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request"})
@@ -28,11 +29,17 @@ _LIMITED = frozenset(
     {"httpx." + verb for verb in (*_VERBS, "stream", "Client", "AsyncClient")} | {"aiohttp.ClientSession"}
 )
 _TIMEOUT_POSITION = {"urllib.request.urlopen": 2}
+_NO_BODY = frozenset({"get", "delete", "head", "options"})  # axios takes its options second here, third elsewhere
+_BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
+_JAVA_TIMEOUT = re.compile(
+    rb"\.(timeout|connectTimeout|setConnectTimeout|setReadTimeout|setRequestFactory)\(|RestTemplateBuilder"
+)
+_DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
-    callee = file.callee(call)
+    callee = full_callee(call, file)
     if callee.startswith(("requests.Session().", "requests.session().")):
         callee = "requests." + callee.rpartition(".")[2]
     if callee not in _UNLIMITED and callee not in _LIMITED:
@@ -51,7 +58,9 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if callee in _GO_CALLS or callee.startswith("net/http.DefaultClient."):
+    if callee in _GO_CALLS or (
+        callee.startswith("net/http.DefaultClient.") and not _DEADLINE.search(function_text(call, file))
+    ):
         yield file.mark(
             RULE.id,
             call,
@@ -74,6 +83,49 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`fetch` and `axios` in server code; a browser has limits of its own."""
+    callee = file.callee(call)
+    library, _, verb = callee.partition(".")
+    if callee not in ("fetch", "node-fetch", "undici.fetch") and not (library == "axios" and verb in ("", *_VERBS)):
+        return
+    if file.language == "tsx" or _BROWSER.search(file.source) or b"axios.defaults.timeout" in file.source:
+        return
+    if callee == "fetch" and any(each.name == "fetch" for each in file.functions):
+        return
+    given = file.arguments(call)[0]
+    position = {"": 0, "request": 0}.get(verb, 1 if verb in _NO_BODY else 2) if library == "axios" else 1
+    options = given[position] if len(given) > position else None
+    if any(each.type == "spread_element" for each in given) or (options is not None and options.type != "object"):
+        return
+    text = file.text(options) if options is not None else ""
+    if not re.search(r"\b(signal|timeout|dispatcher|agent)\b|\.\.\.", text):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{callee}` waits as long as the other side likes: no `signal` or `timeout` is given",
+            confidence="medium",
+            suggestion="Pass `signal: AbortSignal.timeout(ms)` (axios: `timeout`).",
+        )
+
+
+def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee.endswith("URL().openStream") or callee == "java.net.URL.openStream":
+        message = "`URL.openStream` has no time limit"
+        yield file.mark(
+            RULE.id, call, message, suggestion="Open the connection and set its connect and read time-outs."
+        )
+        return
+    if _JAVA_TIMEOUT.search(file.source):
+        return
+    if callee == "java.net.http.HttpClient.newHttpClient":
+        yield file.mark(RULE.id, call, "This `HttpClient` has no time limit, and no request of the file sets one")
+    elif callee == "org.springframework.web.client.RestTemplate" and not file.arguments(call)[0]:
+        message = "`new RestTemplate()` waits for ever: its factory has no time-outs"
+        yield file.mark(RULE.id, call, message, suggestion="Build it with time-outs (`RestTemplateBuilder`).")
+
+
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Somebody waits for an answer in a request handler: there it is an outage."""
     if place.in_request_path:
@@ -85,6 +137,8 @@ WATCHES = (
     Watch(
         "call", look_at_python, PYTHON, names=_VERBS | {"urlopen", "stream", "Client", "AsyncClient", "ClientSession"}
     ),
+    Watch("call", look_at_script, SCRIPT, names=_VERBS | {"fetch", "node-fetch", "axios"}),
+    Watch("call", look_at_java, JAVA, names=frozenset({"newHttpClient", "openStream", "RestTemplate"})),
     Watch("call", look_at_go_call, GO, names=frozenset({"Get", "Post", "PostForm", "Head", "Do"})),
     Watch("literal", look_at_go_literal, GO),
 )

@@ -152,6 +152,8 @@ def _is_given_away(name: str, rest: str) -> bool:
         return True
     if re.search(rf"[\w\])]\s*:?=\s*[\[{{(]?\s*{word}\b(?!\s*[.(\[])|[:{{]\s*{word}\s*[,}}]|&{word}\b", rest):
         return True
+    if re.search(rf"\breturn\s+{word}\.(getChannel|makefile|detach)\b", rest):
+        return True
     passed = re.finditer(rf"([\w.]+)\((?:[^()\n]*,\s*)?{word}\s*[,)]", rest)
     return any(
         not _READERS.search(match[1]) and not match[1].startswith(("io.Read", "io.Copy", "fmt.")) for match in passed

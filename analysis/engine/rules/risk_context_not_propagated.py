@@ -1,0 +1,103 @@
+"""A function that was given a context calls on without it: a cancelled request does not stop its work."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import GO, Watch
+from analysis.engine.rules.go_results import bound_names
+from analysis.engine.rules.reading import function_name
+
+RULE = Rule(
+    id="risk-context-not-propagated",
+    type="context_not_propagated",
+    category=Category.RUNTIME_RISK,
+    title="Context not passed on",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Pass `ctx` (`db.QueryContext(ctx, ...)`), so a cancelled request stops its work.",
+    languages=GO,
+)
+
+_CONTEXT = re.compile(r"(\w+)\s+context\.Context\b")
+_REQUEST = re.compile(r"(\w+)\s+\*http\.Request\b")
+_FRESH = frozenset({"context.Background", "context.TODO"})
+_WITHOUT = {
+    "net/http.NewRequest": "http.NewRequestWithContext",
+    "os/exec.Command": "exec.CommandContext",
+    "net.Dial": "(&net.Dialer{}).DialContext",
+}
+_DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
+_HANDLE = re.compile(r"(^|\.)(db|DB|tx|conn|stmt)\.\w+$")
+_CANCELS = frozenset({"context.WithCancel", "context.WithTimeout", "context.WithDeadline"})
+_CLEANUP = re.compile(r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|drain", re.IGNORECASE)
+_DEFAULTED = re.compile(r"==\s*nil\s*\{\s*[\w.]+\s*=\s*$")
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee in _CANCELS:
+        names = bound_names(call, file)
+        if len(names) == 2 and names[1] == "_":
+            message = f"The cancel function of `{callee}` is thrown away: its context lives until the parent ends"
+            yield file.mark(RULE.id, call, message, suggestion="Keep it and `defer cancel()`.")
+        return
+    given = _context_of(call, file)
+    if not given:
+        return
+    if callee in _FRESH:
+        yield from _fresh(call, callee, given, file)
+    elif callee in _WITHOUT and not re.match(
+        rb"[\s\S]{0,300}?\.WithContext\(", file.source[call.end_byte : call.end_byte + 320]
+    ):
+        yield _without(call, callee.rpartition("/")[2], _WITHOUT[callee], given, file)
+    elif "database/sql" in file.bindings.values() and _HANDLE.search(callee):
+        method = callee.rpartition(".")[2]
+        better = "BeginTx" if method == "Begin" else method + "Context"
+        yield _without(call, callee, better, given, file)
+
+
+def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Mark]:
+    name = function_name(call, file)
+    before = file.source[max(0, call.start_byte - 120) : call.start_byte].decode("utf-8", "replace")
+    statement = file.text(file.statement_of(call))
+    if _DEFAULTED.search(before) or _CLEANUP.search(name + statement):
+        return
+    yield file.mark(RULE.id, call, f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand")
+
+
+def _without(call: Node, callee: str, better: str, given: str, file: SourceFile) -> Mark:
+    return file.mark(
+        RULE.id,
+        call,
+        f"`{callee}` runs on when `{given}` is cancelled",
+        suggestion=f"Use `{better}` with `{given}`.",
+    )
+
+
+def _context_of(call: Node, file: SourceFile) -> str:
+    """How the innermost function can get at a context through its parameters; empty when it cannot."""
+    function = file.enclosing_function(call)
+    listed = function.child_by_field_name("parameters") if function is not None else None
+    if listed is None:
+        return ""
+    text = file.text(listed)
+    context, request = _CONTEXT.search(text), _REQUEST.search(text)
+    if context is not None and context[1] != "_":
+        return context[1]
+    return f"{request[1]}.Context()" if request is not None and request[1] != "_" else ""
+
+
+WATCHES = (
+    Watch(
+        "call",
+        look,
+        GO,
+        names=_DATABASE
+        | {"Background", "TODO", "NewRequest", "Command", "Dial", "WithCancel", "WithTimeout", "WithDeadline"},
+    ),
+)

@@ -1,0 +1,49 @@
+import pytest
+
+from tests.engine.rules.reading import lines_of
+
+RULE = "rel-cancellation-swallowed"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ('log.warn("x");', [2]),
+        ("return false;", [2]),
+        ("Thread.currentThread().interrupt();", []),
+        ("throw new A(e);", []),
+    ],
+)
+def test_java(body, lines):
+    source = (
+        f"class A {{ boolean f() {{ try {{ Thread.sleep(1); }}\ncatch (InterruptedException e) {{ {body} }} g(); }} }}"
+    )
+    assert lines_of(RULE, source, "java") == lines
+
+
+def test_a_thread_that_ends_right_after_is_fine():
+    source = "class A { public void run() { try { q.take(); } catch (InterruptedException e) { log(e); } } }"
+    assert lines_of(RULE, source, "java") == []
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "lines"),
+    [
+        ("except asyncio.CancelledError:", "pass", [4]),
+        ("except BaseException:", "log.exception('x')", [4]),
+        ("except:", "y = 1", [4]),
+        ("except asyncio.CancelledError:", "raise", []),
+        ("except ValueError:", "pass", []),
+    ],
+)
+def test_python(header, body, lines):
+    assert lines_of(RULE, f"async def f():\n    try:\n        await x()\n    {header}\n        {body}\n") == lines
+
+
+def test_the_cancellation_of_a_task_that_this_function_cancelled_is_its_answer():
+    source = "async def f(task):\n    task.cancel()\n    try:\n        await task\n    except asyncio.CancelledError:\n        pass\n"
+    assert lines_of(RULE, source) == []
+
+
+def test_outside_of_coroutines_there_is_nothing_to_cancel():
+    assert lines_of(RULE, "def f():\n    try:\n        x()\n    except BaseException:\n        pass\n") == []
