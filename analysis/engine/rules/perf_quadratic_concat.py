@@ -1,0 +1,127 @@
+"""A text or list is grown by copying it whole in every round of a loop."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import assigned_values, short
+
+RULE = Rule(
+    id="perf-quadratic-concat",
+    type="quadratic_concat",
+    category=Category.PERFORMANCE,
+    title="Concatenation in a loop",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="Collect the parts in a list/`StringBuilder`/`strings.Builder` and join once.",
+)
+
+SMALL_LOOP = 20  # rounds that are known to be few
+
+_GROWS = re.compile(rb"([\w.]+)\s*(?:\+=|=\s*(?:\1|\(\1)\s*\+(?!\+))\s*")
+_LIST_GROWS = re.compile(rb"([\w$]+)\s*=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\s*\.\.\.\1\b)")
+_PYTHON_LIST = re.compile(rb"(\w+)\s*=\s*\1\s*\+\s*\[")
+_TEXT = re.compile(r"""^([rbfuRBFU]{0,2}["'`]|String\.valueOf|string\(|str\()""")
+_BYTES = re.compile(r"""^(b["']|bytes\()""")
+_LEAVES = re.compile(rb"\s*;?\s*(return|break)\b")
+_GO_TEXT = re.compile(r"\bvar\s+%s\s+string\b")
+
+
+def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """`s += part` and `s = s + part`."""
+    found = _GROWS.match(file.source, statement.start_byte)
+    if found is None or not _repeats(statement, file):
+        return
+    name = found[1].decode("utf-8", "replace")
+    started = _start_of(name, statement, file)
+    if started is None:
+        return
+    is_local_text = file.language == "python" and "." not in name and not _BYTES.match(started)
+    what = "bytes" if _BYTES.match(started) else "text"
+    yield file.mark(
+        RULE.id,
+        statement,
+        f"`{name}` grows in a loop: each round copies all of its {what} so far",
+        severity="info" if is_local_text else "",
+    )
+
+
+def look_at_list(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    pattern = _PYTHON_LIST if file.language == "python" else _LIST_GROWS
+    found = pattern.match(file.source, statement.start_byte)
+    if found is not None and _repeats(statement, file):
+        name = found[1].decode("utf-8", "replace")
+        if _is_outside(name, statement, file):
+            yield file.mark(
+                RULE.id,
+                statement,
+                f"`{name}` is copied whole in every round of the loop",
+                suggestion=f"Add to it in place (`{name}.{'append' if file.language == 'python' else 'push'}(...)`).",
+            )
+
+
+def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
+    given = file.arguments(call)[0]
+    if len(given) != 2 or given[0].type not in ("arrow_function", "function_expression"):
+        return
+    text = file.text(given[0])
+    accumulator = re.match(r"(?:async\s*)?(?:function\s*\w*\s*)?\(\s*([\w$]+)", text)
+    if accumulator is None:
+        return
+    name = re.escape(accumulator[1])
+    if re.search(rf"(=>\s*\(?|return\s+)([\[{{]\s*\.\.\.{name}\b|{name}\.concat\()", text):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{short(accumulator[1])}` is copied whole for every element of the `reduce`",
+            suggestion="Change the accumulator in place, or use `map`, `flatMap` or `Object.fromEntries`.",
+        )
+
+
+def _repeats(statement: Node, file: SourceFile) -> bool:
+    """Whether a loop of unknown length runs the statement again and again."""
+    loop = file.loop_of(statement) if file.in_loop(statement) else None
+    if loop is None or 0 < file.loops[loop].bound <= SMALL_LOOP:
+        return False
+    return _LEAVES.match(file.source, statement.end_byte) is None
+
+
+def _start_of(name: str, statement: Node, file: SourceFile) -> str | None:
+    """What a text began as, before the loop; None when it is no text or begins anew in every round."""
+    if not _is_outside(name, statement, file):
+        return None
+    if file.language == "go":
+        loop = file.loops[file.loop_of(statement) or 0].node
+        function = file.enclosing_function(statement)
+        before = file.source[function.start_byte if function is not None else 0 : loop.start_byte].decode(
+            "utf-8", "replace"
+        )
+        if re.search(_GO_TEXT.pattern % re.escape(name), before):
+            return '""'
+    values = assigned_values(name, statement, file)
+    first = file.text(values[0]) if values else ""
+    return first if _TEXT.match(first) else None
+
+
+def _is_outside(name: str, statement: Node, file: SourceFile) -> bool:
+    """Whether the variable lives longer than one round."""
+    loop = file.loop_of(statement)
+    if loop is None:
+        return False
+    body = file.source[file.loops[loop].node.start_byte : statement.start_byte].decode("utf-8", "replace")
+    return re.search(rf"(?<![\w.]){re.escape(name)}(\s*:\s*\w+)?\s*:?=(?!=)", body) is None
+
+
+WATCHES = (
+    Watch("augmented_assignment", look_at_growth, PYTHON),
+    Watch("assignment_expression", look_at_growth, JAVA),
+    Watch("assignment_statement", look_at_growth, GO),
+    Watch("assignment", look_at_list, PYTHON),
+    Watch("assignment_expression", look_at_list, SCRIPT),
+    Watch("call", look_at_reduce, SCRIPT, names=frozenset({"reduce"})),
+)

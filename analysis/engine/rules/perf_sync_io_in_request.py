@@ -1,0 +1,61 @@
+"""A handler does synchronous I/O, and all other requests wait with it."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import SCRIPT, Watch
+from analysis.engine.rules.reading import function_name
+
+RULE = Rule(
+    id="perf-sync-io-in-request",
+    type="sync_io_request",
+    category=Category.PERFORMANCE,
+    title="Synchronous I/O in a request",
+    severity=Severity.WARNING,
+    points=2,
+    suggestion="Use the promise variant (`fs.promises.readFile`); the sync call stops every other request.",
+    languages=SCRIPT,
+)
+
+_FS = """readFileSync writeFileSync appendFileSync readdirSync statSync lstatSync existsSync mkdirSync rmSync unlinkSync copyFileSync
+    renameSync openSync readSync writeSync accessSync mkdtempSync""".split()
+_CALLS = frozenset(
+    {f"fs.{name}" for name in _FS}
+    | {f"child_process.{name}" for name in ("execSync", "spawnSync", "execFileSync")}
+    | {f"crypto.{name}" for name in ("pbkdf2Sync", "scryptSync", "generateKeyPairSync")}
+    | {f"zlib.{name}" for name in ("gzipSync", "gunzipSync", "deflateSync", "inflateSync", "brotliCompressSync")}
+)
+_START_UP = re.compile(
+    r"(^|\.)(load|read)?_?(config|settings|env)\w*$|(^|\.)(main|init\w*|start\w*|setup\w*|build\w*|generate\w*)$",
+    re.IGNORECASE,
+)
+_TOOLING = re.compile(r"(^|/)(\.?[\w.-]*config\.[cm]?[jt]s|build|cli|seed\w*|codegen|plugins?)(/|\.|$)")
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee not in _CALLS or file.function_of(call) == 0:
+        return
+    name = function_name(call, file)
+    if not _START_UP.search(name):
+        yield file.mark(RULE.id, call, f"`{callee}` in `{name}` stops the event loop until it is done")
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Off the request path it is worth knowing in server code, and nothing in tools."""
+    if place.in_request_path:
+        return place.finding(mark)
+    if place.kind is FileKind.SCRIPT or place.facts.is_entry or _TOOLING.search(place.path):
+        return None
+    return place.finding(mark, severity=Severity.INFO, confidence=Confidence.MEDIUM)
+
+
+WATCHES = (Watch("call", look, SCRIPT, names=frozenset(name.rpartition(".")[2] for name in _CALLS)),)

@@ -1,0 +1,50 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
+
+RULE = "perf-regex-in-loop"
+
+
+def java(call):
+    return f"import java.util.regex.Pattern;\nclass A {{ void f() {{ for (String x : xs) {{\n{call};\n}} }} }}"
+
+
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        ('Pattern.compile("a+")', [3]),
+        ('x.matches("a+")', [3]),
+        ('x.replaceAll("a+", "b")', [3]),
+        ('x.split("a+")', [3]),
+        ('x.split(",")', []),
+        ('x.split("\\\\.")', []),
+        ("Pattern.compile(x)", []),
+        ("PATTERN.matcher(x)", []),
+    ],
+)
+def test_java(call, lines):
+    assert lines_of(RULE, java(call), "java") == lines
+
+
+def test_go():
+    source = 'package a\nimport "regexp"\nfunc f() {\nfor {\nregexp.MustCompile("a+")\n}\n}'
+    assert lines_of(RULE, source, "go") == [5]
+    assert lines_of(RULE, 'package a\nimport "regexp"\nvar p = regexp.MustCompile("a+")', "go") == []
+
+
+def test_script():
+    assert lines_of(RULE, "for (const x of xs) {\nnew RegExp('a+').test(x);\n}", "typescript") == [2]
+    assert lines_of(RULE, "for (const x of xs) {\nnew RegExp(x).test(y);\n}", "typescript") == []
+    assert lines_of(RULE, "for (const x of xs) {\n/a+/.test(x);\n}", "typescript") == []
+
+
+def test_python_caches_patterns():
+    (mark,) = marks_of(RULE, "import re\nfor x in xs:\n    re.compile('a+').match(x)\n")
+    assert (mark.line, mark.severity) == (3, "info")
+
+
+def test_every_request_compiles_it():
+    handler = "app.get('/x', (req, res) => {\n  new RegExp('a+').test(req.body);\n});\n"
+    source = "import express from 'express';\nconst app = express();\n" + handler
+    assert [finding.line for finding in findings_of(RULE, {"src/app.js": source})] == [4]
+    assert findings_of(RULE, {"src/app.js": "export function f(x) { return new RegExp('a+').test(x); }"}) == []
