@@ -114,11 +114,6 @@ class QuerySite:
         return self.query.operation in WRITES
 
     @property
-    def is_fixture(self) -> bool:
-        """Whether the file fills a database with made-up rows."""
-        return _FIXTURE.search(self.path) is not None
-
-    @property
     def has_key(self) -> bool:
         """Whether a condition on a key leaves at most one row."""
         wanted = {each.column for each in self.query.filters if each.operator == "eq"}
@@ -139,9 +134,14 @@ class QuerySite:
         )
 
     @property
+    def is_unreadable(self) -> bool:
+        """Whether conditions or steps stand in the chain whose meaning is unknown."""
+        return "opaque" in self.notes or "own" in self.notes
+
+    @property
     def is_narrowed(self) -> bool:
         """Whether a condition other than on flags leaves part of the table only, or cannot be read."""
-        return "opaque" in self.notes or any(
+        return self.is_unreadable or any(
             not each.constant
             and each.operator not in ("null", "other")
             and not _FLAG.search(each.column.rpartition(".")[2])
@@ -200,10 +200,21 @@ class Queries:
                 return site
         return None
 
-    def severity(self, site: QuerySite, driver: QuerySite | None) -> Severity | None:
-        """What the larger of the tables that are queried and that drive the loop asks for; None when it is the first,
-        about which the finding itself speaks."""
-        if driver is None or larger(site.volume, driver.volume) is site.volume:
+    def related_by(self, name: str, receiver: str) -> Schema | None:
+        """The model behind a relation to many: of the model that the receiver is named after (`order.lines`), else of
+        any model; None when models disagree about it."""
+        owner = self.schema(receiver.title().replace("_", "") if receiver.islower() else receiver)
+        found = owner.relations.get(name) if owner is not None else None
+        if found is not None and found.kind == "to_many":
+            return self.schema(found.target)
+        targets = self._targets.get(name, frozenset())
+        return self.schema(next(iter(targets))) if len(targets) == 1 and owner is None else None
+
+    def severity(self, volume: Volume | None, driver: QuerySite | None) -> Severity | None:
+        """What the table that drives a loop asks for when it is larger than the one that is queried in it; None when
+        it is not, and the finding's own table decides."""
+        own = volume or UNDECLARED
+        if driver is None or larger(own, driver.volume) is own:
             return None
         return LADDERS[Ladder.READ][driver.volume]
 
@@ -253,6 +264,17 @@ class Queries:
         return found
 
     @cached_property
+    def _targets(self) -> Mapping[str, frozenset[str]]:
+        """Per name of a relation to many the models that it leads to."""
+        found: dict[str, set[str]] = {}
+        declared = [{each.name: each for each in entry.model.relations} for entry in self._codebase.models.all]
+        for relations in (*self._reverse.values(), *declared):
+            for name, each in relations.items():
+                if each.kind == "to_many":
+                    found.setdefault(name, set()).add(each.target)
+        return {name: frozenset(targets) for name, targets in found.items()}
+
+    @cached_property
     def _reverse(self) -> Mapping[str, Mapping[str, Relation]]:
         """Per model the relations that others declare to it, under the name that they give it."""
         found: dict[str, dict[str, Relation]] = {}
@@ -269,6 +291,6 @@ class Queries:
         return found
 
 
-def is_script(codebase: "Codebase", path: str) -> bool:
-    """Whether a file is run by hand: a command or a script."""
-    return codebase.kind(path) is FileKind.SCRIPT
+def runs_by_hand(codebase: "Codebase", path: str) -> bool:
+    """Whether a file is a command, a script, or fills a database with made-up rows."""
+    return codebase.kind(path) is FileKind.SCRIPT or _FIXTURE.search(path) is not None

@@ -8,7 +8,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts, FunctionFlag, Loop, LoopCall
 from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import FEW, Queries, QuerySite, is_script
+from analysis.engine.queries import FEW, Queries, QuerySite, runs_by_hand
 from analysis.engine.rules import query_text
 from analysis.engine.severity import MILDER
 
@@ -78,7 +78,7 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Finding:
         confidence=Confidence.HIGH if site.schema is not None else Confidence.MEDIUM,
         table=site.table,
         volume=site.volume if site.table else None,
-        severity=queries.severity(site, driver),
+        severity=queries.severity(site.volume, driver),
         tags=milder(site, codebase),
     )
 
@@ -100,7 +100,7 @@ def size_of(site: QuerySite) -> str:
 
 def milder(site: QuerySite, codebase: Codebase) -> frozenset[str]:
     """One step down in commands, scripts and files that fill a database."""
-    return frozenset({MILDER}) if is_script(codebase, site.path) or site.is_fixture else frozenset()
+    return frozenset({MILDER}) if runs_by_hand(codebase, site.path) else frozenset()
 
 
 def _suggestion(site: QuerySite) -> str:
@@ -191,6 +191,6 @@ def _one_level(
         confidence=Confidence.MEDIUM,
         table=asked.table,
         volume=asked.volume,
-        severity=queries.severity(asked, driver),
-        tags=frozenset({MILDER}) if is_script(codebase, path) or asked.is_fixture else frozenset(),
+        severity=queries.severity(asked.volume, driver),
+        tags=frozenset({MILDER}) if runs_by_hand(codebase, path) else frozenset(),
     )

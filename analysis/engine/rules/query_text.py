@@ -3,7 +3,8 @@
 One mark per query of a file, and none for a query about which nothing is noted. Its `data` may hold
 
 - `query`: the query's position in the file's facts, always
-- `opaque`: conditions stand in the chain that cannot be read (`filter(**wanted)`, a manager's own method)
+- `opaque`: conditions stand in the chain that cannot be read (`filter(**wanted)`)
+- `own`: steps of the project's own stand in the chain (`Order.objects.open()`), which may do anything
 - `limited`: a limit stands there that cannot be read (`{ where, take }`)
 - `guarded`: inside its loop the query runs only when a map or cache does not know the answer
 - `optional`: it only stands in for a value that was not given (`given or Order.objects.get(...)`)
@@ -76,6 +77,8 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
     if query.operation in ("select", "update", "delete"):
         if _is_opaque(query, text):
             yield "opaque", "1"
+        if query.orm == "django" and not _DJANGO_STEPS.issuperset(_STEP.findall(text.partition(".objects")[2])):
+            yield "own", "1"
         if query.limit == 0 and _UNREAD_LIMIT.search(text):
             yield "limited", "1"
     if _STAND_IN.search("\n".join(lines[max(0, query.line - 3) : query.line])):
@@ -106,9 +109,7 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.raw:
         return True
     if query.orm == "django":
-        if _UNREAD_CONDITION.search(text):
-            return True
-        return any(name not in _DJANGO_STEPS for name in _STEP.findall(text.partition(".objects")[2]))
+        return _UNREAD_CONDITION.search(text) is not None
     if query.orm == "prisma":
         return _UNREAD_OPTIONS.search(text) is not None
     return query.orm == "sqlalchemy" and re.search(r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(", text) is not None

@@ -1,0 +1,83 @@
+import pytest
+
+from tests.engine.rules.shop import findings, lines
+
+RULE = "perf-n-plus-one-relation"
+
+FLAGGED = [
+    ("def f():\n    for order in Order.objects.filter(is_paid=False):\n        mail(order.customer.email)", 3),
+    ("def f():\n    orders = Order.objects.all()\n    return [order.customer for order in orders]", 3),
+    ("def f():\n    for order in Order.objects.all():\n        order.lines.count()", 3),
+    ("def f():\n    qs = Order.objects.select_related('customer')\n    for o in qs:\n        list(o.lines.all())", 4),
+    ("def f():\n    for o in Order.objects.prefetch_related('lines'):\n        o.lines.filter(amount=1)", 3),
+    ("def f(customer):\n    for order in customer.orders.all():\n        order.lines.first()", 3),
+]
+FINE = [
+    "def f():\n    for o in Order.objects.select_related('customer'):\n        mail(o.customer.email)",
+    "def f():\n    for o in Order.objects.select_related('customer__region'):\n        mail(o.customer.email)",
+    "def f():\n    for o in Order.objects.prefetch_related('lines'):\n        list(o.lines.all())",
+    "def f():\n    for o in Order.objects.prefetch_related(Prefetch('lines', qs)):\n        list(o.lines.all())",
+    "def f():\n    for o in Order.objects.all():\n        mail(o.customer_id, o.status)",
+    "def f():\n    order = Order.objects.get(pk=1)\n    mail(order.customer.email)",
+    "def f(orders):\n    for order in orders:\n        mail(order.customer.email)",
+    "def f():\n    for order in Order.objects.all()[:5]:\n        mail(order.customer.email)",
+    "def f():\n    for order in Order.objects.with_everything():\n        mail(order.customer.email)",
+    "def f():\n    rows = list(Order.objects.all())\n    prefetch_related_objects(rows, 'customer')\n"
+    "    for order in rows:\n        mail(order.customer.email)",
+    "def f():\n    for order in Order.objects.values('customer'):\n        mail(order.customer)",
+    "def f():\n    for order in Order.objects.all():\n        order.customer = None",
+    "def f(pk):\n    customer = Customer.objects.prefetch_related('orders__lines').get(pk=pk)\n"
+    "    for order in customer.orders.all():\n        list(order.lines.all())",
+]
+
+
+@pytest.mark.parametrize(("source", "line"), FLAGGED)
+def test_a_relation_that_every_row_loads_is_found(source, line):
+    assert lines(RULE, source) == [line]
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_a_relation_that_the_query_loads_or_nobody_reads_is_fine(source):
+    assert lines(RULE, source) == []
+
+
+def test_the_finding_names_the_relation_its_table_and_the_step_to_add():
+    (finding,) = findings(
+        RULE,
+        "def f():\n    for order in Order.objects.filter(is_paid=False):\n        mail(order.customer.email)",
+        volumes={"shop_customer": "XL"},
+    )
+
+    assert finding.message == (
+        "`Order.customer` is loaded once per `order` of the loop over `Order.objects.filter(is_paid=False)` (line 4)"
+        " (table `shop_customer`, XL)"
+    )
+    assert finding.suggestion == "Add `select_related('customer')` to the query at line 4."
+    assert (finding.severity, finding.confidence, finding.volume) == ("critical", "high", "XL")
+
+
+def test_rows_of_another_relation_are_of_medium_confidence():
+    (finding,) = findings(
+        RULE, "def f(customer):\n    for order in customer.orders.all():\n        order.lines.first()"
+    )
+    assert finding.confidence == "medium"
+
+
+SQLALCHEMY = """
+from sqlalchemy.orm import relationship, mapped_column
+class User(Base):
+    __tablename__ = "users"
+    id = mapped_column(Integer, primary_key=True)
+    posts = relationship("Post", lazy={lazy})
+class Post(Base):
+    __tablename__ = "posts"
+    id = mapped_column(Integer, primary_key=True)
+def f(session):
+    for user in session.query(User).filter(User.age > 3).all():
+        print(user.posts)
+"""
+
+
+@pytest.mark.parametrize(("lazy", "found"), [('"select"', 1), ('"selectin"', 0), ('"joined"', 0)])
+def test_sqlalchemy_relations_are_lazy_unless_they_are_mapped_otherwise(lazy, found):
+    assert len(findings(RULE, SQLALCHEMY.format(lazy=lazy))) == found
