@@ -33,7 +33,7 @@ _EXITS = {
 }
 _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
-    r"(^|/)(cli|cmd|bin|main|__main__|commands?|console|cmdline|manage|setup|worker\w*|index|server)(/|\.\w+$)|[-_.](cli|main|worker)\.\w+$"
+    r"(^|/)(examples?|samples?|seeds?)/|(^|/)seed[\w-]*\.\w+$|(^|/)(cli|cmd|bin|main|__main__|commands?|console|cmdline|manage|setup|worker\w*|index|server)(/|\.\w+$)|[-_.](cli|main|worker)\.\w+$"
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(

@@ -29,6 +29,7 @@ _LIMITED = frozenset(
     {"httpx." + verb for verb in (*_VERBS, "stream", "Client", "AsyncClient")} | {"aiohttp.ClientSession"}
 )
 _TIMEOUT_POSITION = {"urllib.request.urlopen": 2}
+_RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
 _NO_BODY = frozenset({"get", "delete", "head", "options"})  # axios takes its options second here, third elsewhere
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
 _JAVA_TIMEOUT = re.compile(
@@ -73,7 +74,7 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
     name, body = literal.child_by_field_name("type"), literal.child_by_field_name("body")
     if name is None or body is None or file.resolve(file.text(name)) != "net/http.Client":
         return
-    if "Timeout" not in file.text(body):
+    if "Timeout" not in file.text(body) and b"WithContext(" not in file.source:
         yield file.mark(
             RULE.id,
             literal,
@@ -90,6 +91,8 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee not in ("fetch", "node-fetch", "undici.fetch") and not (library == "axios" and verb in ("", *_VERBS)):
         return
     if file.language == "tsx" or _BROWSER.search(file.source) or b"axios.defaults.timeout" in file.source:
+        return
+    if _RACED.search(file.source, max(0, call.start_byte - 60), call.start_byte):
         return
     if callee == "fetch" and any(each.name == "fetch" for each in file.functions):
         return

@@ -1,0 +1,89 @@
+"""An object that owns a pool of connections is built for every call."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import function_name
+
+RULE = Rule(
+    id="perf-client-per-call",
+    type="client_per_call",
+    category=Category.PERFORMANCE,
+    title="Client built per call",
+    severity=Severity.WARNING,
+    points=2,
+    suggestion="Create the client once (module, DI singleton) and reuse its connection pool.",
+)
+
+_PYTHON = frozenset(
+    """requests.Session requests.session httpx.Client httpx.AsyncClient aiohttp.ClientSession sqlalchemy.create_engine
+    sqlalchemy.ext.asyncio.create_async_engine boto3.client boto3.resource redis.Redis redis.from_url pymongo.MongoClient
+    psycopg_pool.ConnectionPool elasticsearch.Elasticsearch""".split()
+)
+_SCRIPT = frozenset(
+    """axios.create @prisma/client.PrismaClient pg.Pool mysql2.createPool mysql2/promise.createPool mongodb.MongoClient
+    ioredis.Redis ioredis redis.createClient @aws-sdk/client-s3.S3Client @aws-sdk/client-sqs.SQSClient
+    @aws-sdk/client-ses.SESClient""".split()
+)
+_JAVA = frozenset(
+    """com.fasterxml.jackson.databind.ObjectMapper java.net.http.HttpClient.newHttpClient
+    org.springframework.web.client.RestTemplate okhttp3.OkHttpClient com.zaxxer.hikari.HikariDataSource
+    java.util.concurrent.Executors.newFixedThreadPool java.util.concurrent.Executors.newCachedThreadPool""".split()
+)
+_GO = frozenset(
+    """database/sql.Open github.com/jmoiron/sqlx.Open github.com/jmoiron/sqlx.Connect github.com/redis/go-redis/v9.NewClient
+    github.com/jackc/pgx/v5/pgxpool.New""".split()
+)
+_FACTORY = re.compile(
+    r"(^|[._])_*(get|create|make|build|new|init|__init__|__new__|setup|provide\w*|configure|connect|constructor|main|open|start|bootstrap"
+    r"|lifespan|default|\w*(client|session|factory|engine|pool|mapper|template))([_A-Z]\w*|$)",
+    re.IGNORECASE,
+)
+_CACHED = re.compile(r"cache|fixture|Bean|Provides|singleton|contextmanager|Produces|depends", re.IGNORECASE)
+_STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\?\?=?|\|\|=?)\s*=?\s*$")
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    known = {"python": _PYTHON, "java": _JAVA, "go": _GO}.get(file.language, _SCRIPT)
+    if callee not in known or file.scope_of(call).function.index == 0:
+        return
+    function = file.functions[file.function_of(call)]
+    in_loop = file.in_loop(call)
+    if not in_loop and (_FACTORY.search(function.name) or any(map(_CACHED.search, function.decorators))):
+        return
+    if _STORED.search(file.source, max(0, call.start_byte - 80), call.start_byte):
+        return
+    name = callee.rpartition("/")[2]
+    when = "in every round of the loop" if in_loop else f"by each call of `{function_name(call, file)}`"
+    yield file.mark(
+        RULE.id, call, f"`{name}` builds a pool of its own {when}", data={"loop": "yes"} if in_loop else None
+    )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A loop builds many; a function counts when requests run it."""
+    if place.kind is FileKind.SCRIPT or not (mark.data.get("loop") or place.in_request_path):
+        return None
+    return place.finding(mark)
+
+
+def _names(known: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for name in known)
+
+
+WATCHES = (
+    Watch("call", look, PYTHON, names=_names(_PYTHON)),
+    Watch("call", look, SCRIPT, names=_names(_SCRIPT)),
+    Watch("call", look, JAVA, names=_names(_JAVA)),
+    Watch("call", look, GO, names=_names(_GO)),
+)

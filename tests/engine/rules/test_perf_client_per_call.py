@@ -1,0 +1,42 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of
+
+RULE = "perf-client-per-call"
+
+
+def lines(path, source):
+    return [finding.line for finding in findings_of(RULE, {path: source})]
+
+
+def test_a_handler_that_builds_a_client_is_found():
+    source = "import httpx\n@app.get('/x')\nasync def show():\n    client = httpx.AsyncClient()\n"
+    assert lines("app/views.py", source) == [4]
+
+
+def test_a_loop_that_builds_clients_is_found_anywhere():
+    assert lines(
+        "app/jobs.py", "import boto3\ndef send(xs):\n    for x in xs:\n        boto3.client('s3').put(x)\n"
+    ) == [4]
+
+
+def test_a_script_handler():
+    source = (
+        "import express from 'express';\nimport { PrismaClient } from '@prisma/client';\nconst app = express();\n"
+        "app.get('/x', (req, res) => {\n  const db = new PrismaClient();\n});\n"
+    )
+    assert lines("src/app.ts", source) == [5]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import httpx\nclient = httpx.AsyncClient()\n",
+        "import httpx\ndef make_client():\n    return httpx.AsyncClient()\n",
+        "import httpx\nclass A:\n    def use(self):\n        self.client = httpx.AsyncClient()\n",
+        "import httpx\nfrom functools import cache\n@cache\ndef shared():\n    return httpx.AsyncClient()\n",
+        "import httpx\ndef once():\n    return httpx.AsyncClient()\n",
+    ],
+)
+def test_shared_clients_and_factories_are_fine(source):
+    assert lines("app/clients.py", source) == []
