@@ -88,10 +88,10 @@ class Cardpay:
         return _fact(self._call("get", _path(subscription_id)))
 
     def fetch_payments(self, subscription_id: str, *, since: datetime) -> list[PaymentFact]:
-        """The paid invoices of a subscription, oldest first; up to 100."""
-        listed = self._call("get", "/v1/invoices", subscription=subscription_id, status="paid", limit=100)
-        invoices = [invoice for invoice in at_path(listed, "data") or [] if _paid_at(invoice) >= since]
-        facts = [payment_fact(invoice, _paid_at(invoice)) for invoice in reversed(invoices)]
+        """The paid invoices of a subscription, oldest first; of its 100 newest invoices."""
+        listed = self._call("get", "/v1/invoices", subscription=subscription_id, limit=100)
+        paid = [invoice for invoice in at_path(listed, "data") or [] if text(invoice, "status") in ("", "paid")]
+        facts = [payment_fact(invoice, _paid_at(invoice)) for invoice in reversed(paid) if _paid_at(invoice) >= since]
         return [fact for fact in facts if fact and fact.amount > 0]
 
     def cancel_at_period_end(self, subscription_id: str, *, key: str) -> SubscriptionFact | None:
@@ -188,4 +188,4 @@ def _address(body: Mapping[str, Any], field: str) -> str:
 
 
 def _paid_at(invoice: Mapping[str, Any]) -> datetime:
-    return unix_instant(invoice, "status_transitions.paid_at", "created") or datetime.fromtimestamp(0, UTC)
+    return unix_instant(invoice, "status_transitions.paid_at", "created", "date") or datetime.fromtimestamp(0, UTC)
