@@ -268,7 +268,7 @@ def join_variables(file: SourceFile) -> None:
 # Models
 
 _FIELD = re.compile(r"(?:^|\.)(\w*Field|ForeignKey|OneToOneField|ManyToManyField|GenericForeignKey)$")
-_NOT_BASES = re.compile(r"Form|Serializer|ObjectType|Mutation|Input|FilterSet|Admin|Interface")  # they name fields too
+_NOT_BASES = re.compile(r"Form|Serializer|ObjectType|Mutation|Input|FilterSet|Admin|Interface|\[")  # they name fields too
 _TO_ONE = frozenset({"ForeignKey", "OneToOneField", "ParentalKey"})
 _TEXT = re.compile(r"[\"']([\w.]+)[\"']")
 
@@ -290,11 +290,14 @@ def _model(node: Node, name: str, file: SourceFile) -> Model | None:
         return None
     columns: list[Column] = []
     relations: list[Relation] = []
+    has_model_field = False  # as in a class whose base is a model of the project
     for target, value in _assignments(node, file):
-        if value.type == "call" and (kind := _FIELD.search(file.callee(value))) is not None:
+        callee = file.callee(value) if value.type == "call" else ""
+        if (kind := _FIELD.search(callee)) is not None:
             _read_field(target, kind[1], value, file, columns, relations)
+            has_model_field = has_model_field or callee.startswith("django.db.models.")
     is_model = any(base.endswith(("models.Model", "MPTTModel", "TimeStampedModel")) for base in header.bases)
-    if not is_model and not (columns and any("odel" in base for base in header.bases)):
+    if not is_model and not has_model_field and not (columns and any("odel" in base for base in header.bases)):
         return None
     meta = next((each for each in _body(node) if _class_name(each, file) == "Meta"), None)
     options = {target: file.text(value) for target, value in _assignments(meta, file)} if meta is not None else {}
