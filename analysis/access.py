@@ -26,7 +26,7 @@ def repository_for(user: User, repository_id: str, *, at_least: Role = Role.MEMB
     repository = (
         Repository.objects.select_related("organization__plan", "current_report")
         .defer("current_report__graph", "current_report__aliases")
-        .filter(pk=key_of(repository_id))
+        .filter(pk=key_of(repository_id, UnknownRepository))
         .first()
     )
     if repository is None or (membership := _membership_in(user, repository)) is None:
@@ -39,7 +39,7 @@ def run_for(user: User, run_id: str) -> Run:
     """The run with its repository, for members of its organization."""
     run = (
         Run.objects.select_related("repository", "pull_request")
-        .filter(pk=key_of(run_id), organization__memberships__user=user)
+        .filter(pk=key_of(run_id, UnknownRun), organization__memberships__user=user)
         .first()
     )
     if run is None:
@@ -49,7 +49,7 @@ def run_for(user: User, run_id: str) -> Run:
 
 def violation_in(repository: Repository, violation_id: str) -> Violation:
     """A violation of a repository that the caller was let into."""
-    violation = repository.violations.filter(pk=key_of(violation_id)).first()
+    violation = repository.violations.filter(pk=key_of(violation_id, UnknownViolation)).first()
     if violation is None:
         raise UnknownViolation
     return violation

@@ -1,8 +1,9 @@
 """Parse many blobs in child processes that may crash, hang or be killed; a lost parser costs one file.
 
 Each child is forked after the parser and all rules are loaded, opens a reader of its own (`git cat-file`, or a folder),
-and hands facts back as length-prefixed bytes, never pickle. A child that says nothing for `SECONDS_PER_FILE` is killed;
-the file in its hands is recorded as unparsable and the rest of its list goes to a new child. No Django in here.
+and hands facts back as length-prefixed bytes, never pickle. A child that says nothing for `SECONDS_PER_FILE` is killed.
+The file in its hands gets a second chance alone, since the machine may just have been busy, and is recorded as
+unparsable when that fails as well; the rest of the list goes to a new child. No Django in here.
 """
 
 import contextlib
@@ -46,6 +47,10 @@ class BlobToParse:
     size: int
 
 
+class SecondChance(list[BlobToParse]):
+    """A chunk of one file that a parser was lost on."""
+
+
 @dataclass(slots=True)
 class Parser:
     """A child and the files that it still owes, in the order it works on them."""
@@ -56,6 +61,7 @@ class Parser:
     received: bytearray = field(default_factory=bytearray)
     files: int = 0
     silent_since: float = 0.0
+    is_second_chance: bool = False
 
 
 def parse_blobs(
@@ -105,7 +111,10 @@ def _look_after(
         return
     if parser.owed:
         lost = parser.owed.popleft()
-        yield lost, _unparsable(lost, "took too long to parse" if hung else "the parser failed on it")
+        if parser.is_second_chance:
+            yield lost, _unparsable(lost, "took too long to parse" if hung else "the parser failed on it")
+        else:
+            chunks.append(SecondChance([lost]))
         if parser.owed:
             chunks.appendleft(list(parser.owed))
     if chunks and not hung and not broken and parser.files < FILES_PER_CHILD:
@@ -138,6 +147,7 @@ def _start(open_reader: OpenReader, selector: selectors.BaseSelector) -> Parser:
 
 def _give(parser: Parser, chunk: list[BlobToParse]) -> None:
     parser.owed.extend(chunk)
+    parser.is_second_chance = isinstance(chunk, SecondChance)
     parser.files += len(chunk)
     parser.silent_since = time.monotonic()
     order = b"\0".join(f"{item.language} {item.blob}".encode() for item in chunk)

@@ -3,8 +3,6 @@
 Views look nothing up in another way; tests/organizations/test_the_only_door.py proves it for every app.
 """
 
-from uuid import UUID
-
 from accounts.models import User
 from config.api.ids import key_of
 from config.errors import NotAllowed, NotFound
@@ -32,7 +30,7 @@ def membership_for(user: User, organization_id: str, *, at_least: Role = Role.ME
     """The caller's own membership with its organization and plan. One query."""
     membership = (
         Membership.objects.select_related("organization__plan")
-        .filter(user=user, organization_id=_key(organization_id, UnknownOrganization))
+        .filter(user=user, organization_id=key_of(organization_id, UnknownOrganization))
         .first()
     )
     if membership is None:
@@ -50,7 +48,7 @@ def require_role(membership: Membership, at_least: Role) -> None:
 def member_in(organization: Organization, user_id: str) -> Membership:
     """Somebody's membership in an organization that the caller was let into. One query, the user included."""
     members = organization.memberships.select_related("user", "organization")
-    membership = members.filter(user_id=_key(user_id, UnknownMember)).first()
+    membership = members.filter(user_id=key_of(user_id, UnknownMember)).first()
     if membership is None:
         raise UnknownMember
     return membership
@@ -59,15 +57,7 @@ def member_in(organization: Organization, user_id: str) -> Membership:
 def invitation_in(organization: Organization, invitation_id: str) -> Invitation:
     """A pending invitation of an organization that the caller was let into."""
     invitations = organization.invitations.select_related("organization").pending()
-    invitation = invitations.filter(pk=_key(invitation_id, UnknownInvitation)).first()
+    invitation = invitations.filter(pk=key_of(invitation_id, UnknownInvitation)).first()
     if invitation is None:
         raise UnknownInvitation
     return invitation
-
-
-def _key(identifier: str, unknown: type[NotFound]) -> UUID:
-    # A malformed id is answered with the very words of an unknown one.
-    try:
-        return key_of(identifier)
-    except NotFound as error:
-        raise unknown from error

@@ -5,12 +5,12 @@ from uuid import UUID
 from config.errors import NotFound
 
 
-def key_of(identifier: str) -> UUID:
-    """The UUID behind an opaque id; NotFound when it cannot be one."""
+def key_of(identifier: str, unknown: type[NotFound] = NotFound) -> UUID:
+    """The UUID behind an opaque id; `unknown`, in the words of an unknown id, when it cannot be one."""
     try:
         key = UUID(identifier)
     except ValueError as error:
-        raise NotFound from error
+        raise unknown from error
     if str(key) != identifier:  # UUID() also reads braces, capitals and the digits of other scripts
-        raise NotFound
+        raise unknown
     return key

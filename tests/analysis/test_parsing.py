@@ -1,0 +1,111 @@
+"""Parsers are children that may crash or hang: each costs one file and nothing else."""
+
+import os
+import signal
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from analysis import parsing
+from analysis.engine.facts import decode
+from analysis.parsing import BlobToParse, parse_blobs
+
+SOURCE = b"def work(items=[]):\n    return items\n"
+FILES = 30
+
+
+class Reader:
+    """Reads the same source for every blob, and misbehaves at some names."""
+
+    def read(self, blob: str) -> bytes | None:
+        if blob.startswith("crash"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if blob.startswith("hang"):
+            time.sleep(600)
+        if blob.startswith("missing"):
+            return None
+        return SOURCE
+
+
+def parse(names: list[str], workers: int = 2) -> dict[str, str]:
+    """Name to the reason why a blob was skipped, empty when it was parsed."""
+    todo = [BlobToParse(name, "python", parsing.CHUNK_BYTES // 8) for name in names]
+    found = parse_blobs(lambda: nullcontext(Reader()), todo, workers=workers)
+    return {item.blob: decode(data).skipped for item, data in found}
+
+
+def good(count: int) -> list[str]:
+    return [f"good-{number}" for number in range(count)]
+
+
+def test_every_blob_is_parsed_once() -> None:
+    assert parse(good(FILES)) == dict.fromkeys(good(FILES), "")
+
+
+def test_nothing_to_parse_starts_nothing() -> None:
+    assert parse([]) == {}
+
+
+@pytest.mark.parametrize("place", [0, 13, FILES])
+def test_a_crash_costs_one_file(place: int) -> None:
+    names = good(FILES)
+    names.insert(place, "crash")
+
+    found = parse(names)
+
+    assert found.pop("crash") == "the parser failed on it"
+    assert found == dict.fromkeys(good(FILES), "")
+
+
+def test_many_crashes_cost_as_many_files() -> None:
+    names = [name for number in range(10) for name in (f"crash-{number}", f"good-{number}")]
+
+    found = parse(names)
+
+    assert sum(bool(reason) for reason in found.values()) == 10
+    assert all(not found[name] for name in good(10))
+
+
+def test_a_hang_costs_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "SECONDS_PER_FILE", 2.0)
+
+    found = parse([*good(5), "hang", *(f"good-{number}" for number in range(5, 10))])
+
+    assert found.pop("hang") == "took too long to parse"
+    assert found == dict.fromkeys(good(10), "")
+
+
+def test_a_file_that_only_failed_once_is_parsed(tmp_path: Path) -> None:
+    class Unlucky(Reader):
+        def read(self, blob: str) -> bytes | None:
+            if blob == "unlucky" and not (tmp_path / "tried").exists():
+                (tmp_path / "tried").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return SOURCE
+
+    todo = [BlobToParse(name, "python", 9) for name in [*good(3), "unlucky"]]
+
+    found = parse_blobs(lambda: nullcontext(Unlucky()), todo, workers=1)
+
+    assert {item.blob: decode(data).skipped for item, data in found} == dict.fromkeys([*good(3), "unlucky"], "")
+
+
+def test_a_blob_that_is_not_there_is_said_so() -> None:
+    assert parse(["missing", "good"]) == {"missing": "missing from the clone", "good": ""}
+
+
+def test_parsers_are_replaced_after_a_number_of_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "FILES_PER_CHILD", 8)
+
+    assert parse(good(FILES)) == dict.fromkeys(good(FILES), "")
+
+
+def test_no_child_is_left_when_the_caller_stops_early() -> None:
+    found = parse_blobs(lambda: nullcontext(Reader()), [BlobToParse(n, "python", 9) for n in good(3)], workers=2)
+    next(found)
+    found.close()
+
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
