@@ -34,7 +34,7 @@ class Walletpay(Loopback):
             "custom_id": organization_id,
             "create_time": stamp(now),
             "start_time": stamp(now),
-            "subscriber": {"email_address": "payer@example.org", "payer_id": f"PAYER{number}"},
+            "subscriber": {"email_address": "payer@example.org", "payer_id": payer_id(number)},
             "billing_info": {
                 "next_billing_time": stamp(now + timedelta(days=30)),
                 "last_payment": {"amount": {"currency_code": "USD", "value": "29.00"}, "time": stamp(now)},
@@ -129,3 +129,8 @@ ROUTES = [
 
 def stamp(instant: datetime) -> str:
     return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def payer_id(number: int) -> str:
+    """13 characters of the provider's alphabet, which leaves out what can be mistaken: 0, 1, I and O."""
+    return "PAYER" + f"{number:08}".translate(str.maketrans("01", "AB"))
