@@ -1,0 +1,113 @@
+"""`manage.py scan`: the engine in a terminal, on repositories, folders and bad input, without a database."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.analysis.repositories import SHOP, GitRepository
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+
+
+def scan(*arguments: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", "scan", *arguments],
+        cwd=CHECKOUT,
+        env={
+            **os.environ,
+            "VAR_DIR": str(tmp_path / "var"),
+            "DATABASE_URL": "sqlite:////nowhere/at/all",
+            "LOG_LEVEL": "ERROR",
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def as_json(*arguments: str, tmp_path: Path) -> dict[str, Any]:
+    done = scan(*arguments, "--json", tmp_path=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_repository_gives_one_object_in_the_shape_of_the_api(shop: GitRepository, tmp_path: Path) -> None:
+    found = as_json(str(shop.folder), tmp_path=tmp_path)
+
+    assert found["commitSha"] == shop.head
+    assert 0 <= found["healthScore"] <= 100
+    assert found["totalViolations"] == len(found["violations"]) > 0
+    assert found["filesAnalyzed"] == 3
+    assert found["languages"]["Python"] > 10
+    assert ("risk-http-no-timeout", "shop/client.py", 8) in {
+        (each["ruleId"], each["file"], each["line"]) for each in found["violations"]
+    }
+    assert {each["file"]: each["churnCount"] for each in found["hotspots"]}["shop/orders.py"] == 2
+
+
+def test_the_same_commit_gives_the_same_bytes(shop: GitRepository, tmp_path: Path) -> None:
+    first = scan(str(shop.folder), "--json", tmp_path=tmp_path)
+
+    assert scan(str(shop.folder), "--json", tmp_path=tmp_path).stdout == first.stdout
+
+
+def test_what_is_not_committed_does_not_count(shop: GitRepository, tmp_path: Path) -> None:
+    (shop.folder / "shop/new.py").write_text("def work(items=[]):\n    return items\n")
+
+    assert as_json(str(shop.folder), tmp_path=tmp_path)["filesAnalyzed"] == 3
+
+
+def test_an_older_revision_can_be_scanned(shop: GitRepository, tmp_path: Path) -> None:
+    found = as_json(str(shop.folder), "--revision", "HEAD~2", tmp_path=tmp_path)
+
+    assert found["totalViolations"] == 0
+    assert found["filesAnalyzed"] == 1
+
+
+def test_a_plain_folder_is_scanned_without_history(tmp_path: Path) -> None:
+    for name, content in SHOP.items():
+        (tmp_path / "plain" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "plain" / name).write_text(content)
+
+    found = as_json(str(tmp_path / "plain"), tmp_path=tmp_path)
+
+    assert found["commitSha"] is None
+    assert found["totalViolations"] > 0
+
+
+def test_the_report_fits_eighty_columns_and_names_the_worst(shop: GitRepository, tmp_path: Path) -> None:
+    done = scan(str(shop.folder), tmp_path=tmp_path)
+
+    assert done.returncode == 0
+    assert "Health" in done.stdout
+    assert "shop/client.py:8" in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda folder: None, "no git repository here"),
+        (lambda folder: GitRepository.create(folder), "no commits"),
+    ],
+)
+def test_bad_input_ends_with_a_sentence(make: Any, sentence: str, tmp_path: Path) -> None:
+    make(tmp_path / "bad")
+
+    done = scan(str(tmp_path / "bad"), tmp_path=tmp_path)
+
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_revision_ends_with_a_sentence(shop: GitRepository, tmp_path: Path) -> None:
+    done = scan(str(shop.folder), "--revision", "nowhere", tmp_path=tmp_path)
+
+    assert done.returncode == 1
+    assert "no such branch or commit" in done.stderr
