@@ -24,6 +24,7 @@ RULE = Rule(
 )
 WATCHES = query_text.WATCHES
 
+ONE_ROUND = frozenset({"retried", "searched"})  # notes of loops that stop once the query was right
 _BATCHES = ("batch", "chunk", "page", "ids", "pks", "keys")
 _CACHED = ("cache", "memo", "once")
 _BATCH_LOADERS = ("batch_load", "batchLoad", "load_many", "loadMany")
@@ -43,7 +44,7 @@ def multiplies(site: QuerySite) -> bool:
     loop = site.loop
     if loop is None or not site.query.uses_loop_variable or not goes_on(loop, site.facts):
         return False
-    if "guarded" in site.notes or "retried" in site.notes or _is_batch_function(site.function.name):
+    if "guarded" in site.notes or not site.notes.keys().isdisjoint(ONE_ROUND) or _is_batch_function(site.function.name):
         return False
     if site.query.lock:
         return False  # rows that are locked one by one are meant to be

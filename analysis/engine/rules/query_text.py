@@ -8,9 +8,10 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `limited`: a limit stands there that cannot be read (`{ where, take }`)
 - `guarded`: inside its loop the query runs only when a map or cache does not know the answer
 - `optional`: it only stands in for a value that was not given (`given or Order.objects.get(...)`)
+- `searched`: its loop looks for the one round in which the query runs (`if row.id == wanted:`)
 - `retried`: its loop is one of attempts
 - `tried`: inside its loop a `try` stands around it
-- `fixed`: the values it writes do not change from round to round
+- `nested`: what it writes brings rows of other tables along (`data: { lines: { create: … } }`)
 - `uses`: how the rest of the function uses the variable that holds the rows, as words with counts: `len:1 bool:2`
 """
 
@@ -46,6 +47,7 @@ _UNREAD_LIMIT = re.compile(r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcu
 _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
 )
+_NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
 _STAND_IN = re.compile(
     r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s*$|\?\?"
     r"|\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\n[^\n]*\Z"
@@ -122,6 +124,12 @@ def _loop_notes(
     before = "\n".join(lines[first - 1 : query.line - 1])
     if _GUARD.search(before):
         yield "guarded", "1"
+    names = "|".join(re.escape(name) for name in loop.variables)
+    indent = len(lines[query.line - 1]) - len(lines[query.line - 1].lstrip())
+    for match in re.finditer(rf"^([ \t]*)if\s*\(?(?:{names})(?:\.\w+)?\s*={{2,3}}\s*[\w.]+\)?\s*[:{{]$", before, re.M):
+        if len(match[1]) < indent:
+            yield "searched", "1"
+            break
     if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:
         yield "retried", "1"
     depth = 0
@@ -129,20 +137,8 @@ def _loop_notes(
         depth = depth + 1 if match[1] else max(0, depth - 1)
     if depth:
         yield "tried", "1"
-    data = re.search(r"\bdata:\s*\{", text)
-    if data is not None and loop.kind != "while":
-        written = text[data.end() : _closing(text, data.end())]
-        if not any(re.search(rf"\b{re.escape(name)}\b", written) for name in loop.variables):
-            yield "fixed", "1"
-
-
-def _closing(text: str, start: int) -> int:
-    level = 1
-    for match in _BRACKET.finditer(text, start):
-        level += 1 if match[0] in "([{" else -1
-        if level == 0:
-            return match.start()
-    return len(text)
+    if _NESTED.search(text):
+        yield "nested", "1"
 
 
 def _uses(query: Query, lines: list[str], file: SourceFile) -> Counter[str]:

@@ -1,0 +1,152 @@
+"""Rows are written, or a transaction committed, one by one in a loop."""
+
+import re
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.facts import FunctionFlag
+from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import Queries, QuerySite, runs_by_hand
+from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, goes_on, rounds, size_of
+from analysis.engine.severity import MILDER
+
+RULE = Rule(
+    id="perf-write-in-loop",
+    type="row_by_row_write",
+    category=Category.PERFORMANCE,
+    title="Row by row write",
+    severity=Severity.WARNING,
+    points=4,
+    suggestion="Collect the objects and write them with one bulk call in batches of a few hundred.",
+    ladder=Ladder.READ,
+)
+
+_VERBS = {"insert": "inserted", "update": "updated", "delete": "deleted"}
+_BULK = {
+    ("django", "insert"): "`bulk_create(rows, batch_size=500)`",
+    ("django", "update"): "`bulk_update(rows, fields, batch_size=500)`",
+    ("django", "delete"): "`filter(pk__in=keys).delete()`",
+    ("sqlalchemy", "insert"): "`session.execute(insert(Model), rows)`",
+    ("sqlalchemy", "update"): "`session.execute(update(Model), rows)`",
+    ("sqlalchemy", "delete"): "`delete(Model).where(Model.id.in_(keys))`",
+    ("prisma", "insert"): "`createMany({ data: rows })`",
+    ("prisma", "delete"): "`deleteMany({ where: { id: { in: keys } } })`",
+    ("sql", "insert"): "`executemany` or an INSERT with many rows",
+}
+_ALWAYS_ONE_BY_ONE = frozenset({"update", "upsert"})  # of Prisma: no bulk call takes other values for each row
+_BY_KEY = frozenset({"get_or_create", "update_or_create", "upsert"})
+_REMOTE = re.compile(r"(?i)send|mail|fetch|upload|https?\b|requests\.|runTask|publish|putPdf|putFile|s3\b")
+_SIGNALS = ("pre_save", "post_save", "pre_delete", "post_delete")
+_OUTSIDE_BULK = frozenset({"save", "delete"})
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Writes on the data of a loop, and commits inside one."""
+    queries = codebase.queries
+    listeners = _listeners(codebase)
+    for site in queries.sites:
+        if site.query.loop >= 0 and _repeats(site):
+            yield _finding(site, listeners, queries, codebase)
+
+
+def _repeats(site: QuerySite) -> bool:
+    loop, query = site.loop, site.query
+    if loop is None or not goes_on(loop, site.facts) or not site.notes.keys().isdisjoint(ONE_ROUND):
+        return False
+    if query.operation == "commit":
+        return query.terminal in ("commit", "flush")
+    return site.is_write and query.uses_loop_variable and not query.terminal.startswith("bulk")
+
+
+def _listeners(codebase: Codebase) -> str:
+    """Decorators that connect functions to the signals of writes, as one text to look models up in."""
+    return " ".join(
+        decorator
+        for _, facts in codebase.sources()
+        for function in facts.functions
+        for decorator in function.decorators
+        if "receiver" in decorator and any(signal in decorator for signal in _SIGNALS)
+    )
+
+
+def _finding(site: QuerySite, listeners: str, queries: Queries, codebase: Codebase) -> Finding:
+    loop, query = site.loop, site.query
+    driver = queries.driver(site.path, loop) if loop is not None else None
+    side_effect = _side_effect(site, listeners, codebase)
+    severity = queries.severity(site.volume, driver)
+    if "tried" in site.notes or side_effect:
+        severity = Severity.INFO
+    is_milder = runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
+    return Finding(
+        rule_id=RULE.id,
+        file=site.path,
+        line=site.line,
+        message=_message(site, side_effect),
+        function=site.function.name,
+        anchor=query.anchor,
+        suggestion=_suggestion(site),
+        severity=severity,
+        confidence=_confidence(site),
+        table=site.table,
+        volume=site.volume if site.table else None,
+        tags=frozenset({MILDER}) if is_milder else frozenset(),
+    )
+
+
+def _has_no_bulk_form(site: QuerySite) -> bool:
+    return site.query.orm == "prisma" and (site.query.terminal in _ALWAYS_ONE_BY_ONE or "nested" in site.notes)
+
+
+def _waits_for_others(site: QuerySite) -> bool:
+    """Whether every round also talks to another service: then the write is not what takes the time."""
+    loop = site.loop
+    return loop is not None and any(_REMOTE.search(call.callee) for call in loop.calls)
+
+
+def _confidence(site: QuerySite) -> Confidence:
+    """High where one bulk call plainly does the same."""
+    query = site.query
+    is_plain = site.schema is not None and query.terminal not in _BY_KEY and not _has_no_bulk_form(site)
+    is_plain = is_plain and not (query.orm == "prisma" and query.operation == "insert" and query.variable)
+    return Confidence.HIGH if is_plain or site.query.operation == "commit" else Confidence.MEDIUM
+
+
+def _side_effect(site: QuerySite, listeners: str, codebase: Codebase) -> str:
+    """Why a bulk call would not do the same, if that is known."""
+    if site.schema is None or site.query.orm != "django" or site.query.terminal not in _OUTSIDE_BULK | {"create"}:
+        return ""
+    name = site.schema.name
+    if f"sender={name}" in listeners or f".{name}" in listeners:
+        return f"signals of `{name}` do not fire for bulk calls"
+    own = "delete" if site.query.operation == "delete" else "save"
+    functions = codebase.files[site.schema.entry.path].functions
+    if any(
+        each.owner == name and each.name.endswith(f".{own}") and each.flags & FunctionFlag.METHOD for each in functions
+    ):
+        return f"bulk calls pass by `{name}.{own}`"
+    return ""
+
+
+def _message(site: QuerySite, side_effect: str) -> str:
+    query = site.query
+    if query.operation == "commit":
+        return f"`{query.terminal}` runs once per {rounds(site.loop)}"
+    what = site.label if site.schema is not None or query.model else "A row"
+    verb = "looked up and written" if query.terminal in _BY_KEY else _VERBS[query.operation]
+    text = f"{what} is {verb} once per {rounds(site.loop)}{size_of(site)}"
+    return f"{text}; note that {side_effect}" if side_effect else text
+
+
+def _suggestion(site: QuerySite) -> str:
+    query = site.query
+    if query.operation == "commit":
+        return "Commit once after the loop, or once per batch of a few hundred rows."
+    if query.orm == "prisma" and query.terminal in _ALWAYS_ONE_BY_ONE:
+        return "Group the rows that get equal values into one `updateMany`, or write all with one `$executeRaw`."
+    if query.terminal in _BY_KEY:
+        return "Load the rows that exist with one query and write the others with `bulk_create(update_conflicts=True)`."
+    bulk = _BULK.get((query.orm, query.operation))
+    if query.orm == "django" and query.operation == "update" and query.terminal == "update":
+        return "Load the rows and write them with one `bulk_update`, or with one `update` and a `Case` expression."
+    return f"Collect the rows in the loop and write them after it with {bulk}." if bulk else ""

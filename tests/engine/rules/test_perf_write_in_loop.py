@@ -1,0 +1,83 @@
+import pytest
+
+from tests.engine.rules.shop import findings, lines
+
+RULE = "perf-write-in-loop"
+
+FLAGGED = [
+    ("shop/work.py", "def f(rows):\n    for row in rows:\n        Line.objects.create(amount=row.amount)", 3),
+    ("shop/work.py", "def f():\n    for o in Order.objects.all():\n        o.total = 1\n        o.save()", 4),
+    ("shop/work.py", "def f(rows):\n    for row in rows:\n        Line.objects.filter(pk=row.pk).delete()", 3),
+    (
+        "shop/work.py",
+        "def f(session, rows):\n    for row in rows:\n        session.add(row)\n        session.commit()",
+        4,
+    ),
+    (
+        "shop/work.ts",
+        "async function f(rows) {\n  for (const row of rows) {\n    await prisma.line.create({ data: row });\n}}",
+        3,
+    ),
+]
+FINE = [
+    ("shop/work.py", "def f(rows):\n    Line.objects.bulk_create([Line(amount=row.amount) for row in rows])"),
+    ("shop/work.py", "def f():\n    for amount in (1, 2, 3):\n        Line.objects.create(amount=amount)"),
+    ("shop/work.py", "def f(rows):\n    for chunk in chunks(rows):\n        Line.objects.bulk_create(chunk)"),
+    ("shop/work.py", "def f(session, rows):\n    for row in rows:\n        session.add(row)\n    session.commit()"),
+    ("shop/work.py", "def f(order):\n    order.save()"),
+    (
+        "shop/work.py",
+        "def f(rows, key):\n    for row in rows:\n        if row.key == key:\n            Line.objects.create(a=row.a)",
+    ),
+    ("shop/work.ts", "const f = async (rows) => prisma.line.createMany({ data: rows.map((row) => row) });"),
+]
+
+
+@pytest.mark.parametrize(("path", "source", "line"), FLAGGED)
+def test_a_write_or_commit_for_every_round_is_found(path, source, line):
+    assert lines(RULE, source, path) == [line]
+
+
+@pytest.mark.parametrize(("path", "source"), FINE)
+def test_one_write_for_all_is_fine(path, source):
+    assert lines(RULE, source, path) == []
+
+
+def test_the_finding_names_the_bulk_call_of_the_orm():
+    (finding,) = findings(
+        RULE,
+        "def f(rows):\n    for row in rows:\n        Line.objects.create(amount=row.amount)",
+        volumes={"Line": "XXL"},
+    )
+    assert finding.message == (
+        "`Line` is inserted once per `row` of the loop over `rows` (line 4) (table `shop_line`, XXL)"
+    )
+    assert "bulk_create" in finding.suggestion
+    assert (finding.severity, finding.confidence, finding.points) == ("critical", "high", 12)
+
+
+def test_it_silences_the_query_rule_on_its_line():
+    source = "def f(rows):\n    for row in rows:\n        Line.objects.create(amount=row.amount)"
+    assert findings("perf-n-plus-one-query", source) == []
+
+
+WORTH_KNOWING = [
+    "def f(rows):\n    for row in rows:\n        try:\n            Line.objects.create(amount=row.amount)\n"
+    "        except ValueError:\n            log(row)\n",
+    "@receiver(post_save, sender=Line)\ndef listen(**kw):\n    pass\n"
+    "def f(rows):\n    for row in rows:\n        Line.objects.create(amount=row.amount)\n",
+    "def f(rows):\n    for row in rows:\n        send_mail(row)\n        Line.objects.create(amount=row.amount)\n",
+]
+
+
+@pytest.mark.parametrize("source", WORTH_KNOWING)
+def test_rows_that_go_their_own_way_a_listener_or_a_letter_make_it_worth_knowing_only(source):
+    (finding,) = findings(RULE, source)
+    assert finding.severity == "info"
+
+
+def test_prisma_has_no_bulk_form_for_updates_with_other_values():
+    source = "for (const row of rows) {\n  await prisma.line.update({ where: { id: row.id } });\n}"
+    (finding,) = findings(RULE, source, "shop/work.ts")
+    assert (finding.severity, finding.confidence) == ("info", "medium")
+    assert "updateMany" in finding.suggestion
