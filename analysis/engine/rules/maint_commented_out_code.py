@@ -45,11 +45,22 @@ _PROSE = re.compile(
 )
 
 
+# The cheapest question: could the first line be code at all?
+_PROMISING = {
+    "python": re.compile(
+        rb"#+\s*(?:[\w.\[\]'\"]+ ?[-+*/|]?=[^=]|[\w.]+\(|@\w|[)\]}]|(?:def|class|if|elif|for|while|with|try|except|else|finally|return"
+        rb"|raise|from|import|pass|break|continue|await)\b)"
+    ),
+    "go": re.compile(rb"/[/*]\s*(?:[\w.,\[\] ]{1,40}:?= |[\w.]+\(|(?:if|for|switch|func|defer|go|var|return)\b|[})])"),
+}
+_BRACED_ENDS = frozenset(b";{})],/")
 _ANNOUNCED = re.compile(rb"(?://|#|\*)[^\n]*:[ \t]*\n\s*\Z")  # the comment before says that an example follows
 
 
 def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
     source, start = file.source, comment.start_byte
+    if not _is_promising(comment, file):
+        return
     line_start = source.rfind(b"\n", 0, start) + 1
     sign = b"#" if file.language == "python" else b"//"
     if source.startswith(sign, start):
@@ -74,6 +85,13 @@ def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
             else f"`{first}` is commented out",
             severity="warning" if len(written) >= LONG_BLOCK else "",
         )
+
+
+def _is_promising(comment: Node, file: SourceFile) -> bool:
+    pattern = _PROMISING.get(file.language)
+    if pattern is None:
+        return file.source[comment.end_byte - 1] in _BRACED_ENDS
+    return pattern.match(file.source, comment.start_byte, comment.end_byte) is not None
 
 
 def _is_continued(source: bytes, line_start: int, sign: bytes) -> bool:

@@ -30,6 +30,7 @@ GRAVE_EXCESS = 1.5  # points above the base when it names a bug or security
 _WORD = re.compile(
     rb"(?:^|[\n.!?:(])[\s/*#!<-]*((?:TODO|FIXME|HACK|XXX)\b|(?:todo|fixme|Todo|Fixme)(?=\s*[:!(-]))([^\n]*)"
 )
+_WORDS = (b"TODO", b"FIXME", b"HACK", b"XXX", b"odo", b"ixme")
 _OWNED = re.compile(
     rb"^\s*\(\s*[\w@#./: -]+\)|^\s*\[[\w@#./: -]+\]|@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://|\bgh-\d+|^\s*:?\s*[a-z]{2,12}:\s|[Ii]ssue \d+"
 )
@@ -41,7 +42,8 @@ _URGENT = (b"FIXME", b"HACK", b"XXX")
 
 def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
     start, end = comment.start_byte, comment.end_byte
-    found = _WORD.search(file.source[start:end])
+    text = file.source[start:end]
+    found = _WORD.search(text) if any(word in text for word in _WORDS) else None
     if found is None:
         return
     if _BEFORE.search(file.source, max(0, start - 200), start):
@@ -50,12 +52,12 @@ def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
     around = found[2] + (more[0] if more is not None else b"")
     if _OWNED.search(found[2].rstrip(b"*/ ")) or re.search(rb"@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://", around):
         return
-    text = short(found[2].decode("utf-8", "replace").strip(" :-*/"), 70)
+    said = short(found[2].decode("utf-8", "replace").strip(" :-*/"), 70)
     word = found[1].decode().upper()
     yield file.mark(
         RULE.id,
         comment,
-        f"`{word}` without owner or issue: {text}" if text else f"`{word}` says neither what nor who",
+        f"`{word}` without owner or issue: {said}" if said else f"`{word}` says neither what nor who",
         excess=GRAVE_EXCESS if _GRAVE.search(found[2]) else 0.0,
         data={"urgent": "yes"} if found[1] in _URGENT else None,
     )

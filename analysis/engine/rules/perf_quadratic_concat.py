@@ -23,9 +23,8 @@ RULE = Rule(
 
 SMALL_LOOP = 20  # rounds that are known to be few
 
-_GROWS = re.compile(rb"([\w.]+)\s*(?:\+=|=\s*(?:\1|\(\1)\s*\+(?!\+))\s*")
-_LIST_GROWS = re.compile(rb"([\w$]+)\s*=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\s*\.\.\.\1\b)")
-_PYTHON_LIST = re.compile(rb"(\w+)\s*=\s*\1\s*\+\s*\[")
+_GROWS = re.compile(rb"([\w.]++)\s*+(?:\+=|=\s*(?:\1|\(\1)\s*\+(?!\+))\s*")
+_LIST_GROWS = re.compile(rb"([\w$]++)\s*+=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\s*\.\.\.\1\b)")
 _TEXT = re.compile(r"""^([rbfuRBFU]{0,2}["'`]|String\.valueOf|string\(|str\()""")
 _BYTES = re.compile(r"""^(b["']|bytes\()""")
 _LEAVES = re.compile(rb"\s*;?\s*(return|break)\b")
@@ -52,8 +51,7 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_list(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    pattern = _PYTHON_LIST if file.language == "python" else _LIST_GROWS
-    found = pattern.match(file.source, statement.start_byte)
+    found = _LIST_GROWS.match(file.source, statement.start_byte)
     if found is not None and _repeats(statement, file):
         name = found[1].decode("utf-8", "replace")
         if _is_outside(name, statement, file):
@@ -61,7 +59,7 @@ def look_at_list(statement: Node, file: SourceFile) -> Iterator[Mark]:
                 RULE.id,
                 statement,
                 f"`{name}` is copied whole in every round of the loop",
-                suggestion=f"Add to it in place (`{name}.{'append' if file.language == 'python' else 'push'}(...)`).",
+                suggestion=f"Add to it in place (`{name}.push(...)`).",
             )
 
 
@@ -121,7 +119,6 @@ WATCHES = (
     Watch("augmented_assignment", look_at_growth, PYTHON),
     Watch("assignment_expression", look_at_growth, JAVA),
     Watch("assignment_statement", look_at_growth, GO),
-    Watch("assignment", look_at_list, PYTHON),
     Watch("assignment_expression", look_at_list, SCRIPT),
     Watch("call", look_at_reduce, SCRIPT, names=frozenset({"reduce"})),
 )

@@ -35,7 +35,8 @@ _RECEIVERS = re.compile(
 )
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename)$")
 _TO_NOWHERE = re.compile(r"\b(io|ioutil)\.Discard\b|\bos\.Std(out|err)\b")
-_CALL = re.compile(rb"(?:go\s+|defer\s+)?[\w.]+(\([^()\n]*\)\.\w+)?\(")
+_CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\w+)\(")
+_LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_FAILING, *_METHODS))
 _REASONED = re.compile(rb"[^\n]*(//|/\*)\s*\w")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*:?=\s*")
 _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*=(?!=)\s*([^\n]*)")
@@ -43,7 +44,8 @@ _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*=(?!=)\s*([^\n]*)")
 
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """A call whose results nobody takes, also one started by `go` or `defer`."""
-    if _CALL.match(file.source, statement.start_byte) is None or not statement.named_child_count:
+    found = _CALL.match(file.source, statement.start_byte)
+    if found is None or (found[1] and found[2] not in _LAST_NAMES):
         return
     call = statement.named_children[0]
     if call.type == "call_expression" and (name := _failing(call, file)):

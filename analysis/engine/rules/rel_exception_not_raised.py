@@ -21,7 +21,7 @@ RULE = Rule(
     languages=(*PYTHON, *SCRIPT, *JAVA),
 )
 
-_CREATED = re.compile(rb"(new\s+)?([\w$]+\.)*[A-Z]\w*(Error|Exception)\(|(new\s+)?Error\(")
+_CREATED = re.compile(rb"(?:new\s+)?[\w$.]*(?:Error|Exception)\(")
 _NOT_IMPLEMENTED = re.compile(rb"raise\s+NotImplemented\b(?!Error)")
 _BRACKET = re.compile(rb"assert\s*\(")
 _CREATIONS = frozenset({"call", "call_expression", "new_expression", "object_creation_expression"})
@@ -32,7 +32,8 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     created = statement.named_children[0]
     callee = file.callee(created) if created.type in _CREATIONS else ""
-    if callee.endswith(("Error", "Exception")) and not _is_something_else(callee, file):
+    is_exception = callee.endswith(("Error", "Exception")) and callee.rpartition(".")[2][:1].isupper()
+    if is_exception and not _is_something_else(callee, file):
         name = callee.rpartition(".")[2]
         yield file.mark(RULE.id, created, f"`{name}` is created and dropped; nothing is raised here")
 

@@ -32,6 +32,7 @@ _WRITES = re.compile(
     r"|^(this\.|self\.)?_?(save|create|update|delete|insert|persist|publish|enqueue|write|store)([A-Z_]\w*)?$"
 )
 _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
+_PYTHON_CALL = re.compile(rb"(?:self\.)?\w+\(")
 _OPERATORS = frozenset({"&&", "||", "??"})
 _MAPPED = re.compile(r"\.(map|flatMap)$")
 _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])loop(\(\))?\.create_task$")
@@ -57,7 +58,7 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
 
 
 def look_at_python_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if not async_functions(file) or statement.named_child_count != 1:
+    if _PYTHON_CALL.match(file.source, statement.start_byte) is None or not async_functions(file):
         return
     call = statement.named_children[0]
     if call.type != "call":

@@ -13,10 +13,8 @@ def python(start, body, tail=""):
     ("start", "body", "severity"),
     [
         ("s = ''", "s += str(x)", "info"),
-        ("s = ''", "s = s + x", None),
         ("self.s = ''", "self.s += x", ""),
         ("s = b''", "s += x", ""),
-        ("s = []", "s = s + [x]", ""),
         ("s = 0", "s += x", None),
         ("s = []", "s += [x]", None),
         ("pass", "s = ''; s += x", None),
