@@ -1,0 +1,130 @@
+"""One operation is started at once for every element of a collection of unknown size."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import assigned_values, function_text, short
+
+RULE = Rule(
+    id="risk-unbounded-concurrency",
+    type="unbounded_concurrency",
+    category=Category.RUNTIME_RISK,
+    title="Unlimited fan-out",
+    severity=Severity.WARNING,
+    points=2,
+    suggestion="Limit the fan-out (semaphore, worker pool, `p-limit`): 10,000 items open 10,000 connections.",
+    confidence=Confidence.MEDIUM,
+)
+
+SMALL = 20  # elements that are known to be few
+
+_LIMITS = re.compile(
+    r"[sS]emaphore|p-?[lL]imit|pMap|limit\(|limiter|SetLimit|chunk|batch|slice\(|CapacityLimiter|worker|<-\s*sem|sem\s*<-|tokens?\s*<-|pool"
+)
+_MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
+_IO = re.compile(
+    r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex|sequelize|storage)\b[\w.?]*\("
+    r"|\bawait\s+[\w.]*(send|save|create|update|delete|upload|download|load|get|post|put|insert|query|publish|fetch|read|write)\w*\("
+    r"|=>\s*[\w.]*(send|save|create|update|delete|upload|download|load|post|put|insert|query|publish|fetch|read|write)\w*\(",
+    re.IGNORECASE,
+)
+
+
+def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Script: `Promise.all(items.map(...))` with I/O inside."""
+    if file.callee(call) not in ("Promise.all", "Promise.allSettled") or file.language == "tsx":
+        return
+    given = file.arguments(call)[0]
+    mapped = _MAPPED.match(file.text(given[0])) if len(given) == 1 and given[0].type == "call_expression" else None
+    if mapped is None or not _IO.search(file.text(given[0])) or _LIMITS.search(function_text(call, file)):
+        return
+    collection = mapped[1]
+    if (
+        collection.startswith(("[", "Object."))
+        or re.fullmatch(r"[A-Z0-9_.]+", collection)
+        or _is_small(collection, call, file)
+    ):
+        return
+    yield file.mark(RULE.id, call, f"All of `{short(collection, 40)}` start at once, however many there are")
+
+
+def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: `asyncio.gather(*[f(x) for x in xs])`."""
+    given = file.arguments(call)[0]
+    if file.callee(call) != "asyncio.gather" or len(given) != 1 or given[0].type != "list_splat":
+        return
+    splat = file.text(given[0]).lstrip("* ")
+    comprehension = re.search(r"\bin\s+([\w.()\[\]]+)\s*(?:if\b.*)?[\])]?$", splat, re.DOTALL)
+    if comprehension is None or _LIMITS.search(function_text(call, file)):
+        return
+    started = re.match(r"[\[(]?\s*(?:asyncio\.create_task\()?(?:self\.)?(\w+)\(", splat)
+    if started is not None and _is_limited_inside(started[1], file):
+        return
+    collection = comprehension[1]
+    if collection.startswith(("range(", "[", "(")) or collection.isupper():
+        return
+    yield file.mark(RULE.id, call, f"All of `{short(collection, 40)}` start at once, however many there are")
+
+
+def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go: `go f(x)` for every element of a range."""
+    index = file.loop_of(statement) if file.in_loop(statement) else None
+    if index is None or not file.loops[index].variables or 0 < file.loops[index].bound <= SMALL:
+        return
+    loop = file.loops[index]
+    head = file.source[loop.node.start_byte : loop.node.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
+    if "range" not in head or _LIMITS.search(function_text(statement, file)):
+        return
+    collection = head.rpartition("range")[2].strip()
+    if re.search(r"worker|concurren|parallel|shard|num|\b\d+\b", collection, re.IGNORECASE):
+        return
+    yield file.mark(
+        RULE.id, statement, f"A goroutine starts for each of `{short(collection, 40)}`, however many there are"
+    )
+
+
+def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Java: a pool that grows without end."""
+    if file.callee(call) == "java.util.concurrent.Executors.newCachedThreadPool":
+        message = "`newCachedThreadPool` starts a thread for every task that finds none free"
+        yield file.mark(RULE.id, call, message, suggestion="Use a pool of fixed size with a bounded queue.")
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A script is watched by whoever runs it."""
+    if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
+        return place.finding(mark, severity=Severity.INFO)
+    return place.finding(mark)
+
+
+def _is_small(collection: str, call: Node, file: SourceFile) -> bool:
+    """Whether a local name stands for a short literal list."""
+    if not re.fullmatch(r"\w+", collection):
+        return False
+    values = assigned_values(collection, call, file)
+    return bool(values) and all(value.type == "array" and value.named_child_count <= SMALL for value in values)
+
+
+def _is_limited_inside(name: str, file: SourceFile) -> bool:
+    """Whether the coroutine function takes a semaphore itself."""
+    return any(
+        each.name.rpartition(".")[2] == name and _LIMITS.search(file.text(each.node)) is not None
+        for each in file.functions[1:]
+    )
+
+
+WATCHES = (
+    Watch("call", look_at_all, SCRIPT, names=frozenset({"all", "allSettled"})),
+    Watch("call", look_at_gather, PYTHON, names=frozenset({"gather"})),
+    Watch("go", look_at_go, GO),
+    Watch("call", look_at_thread, JAVA, names=frozenset({"newCachedThreadPool"})),
+)

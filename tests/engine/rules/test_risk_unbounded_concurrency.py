@@ -1,0 +1,62 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, lines_of
+
+RULE = "risk-unbounded-concurrency"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("await Promise.all(users.map((u) => mailer.send(u)));", [2]),
+        ("await Promise.all(users.map(async (u) => { await fetch(u.url); }));", [2]),
+        ("await Promise.all([a, b].map((u) => mailer.send(u)));", []),
+        ("const two = [a, b]; await Promise.all(two.map((u) => mailer.send(u)));", []),
+        ("await Promise.all(users.map((u) => limit(() => mailer.send(u))));", []),
+        ("await Promise.all(users.map((u) => u.name));", []),
+        ("await pMap(users, (u) => mailer.send(u), { concurrency: 8 });", []),
+        ("await Promise.all([load(), save()]);", []),
+    ],
+)
+def test_script(body, lines):
+    assert lines_of(RULE, f"async function f(users) {{\n{body}\n}}", "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("await asyncio.gather(*[send(x) for x in xs])", [5]),
+        ("await asyncio.gather(*(send(x) for x in xs))", [5]),
+        ("await asyncio.gather(*[guarded(x) for x in xs])", []),
+        ("await asyncio.gather(*[send(x) for x in range(3)])", []),
+        ("await asyncio.gather(send(1), send(2))", []),
+    ],
+)
+def test_python(body, lines):
+    head = "import asyncio\nasync def guarded(x):\n    async with semaphore: await send(x)\n"
+    assert lines_of(RULE, f"{head}async def f(xs):\n    {body}\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("for _, x := range xs {\ngo send(x)\n}", [4]),
+        ("sem := make(chan int, 3)\nfor _, x := range xs {\nsem <- 1\ngo send(x)\n}", []),
+        ("for i := 0; i < 3; i++ {\ngo send(i)\n}", []),
+        ("for {\nconn := l.Accept()\ngo serve(conn)\n}", []),
+    ],
+)
+def test_go(body, lines):
+    assert lines_of(RULE, f"package a\nfunc f(xs []int) {{\n{body}\n}}\n", "go") == lines
+
+
+def test_java():
+    head = "import java.util.concurrent.Executors;\nclass A { void f() {\n"
+    assert lines_of(RULE, head + "Executors.newCachedThreadPool(); } }", "java") == [3]
+    assert lines_of(RULE, head + "Executors.newFixedThreadPool(8); } }", "java") == []
+
+
+def test_in_a_script_it_is_worth_knowing_only():
+    source = "export async function f(users) {\n  await Promise.all(users.map((u) => mailer.send(u)));\n}\n"
+    assert [str(each.severity) for each in findings_of(RULE, {"src/f.ts": source})] == ["warning"]
+    assert [str(each.severity) for each in findings_of(RULE, {"scripts/f.ts": source})] == ["info"]
