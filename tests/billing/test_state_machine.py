@@ -43,6 +43,7 @@ class Truth:
     provider: str
     id: str
     plan: str
+    anchor: datetime
     start: datetime
     end: datetime
     status: str = "active"
@@ -75,7 +76,7 @@ class Billing(RuleBasedStateMachine):
         self._tick()
         self.serial += 1
         end = next_period_end(self.now, self.now, "monthly")
-        self.truth = Truth(provider, f"{provider}_{self.serial}", plan, self.now, end)
+        self.truth = Truth(provider, f"{provider}_{self.serial}", plan, self.now, self.now, end)
         self._tell_state()
         self._tell_payment()
 
@@ -90,7 +91,8 @@ class Billing(RuleBasedStateMachine):
     @rule()
     def renew(self) -> None:
         self.now = self.truth.end
-        self.truth.start, self.truth.end = self.now, next_period_end(self.truth.start, self.now, "monthly")
+        self.truth.start = self.now
+        self.truth.end = next_period_end(self.truth.anchor, self.now, "monthly")
         self.truth.status = "active"
         self._tell_state()
         self._tell_payment()

@@ -89,7 +89,11 @@ class Cardpay(Loopback):
         return 200, {"id": session_id, "object": "checkout.session", "url": f"{self.url}/pay/{session_id}"}
 
     def portal(self, asked: Asked) -> Answer:
-        return 200, {"id": "bps_1", "object": "billing_portal.session", "url": f"{self.url}/portal/{asked.body['customer']}"}
+        return 200, {
+            "id": "bps_1",
+            "object": "billing_portal.session",
+            "url": f"{self.url}/portal/{asked.body['customer']}",
+        }
 
     def list_invoices(self, asked: Asked) -> Answer:
         chosen = [invoice for invoice in self.invoices if invoice["subscription"] == asked.query["subscription"]]

@@ -36,6 +36,8 @@ class Walletpay(Loopback):
             "start_time": stamp(now),
             "subscriber": {"email_address": "payer@example.org", "payer_id": payer_id(number)},
             "billing_info": {
+                "outstanding_balance": {"currency_code": "USD", "value": "0.00"},
+                "failed_payments_count": 0,
                 "next_billing_time": stamp(now + timedelta(days=30)),
                 "last_payment": {"amount": {"currency_code": "USD", "value": "29.00"}, "time": stamp(now)},
             },
