@@ -1,5 +1,6 @@
 """The card provider, through its official client pointed at CARDPAY_API_URL."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,6 +24,8 @@ INTERVALS = {BillingCycle.MONTHLY: "month", BillingCycle.ANNUAL: "year"}
 MISSING = "resource_missing"
 
 log = structlog.get_logger("billing")
+# The client writes a line for every call and quotes the provider's error messages; ours say enough.
+logging.getLogger("stripe").setLevel(logging.WARNING)
 
 
 class _Transport(stripe.HTTPClient):
