@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, short
+from analysis.engine.rules.reading import assigned_values, is_short_list, short
 
 RULE = Rule(
     id="perf-quadratic-concat",
@@ -67,6 +67,9 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     if len(given) != 2 or given[0].type not in ("arrow_function", "function_expression"):
         return
+    start, end = file.dialect.callee(call)
+    if is_short_list(file.source[start:end].decode("utf-8", "replace").rpartition(".")[0], call, file):
+        return
     text = file.text(given[0])
     accumulator = re.match(r"(?:async\s*)?(?:function\s*\w*\s*)?\(\s*([\w$]+)", text)
     if accumulator is None:
@@ -86,7 +89,9 @@ def _repeats(statement: Node, file: SourceFile) -> bool:
     loop = file.loop_of(statement) if file.in_loop(statement) else None
     if loop is None or 0 < file.loops[loop].bound <= SMALL_LOOP:
         return False
-    return _LEAVES.match(file.source, statement.end_byte) is None
+    if _LEAVES.match(file.source, statement.end_byte):
+        return False
+    return not is_short_list(file.loops[loop].iterable, file.loops[loop].node, file)
 
 
 def _start_of(name: str, statement: Node, file: SourceFile) -> str | None:

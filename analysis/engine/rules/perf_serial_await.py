@@ -35,6 +35,7 @@ _DEPENDS = re.compile(
 _CONNECTION = re.compile(
     r"(^|\.)(tx|trx|transaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream|ws|socket|step|io)\."
 )
+_SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?)/")
 _NOT_REMOTE = re.compile(
     r"(^|\.)(next|read|readline|write|drain|push|append|put|acquire|wait|json|text|sleep|send_json|nextTick)$"
 )
@@ -67,7 +68,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """A request waits for the sum of them."""
     if place.in_request_path:
         return place.finding(mark, severity=Severity.WARNING)
-    return None if place.kind is FileKind.SCRIPT else place.finding(mark)
+    if place.kind is FileKind.SCRIPT or _SEEDS.search(place.path):
+        return None
+    return place.finding(mark)
 
 
 def _carries(node: Node, body: str, file: SourceFile) -> bool:

@@ -101,6 +101,19 @@ def _expression_at(start: int, file: SourceFile) -> Node:
     return node.named_children[0] if node.type == "expression_list" and node.named_child_count == 1 else node
 
 
+def is_short_list(text: str, node: Node, file: SourceFile, most: int = 20) -> bool:
+    """Whether an iterable is a constant by its spelling, or a local name for a literal of few elements."""
+    if re.fullmatch(r"[A-Z][A-Z0-9_]+", text):
+        return True
+    if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
+        return False
+    values = assigned_values(text, node, file)
+    return bool(values) and all(value.type in _LISTS and value.named_child_count <= most for value in values)
+
+
+_LISTS = frozenset({"array", "list", "tuple", "set"})
+
+
 def within(node: Node, stop: frozenset[str] = DEFINITIONS) -> Iterator[Node]:
     """The named nodes below a node in document order, without what stands in nested definitions."""
     pending = list(reversed(node.named_children))

@@ -1,0 +1,113 @@
+"""A list is searched from its start in every round of a loop."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Confidence, Rule, Severity
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import function_text, is_short_list, text_after, text_before
+
+RULE = Rule(
+    id="perf-quadratic-lookup",
+    type="quadratic_lookup",
+    category=Category.PERFORMANCE,
+    title="Search of a list in a loop",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="Build a set or map before the loop.",
+    confidence=Confidence.MEDIUM,
+)
+
+_PYTHON_LIST = r"\b{0}\s*(:\s*(list|List)\b[^=\n]*)?=\s*(\[|list\(|sorted\()|\b{0}\s*:\s*(list|List)\["
+_SCRIPT_ARRAY = r"\b{0}\s*(:\s*[\w<>\[\]]+\[\]|:\s*Array<)|\b{0}\s*=\s*(\[|await Promise\.all|Array\.from|Object\.(keys|values)|[\w.]+\.(map|filter)\()"
+_JAVA_LIST = r"\b(Array|Linked)?List<[^=;()]*>\s+{0}\b"
+_ENDS = re.compile(r"^[^\n]*\n?\s*(?:\{?\s*)?(return|break)\b")
+_METHODS = frozenset({"includes", "indexOf", "contains"})
+
+
+def look_at_membership(operation: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: `x in some_list`."""
+    if operation.child_count != 3:
+        return
+    operator, right = operation.child(1), operation.child(2)
+    if operator is None or right is None or operator.type not in ("in", "not in") or right.type != "identifier":
+        return
+    if not file.in_loop(operation):
+        return
+    yield from _searched(operation, file.text(right), _PYTHON_LIST, file)
+
+
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    yield from _by_method(call, _SCRIPT_ARRAY, file)
+
+
+def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
+    yield from _by_method(call, _JAVA_LIST, file)
+
+
+def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
+    given = file.arguments(call)[0]
+    if file.callee(call) != "slices.Contains" or not given or not file.in_loop(call):
+        return
+    name = file.text(given[0])
+    if re.fullmatch(r"\w+", name) and _is_outside(name, call, file):
+        yield _mark(call, name, file)
+
+
+def _by_method(call: Node, list_pattern: str, file: SourceFile) -> Iterator[Mark]:
+    receiver, _, method = file.callee(call).rpartition(".")
+    if method in _METHODS and re.fullmatch(r"[\w$]+", receiver) and file.in_loop(call):
+        yield from _searched(call, receiver, list_pattern, file)
+
+
+def _searched(node: Node, name: str, list_pattern: str, file: SourceFile) -> Iterator[Mark]:
+    """A mark when the name is known to be a list from outside the loop that the loop does not change."""
+    if not re.search(list_pattern.format(re.escape(name)), function_text(node, file)):
+        return
+    if is_short_list(name, node, file, most=10) and not _grows(name, node, file):
+        return
+    if _is_outside(name, node, file) and not _ENDS.match(text_after(node, file)):
+        yield _mark(node, name, file)
+
+
+def _grows(name: str, node: Node, file: SourceFile) -> bool:
+    """Whether the list is filled in the function: a short literal is only its beginning then."""
+    return re.search(rf"\b{re.escape(name)}\.(append|push|add|extend|insert)\(", function_text(node, file)) is not None
+
+
+def _is_outside(name: str, node: Node, file: SourceFile) -> bool:
+    """Whether the list lives longer than a round and nothing is taken out of it in between."""
+    index = file.loop_of(node)
+    if index is None:
+        return False
+    loop = file.loops[index]
+    if name in loop.variables or 0 < loop.bound <= 10:
+        return False
+    word = re.escape(name)
+    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    if re.search(
+        rf"(?<![\w.]){word}(\s*:[^=\n]+)?\s*:?=(?!=)|\b{word}\.(remove|pop|shift|splice|clear|insert|unshift)\b", body
+    ):
+        return False
+    return loop.parent is None or name not in loop.parent.variables or name in text_before(node, file)
+
+
+def _mark(node: Node, name: str, file: SourceFile) -> Mark:
+    return file.mark(
+        RULE.id,
+        node,
+        f"`{name}` is searched from its start in every round of the loop",
+        suggestion=f"Build a set or map of `{name}` before the loop.",
+    )
+
+
+WATCHES = (
+    Watch("comparison_operator", look_at_membership, PYTHON),
+    Watch("call", look_at_script, SCRIPT, names=frozenset({"includes", "indexOf"})),
+    Watch("call", look_at_java, JAVA, names=frozenset({"contains", "indexOf"})),
+    Watch("call", look_at_go, GO, names=frozenset({"Contains"})),
+)
