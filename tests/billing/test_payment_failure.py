@@ -1,0 +1,76 @@
+"""A charge that was refused: past_due, and one letter to the owner per invoice and attempt."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from billing.facts import PaymentFact, PaymentFailure
+from billing.services.inflow import record
+
+pytestmark = pytest.mark.django_db
+
+
+def failure(row, **changes):
+    fields = {
+        "provider": "cardpay",
+        "subscription_id": row.external_id,
+        "occurred_at": timezone.now() + timedelta(hours=1),
+        "invoice_id": "in_1",
+        "amount": Decimal("29.00"),
+        "currency": "usd",
+        "next_attempt_at": datetime(2026, 12, 1, 10, tzinfo=UTC),
+    }
+    return PaymentFailure(**{**fields, **changes})
+
+
+def test_the_plan_stays_and_the_owner_is_written_to_once(by_card, organization, postbox):
+    for _ in range(2):
+        record([failure(by_card)])
+
+    by_card.refresh_from_db()
+    organization.refresh_from_db()
+    assert (by_card.status, organization.plan_id) == ("past_due", "pro")
+    [letter] = postbox()
+    assert letter.to == ["olivia@example.org"]
+    assert letter.subject == "Your payment for Pro failed"
+    assert "29.00 USD" in letter.body
+    assert "2026-12-01 10:00 UTC" in letter.body
+
+
+def test_the_last_attempt_says_what_comes_next(by_card, postbox):
+    record([failure(by_card, attempt=5, next_attempt_at=None)])
+
+    [letter] = postbox()
+    assert "moves to the plan Free" in letter.body
+
+
+def test_every_attempt_has_its_letter(by_card, postbox):
+    record([failure(by_card, attempt=attempt) for attempt in (1, 2, 3)])
+
+    assert len(postbox()) == 3
+
+
+def test_a_payment_heals_it(by_card):
+    at = timezone.now() + timedelta(hours=2)
+    paid = PaymentFact(
+        provider="cardpay",
+        subscription_id=by_card.external_id,
+        occurred_at=at,
+        invoice_id="in_1",
+        amount=Decimal(29),
+        currency="usd",
+    )
+    record([failure(by_card), paid])
+
+    by_card.refresh_from_db()
+    assert by_card.status == "active"
+
+
+def test_a_first_payment_that_fails_gives_no_plan(by_card, organization):
+    type(by_card).objects.update(status="pending")
+    record([failure(by_card)])
+
+    by_card.refresh_from_db()
+    assert by_card.status == "pending"
