@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from analysis.engine.facts import Column, FileFacts, Function, Loop, Model, Query, Relation
+from analysis.engine.facts import Column, FileFacts, Filter, Function, Loop, Model, Query, Relation
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Ladder, Severity, Volume
 from analysis.engine.models import IndexedModel
@@ -29,6 +29,11 @@ _KEYS = frozenset({"pk", "id", "uuid", "guid", "_id"})
 _FLAG = re.compile(
     r"^(is|has|was|can|should)_|^(is|has)[A-Z]|(?i:status|state$|active|enabled|disabled|deleted|archived|published"
     r"|visible|kind$|type$|removed|hidden|internal)"
+)
+_SMALL = re.compile(
+    r"(?i)^tax\w*$|(settings?|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
+    r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
+    r"|provider|integration|theme|site|menu|region|unit)s?$"
 )
 _FIXTURE = re.compile(r"(^|/)(seeds?|seeders?|fixtures?|demo|examples?|samples?)(/|[-_.])|random_data|dummy_data")
 _FIRST_NAME = re.compile(
@@ -76,6 +81,7 @@ class QuerySite:
     query: Query
     schema: Schema | None  # None: the model is not in the index
     volume: Volume
+    is_declared: bool  # the policy names the table's size
     notes: Mapping[str, str]  # what the text around it says, see `rules.query_text`
 
     @property
@@ -99,6 +105,11 @@ class QuerySite:
     def label(self) -> str:
         """How a message calls what is queried."""
         return f"`{self.schema.name if self.schema else self.query.model or 'the database'}`"
+
+    @property
+    def looks_small(self) -> bool:
+        """Whether the table is one of those that stay small by their nature, and nobody declared another size."""
+        return not self.is_declared and _SMALL.search(self.schema.name if self.schema else self.query.model) is not None
 
     @property
     def runs(self) -> bool:
@@ -141,12 +152,16 @@ class QuerySite:
     @property
     def is_narrowed(self) -> bool:
         """Whether a condition other than on flags leaves part of the table only, or cannot be read."""
-        return self.is_unreadable or any(
-            not each.constant
-            and each.operator not in ("null", "other")
-            and not _FLAG.search(each.column.rpartition(".")[2])
-            for each in self.query.filters
-        )
+        return self.is_unreadable or any(self._narrows(each) for each in self.query.filters)
+
+    def _narrows(self, condition: Filter) -> bool:
+        if condition.operator in ("null", "other"):
+            return False
+        if condition.operator in ("like", "contains"):
+            return True
+        name = condition.column.rpartition(".")[2]
+        is_flag = _FLAG.search(name) and not (self.schema is not None and self.schema.is_foreign_key(name))
+        return not condition.constant and not is_flag
 
 
 class Queries:
@@ -180,9 +195,7 @@ class Queries:
 
     def volume_of(self, schema: Schema | None) -> Volume:
         """The declared size of a model's table."""
-        if schema is None:
-            return UNDECLARED
-        return self._codebase.volumes.of(schema.entry.table, schema.name)
+        return self._declared(schema) or UNDECLARED
 
     def driver(self, path: str, loop: Loop) -> QuerySite | None:
         """The query whose rows a loop goes through, when the function shows it."""
@@ -218,6 +231,9 @@ class Queries:
             return None
         return LADDERS[Ladder.READ][driver.volume]
 
+    def _declared(self, schema: Schema | None) -> Volume | None:
+        return self._codebase.volumes.declared(schema.entry.table, schema.name) if schema is not None else None
+
     def _sites(self) -> Iterator[QuerySite]:
         for path, facts in self._codebase.sources():
             if not facts.queries:
@@ -227,7 +243,10 @@ class Queries:
             }
             for position, query in enumerate(facts.queries):
                 schema = self.schema(query.model)
-                yield QuerySite(path, facts, position, query, schema, self.volume_of(schema), notes.get(position, {}))
+                declared = self._declared(schema)
+                volume = declared or UNDECLARED
+                noted = notes.get(position, {})
+                yield QuerySite(path, facts, position, query, schema, volume, declared is not None, noted)
 
     def _full(self, entry: IndexedModel) -> Schema:
         columns: dict[str, Column] = {}

@@ -5,7 +5,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `query`: the query's position in the file's facts, always
 - `opaque`: conditions stand in the chain that cannot be read (`filter(**wanted)`)
 - `own`: steps of the project's own stand in the chain (`Order.objects.open()`), which may do anything
-- `limited`: a limit stands there that cannot be read (`{ where, take }`)
+- `limited`: a limit stands there that cannot be read (`{ where, take }`), or only different values are asked for
 - `guarded`: inside its loop the query runs only when a map or cache does not know the answer
 - `optional`: it only stands in for a value that was not given (`given or Order.objects.get(...)`)
 - `searched`: its loop looks for the one round in which the query runs (`if row.id == wanted:`)
@@ -41,9 +41,11 @@ _DJANGO_STEPS = frozenset(
 _STEP = re.compile(r"\.(\w+)\(")
 _UNREAD_CONDITION = re.compile(r"\.(?:filter|exclude)\(\s*(?:\*|~|Exists\(|[a-z_][\w.]*\s*[,)|&]|self\.|[\w.]+\()")
 _UNREAD_OPTIONS = re.compile(
-    r"\bwhere\s*[,}]|\bwhere\s*:\s*(?!\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
+    r"\bwhere\s*[,}]|\bwhere\s*:(?!\s*\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
 )
-_UNREAD_LIMIT = re.compile(r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\b|Page\b", re.IGNORECASE)
+_UNREAD_LIMIT = re.compile(
+    r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\b|Page\b|\bdistinct\b", re.IGNORECASE
+)
 _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
 )
@@ -95,14 +97,16 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
 
 
 def chain_text(lines: list[str], line: int) -> str:
-    """The text from the start of a line to the end of the line that closes its brackets."""
+    """The text from the start of a line to the end of the line that closes its brackets and ends its chain."""
     parts: list[str] = []
     level = size = 0
     for text in lines[line - 1 : line + 80]:
+        if parts and level <= 0 and not text.lstrip().startswith("."):
+            break
         parts.append(text)
         size += len(text)
         level += sum(1 if bracket in "([{" else -1 for bracket in _BRACKET.findall(text))
-        if level <= 0 or size > LONGEST_CHAIN:
+        if level < 0 or size > LONGEST_CHAIN:
             break
     return "\n".join(parts)
 
@@ -113,7 +117,7 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.orm == "django":
         return _UNREAD_CONDITION.search(text) is not None
     if query.orm == "prisma":
-        return _UNREAD_OPTIONS.search(text) is not None
+        return _UNREAD_OPTIONS.search(text) is not None or (not query.filters and "where" in text)
     return query.orm == "sqlalchemy" and re.search(r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(", text) is not None
 
 

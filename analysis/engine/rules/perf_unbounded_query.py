@@ -1,0 +1,83 @@
+"""A query brings a whole table, or most of it, into memory."""
+
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite, runs_by_hand
+from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.severity import MILDER
+from analysis.engine.volumes import is_large
+
+RULE = Rule(
+    id="perf-unbounded-query",
+    type="unbounded_query",
+    category=Category.PERFORMANCE,
+    title="Query without a bound",
+    severity=Severity.WARNING,
+    points=5,
+    suggestion="Bound the query (a limit, a slice, keyset pages) or stream it in batches.",
+    ladder=Ladder.READ,
+)
+
+# What brings all rows into memory. A Django queryset is loaded as a whole by iterating over it.
+LOADING = frozenset({"iter", "list", "tuple", "set", "frozenset", "sorted", "all", "findMany", "scalars", "fetchall"})
+_WORDS = {
+    "django": "Slice the queryset, page by key, or stream it with `iterator(chunk_size=2000)`",
+    "sqlalchemy": "Add `limit(…)`, page by key, or stream it with `yield_per(1000)`",
+    "prisma": "Add `take` with a `cursor` and page by key",
+    "sql": "Add a `LIMIT`, page by key, or read it through a server-side cursor",
+}
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Reads that run, are materialised, and have neither a limit nor a condition that narrows."""
+    for site in codebase.queries.sites:
+        if is_unbounded(site):
+            yield _finding(site, codebase)
+
+
+def is_unbounded(site: QuerySite) -> bool:
+    """Whether the query loads rows without a limit, by conditions on flags at most. On tables declared large the rows
+    of one foreign key count as too many as well."""
+    query = site.query
+    if query.operation != "select" or query.terminal not in LOADING or site.is_limited or query.streaming:
+        return False
+    if site.is_unreadable or site.looks_small or not (site.schema is not None or query.orm == "prisma"):
+        return False
+    return not site.is_narrowed or (is_large(site.volume) and by_foreign_key_only(site))
+
+
+def by_foreign_key_only(site: QuerySite) -> bool:
+    """Whether the only condition that narrows is on a foreign key."""
+    schema = site.schema
+    narrowing = [each for each in site.query.filters if not each.constant and each.operator == "eq"]
+    return schema is not None and bool(narrowing) and all(schema.is_foreign_key(each.column) for each in narrowing)
+
+
+def _finding(site: QuerySite, codebase: Codebase) -> Finding:
+    query = site.query
+    narrowed = site.is_narrowed
+    conditions = ", ".join(dict.fromkeys(f"`{each.column}`" for each in query.filters))
+    extent = f"all rows with a given {conditions}" if conditions else "all rows"
+    milder = narrowed or runs_by_hand(codebase, site.path)
+    return Finding(
+        rule_id=RULE.id,
+        file=site.path,
+        line=site.line,
+        message=f"{extent[:1].upper()}{extent[1:]} of {site.label} are loaded at once{size_of(site)}",
+        function=site.function.name,
+        anchor=query.anchor,
+        suggestion=_suggestion(site),
+        confidence=Confidence.LOW if narrowed else Confidence.HIGH if site.table else Confidence.MEDIUM,
+        table=site.table,
+        volume=site.volume if site.table else None,
+        tags=frozenset({MILDER}) if milder else frozenset(),
+    )
+
+
+def _suggestion(site: QuerySite) -> str:
+    how = _WORDS.get(site.query.orm, "Bound the query or stream it in batches")
+    declared = f"; `{site.table}` is declared {site.volume}" if is_large(site.volume) else ""
+    return f"{how}{declared}."

@@ -1,0 +1,71 @@
+import pytest
+
+from tests.engine.rules.shop import findings, lines
+
+RULE = "perf-unbounded-query"
+
+FLAGGED = [
+    ("shop/work.py", "def f():\n    return list(Order.objects.all())", 2),
+    ("shop/work.py", "def f():\n    for order in Order.objects.filter(is_paid=True):\n        print(order)", 2),
+    (
+        "shop/work.py",
+        "def f():\n    rows = Order.objects.exclude(status='x')\n    for row in rows:\n        print(row)",
+        2,
+    ),
+    ("shop/work.ts", "const all = await prisma.order.findMany();", 1),
+    ("shop/work.ts", "const all = await prisma.order.findMany({ where: { status: 'open' } });", 1),
+]
+FINE = [
+    ("shop/work.py", "def f():\n    return list(Order.objects.all()[:100])"),
+    ("shop/work.py", "def f():\n    return Order.objects.all()"),
+    ("shop/work.py", "def f():\n    return Order.objects.count()"),
+    ("shop/work.py", "def f(ids):\n    return list(Order.objects.filter(pk__in=ids))"),
+    ("shop/work.py", "def f(x):\n    return list(Order.objects.filter(reference=x))"),
+    ("shop/work.py", "def f(customer):\n    return list(Order.objects.filter(customer=customer))"),
+    ("shop/work.py", "def f(wanted):\n    return list(Order.objects.filter(**wanted))"),
+    (
+        "shop/work.py",
+        "def f(wanted):\n    return list(\n        Order.objects.order_by('pk')\n        .open(wanted)\n    .all())",
+    ),
+    ("shop/work.py", "def f():\n    return list(Order.objects.values_list('status', flat=True).distinct())"),
+    ("shop/work.py", "def f():\n    for o in Order.objects.iterator(chunk_size=500):\n        print(o)"),
+    ("shop/work.py", "def f():\n    return list(Region.objects.all())"),
+    ("shop/work.ts", "const page = await prisma.order.findMany({ take: 100, cursor });"),
+    ("shop/work.ts", "const some = await prisma.order.findMany({ where, take });"),
+    ("shop/work.ts", "const some = await prisma.order.findMany({ where: { id: { in: ids } } });"),
+    ("shop/admin_test.py", "def f():\n    return list(Order.objects.all())"),
+]
+
+
+@pytest.mark.parametrize(("path", "source", "line"), FLAGGED)
+def test_a_query_that_loads_a_table_is_found(path, source, line):
+    assert lines(RULE, source, path) == [line]
+
+
+@pytest.mark.parametrize(("path", "source"), FINE)
+def test_a_query_that_is_bounded_lazy_streamed_or_unreadable_is_fine(path, source):
+    assert lines(RULE, source, path) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "severity"), [("S", "info"), ("M", "warning"), ("XL", "critical"), ("XXL", "critical")]
+)
+def test_the_severity_follows_the_declared_volume(size, severity):
+    (finding,) = findings(RULE, "list(Order.objects.all())", volumes={"Order": size})
+    assert (finding.severity, finding.volume, finding.confidence) == (severity, size, "high")
+
+
+def test_the_finding_speaks_of_the_table():
+    (finding,) = findings(RULE, "list(Order.objects.filter(is_paid=True))", volumes={"shop_order": "XL"})
+    assert finding.message == "All rows with a given `is_paid` of `Order` are loaded at once (table `shop_order`, XL)"
+    assert finding.suggestion.endswith("`shop_order` is declared XL.")
+
+
+def test_a_small_looking_table_counts_once_its_size_is_declared():
+    assert len(findings(RULE, "list(Region.objects.all())", volumes={"Region": "XL"})) == 1
+
+
+def test_rows_of_one_foreign_key_count_on_large_tables_only():
+    source = "def f(customer):\n    return list(Order.objects.filter(customer=customer))"
+    (finding,) = findings(RULE, source, volumes={"Order": "XL"})
+    assert (finding.severity, finding.confidence) == ("warning", "low")
