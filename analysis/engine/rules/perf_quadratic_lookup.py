@@ -25,7 +25,7 @@ RULE = Rule(
 _PYTHON_LIST = r"\b{0}\s*(:\s*(list|List)\b[^=\n]*)?=\s*(\[|list\(|sorted\()|\b{0}\s*:\s*(list|List)\["
 _SCRIPT_ARRAY = r"\b{0}\s*(:\s*[\w<>\[\]]+\[\]|:\s*Array<)|\b{0}\s*=\s*(\[|await Promise\.all|Array\.from|Object\.(keys|values)|[\w.]+\.(map|filter)\()"
 _JAVA_LIST = r"\b(Array|Linked)?List<[^=;()]*>\s+{0}\b"
-_ENDS = re.compile(r"^[^\n]*\n?\s*(?:\{?\s*)?(return|break)\b")
+_ENDS = re.compile(r"^[^\n]*\n?\s*(?:\{?\s*)?(return|break|throw|raise)\b")
 _METHODS = frozenset({"includes", "indexOf", "contains"})
 
 

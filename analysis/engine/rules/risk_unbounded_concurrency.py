@@ -30,6 +30,8 @@ SMALL = 20  # elements that are known to be few
 _LIMITS = re.compile(
     r"[sS]emaphore|p-?[lL]imit|pMap|limit\(|limiter|SetLimit|chunk|batch|slice\(|CapacityLimiter|worker|<-\s*sem|sem\s*<-|tokens?\s*<-|pool"
 )
+_LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
+_TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
 _IO = re.compile(
     r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex|sequelize|storage)\b[\w.?]*\("
@@ -81,6 +83,8 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if index is None or not file.loops[index].variables or 0 < file.loops[index].bound <= SMALL:
         return
     loop = file.loops[index]
+    if _LONG_LIVED.search(file.text(statement)[:200]):
+        return
     head = file.source[loop.node.start_byte : loop.node.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
     if "range" not in head or _LIMITS.search(function_text(statement, file)):
         return

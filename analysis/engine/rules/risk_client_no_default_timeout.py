@@ -1,0 +1,130 @@
+"""A long-lived client or server is built without any time limit."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import function_text
+
+RULE = Rule(
+    id="risk-client-no-default-timeout",
+    type="client_no_timeout",
+    category=Category.RUNTIME_RISK,
+    title="Client without a time limit",
+    severity=Severity.WARNING,
+    points=0.5,
+    suggestion="Set connect and operation timeouts when building the client.",
+    confidence=Confidence.MEDIUM,
+)
+
+_PYTHON = {  # to the position of a timeout among positional arguments; -1: by keyword only
+    "smtplib.SMTP": 3,
+    "smtplib.SMTP_SSL": 5,
+    "ftplib.FTP": 4,
+    "socket.create_connection": 1,
+    "redis.Redis": -1,
+    "redis.StrictRedis": -1,
+    "redis.asyncio.Redis": -1,
+    "pymongo.MongoClient": -1,
+    "psycopg2.connect": -1,
+    "pymysql.connect": -1,
+}
+_LIMIT = re.compile(r"time_?out|timeout", re.IGNORECASE)
+_GO_SERVERS = frozenset({"net/http.ListenAndServe", "net/http.ListenAndServeTLS", "net/http.Serve"})
+_SCRIPT = frozenset({"pg.Pool", "pg.Client"})
+
+
+def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    position = _PYTHON.get(callee)
+    if position is None:
+        return
+    positional, keywords = file.arguments(call)
+    if "**" in keywords or any(each.type == "list_splat" for each in positional) or _LIMIT.search(file.text(call)):
+        return
+    if 0 <= position < len(positional) or (position < 0 and _is_unknown(positional, callee)):
+        return
+    if "setdefaulttimeout" not in function_text(call, file):
+        yield file.mark(
+            RULE.id, call, f"`{callee}` is built without a time limit: a silent server holds its caller for ever"
+        )
+
+
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    given = file.arguments(call)[0]
+    if file.callee(call) in _SCRIPT and given and given[0].type == "object":
+        text = file.text(given[0])
+        if not _LIMIT.search(text) and "..." not in text:
+            yield file.mark(
+                RULE.id, call, f"`{file.callee(call)}` is built without `connectionTimeoutMillis` or `query_timeout`"
+            )
+
+
+def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee = file.callee(call)
+    if callee in _GO_SERVERS:
+        name = callee.rpartition("/")[2]
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{name}` sets no limit: slow clients hold connections as long as they like",
+            confidence="high",
+            suggestion="Use an `http.Server` with `ReadHeaderTimeout`.",
+        )
+
+
+def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
+    if not file.source.startswith(b"http.Server{", literal.start_byte):
+        return
+    if (
+        file.bindings.get("http") == "net/http"
+        and "Timeout" not in file.text(literal)
+        and b".ReadHeaderTimeout" not in file.source
+    ):
+        yield file.mark(
+            RULE.id,
+            literal,
+            "This `http.Server` has no `ReadHeaderTimeout`: slow clients hold connections as long as they like",
+            suggestion="Set `ReadHeaderTimeout`.",
+        )
+
+
+def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`future.get()` and `latch.await()` without limit, where a request waits."""
+    callee = file.callee(call)
+    if file.arguments(call)[0] or not re.search(r"(^|\.)(\w*[fF]uture|\w*[lL]atch)(\(\))?\.(get|await)$", callee):
+        return
+    if re.search(r"\.isDone\(\)|CompletableFuture\.allOf", function_text(call, file)):
+        return
+    yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Waiting is the business of workers; in scripts it is worth knowing."""
+    if mark.data.get("only") == "request" and not place.in_request_path:
+        return None
+    if place.kind is FileKind.SCRIPT:
+        return place.finding(mark, severity=Severity.INFO)
+    return place.finding(mark)
+
+
+def _is_unknown(positional: list[Node], callee: str) -> bool:
+    """Whether the limit may stand in a DSN or settings that cannot be read here."""
+    return "redis" not in callee and any(each.type != "string" for each in positional)
+
+
+WATCHES = (
+    Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),
+    Watch("call", look_at_script, SCRIPT, names=frozenset({"Pool", "Client"})),
+    Watch("call", look_at_go_call, GO, names=frozenset({"ListenAndServe", "ListenAndServeTLS", "Serve"})),
+    Watch("literal", look_at_go_literal, GO),
+    Watch("call", look_at_java, JAVA, names=frozenset({"get", "await"})),
+)

@@ -1,0 +1,51 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of, lines_of
+
+RULE = "risk-client-no-default-timeout"
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("import smtplib\nsmtplib.SMTP('host')", [2]),
+        ("import socket\nsocket.create_connection(address)", [2]),
+        ("import redis\nredis.Redis(host='a')", [2]),
+        ("import smtplib\nsmtplib.SMTP('host', timeout=3)", []),
+        ("import socket\nsocket.create_connection(address, 3)", []),
+        ("import redis\nredis.Redis(host='a', socket_timeout=3)", []),
+        ("import redis\nredis.Redis(**options)", []),
+        ("import psycopg2\npsycopg2.connect(dsn)", []),
+    ],
+)
+def test_python(source, lines):
+    assert lines_of(RULE, source) == lines
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [("{ host }", [2]), ("{ host, connectionTimeoutMillis: 1 }", []), ("options", []), ("{ ...options }", [])],
+)
+def test_script(options, lines):
+    assert lines_of(RULE, f"import {{ Pool }} from 'pg';\nconst pool = new Pool({options});", "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ('http.ListenAndServe(":80", h)', [4]),
+        ("s := &http.Server{Handler: h}", [4]),
+        ("s := &http.Server{Handler: h, ReadHeaderTimeout: t}", []),
+    ],
+)
+def test_go(body, lines):
+    assert lines_of(RULE, f'package a\nimport "net/http"\nfunc f() {{\n{body}\n}}\n', "go") == lines
+
+
+def test_a_java_request_that_waits_without_limit():
+    source = (
+        'import org.springframework.web.bind.annotation.*;\n@RestController\nclass A {\n@GetMapping("/x")\n'
+        "String show() {\nreturn future.get(); } }"
+    )
+    assert [finding.line for finding in findings_of(RULE, {"src/A.java": source})] == [6]
+    assert findings_of(RULE, {"src/A.java": source.replace('@GetMapping("/x")', "")}) == []
