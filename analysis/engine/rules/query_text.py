@@ -12,6 +12,9 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `retried`: its loop is one of attempts
 - `tried`: inside its loop a `try` stands around it
 - `nested`: what it writes brings rows of other tables along (`data: { lines: { create: … } }`)
+- `compared`: the count is only compared with zero
+- `kept`: what the program does with all rows that the database could do, and the attributes of a row that it takes:
+  `filter is_paid`, `sum amount`, `sort created`
 - `uses`: how the rest of the function uses the variable that holds the rows, as words with counts: `len:1 bool:2`
 """
 
@@ -27,6 +30,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Query
 from analysis.engine.queries import ANNOTATION
 from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.row_work import kept_by
 
 LONGEST_CHAIN = 3_000  # characters of a chain that are read
 LONGEST_FUNCTION = 60_000
@@ -50,6 +54,7 @@ _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
 )
 _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
+_COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
 _STAND_IN = re.compile(
     r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s*$|\?\?"
     r"|\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\n[^\n]*\Z"
@@ -90,6 +95,12 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
     loop = file.loops[query.loop] if query.loop >= 0 else None
     if loop is not None:
         yield from _loop_notes(query, loop, lines, text, file)
+    if query.operation == "count" and _COMPARED.search(text):
+        yield "compared", "1"
+    if query.operation == "select":
+        kept = kept_by(query, lines, file)
+        if kept:
+            yield "kept", kept
     if query.operation == "select" and query.variable:
         uses = _uses(query, lines, file)
         if uses:
@@ -129,7 +140,7 @@ def _loop_notes(
     if _GUARD.search(before):
         yield "guarded", "1"
     names = "|".join(re.escape(name) for name in loop.variables)
-    indent = len(lines[query.line - 1]) - len(lines[query.line - 1].lstrip())
+    indent = _indent(lines[query.line - 1])
     for match in re.finditer(rf"^([ \t]*)if\s*\(?(?:{names})(?:\.\w+)?\s*={{2,3}}\s*[\w.]+\)?\s*[:{{]$", before, re.M):
         if len(match[1]) < indent:
             yield "searched", "1"
@@ -156,9 +167,15 @@ def _uses(query: Query, lines: list[str], file: SourceFile) -> Counter[str]:
     for match in word.finditer(after):
         kind = next((name for name, group in match.groupdict().items() if group is not None), "other")
         if kind == "again":
+            if _indent(match[0]) > _indent(lines[query.line - 1]):
+                uses["other"] += 1  # only in one branch: the rows may be used after it
             break
         uses[kind] += 1
     return uses
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 @lru_cache(maxsize=500)

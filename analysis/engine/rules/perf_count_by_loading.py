@@ -1,0 +1,79 @@
+"""Rows are loaded only to learn how many there are, or whether there are any."""
+
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite
+from analysis.engine.rules.perf_n_plus_one_query import size_of
+
+RULE = Rule(
+    id="perf-count-by-loading",
+    type="count_by_loading",
+    category=Category.PERFORMANCE,
+    title="Rows loaded to be counted",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="Count in the database; the rows are not needed.",
+    ladder=Ladder.READ,
+)
+
+_ASKS = frozenset({"len", "bool"})
+_WORDS = {
+    ("django", "len"): "Use `.count()`; the rows are not needed.",
+    ("django", "bool"): "Use `.exists()`; the rows are not needed.",
+    ("prisma", "len"): "Use `count({ where })`; the rows are not needed.",
+    ("sqlalchemy", "len"): "Use `select(func.count())`; the rows are not needed.",
+}
+_LOADED_AS = frozenset({"", "list", "all", "findMany", "fetchall", "scalars"})
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Queries whose rows are only measured, and counts that are only compared with zero."""
+    for site in codebase.queries.sites:
+        asked = _asked(site)
+        if asked:
+            yield _finding(site, asked)
+        elif site.query.operation == "count" and "compared" in site.notes and site.query.orm == "django":
+            yield _finding(site, "zero")
+
+
+def _asked(site: QuerySite) -> str:
+    """`len` or `bool` when that is all that the function wants to know of the rows."""
+    query = site.query
+    if query.operation != "select" or query.limit != 0 or site.has_key or "limited" in site.notes:
+        return ""
+    if query.terminal in _ASKS:
+        return query.terminal
+    if query.terminal not in _LOADED_AS or not query.variable or site.facts.functions[query.function].line == 0:
+        return ""
+    uses = {word.partition(":")[0] for word in site.notes.get("uses", "").split()}
+    if not uses or not uses <= _ASKS:
+        return ""
+    return "len" if "len" in uses else "bool"
+
+
+def _finding(site: QuerySite, asked: str) -> Finding:
+    query = site.query
+    purpose = {
+        "len": f"Rows of {site.label} are loaded only to be counted",
+        "bool": f"Rows of {site.label} are loaded only to see whether there are any",
+        "zero": f"All matching rows of {site.label} are counted only to see whether there are any",
+    }[asked]
+    suggestion = (
+        "Use `.exists()`; it stops at the first row." if asked == "zero" else _WORDS.get((query.orm, asked), "")
+    )
+    return Finding(
+        rule_id=RULE.id,
+        file=site.path,
+        line=site.line,
+        message=purpose + size_of(site),
+        function=site.function.name,
+        anchor=query.anchor,
+        suggestion=suggestion,
+        severity=Severity.INFO if asked == "zero" else None,
+        confidence=Confidence.HIGH if site.table else Confidence.MEDIUM,
+        table=site.table,
+        volume=site.volume if site.table else None,
+    )

@@ -1,0 +1,56 @@
+"""All rows of a table are loaded, then filtered, sorted or summed by the program."""
+
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite
+from analysis.engine.rules.perf_n_plus_one_query import size_of
+
+RULE = Rule(
+    id="perf-filter-in-memory",
+    type="filter_in_memory",
+    category=Category.PERFORMANCE,
+    title="Rows filtered by the program",
+    severity=Severity.WARNING,
+    points=3,
+    suggestion="Move the condition into the query.",
+    ladder=Ladder.READ,
+)
+
+_DONE = {"filter": "filtered", "sum": "summed", "sort": "ordered"}
+_ADVICE = {
+    "filter": "Move the condition on {columns} into the query.",
+    "sum": "Sum {columns} in the database with an aggregate.",
+    "sort": "Order by {columns} in the query and limit it to the rows you need.",
+}
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Unbounded queries whose rows are only used for work on columns of the model."""
+    for site in codebase.queries.sites:
+        kept = site.notes.get("kept", "").split()
+        if kept and _is_unbounded(site) and site.schema is not None and site.schema.columns.keys() >= set(kept[1:]):
+            yield _finding(site, kept[0], kept[1:])
+
+
+def _is_unbounded(site: QuerySite) -> bool:
+    query = site.query
+    return not site.is_limited and not query.streaming and not site.is_narrowed and not query.columns
+
+
+def _finding(site: QuerySite, work: str, attributes: list[str]) -> Finding:
+    columns = " and ".join(f"`{name}`" for name in attributes)
+    return Finding(
+        rule_id=RULE.id,
+        file=site.path,
+        line=site.line,
+        message=f"All rows of {site.label} are loaded and then {_DONE[work]} by {columns}{size_of(site)}",
+        function=site.function.name,
+        anchor=site.query.anchor,
+        suggestion=_ADVICE[work].format(columns=columns),
+        confidence=Confidence.HIGH,
+        table=site.table,
+        volume=site.volume,
+    )

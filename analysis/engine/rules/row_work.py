@@ -1,0 +1,62 @@
+"""Work on loaded rows that the database could have done: filters, sums and orders over their own columns."""
+
+import re
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Query
+
+LONGEST_WORK = 2_000  # characters behind a query in which its only use must lie
+
+_SOURCE = "§"  # stands for the rows in the text that is read
+_COMPREHENSION = re.compile(rf"\bfor\s+(\w+)\s+in\s+{_SOURCE}\s+if\s+([^\n\])}}]+)")
+_SUM = re.compile(rf"\bsum\(\s*[\[(]?\s*(\w+)\.(\w+)\s+for\s+(\w+)\s+in\s+{_SOURCE}\s*[\])]")
+_ORDER = re.compile(rf"\b(?:sorted|min|max)\(\s*{_SOURCE}\s*,\s*key\s*=\s*lambda\s+(\w+)\s*:\s*(\w+)\.(\w+)\s*[,)]")
+_SCRIPT_FILTER = re.compile(
+    rf"{_SOURCE}\)?\s*\.(filter|find|some|every)\(\s*\(?(\w+)\)?\s*=>\s*([^\n{{}}]+?)\)\s*[;,.)\]?]"
+)
+_PLAIN = re.compile(r"[\w.\s=!<>&|'\"-]*|(?:\band\b|\bor\b|\bnot\b|\bis\b)")
+
+
+def kept_by(query: Query, lines: list[str], file: SourceFile) -> str:
+    """What the code does with all rows of a query, when that is all it does: `filter is_paid`. Empty when it does
+    more, or calls functions on the way."""
+    text = _marked(query, lines, file)
+    if text.count(_SOURCE) != 1:
+        return ""
+    if (match := _COMPREHENSION.search(text)) is not None:
+        return _condition(match[1], match[2])
+    if (match := _SUM.search(text)) is not None and match[1] == match[3]:
+        return f"sum {match[2]}"
+    if (match := _ORDER.search(text)) is not None and match[1] == match[2]:
+        return f"sort {match[3]}"
+    if (match := _SCRIPT_FILTER.search(text)) is not None:
+        return _condition(match[2], match[3])
+    return ""
+
+
+def _marked(query: Query, lines: list[str], file: SourceFile) -> str:
+    """The text around the query, or after it where a variable holds the rows, with the sign in place of the rows."""
+    if not query.variable:
+        text = "\n".join(lines[max(0, query.line - 3) : query.line + 6])
+        return re.sub(
+            r"(?<!\.)(?:\(?await\s+)?\b\w+\.(?:objects|query|\w+\.findMany)\b[^\n]*?\(\)(?:\.all\(\))?",
+            _SOURCE,
+            text,
+            count=1,
+        )
+    node = file.functions[query.function].node
+    last = file.lines.of(max(node.start_byte, node.end_byte - 1))
+    after = "\n".join(lines[query.line : last])
+    name = re.compile(rf"(?<![\w.$\"'])(?:list\()?{re.escape(query.variable)}\b(?!\s*=[^=])")
+    if len(name.findall(after)) != 1:
+        return ""
+    return name.sub(_SOURCE, after)[: after.find(query.variable) + LONGEST_WORK]
+
+
+def _condition(row: str, text: str) -> str:
+    """The attributes of a row that a condition compares, when it does nothing else."""
+    attributes = re.findall(rf"(?<![\w.]){row}\.(\w+)(?!\w*[.(])", text)
+    if not attributes or not _PLAIN.fullmatch(text) or re.search(rf"(?<![\w.]){row}(?!\.\w)", text):
+        return ""
+    others = re.sub(rf"(?<![\w.]){row}\.\w+", "", text)
+    return "" if "(" in others else "filter " + " ".join(dict.fromkeys(attributes))
