@@ -117,12 +117,3 @@ def exceeded_limits(use: PlanUse) -> list[str]:
     """Names of the limits that are exceeded, after a downgrade for example."""
     limits = {"maxRepos": use.repos, "maxMembers": use.members, "aiCreditsPerMonth": use.credits}
     return [name for name, taken in limits.items() if taken.is_exceeded]
-
-
-def organization_of_provider_id(identifier: str) -> QuerySet[Organization]:
-    """Organizations by any id that a payment provider uses: subscription, customer or invoice."""
-    subscriptions = Subscription.objects.filter(external_id=identifier).values("organization")
-    customers = Subscription.objects.filter(customer_id=identifier).values("organization")
-    payments = Payment.objects.filter(invoice_id=identifier).values("organization")
-    found = Organization.objects.filter(pk__in=subscriptions) | Organization.objects.filter(pk__in=customers)
-    return found | Organization.objects.filter(pk__in=payments)
