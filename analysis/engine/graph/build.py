@@ -1,137 +1,87 @@
 """Builds the import graph from facts: resolves imports, joins them to edges, finds modules and cycles."""
 
-from analysis.engine.facts import FileFacts, Import, ImportFlag
-from analysis.engine.graph import golang, java, python, script
-from analysis.engine.graph.cycles import find_cycles
+from analysis.engine.facts import FileFacts
+from analysis.engine.graph.cycles import CycleFinder
 from analysis.engine.graph.entries import public_entries
-from analysis.engine.graph.model import Edge, External, ImportGraph
-from analysis.engine.graph.modules import assign_modules
+from analysis.engine.graph.families import Family, GoFamily, JavaFamily, PythonFamily, ScriptFamily
+from analysis.engine.graph.model import ImportGraph
 from analysis.engine.graph.paths import folder_of
-from analysis.engine.graph.resolution import Files, Resolution, is_test, of_languages
-from analysis.engine.languages import PARSED, FileKind, kind_of
-
-_HARD, _DEFERRED, _TYPE_ONLY = range(3)
-# Plain integers: operations on flag enums cost a microsecond, and there are three for every import.
-_FLAG_TYPE_ONLY, _FLAG_DEFERRED = ImportFlag.TYPE_ONLY, ImportFlag.DEFERRED
-_FLAG_DYNAMIC, _FLAG_REEXPORT = ImportFlag.DYNAMIC, ImportFlag.REEXPORT
+from analysis.engine.graph.resolution import Files, is_test
+from analysis.engine.languages import FileKind, kind_of
 
 
 def build_graph(files: Files) -> ImportGraph:
     """The import graph of a codebase. Manifests among `files` tell how imports resolve; nothing else is read."""
-    return _Builder(files).build()
+    return GraphBuilder().build(files)
 
 
-class _Builder:
-    """Holds what is collected while the imports are walked once."""
+class GraphBuilder:
+    """Builds the graphs of one state after the other and keeps what is the same.
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
-        self._nodes = of_languages(files, PARSED)
-        self._python = python.PythonResolver(files)
-        self._script = script.ScriptResolver(files)
-        self._java = java.JavaResolver(files)
-        self._go = golang.GoResolver(files)
-        self._external: dict[str, list[External]] = {}
-        self._unresolved: dict[str, list[Import]] = {}
+    What it says of a state never depends on the states before. A state with the same imports gets the same object.
+    """
 
-    def build(self) -> ImportGraph:
-        edges: list[Edge] = []
-        own: list[Edge] = []
-        for path in self._nodes:
-            for edge in self._edges_from(path, self._files[path]):
-                (own if edge.source == edge.target else edges).append(edge)
-        tests = frozenset(path for path in self._nodes if is_test(path))
+    def __init__(self) -> None:
+        self._go = GoFamily()
+        self._families: tuple[Family, ...] = (PythonFamily(), ScriptFamily(), JavaFamily(), self._go)
+        self._family_of = {language: family for family in self._families for language in family.languages}
+        self._cycles = CycleFinder()
+        self._graph = ImportGraph(nodes=(), edges=())
+
+    def build(self, files: Files) -> ImportGraph:
+        """The import graph of the files of one state."""
+        members: dict[Family, dict[str, FileFacts]] = {family: {} for family in self._families}
+        manifests: dict[str, FileFacts] = {}
+        for path in sorted(files):
+            facts = files[path]
+            family = self._family_of.get(facts.language)
+            if family is not None:
+                members[family][path] = facts
+            elif facts.language == "manifest":
+                manifests[path] = facts
+        for each in self._families:
+            each.update(members[each], manifests)
+        nodes = tuple(sorted(path for family in self._families for path in family.nodes))
+        entries = public_entries(files, nodes)
+        generated = frozenset(path for path in nodes if _is_generated(path, files[path]))
+        before = self._graph
+        same = all(family.is_same for family in self._families)
+        if not same or entries != before.entries or generated != before.generated:
+            self._graph = self._joined(files, nodes, entries, generated)
+        return self._graph
+
+    def _joined(
+        self, files: Files, nodes: tuple[str, ...], entries: dict[str, str], generated: frozenset[str]
+    ) -> ImportGraph:
+        found = {path: known for family in self._families for path, known in family.imports.items()}
+        in_order = [(path, found[path]) for path in nodes]
+        tests = frozenset(path for path in nodes if is_test(path))
+        edges = tuple([edge for _, known in in_order for edge in known.edges])
         counting = [edge for edge in edges if edge.source not in tests and edge.target not in tests]
-        cycles, deferred_cycles = find_cycles(counting, self._unit_of)
-        modules = assign_modules(
-            self._files,
-            self._nodes,
-            script_root=self._script.packages.folder_of_package,
-            go_root=self._go.module_folder,
-        )
+        units = {path: self._unit_of(path, files[path].language) for path in nodes}
+        cycles, deferred_cycles = self._cycles.find(counting, units)
         return ImportGraph(
-            nodes=tuple(self._nodes),
-            edges=tuple(edges),
+            nodes=nodes,
+            edges=edges,
             tests=tests,
-            generated=frozenset(path for path in self._nodes if self._is_generated(path)),
-            external={path: tuple(found) for path, found in self._external.items()},
-            unresolved={path: tuple(missing) for path, missing in self._unresolved.items()},
-            self_imports=tuple(edge for edge in own if self._files[edge.source].language != "java"),
-            modules=modules,
+            generated=generated,
+            external={path: known.external for path, known in in_order if known.external},
+            unresolved={path: known.unresolved for path, known in in_order if known.unresolved},
+            self_imports=tuple(
+                edge for path, known in in_order for edge in known.own if files[path].language != "java"
+            ),
+            modules={path: module for family in self._families for path, module in family.modules.items()},
             cycles=cycles,
             deferred_cycles=deferred_cycles,
-            entries=public_entries(self._files, self._nodes),
-            packages=self._packages(),
+            entries=entries,
+            packages={path: package for family in self._families for path, package in family.packages.items()},
         )
 
-    def _edges_from(self, path: str, facts: FileFacts) -> list[Edge]:
-        resolver = self._resolver_of(facts.language)
-        found: dict[str, list[tuple[int, Import, tuple[str, ...]]]] = {}
-        for statement in facts.imports:
-            resolution: Resolution = resolver.resolve(path, statement)
-            if resolution.external:
-                entry = External(package=resolution.external, line=statement.line, statement=statement)
-                self._external.setdefault(path, []).append(entry)
-            elif resolution.missing:
-                self._unresolved.setdefault(path, []).append(statement)
-            rank = _rank(statement.flags, facts.language)
-            for target, names in resolution.targets:
-                found.setdefault(target, []).append((rank, statement, names))
-        return [_edge(path, target, found[target]) for target in sorted(found)]
-
-    def _resolver_of(
-        self, language: str
-    ) -> python.PythonResolver | script.ScriptResolver | java.JavaResolver | golang.GoResolver:
-        if language == "python":
-            return self._python
-        if language == "java":
-            return self._java
-        return self._go if language == "go" else self._script
-
-    def _unit_of(self, path: str) -> str:
-        language = self._files[path].language
+    def _unit_of(self, path: str, language: str) -> str:
         if language == "java":
             return folder_of(path)
-        return self._go.module_folder(path) if language == "go" else path
-
-    def _packages(self) -> dict[str, str]:
-        packages = {}
-        for path in self._nodes:
-            language = self._files[path].language
-            if language in script.LANGUAGES:
-                packages[path] = self._script.packages.folder_of_package(path)
-            elif language in ("java", "go"):
-                packages[path] = folder_of(path)
-            else:
-                packages[path] = self._python.root_of(path)
-        return packages
-
-    def _is_generated(self, path: str) -> bool:
-        return kind_of(path) is FileKind.GENERATED or self._files[path].skipped == "generated"
+        return self._go.unit_of(path) if language == "go" else path
 
 
-def _rank(flags: int, language: str) -> int:
-    if flags & _FLAG_TYPE_ONLY:
-        return _TYPE_ONLY
-    # `import()` waits for no one in JavaScript; Python's import_module loads at once.
-    if flags & _FLAG_DEFERRED or (flags & _FLAG_DYNAMIC and language != "python"):
-        return _DEFERRED
-    return _HARD
-
-
-def _edge(source: str, target: str, statements: list[tuple[int, Import, tuple[str, ...]]]) -> Edge:
-    rank, first, names = statements[0]
-    reexport = bool(first.flags & _FLAG_REEXPORT)
-    if len(statements) > 1:
-        rank, first, _ = min(statements, key=lambda item: (item[0], item[1].line))
-        names = tuple(dict.fromkeys(name for item in statements if item[0] == rank for name in item[2]))
-        reexport = all(item[1].flags & _FLAG_REEXPORT for item in statements if item[0] == rank)
-    return Edge(
-        source=source,
-        target=target,
-        line=first.line,
-        names=names,
-        runtime=rank != _TYPE_ONLY,
-        deferred=rank == _DEFERRED,
-        reexport=reexport,
-    )
+def _is_generated(path: str, facts: FileFacts) -> bool:
+    return kind_of(path) is FileKind.GENERATED or facts.skipped == "generated"

@@ -5,11 +5,11 @@ and JavaScript are judged by file. Java is judged by the folder of a package, si
 other anyway. Go packages cannot import in a circle, so Go is judged by module (`go.mod`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 
 import rustworkx as rx
 
-from analysis.engine.graph.cut import smallest_cut
+from analysis.engine.graph.cut import Arc, smallest_cut
 from analysis.engine.graph.model import Cycle, Edge
 from analysis.engine.graph.paths import folder_of, is_inside
 
@@ -18,18 +18,53 @@ _EDGE_WEIGHT = 1_000_000
 _ALL_NAMES = 1_000
 _BARRELS = frozenset(f"index.{suffix}" for suffix in ("ts", "tsx", "js", "jsx", "mts", "cts", "mjs", "cjs"))
 
-UnitOf = Callable[[str], str]
+Units = Mapping[str, str]  # path to what goes in a circle
+Arcs = dict[tuple[str, str], list[Edge]]
+Cuts = dict[tuple[int, tuple[tuple[Arc, int], ...]], list[Arc]]  # by the size and the weights of a component
 
 
-def find_cycles(edges: Iterable[Edge], unit_of: UnitOf) -> tuple[tuple[Cycle, ...], tuple[Cycle, ...]]:
-    """Cycles at run time, and cycles that only close through deferred imports; each sorted by first file."""
-    counting = [edge for edge in edges if edge.runtime and not _is_own_barrel(edge)]
-    arcs = _arcs(counting, unit_of)
-    hard_arcs = {pair: [edge for edge in group if not edge.deferred] for pair, group in arcs.items()}
-    hard = _components({pair: group for pair, group in hard_arcs.items() if group}, deferred=False)
-    in_hard = {unit for cycle in hard for unit in cycle.units}
-    soft = [cycle for cycle in _components(arcs, deferred=True) if in_hard.isdisjoint(cycle.units)]
-    return tuple(hard), tuple(soft)
+class CycleFinder:
+    """Finds the cycles of one state after the other; a component that stayed as it was keeps its cut."""
+
+    def __init__(self) -> None:
+        self._key: tuple[list[Edge], Units] | None = None
+        self._cycles: tuple[tuple[Cycle, ...], tuple[Cycle, ...]] = ((), ())
+        self._cuts: Cuts = {}
+
+    def find(self, edges: Iterable[Edge], units: Units) -> tuple[tuple[Cycle, ...], tuple[Cycle, ...]]:
+        """Cycles at run time, and cycles that only close through deferred imports; each sorted by first file."""
+        counting = [edge for edge in edges if edge.runtime and not _is_own_barrel(edge)]
+        if self._key != (counting, units):
+            self._key = (counting, units)
+            self._cycles = self._found(counting, units)
+        return self._cycles
+
+    def _found(self, counting: list[Edge], units: Units) -> tuple[tuple[Cycle, ...], tuple[Cycle, ...]]:
+        arcs = _arcs(counting, units)
+        hard_arcs = {pair: [edge for edge in group if not edge.deferred] for pair, group in arcs.items()}
+        cuts: Cuts = {}
+        hard = self._components({pair: group for pair, group in hard_arcs.items() if group}, cuts, deferred=False)
+        in_hard = frozenset(unit for cycle in hard for unit in cycle.units)
+        soft = self._components(arcs, cuts, deferred=True, without=in_hard)
+        self._cuts = cuts
+        return tuple(hard), tuple(soft)
+
+    def _components(
+        self, arcs: Arcs, cuts: Cuts, *, deferred: bool, without: frozenset[str] = frozenset()
+    ) -> list[Cycle]:
+        cycles = []
+        for names, inner in _strong_components(arcs):
+            if not without.isdisjoint(names):
+                continue
+            number = {unit: index for index, unit in enumerate(names)}
+            weights = {
+                (number[source], number[target]): sum(map(_weight, inner[source, target]))
+                for source, target in sorted(inner)
+            }
+            key = (len(names), tuple(weights.items()))
+            cut = cuts[key] = cuts.get(key) or self._cuts.get(key) or smallest_cut(len(names), weights)
+            cycles.append(_cycle(names, inner, cut, deferred=deferred))
+        return sorted(cycles, key=lambda cycle: cycle.files)
 
 
 def _is_own_barrel(edge: Edge) -> bool:
@@ -37,43 +72,37 @@ def _is_own_barrel(edge: Edge) -> bool:
     return edge.reexport and name in _BARRELS and is_inside(folder_of(edge.target), folder)
 
 
-def _arcs(edges: Iterable[Edge], unit_of: UnitOf) -> dict[tuple[str, str], list[Edge]]:
-    arcs: dict[tuple[str, str], list[Edge]] = {}
+def _arcs(edges: Iterable[Edge], units: Units) -> Arcs:
+    arcs: Arcs = {}
     for edge in edges:
-        pair = (unit_of(edge.source), unit_of(edge.target))
+        pair = (units[edge.source], units[edge.target])
         if pair[0] != pair[1]:
             arcs.setdefault(pair, []).append(edge)
     return arcs
 
 
-def _components(arcs: dict[tuple[str, str], list[Edge]], *, deferred: bool) -> list[Cycle]:
+def _strong_components(arcs: Arcs) -> list[tuple[list[str], Arcs]]:
+    """The components of two or more units, each sorted and with the arcs inside it."""
     units = sorted({unit for pair in arcs for unit in pair})
     number = {unit: index for index, unit in enumerate(units)}
     graph = rx.PyDiGraph()
     graph.add_nodes_from(units)
     graph.add_edges_from_no_data([(number[source], number[target]) for source, target in sorted(arcs)])
     component_of: dict[str, int] = {}
-    members: list[list[str]] = []
+    components: list[tuple[list[str], Arcs]] = []
     for component in rx.strongly_connected_components(graph):
         if len(component) > 1:
             names = sorted(units[index] for index in component)
-            component_of.update(dict.fromkeys(names, len(members)))
-            members.append(names)
-    inner: list[dict[tuple[str, str], list[Edge]]] = [{} for _ in members]
+            component_of.update(dict.fromkeys(names, len(components)))
+            components.append((names, {}))
     for (source, target), group in arcs.items():
         index = component_of.get(source)
         if index is not None and component_of.get(target) == index:
-            inner[index][source, target] = group
-    cycles = [_cycle(names, group, deferred=deferred) for names, group in zip(members, inner, strict=True)]
-    return sorted(cycles, key=lambda cycle: cycle.files)
+            components[index][1][source, target] = group
+    return components
 
 
-def _cycle(units: list[str], arcs: dict[tuple[str, str], list[Edge]], *, deferred: bool) -> Cycle:
-    number = {unit: index for index, unit in enumerate(units)}
-    weights = {
-        (number[source], number[target]): sum(map(_weight, arcs[source, target])) for source, target in sorted(arcs)
-    }
-    cut_arcs = smallest_cut(len(units), weights)
+def _cycle(units: list[str], arcs: Arcs, cut_arcs: list[Arc], *, deferred: bool) -> Cycle:
     cut = [edge for source, target in cut_arcs for edge in arcs[units[source], units[target]]]
     edges = sorted((edge for group in arcs.values() for edge in group), key=_place)
     files = {path for edge in edges for path in (edge.source, edge.target)}

@@ -23,7 +23,7 @@ class JavaResolver:
         for path in of_languages(files, LANGUAGES):
             self._add(path, files[path])
         self._same_for_all: dict[str, Resolution] = {}
-        self._mentions: dict[str, frozenset[str]] = {}
+        self._mentions: dict[str, tuple[FileFacts, frozenset[str]]] = {}
 
     def resolve(self, path: str, statement: Import) -> Resolution:
         """The files that declare the imported classes."""
@@ -57,8 +57,7 @@ class JavaResolver:
 
     def _add(self, path: str, facts: FileFacts) -> None:
         self._packages.setdefault(facts.package, []).append(path)
-        stem = path.rpartition("/")[2].removesuffix(".java")
-        for name in {stem, *(entry.name for entry in facts.classes if "." not in entry.name)}:
+        for name in top_level_classes(path, facts):
             self._classes.setdefault(f"{facts.package}.{name}" if facts.package else name, []).append(path)
 
     def _class_file(self, importer: str, name: str) -> str | None:
@@ -85,9 +84,17 @@ class JavaResolver:
         return Resolution(targets=tuple(sorted(targets.items())))
 
     def _mentioned_in(self, path: str) -> frozenset[str]:
-        if path not in self._mentions:
-            self._mentions[path] = frozenset(_mentions(self._files[path]))
-        return self._mentions[path]
+        facts = self._files[path]
+        known = self._mentions.get(path)
+        if known is None or known[0] is not facts:
+            known = self._mentions[path] = (facts, frozenset(_mentions(facts)))
+        return known[1]
+
+
+def top_level_classes(path: str, facts: FileFacts) -> frozenset[str]:
+    """The classes that other files can import from this one; a file that was not parsed has one of its own name."""
+    stem = path.rpartition("/")[2].removesuffix(".java")
+    return frozenset((stem, *(entry.name for entry in facts.classes if "." not in entry.name)))
 
 
 def _mentions(facts: FileFacts) -> set[str]:

@@ -7,11 +7,10 @@ repository, the root's own name comes first.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 
-from analysis.engine.graph import golang, java, python, script
 from analysis.engine.graph.model import Module
-from analysis.engine.graph.paths import ancestors, folder_of, is_inside, joined
+from analysis.engine.graph.paths import folder_of, is_inside, joined
 from analysis.engine.graph.resolution import Files, is_product
 
 _MOSTLY = 0.8  # share of the files that a folder must hold to be followed
@@ -20,29 +19,8 @@ _PLAIN_FOLDERS = frozenset({"src", "lib", "source", "app"})
 RootOf = Callable[[str], str]
 
 
-def assign_modules(files: Files, nodes: Iterable[str], *, script_root: RootOf, go_root: RootOf) -> Mapping[str, Module]:
-    """The module of each node."""
-    by_language: dict[tuple[str, ...], list[str]] = {}
-    for path in nodes:
-        family = next((family for family in _FAMILIES if files[path].language in family), ())
-        by_language.setdefault(family, []).append(path)
-    projects = python.python_projects(files)
-    modules: dict[str, Module] = {}
-    modules |= _folder_modules(by_language.get(python.LANGUAGES, []), lambda path: _nearest(path, projects))
-    modules |= _folder_modules(by_language.get(script.LANGUAGES, []), script_root)
-    modules |= _java_modules(files, by_language.get(java.LANGUAGES, []))
-    modules |= _go_modules(by_language.get(golang.LANGUAGES, []), go_root)
-    return modules
-
-
-_FAMILIES = (python.LANGUAGES, script.LANGUAGES, java.LANGUAGES, golang.LANGUAGES)
-
-
-def _nearest(path: str, folders: frozenset[str]) -> str:
-    return next((folder for folder in ancestors(folder_of(path)) if folder in folders), "")
-
-
-def _folder_modules(paths: list[str], root_of: RootOf) -> dict[str, Module]:
+def folder_modules(paths: list[str], root_of: RootOf) -> dict[str, Module]:
+    """Modules of Python files or scripts; `root_of` gives the folder of a file's project."""
     members: dict[str, list[str]] = {}
     for path in paths:
         members.setdefault(root_of(path), []).append(path)
@@ -90,7 +68,8 @@ def _folder_module(path: str, source: str, root: str) -> Module:
     return Module(name=name, path=folder)
 
 
-def _java_modules(files: Files, paths: list[str]) -> dict[str, Module]:
+def java_modules(files: Files, paths: list[str]) -> dict[str, Module]:
+    """Modules of Java files by their packages."""
     packages = Counter(files[path].package for path in paths if is_product(path))
     prefix = _common_package(packages or Counter(files[path].package for path in paths))
     names: dict[str, str] = {}
@@ -127,7 +106,8 @@ def _common_package(packages: Counter[str]) -> str:
     return prefix if any(package.startswith(prefix + ".") for package in packages) else prefix.rpartition(".")[0]
 
 
-def _go_modules(paths: list[str], root_of: RootOf) -> dict[str, Module]:
+def go_modules(paths: list[str], root_of: RootOf) -> dict[str, Module]:
+    """Modules of Go files; `root_of` gives the folder of a file's `go.mod`."""
     roots = {path: root_of(path) for path in paths}
     several = len(set(roots.values())) > 1
     modules = {}

@@ -89,14 +89,8 @@ class PythonResolver:
         return None
 
     def _names_bound_in(self, init: str) -> frozenset[str]:
-        """Names that a package defines itself or takes from one of its modules, so that they hide a submodule."""
         if init not in self._bound:
-            facts = self._files[init]
-            names = {function.name for function in facts.functions} | {entry.name for entry in facts.classes}
-            for statement in facts.imports:
-                if statement.target:  # `from . import name` binds the submodule itself
-                    names.update(statement.names)
-            self._bound[init] = frozenset(names)
+            self._bound[init] = names_bound_in(self._files[init])
         return self._bound[init]
 
     def _locate(self, folder: str, dotted: str) -> str | None:
@@ -128,6 +122,15 @@ class PythonResolver:
                 roots.add(self.root_of(path))
         roots.update(_declared_roots(files))
         return frozenset(root for root in roots if root in self._folders or not root)
+
+
+def names_bound_in(facts: FileFacts) -> frozenset[str]:
+    """Names that a package defines itself or takes from one of its modules, so that they hide a submodule."""
+    names = {function.name for function in facts.functions} | {entry.name for entry in facts.classes}
+    for statement in facts.imports:
+        if statement.target:  # `from . import name` binds the submodule itself
+            names.update(statement.names)
+    return frozenset(names)
 
 
 def _declared_roots(files: Files) -> Iterable[str]:
