@@ -95,7 +95,8 @@ def _severity(external: External) -> Severity | None:
 
 def _domain_files(codebase: Codebase, policy: Policy) -> list[str]:
     """Files of a layer named like a domain; without one, of folders named so in an inward architecture."""
-    nodes = [path for path in codebase.graph.nodes if path not in codebase.graph.tests | codebase.graph.generated]
+    left_out = codebase.graph.tests | codebase.graph.generated
+    nodes = [path for path in codebase.graph.nodes if path not in left_out]
     places = assign_layers(nodes, policy)
     in_layer = [path for path in nodes if (place := places[path]) is not None and place.is_domain]
     if in_layer or not _INWARD.search(policy.architecture):

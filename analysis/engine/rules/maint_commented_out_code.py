@@ -26,17 +26,22 @@ LONGEST_BLOCK = 400  # lines that are read
 CODE_SHARE = 0.6  # of the lines of a block must look like code
 
 _PYTHON_CODE = re.compile(
-    r"\s*((def|class|if|elif|for|while|with|try|except|else|finally)\b.*:|return\b( [\w\[({'\"].*)?|raise \w+[\w.]*(\(.*\))?"
-    r"|(from [\w.]+ )?import [\w., ]+|[\w.\[\]'\"]+ [-+*/|]?= \S.*|(await )?[\w.]+\(.*\)|@[\w.]+(\(.*\))?|[)\]}]+,?|pass|break|continue)$"
+    r"\s*((def|class|if|elif|for|while|with|try|except|else|finally)\b.*:|return\b( [\w\[({'\"].*)?"
+    r"|raise \w+[\w.]*(\(.*\))?"
+    r"|(from [\w.]+ )?import [\w., ]+|[\w.\[\]'\"]+ [-+*/|]?= \S.*|(await )?[\w.]+\(.*\)"
+    r"|@[\w.]+(\(.*\))?|[)\]}]+,?|pass|break|continue)$"
 )
 _BRACED_CODE = re.compile(
-    r"\s*([^\s*].*[;{}]|[})\]]+[;,]?|(}\s*)?else\b.*\{|(if|for|while|switch)\s*\(.*\)\s*\{?|@\w+(\(.*\))?|[\w.]+\(.*\)[,;]?|\..+\(.*\);?)$"
+    r"\s*([^\s*].*[;{}]|[})\]]+[;,]?|(}\s*)?else\b.*\{|(if|for|while|switch)\s*\(.*\)\s*\{?"
+    r"|@\w+(\(.*\))?|[\w.]+\(.*\)[,;]?|\..+\(.*\);?)$"
 )
 _GO_CODE = re.compile(
-    r"\s*(.*\{|[})]+,?|[\w.,\[\] ]+ :?= \S.*|[\w.]+\(.*\)|return\b( \S+(, \S+)*)?|(if|for|switch|func|defer|go|var)\b .*\{?)$"
+    r"\s*(.*\{|[})]+,?|[\w.,\[\] ]+ :?= \S.*|[\w.]+\(.*\)|return\b( \S+(, \S+)*)?|(if|for|switch|func"
+    r"|defer|go|var)\b .*\{?)$"
 )
 _DIRECTIVE = re.compile(
-    r"\s*(type:|noqa|pragma|pylint|region|endregion|eslint|prettier|ts-|@ts-|!|-\*-|nolint|go:|\+build|fmt:|isort|mypy|ruff|copyright|license"
+    r"\s*(type:|noqa|pragma|pylint|region|endregion|eslint|prettier|ts-|@ts-|!|-\*-|nolint|go:"
+    r"|\+build|fmt:|isort|mypy|ruff|copyright|license"
     r"|spdx|https?:|e\.g\.|example|usage|istanbul|webpack|debt:|TODO|FIXME|HACK|XXX|NOTE|noinspection|language=)",
     re.IGNORECASE,
 )
@@ -48,7 +53,8 @@ _PROSE = re.compile(
 # The cheapest question: could the first line be code at all?
 _PROMISING = {
     "python": re.compile(
-        rb"#+\s*(?:[\w.\[\]'\"]+ ?[-+*/|]?=[^=]|[\w.]+\(|@\w|[)\]}]|(?:def|class|if|elif|for|while|with|try|except|else|finally|return"
+        rb"#+\s*(?:[\w.\[\]'\"]+ ?[-+*/|]?=[^=]|[\w.]+\(|@\w|[)\]}]|(?:def|class|if|elif|for|while|with"
+        rb"|try|except|else|finally|return"
         rb"|raise|from|import|pass|break|continue|await)\b)"
     ),
     "go": re.compile(rb"/[/*]\s*(?:[\w.,\[\] ]{1,40}:?= |[\w.]+\(|(?:if|for|switch|func|defer|go|var|return)\b|[})])"),
@@ -135,7 +141,8 @@ def _is_unmistakable(line: str, language: str) -> bool:
     if language == "python":
         return bool(
             re.match(
-                r"[a-z_][\w.]*\((?!s\)).*\)$|[a-z_][\w.]* = [\w.]*[(\[{'\"]|(from [\w.]+ )?import [\w.]+|return \w+[.(\[]",
+                r"[a-z_][\w.]*\((?!s\)).*\)$|[a-z_][\w.]* = [\w.]*[(\[{'\"]|(from [\w.]+ )?import [\w.]+|return "
+                r"\w+[.(\[]",
                 line,
             )
         )
@@ -150,6 +157,7 @@ def _parses(text: str, file: SourceFile) -> bool:
     """Whether the text is statements of the language; methods and loose statements are tried inside what they need."""
     indent = len(text) - len(text.lstrip(" "))
     text = "\n".join(line[indent:] if not line[:indent].strip() else line for line in text.split("\n"))
+    tries: tuple[str, ...]
     if file.language == "java":
         tries = (f"class A {{ void f() {{ {text} }} }}", f"class A {{ {text} }}")
     elif file.language == "go":

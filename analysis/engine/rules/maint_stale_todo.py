@@ -32,7 +32,8 @@ _WORD = re.compile(
 )
 _WORDS = (b"TODO", b"FIXME", b"HACK", b"XXX", b"odo", b"ixme")
 _OWNED = re.compile(
-    rb"^\s*\(\s*[\w@#./: -]+\)|^\s*\[[\w@#./: -]+\]|@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://|\bgh-\d+|^\s*:?\s*[a-z]{2,12}:\s|[Ii]ssue \d+"
+    rb"^\s*\(\s*[\w@#./: -]+\)|^\s*\[[\w@#./: -]+\]|@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://|\bgh-\d+"
+    rb"|^\s*:?\s*[a-z]{2,12}:\s|[Ii]ssue \d+"
 )
 _MORE = re.compile(rb"(?:\n[ \t]*(?:#|//|\*)[^\n]*){0,4}")
 _BEFORE = re.compile(rb"(?:#|//)\s*(?:TODO|FIXME|HACK|XXX)\b[^\n]*\n[ \t]*\Z")  # one that goes over several lines

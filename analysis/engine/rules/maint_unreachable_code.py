@@ -22,7 +22,8 @@ RULE = Rule(
 )
 
 _EXITS = frozenset(
-    "sys.exit os._exit exit quit process.exit process.abort java.lang.System.exit System.exit os.Exit panic log.Fatal log.Fatalf".split()
+    """sys.exit os._exit exit quit process.exit process.abort java.lang.System.exit System.exit os.Exit panic log.Fatal
+    log.Fatalf""".split()
 )
 _HOISTED = frozenset(
     """function_declaration generator_function_declaration class_declaration empty_statement labeled_statement

@@ -26,7 +26,8 @@ RULE = Rule(
 
 _PYTHON = frozenset(
     """requests.Session requests.session httpx.Client httpx.AsyncClient aiohttp.ClientSession sqlalchemy.create_engine
-    sqlalchemy.ext.asyncio.create_async_engine boto3.client boto3.resource redis.Redis redis.from_url pymongo.MongoClient
+    sqlalchemy.ext.asyncio.create_async_engine boto3.client boto3.resource redis.Redis redis.from_url
+    pymongo.MongoClient
     psycopg_pool.ConnectionPool elasticsearch.Elasticsearch""".split()
 )
 _SCRIPT = frozenset(
@@ -40,11 +41,13 @@ _JAVA = frozenset(
     java.util.concurrent.Executors.newFixedThreadPool java.util.concurrent.Executors.newCachedThreadPool""".split()
 )
 _GO = frozenset(
-    """database/sql.Open github.com/jmoiron/sqlx.Open github.com/jmoiron/sqlx.Connect github.com/redis/go-redis/v9.NewClient
+    """database/sql.Open github.com/jmoiron/sqlx.Open github.com/jmoiron/sqlx.Connect
+    github.com/redis/go-redis/v9.NewClient
     github.com/jackc/pgx/v5/pgxpool.New""".split()
 )
 _FACTORY = re.compile(
-    r"(^|[._])_*(get|create|make|build|new|init|__init__|__new__|setup|provide\w*|configure|connect|constructor|main|open|start|bootstrap"
+    r"(^|[._])_*(get|create|make|build|new|init|__init__|__new__|setup|provide\w*|configure|connect"
+    r"|constructor|main|open|start|bootstrap"
     r"|lifespan|default|\w*(client|session|factory|engine|pool|mapper|template))([_A-Z]\w*|$)",
     re.IGNORECASE,
 )

@@ -23,7 +23,10 @@ RULE = Rule(
 )
 
 _PYTHON_LIST = r"\b{0}\s*(:\s*(list|List)\b[^=\n]*)?=\s*(\[|list\(|sorted\()|\b{0}\s*:\s*(list|List)\["
-_SCRIPT_ARRAY = r"\b{0}\s*(:\s*[\w<>\[\]]+\[\]|:\s*Array<)|\b{0}\s*=\s*(\[|await Promise\.all|Array\.from|Object\.(keys|values)|[\w.]+\.(map|filter)\()"
+_SCRIPT_ARRAY = (
+    r"\b{0}\s*(:\s*[\w<>\[\]]+\[\]|:\s*Array<)"
+    r"|\b{0}\s*=\s*(\[|await Promise\.all|Array\.from|Object\.(keys|values)|[\w.]+\.(map|filter)\()"
+)
 _JAVA_LIST = r"\b(Array|Linked)?List<[^=;()]*>\s+{0}\b"
 _ENDS = re.compile(r"^[^\n]*\n?\s*(?:\{?\s*)?(return|break|throw|raise)\b")
 _METHODS = frozenset({"includes", "indexOf", "contains"})
@@ -31,7 +34,7 @@ _METHODS = frozenset({"includes", "indexOf", "contains"})
 
 def look_at_membership(operation: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: `x in some_list`."""
-    if operation.child_count != 3:
+    if b" in " not in file.source[operation.start_byte : operation.end_byte] or operation.child_count != 3:
         return
     operator, right = operation.child(1), operation.child(2)
     if operator is None or right is None or operator.type not in ("in", "not in") or right.type != "identifier":

@@ -25,8 +25,8 @@ RULE = Rule(
     languages=SCRIPT,
 )
 
-_FS = """readFileSync writeFileSync appendFileSync readdirSync statSync lstatSync existsSync mkdirSync rmSync unlinkSync copyFileSync
-    renameSync openSync readSync writeSync accessSync mkdtempSync""".split()
+_FS = """readFileSync writeFileSync appendFileSync readdirSync statSync lstatSync existsSync mkdirSync rmSync unlinkSync
+    copyFileSync renameSync openSync readSync writeSync accessSync mkdtempSync""".split()
 _CALLS = frozenset(
     {f"fs.{name}" for name in _FS}
     | {f"child_process.{name}" for name in ("execSync", "spawnSync", "execFileSync")}

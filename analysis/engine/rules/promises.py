@@ -13,7 +13,7 @@ _HARMLESS = frozenset({"return_statement", "if_statement", "lexical_declaration"
 
 @lru_cache(maxsize=1)
 def async_functions(file: SourceFile) -> dict[str, Node]:
-    """Async functions of the file that have a name to call them by; generators are none. Kept for the file read last."""
+    """Async functions of the file that can be called by name; generators are none. Kept for the file read last."""
     return {
         each.name: each.node
         for each in file.functions

@@ -22,7 +22,7 @@ RULE = Rule(
 )
 
 _OPERATORS = frozenset(
-    "== != === !== < > <= >= in is && || and or & | ^ >> >>> - / // %".split() + ["not in", "is not"]
+    [*"== != === !== < > <= >= in is && || and or & | ^ >> >>> - / // %".split(), "not in", "is not"]
 )
 _EFFECTS = re.compile(
     rb"next|read|rand|time|now|pop|shift|poll|recv|take|get_nowait|scan|await|yield|\+\+|--|:=", re.IGNORECASE

@@ -18,7 +18,9 @@ RULE = Rule(
     title="Retry without limit",
     severity=Severity.WARNING,
     points=1.5,
-    suggestion="Limit the attempts and wait exponentially with jitter; endless instant retries keep a struggling service down.",
+    suggestion=(
+        "Limit the attempts and wait exponentially with jitter; endless instant retries keep a struggling service down."
+    ),
     confidence=Confidence.MEDIUM,
 )
 
@@ -28,12 +30,14 @@ _FAILED = re.compile(
 )
 _SUCCEEDS = re.compile(r"\breturn\b|\bbreak\b")
 _REMOTE = re.compile(
-    r"\b(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api|socket|http\w*|send|publish|upload"
+    r"\b(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api"
+    r"|socket|http\w*|send|publish|upload"
     r"|download|query|request)\b\.?\w*\(",
     re.IGNORECASE,
 )
 _LIMITED = re.compile(
-    r"attempt|retries|tries|max_|deadline|timeout|elapsed|count|remaining|sleep|delay|backoff|wait\(|poll|\bget\(|recv|accept|await_",
+    r"attempt|retries|tries|max_|deadline|timeout|elapsed|count|remaining|sleep|delay|backoff|wait\("
+    r"|poll|\bget\(|recv|accept|await_",
     re.IGNORECASE,
 )
 _DAEMON = re.compile(

@@ -34,7 +34,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     receiver, _, method = callee.rpartition(".")
     for given in file.arguments(call)[0]:
-        if given.type in _FUNCTIONS and given.child(0).type == "async":  # type: ignore[union-attr]
+        if given.type in _FUNCTIONS and given.child(0).type == "async":
             yield from _given(call, given, callee, receiver, method, file)
 
 

@@ -40,7 +40,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional, keywords = file.arguments(call)
     if not positional:
         return
-    if callee in _PYTHON_CODE or (callee == "compile" and len(positional) > 2 and file.text(positional[2]).strip("'\"") == "exec"):
+    is_compiled = callee == "compile" and len(positional) > 2 and file.text(positional[2]).strip("'\"") == "exec"
+    if callee in _PYTHON_CODE or is_compiled:
         yield from _code(call, callee, positional[0], file)
     elif callee in _PYTHON_SHELL or (
         callee in _SUBPROCESS and "shell" in keywords and file.text(keywords["shell"]) == "True"

@@ -109,24 +109,24 @@ def _last(call: Node, file: SourceFile) -> str:
 
 
 def _early_exit(rest: str, lock: str, unlock: str) -> str:
-    """The jump that leaves while the lock is held. A release inside a branch that leaves counts for that branch only."""
+    """The jump that leaves while the lock is held. A release in a branch that leaves counts for that branch."""
     held, left, depth, released_at = True, False, 0, 0
     for match in re.finditer(rf"(?P<lock>{lock})|(?P<unlock>{unlock})|\breturn\b|[{{}}]", _COMMENT.sub("", rest)):
-        token = match[0]
+        found = match[0]
         if match["lock"]:
             return ""
         if match["unlock"]:
             held, left, released_at = False, False, depth
-        elif token == "{":
+        elif found == "{":
             depth += 1
-        elif token == "}":
+        elif found == "}":
             depth -= 1
             if not held and depth < released_at:
                 if not left:
                     return ""
                 held = True
         elif held:
-            return token
+            return found
         else:
             left = True
             if depth == 0:

@@ -37,7 +37,8 @@ _JAVA_TYPES = frozenset(
 )
 _JAVA_CALLS = frozenset(
     f"java.nio.file.Files.{name}"
-    for name in "lines list walk find newInputStream newOutputStream newBufferedReader newBufferedWriter newDirectoryStream".split()
+    for name in """lines list walk find newInputStream newOutputStream newBufferedReader newBufferedWriter
+    newDirectoryStream""".split()
 )
 _GO_OPENERS = frozenset(
     "os.Open os.OpenFile os.Create os.CreateTemp archive/zip.OpenReader net.Dial net.DialTimeout net.Listen".split()

@@ -26,19 +26,24 @@ RULE = Rule(
 )
 
 _SQL = re.compile(
-    r"\b(select\b[\s\S]*\bfrom|insert\s+into|update\b[\s\S]*\bset|delete\s+from|replace\s+into|merge\s+into|truncate|with\s+\w+\s+as"
+    r"\b(select\b[\s\S]*\bfrom|insert\s+into|update\b[\s\S]*\bset|delete\s+from|replace\s+into"
+    r"|merge\s+into|truncate|with\s+\w+\s+as"
     r"|(create|alter|drop)\s+(table|index|view|schema|database|type|role|user|sequence|extension|trigger|function)"
     r"|from\s+\w+[\s\S]*\bwhere|where\s+[\w.]+\s*(=|<|>|in\b|like\b)|order\s+by)\b",
     re.IGNORECASE,
 )
 _SAFE = re.compile(
-    r"quote_?(name|ident|identifier|literal)|escape(Id|Identifier)?\(|\bIdentifier\(|QuoteIdentifier|sanitize|placeholder|qmarks"
-    r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b|\.length$|Prisma\.(sql|join|raw)",
+    r"quote_?(name|ident|identifier|literal)|escape(Id|Identifier)?\(|\bIdentifier\(|QuoteIdentifier"
+    r"|sanitize|placeholder|qmarks"
+    r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
+    r"|\.length$|Prisma\.(sql|join|raw)",
     re.IGNORECASE,
 )
 _INTERNAL = re.compile(
-    r"table|column|schema|field|index|sequence|alias|_meta\b|db_|dbname|database|order|direction|clause|where|cond|filter|suffix"
-    r"|prefix|constraint|partition|class|entity|view|quoted|sql|query|select|join|interval|limit|offset|type|tbl|cols?\b"
+    r"table|column|schema|field|index|sequence|alias|_meta\b|db_|dbname|database|order|direction"
+    r"|clause|where|cond|filter|suffix"
+    r"|prefix|constraint|partition|class|entity|view|quoted|sql|query|select|join|interval|limit"
+    r"|offset|type|tbl|cols?\b"
     r"|query_?set|func|operator|\w_(name|key)s?$",
     re.IGNORECASE,
 )

@@ -27,6 +27,7 @@ RULE = Rule(
 _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.IGNORECASE)
 _PYTHON_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{\s*\}|dict\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$")
 _SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new Map(?:<[^\n]*>)?\(\)|\{\s*\})")
+_NEW_LINE = ord("\n")
 _KEEPS_SELF = frozenset({"functools.lru_cache", "functools.cache"})
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
 _STATIC = re.compile(rb"@(staticmethod|classmethod)")
@@ -51,7 +52,8 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_python(assignment: Node, file: SourceFile) -> Iterator[Mark]:
-    if file.source[file.source.rfind(b"\n", 0, assignment.start_byte) + 1 : assignment.start_byte]:
+    start = assignment.start_byte
+    if start and file.source[start - 1] != _NEW_LINE:
         return  # indented: only the top level of a module lives as long as the process
     found = _PYTHON_CACHE.match(file.source[assignment.start_byte : assignment.end_byte])
     if found is not None:
@@ -78,7 +80,8 @@ def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
     word = re.escape(name)
     text = file.source.decode("utf-8", "replace")
     added = re.search(
-        rf"^[ \t]+[^\n#/]*\b{word}(\[\s*(?![\"'`\d])[^\]\n]+\]\s*=(?!=)|\.set\(\s*(?![\"'`\d])|\.setdefault\(\s*(?![\"'\d]))",
+        rf"^[ \t]+[^\n#/]*\b{word}(\[\s*(?![\"'`\d])[^\]\n]+\]\s*=(?!=)|\.set\(\s*(?![\"'`\d])"
+        rf"|\.setdefault\(\s*(?![\"'\d]))",
         text,
         re.MULTILINE,
     )

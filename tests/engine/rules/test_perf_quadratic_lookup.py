@@ -48,5 +48,8 @@ def test_java_and_go():
     java = "class A {{ void f() {{ {0} b = load();\nfor (String x : xs) {{\nif (b.contains(x)) drop(x);\n}} }} }}"
     assert lines_of(RULE, java.format("List<String>"), "java") == [3]
     assert lines_of(RULE, java.format("Set<String>"), "java") == []
-    go = 'package a\nimport "slices"\nfunc f(b []int) {\nfor _, x := range xs {\nif slices.Contains(b, x) { drop(x) }\n}\n}'
+    go = (
+        'package a\nimport "slices"\nfunc f(b []int) {\nfor _, x := range xs {\nif slices.Contains(b, x) '
+        "{ drop(x) }\n}\n}"
+    )
     assert lines_of(RULE, go, "go") == [5]

@@ -41,7 +41,10 @@ def test_python(header, body, lines):
 
 
 def test_the_cancellation_of_a_task_that_this_function_cancelled_is_its_answer():
-    source = "async def f(task):\n    task.cancel()\n    try:\n        await task\n    except asyncio.CancelledError:\n        pass\n"
+    source = (
+        "async def f(task):\n    task.cancel()\n    try:\n        await task\n    except "
+        "asyncio.CancelledError:\n        pass\n"
+    )
     assert lines_of(RULE, source) == []
 
 

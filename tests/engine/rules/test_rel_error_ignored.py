@@ -6,7 +6,10 @@ RULE = "rel-error-ignored"
 
 
 def go(body):
-    return f'package a\nimport ("os"; "encoding/json"; "fmt")\nfunc save() error {{ return nil }}\nfunc f() {{\n{body}\n}}\n'
+    return (
+        f'package a\nimport ("os"; "encoding/json"; "fmt")\nfunc save() error {{ return nil }}\nfunc f() '
+        f"{{\n{body}\n}}\n"
+    )
 
 
 FLAGGED = [

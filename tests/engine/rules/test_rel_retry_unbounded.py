@@ -6,7 +6,10 @@ RULE = "rel-retry-unbounded"
 
 
 def retry(handler, call="return client.fetch(key)"):
-    return f"def load(client, key):\n    while True:\n        try:\n            {call}\n        except OSError:\n            {handler}\n"
+    return (
+        f"def load(client, key):\n    while True:\n        try:\n            {call}\n        except "
+        f"OSError:\n            {handler}\n"
+    )
 
 
 @pytest.mark.parametrize(

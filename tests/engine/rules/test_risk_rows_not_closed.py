@@ -8,7 +8,10 @@ LOOP = "for rows.Next() { x() }\nif rows.Err() != nil { y() }\n"
 
 
 def go(body):
-    return f'package a\nimport "database/sql"\nfunc f(db *sql.DB) error {{\nrows, err := db.Query("q")\n{body}return nil\n}}\n'
+    return (
+        f'package a\nimport "database/sql"\nfunc f(db *sql.DB) error {{\nrows, err := db.Query("q")\n'
+        f"{body}return nil\n}}\n"
+    )
 
 
 @pytest.mark.parametrize(
