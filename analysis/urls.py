@@ -17,5 +17,10 @@ urlpatterns = [
     path("api/repos/<str:repository_id>/prs", views.ResultViewSet.as_view({"get": "pull_requests"})),
     path("api/repos/<str:repository_id>/runtime-risks", views.ResultViewSet.as_view({"get": "runtime_risks"})),
     path("api/repos/<str:repository_id>/first-scan", views.ResultViewSet.as_view({"get": "first_scan"})),
+    path("api/repos/<str:repository_id>/ai/scan-summary", views.AiViewSet.as_view({"post": "scan_summary"})),
+    path("api/repos/<str:repository_id>/ai/cross-file", views.AiViewSet.as_view({"post": "cross_file"})),
+    path(
+        "api/repos/<str:repository_id>/violations/<str:violation_id>/ai-fix", views.AiViewSet.as_view({"post": "fix"})
+    ),
     path("badge/<str:owner>/<str:repo>", views.BadgeView.as_view()),
 ]

@@ -308,6 +308,9 @@ IDP2_CLIENT_SECRET = env.text("IDP2_CLIENT_SECRET")
 AI_BASE_URL = env.text("AI_BASE_URL")
 AI_API_KEY = env.text("AI_API_KEY")
 AI_MODEL = env.text("AI_MODEL")
+AI_TIMEOUT_SECONDS = env.integer("AI_TIMEOUT_SECONDS", 60, at_least=1)
+# A call holds a thread of the web server: with Redis a process has two of them, else eight (config.processes).
+AI_CALLS_AT_ONCE = env.integer("AI_CALLS_AT_ONCE", 1 if REDIS_URL else 4, at_least=1)
 
 # Webhook headers: the neutral name, and what the providers themselves call it. Both are taken.
 WEBHOOK_HEADERS = {

@@ -4,7 +4,7 @@ from analysis.models.facts import BlobFacts
 from analysis.models.policies import StoredPolicy
 from analysis.models.pull_requests import PullRequest
 from analysis.models.repositories import Platform, Repository
-from analysis.models.results import ScanReport, Snapshot, Violation, ViolationStatus
+from analysis.models.results import ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
 from analysis.models.runs import Run, RunKind, RunStatus
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "Snapshot",
     "StoredPolicy",
     "Violation",
+    "ViolationSource",
     "ViolationStatus",
 ]

@@ -43,6 +43,13 @@ class ViolationStatus(models.TextChoices):
     RESOLVED = "resolved"
 
 
+class ViolationSource(models.TextChoices):
+    """Who found it. What a model found is advice: it counts in no score, list or gate, and scans leave it alone."""
+
+    DETERMINISTIC = "deterministic"
+    AI = "ai"
+
+
 class Violation(BaseModel):
     """A finding as stored. It keeps its id while it is the same finding, wherever its lines or its file go."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from analysis.engine.model import Category, Severity
-from analysis.models import PullRequest, Repository, Snapshot, Violation, ViolationStatus
+from analysis.models import PullRequest, Repository, Snapshot, Violation, ViolationSource, ViolationStatus
 
 LISTED_PER_SEVERITY = 50
 TOP_HOTSPOTS = 10
@@ -23,10 +23,8 @@ def repositories_of(user: Any) -> QuerySet[Repository]:
 
 
 def open_violations(repository: Repository) -> QuerySet[Violation]:
-    """Open violations, the gravest first."""
-    return repository.violations.filter(status=ViolationStatus.OPEN).order_by(
-        "-severity_rank", "-debt_points", "file", "line", "pk"
-    )
+    """Open violations that scans found, the gravest first."""
+    return _counted(repository).order_by("-severity_rank", "-debt_points", "file", "line", "pk")
 
 
 def filtered_violations(
@@ -117,9 +115,13 @@ def overview(repository: Repository, *, today: date) -> dict[str, Any]:
 
 def category_counts(repository: Repository) -> dict[str, int]:
     """Open violations by category."""
-    rows = repository.violations.filter(status=ViolationStatus.OPEN).values_list("category").annotate(Count("pk"))
+    rows = _counted(repository).values_list("category").annotate(Count("pk"))
     found = dict(rows.order_by())
     return {category.value: found.get(category.value, 0) for category in Category}
+
+
+def _counted(repository: Repository) -> QuerySet[Violation]:
+    return repository.violations.filter(status=ViolationStatus.OPEN, source=ViolationSource.DETERMINISTIC)
 
 
 def _categories(

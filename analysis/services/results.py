@@ -14,7 +14,7 @@ from analysis.engine import snapshots as engine
 from analysis.engine.model import Finding
 from analysis.engine.report import Report
 from analysis.engine.rules import rule_by_id
-from analysis.models import Repository, Run, ScanReport, Snapshot, Violation, ViolationStatus
+from analysis.models import Repository, Run, ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
 from analysis.services.runs import lock_my_run
 from analysis.shapes import hotspot_shape
 
@@ -85,7 +85,8 @@ def snapshot_fields(snapshot: engine.Snapshot) -> dict[str, Any]:
 
 
 def _store_violations(repository: Repository, report: Report, now: datetime) -> None:
-    stored = {row.fingerprint: row for row in Violation.objects.filter(repository=repository)}
+    earlier = Violation.objects.filter(repository=repository, source=ViolationSource.DETERMINISTIC)
+    stored = {row.fingerprint: row for row in earlier}
     found = {row.fingerprint: row for row in _rows(repository, report, now)}
     created, changed = [], []
     for fingerprint, row in found.items():

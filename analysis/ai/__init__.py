@@ -1,0 +1,1 @@
+"""Asking a language model: one bounded call, prompts in one place, and answers that are believed only after a check."""

@@ -1,0 +1,33 @@
+"""What the AI operations say and hear over the API."""
+
+from rest_framework import serializers
+
+from analysis.serializers import ViolationSerializer
+from config.api.fields import TextField
+
+MOST_FILES = 100
+
+
+class CrossFileRequestSerializer(serializers.Serializer):
+    files = serializers.ListField(
+        child=TextField(max_length=1024, trim_whitespace=False),
+        required=False,
+        allow_empty=False,
+        max_length=MOST_FILES,
+    )
+
+
+class ScanSummarySerializer(serializers.Serializer):
+    summary = serializers.CharField()
+    creditsUsed = serializers.IntegerField(source="credits_used")
+
+
+class CrossFileSerializer(serializers.Serializer):
+    findings = ViolationSerializer(many=True)
+    creditsUsed = serializers.IntegerField(source="credits_used")
+
+
+class FixSerializer(serializers.Serializer):
+    explanation = serializers.CharField()
+    patch = serializers.CharField(allow_null=True)
+    creditsUsed = serializers.IntegerField(source="credits_used")
