@@ -26,7 +26,7 @@ READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 
 _KEYS = frozenset({"pk", "id", "uuid", "guid", "_id"})
-_FLAG = re.compile(
+FLAG = re.compile(
     r"^(is|has|was|can|should)_|^(is|has)[A-Z]|(?i:status|state$|active|enabled|disabled|deleted|archived|published"
     r"|visible|kind$|type$|removed|hidden|internal)"
 )
@@ -160,7 +160,7 @@ class QuerySite:
         if condition.operator in ("like", "contains"):
             return True
         name = condition.column.rpartition(".")[2]
-        is_flag = _FLAG.search(name) and not (self.schema is not None and self.schema.is_foreign_key(name))
+        is_flag = FLAG.search(name) and not (self.schema is not None and self.schema.is_foreign_key(name))
         return not condition.constant and not is_flag
 
 
@@ -187,9 +187,9 @@ class Queries:
     def schema(self, name: str) -> Schema | None:
         """The model of this name, as a class or as a client property (`prisma.order`), with what it inherits."""
         if name not in self._schemas:
-            models = self._codebase.models
-            entry = models.named(name) or (models.named(name[:1].upper() + name[1:]) if name else None)
-            entry = entry or (models.of_table(name) if name else None)
+            last = name.rpartition(".")[2]
+            entry = self._named.get(last) or self._named.get(last[:1].upper() + last[1:])
+            entry = entry or (self._codebase.models.of_table(name) if name else None)
             self._schemas[name] = self._full(entry) if entry is not None else None
         return self._schemas[name]
 
@@ -252,7 +252,7 @@ class Queries:
         columns: dict[str, Column] = {}
         relations: dict[str, Relation] = {}
         indexes: list[tuple[str, ...]] = []
-        for model in self._lineage(entry.model):
+        for model in (*self._lineage(entry.model), *self._tables.get(entry.table.lower(), ())):
             columns.update((each.name, each) for each in model.columns if each.name not in columns)
             relations.update((each.name, each) for each in model.relations if each.name not in relations)
             indexes += model.indexes
@@ -272,6 +272,23 @@ class Queries:
                 if found is not None and found.name not in seen:
                     seen.add(found.name)
                     pending.append(found)
+
+    @cached_property
+    def _named(self) -> Mapping[str, IndexedModel]:
+        """Models by name; a class or a schema before the table that a migration makes for it."""
+        found: dict[str, IndexedModel] = {}
+        for entry in sorted(self._codebase.models.all, key=lambda each: each.model.orm == "ddl"):
+            found.setdefault(entry.model.name, entry)
+        return found
+
+    @cached_property
+    def _tables(self) -> Mapping[str, list[Model]]:
+        """What SQL files say of each table: its columns, and the indexes that migrations add."""
+        found: dict[str, list[Model]] = {}
+        for entry in self._codebase.models.all:
+            if entry.model.orm == "ddl":
+                found.setdefault(entry.table.lower(), []).append(entry.model)
+        return found
 
     @cached_property
     def _any_model(self) -> Mapping[str, Model]:

@@ -1,0 +1,114 @@
+"""A query searches or orders a table by a column that no index begins with."""
+
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import FLAG, Queries, QuerySite, Schema, runs_by_hand
+from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.severity import MILDER
+from analysis.engine.volumes import is_large
+
+RULE = Rule(
+    id="perf-unindexed-filter",
+    type="unindexed_filter",
+    category=Category.PERFORMANCE,
+    title="Filter on a column without an index",
+    severity=Severity.INFO,
+    points=3,
+    suggestion="Add an index on the column, or filter by an indexed one.",
+    ladder=Ladder.SCAN,
+)
+
+_SEARCHES = frozenset({"eq", "in", "range", "like"})
+_FEW_VALUES = frozenset({"BooleanField", "NullBooleanField", "Boolean", "bool", "boolean", "BOOLEAN"})
+_FEW_NAMES = frozenset({"country", "country_code", "currency", "language", "language_code", "format", "size", "role"})
+_NOT_COLUMNS = frozenset({"JSONField", "ArrayField", "Json", "JSON", "JSONB", "GeneratedField", "TextField"})
+MOST_PLACES = 3  # further places that a message names
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """One finding per column, at its first query by path and line."""
+    found: dict[tuple[str, str], list[QuerySite]] = {}
+    for site in codebase.queries.sites:
+        schema = site.schema
+        if schema is None or not schema.columns or site.is_unreadable or site.query.operation == "commit":
+            continue
+        if _goes_on(site, codebase.queries):
+            continue
+        if (
+            site.looks_small
+            or runs_by_hand(codebase, site.path)
+            or any(_is_selective(each.column, schema) for each in site.query.filters)
+        ):
+            continue
+        for column in _searched(site, schema):
+            found.setdefault((schema.entry.table, column), []).append(site)
+    for (_, column), sites in found.items():
+        if is_large(sites[0].volume) or not _has_few_values(column, sites[0].schema):
+            yield _finding(column, sites)
+
+
+def _has_few_values(name: str, schema: Schema | None) -> bool:
+    """Whether an index on the column would leave many rows for each value."""
+    column = schema.columns.get(name) if schema is not None else None
+    return (column is not None and column.type in _FEW_VALUES) or FLAG.search(name) is not None or name in _FEW_NAMES
+
+
+def _goes_on(site: QuerySite, queries: Queries) -> bool:
+    """Whether a lazy chain gets more conditions from another one in the same function."""
+    query = site.query
+    if query.terminal or not query.variable:
+        return False
+    others = queries.by_function[site.path, query.function]
+    return any(
+        len(each.query.filters) > len(query.filters) and each.query.filters[: len(query.filters)] == query.filters
+        for each in others
+    )
+
+
+def _is_selective(column: str, schema: Schema) -> bool:
+    """Whether a condition on this column finds few rows through an index, here or in a related table."""
+    return "." in column or schema.is_foreign_key(column) or schema.is_indexed(column) or column.endswith("_ptr")
+
+
+def _searched(site: QuerySite, schema: Schema) -> Iterator[str]:
+    """The plain columns that the query searches, or orders by under a limit."""
+    for each in site.query.filters:
+        if each.operator in _SEARCHES and _is_plain(each.column, schema):
+            yield each.column
+    if site.query.limit and site.query.limit != 1 and site.query.order and not site.query.filters:
+        first = site.query.order[0].lstrip("-")
+        if _is_plain(first, schema) and not schema.is_indexed(first):
+            yield first
+
+
+def _is_plain(name: str, schema: Schema) -> bool:
+    column = schema.columns.get(name)
+    return column is not None and column.type not in _NOT_COLUMNS
+
+
+def _finding(column: str, sites: list[QuerySite]) -> Finding:
+    first = sites[0]
+    schema = first.schema
+    assert schema is not None
+    few = _has_few_values(column, schema)
+    others = [f"`{site.path}:{site.line}`" for site in sites[1:] if (site.path, site.line) != (first.path, first.line)]
+    also = f"; also {', '.join(others[:MOST_PLACES])}" if others else ""
+    more = f" and {len(others) - MOST_PLACES} more" if len(others) > MOST_PLACES else ""
+    note = "; it holds few values, so an index alone helps little" if few else ""
+    return Finding(
+        rule_id=RULE.id,
+        file=first.path,
+        line=first.line,
+        message=f"`{schema.name}.{column}` is searched without an index{size_of(first)}{note}{also}{more}",
+        function=first.function.name,
+        anchor=f"{schema.name}.{column}",
+        suggestion=f"Add an index on `{schema.entry.table}.{column}` (built concurrently) or filter by an indexed column.",
+        severity=Severity.INFO if few and is_large(first.volume) else None,
+        confidence=Confidence.HIGH if schema.entry.model.managed else Confidence.MEDIUM,
+        table=first.table,
+        volume=first.volume,
+        tags=frozenset() if schema.entry.model.managed else frozenset({MILDER}),
+    )

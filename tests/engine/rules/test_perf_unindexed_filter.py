@@ -1,0 +1,63 @@
+import pytest
+
+from tests.engine.rules.shop import findings, lines
+
+RULE = "perf-unindexed-filter"
+
+FLAGGED = [
+    ("shop/work.py", "def f(x):\n    return Order.objects.get(reference=x)", 2),
+    ("shop/work.py", "def f(x):\n    return list(Order.objects.filter(total__gt=x)[:9])", 2),
+    ("shop/work.py", "def f(x):\n    Order.objects.filter(reference=x).update(total=1)", 2),
+    ("shop/work.ts", "const rows = await prisma.customer.findMany({ where: { name: wanted } });", 1),
+]
+FINE = [
+    ("shop/work.py", "def f(x):\n    return Order.objects.get(pk=x)"),
+    ("shop/work.py", "def f(x):\n    return Region.objects.get(code=x)"),
+    ("shop/work.py", "def f(x, c):\n    return list(Order.objects.filter(reference=x, customer=c))"),
+    ("shop/work.py", "def f(x, c):\n    return list(Order.objects.filter(reference=x, customer__email=c))"),
+    ("shop/work.py", "def f(x):\n    return list(Order.objects.filter(is_paid=x))"),
+    ("shop/work.py", "def f(x):\n    return list(Order.objects.filter(status=x))"),
+    ("shop/work.py", "def f(x):\n    return list(Customer.objects.filter(note__icontains=x))"),
+    (
+        "shop/work.py",
+        "def f(x, c):\n    rows = Order.objects.filter(reference=x)\n    return rows.filter(customer=c).first()",
+    ),
+    ("shop/work.ts", "const rows = await prisma.order.findMany({ where: { customerId } });"),
+    ("shop/work.ts", "const row = await prisma.customer.findUnique({ where: { email } });"),
+    ("shop/management/commands/work.py", "def f(x):\n    return Order.objects.get(reference=x)"),
+]
+
+
+@pytest.mark.parametrize(("path", "source", "line"), FLAGGED)
+def test_a_search_without_an_index_is_found(path, source, line):
+    assert lines(RULE, source, path) == [line]
+
+
+@pytest.mark.parametrize(("path", "source"), FINE)
+def test_a_search_with_an_index_or_over_few_values_is_fine(path, source):
+    assert lines(RULE, source, path) == []
+
+
+@pytest.mark.parametrize(("size", "severities"), [("S", []), ("M", ["info"]), ("XL", ["critical"])])
+def test_the_severity_follows_the_declared_volume(size, severities):
+    found = findings(RULE, "Order.objects.get(reference=x)", volumes={"shop_order": size})
+    assert [finding.severity for finding in found] == severities
+
+
+def test_one_finding_per_column_names_the_other_places():
+    (finding,) = findings(RULE, "Order.objects.get(reference=x)\nOrder.objects.filter(reference=y).delete()")
+    assert finding.message == (
+        "`Order.reference` is searched without an index (table `shop_order`, M); also `shop/work.py:4`"
+    )
+
+
+def test_columns_of_few_values_are_worth_knowing_on_large_tables():
+    (finding,) = findings(RULE, "list(Order.objects.filter(is_paid=x))", volumes={"Order": "XXL"})
+    assert finding.severity == "info"
+    assert "few values" in finding.message
+
+
+def test_an_index_that_a_migration_makes_counts():
+    others = {"db/migrations/001_names.sql": 'CREATE INDEX name_idx ON "Customer" ("name");'}
+    source = "const rows = await prisma.customer.findMany({ where: { name: wanted } });"
+    assert lines(RULE, source, "shop/work.ts", others=others) == []
