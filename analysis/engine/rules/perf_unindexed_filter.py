@@ -46,13 +46,14 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         for column in _searched(site, schema):
             found.setdefault((schema.entry.table, column), []).append(site)
     for (_, column), sites in found.items():
-        if is_large(sites[0].volume) or not _has_few_values(column, sites[0].schema):
-            yield _finding(column, sites)
+        schema = sites[0].schema
+        if schema is not None and (is_large(sites[0].volume) or not _has_few_values(column, schema)):
+            yield _finding(column, schema, sites)
 
 
-def _has_few_values(name: str, schema: Schema | None) -> bool:
+def _has_few_values(name: str, schema: Schema) -> bool:
     """Whether an index on the column would leave many rows for each value."""
-    column = schema.columns.get(name) if schema is not None else None
+    column = schema.columns.get(name)
     return (column is not None and column.type in _FEW_VALUES) or FLAG.search(name) is not None or name in _FEW_NAMES
 
 
@@ -89,10 +90,8 @@ def _is_plain(name: str, schema: Schema) -> bool:
     return column is not None and column.type not in _NOT_COLUMNS
 
 
-def _finding(column: str, sites: list[QuerySite]) -> Finding:
+def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:
     first = sites[0]
-    schema = first.schema
-    assert schema is not None
     few = _has_few_values(column, schema)
     others = [f"`{site.path}:{site.line}`" for site in sites[1:] if (site.path, site.line) != (first.path, first.line)]
     also = f"; also {', '.join(others[:MOST_PLACES])}" if others else ""
@@ -105,7 +104,7 @@ def _finding(column: str, sites: list[QuerySite]) -> Finding:
         message=f"`{schema.name}.{column}` is searched without an index{size_of(first)}{note}{also}{more}",
         function=first.function.name,
         anchor=f"{schema.name}.{column}",
-        suggestion=f"Add an index on `{schema.entry.table}.{column}` (built concurrently) or filter by an indexed column.",
+        suggestion=f"Add an index on `{first.table}.{column}` (built concurrently) or filter by an indexed column.",
         severity=Severity.INFO if few and is_large(first.volume) else None,
         confidence=Confidence.HIGH if schema.entry.model.managed else Confidence.MEDIUM,
         table=first.table,
