@@ -1,6 +1,7 @@
 """What the analysis keeps: repositories, runs, facts of blobs, results, pull requests and policies."""
 
 from analysis.models.facts import BlobFacts
+from analysis.models.inputs import ScanInputs
 from analysis.models.policies import StoredPolicy
 from analysis.models.pull_requests import PullRequest
 from analysis.models.repositories import Platform, Repository
@@ -15,6 +16,7 @@ __all__ = [
     "Run",
     "RunKind",
     "RunStatus",
+    "ScanInputs",
     "ScanReport",
     "Snapshot",
     "StoredPolicy",

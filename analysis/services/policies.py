@@ -4,21 +4,48 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from analysis.engine.facts import FileFacts
-from analysis.engine.policy_file import parse_policy
+from analysis.engine.policy import Policy, Stack
+from analysis.engine.policy_file import PolicyInvalid, default_policy, parse_policy
 from analysis.git.blobs import BlobReader
-from analysis.models import Repository, StoredPolicy
+from analysis.models import Repository, ScanInputs, StoredPolicy
 from analysis.source_tree import PolicyInForce, policy_of_file
 
 
 def policy_in_force(
     repository: Repository, *, policy_blob: str | None, git_dir: Path, files: Mapping[str, FileFacts]
 ) -> PolicyInForce:
-    """The policy for a tree of this repository. A broken file is reported in a note and the defaults apply."""
-    stored = StoredPolicy.objects.filter(repository=repository).first()
-    if stored is not None:
-        return PolicyInForce(parse_policy(stored.body), "api")
+    """The policy for a tree of this repository. A broken one is reported in a note, and the next one applies."""
+    return in_force(repository, own_policy(policy_blob=policy_blob, git_dir=git_dir, files=files))
+
+
+def own_policy(*, policy_blob: str | None, git_dir: Path, files: Mapping[str, FileFacts]) -> PolicyInForce:
+    """What the repository itself says: its own file, else the defaults of its stack."""
     content = None
     if policy_blob is not None:
         with BlobReader(git_dir) as blobs:
             content = blobs.read(policy_blob)
     return policy_of_file(content, files)
+
+
+def in_force(repository: Repository, own: PolicyInForce) -> PolicyInForce:
+    """The policy set through the API, else `own`. One query."""
+    stored = StoredPolicy.objects.filter(repository=repository).first()
+    if stored is None:
+        return own
+    try:
+        return PolicyInForce(parse_policy(stored.body), "api")
+    except PolicyInvalid as problem:  # a metric that an older version knew
+        return PolicyInForce(own.policy, own.source, (*own.notes, f"The policy of the API was not used: {problem}"))
+
+
+def own_policy_as_last_read(repository: Repository) -> PolicyInForce:
+    """What the repository itself said at its last scan; plain defaults before the first one. One query."""
+    row = ScanInputs.objects.filter(repository=repository).only("policy", "policy_source").first()
+    if row is None:
+        return PolicyInForce(default_policy(Stack()), "default")
+    return PolicyInForce(parse_policy(row.policy), row.policy_source)
+
+
+def present_policy(repository: Repository) -> Policy:
+    """What judges the repository now. Two queries."""
+    return in_force(repository, own_policy_as_last_read(repository)).policy

@@ -15,6 +15,7 @@ from analysis.engine.model import Finding
 from analysis.engine.report import Report
 from analysis.engine.rules import rule_by_id
 from analysis.models import Repository, Run, ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
+from analysis.services.inputs import Inputs, store_inputs
 from analysis.services.runs import lock_my_run
 from analysis.shapes import hotspot_shape
 
@@ -31,7 +32,8 @@ CHANGING_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """A judged tree and what else a report row remembers of it."""
+    """A judged tree and what else a report row remembers of it. `inputs` is None when they are those of the report
+    before."""
 
     commit_sha: str
     day: date
@@ -40,6 +42,7 @@ class Scanned:
     graph: Mapping[str, Any]
     aliases: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    inputs: Inputs | None = None
 
 
 @transaction.atomic
@@ -50,6 +53,8 @@ def store_results(run: Run, scanned: Scanned) -> ScanReport:
     now = timezone.now()
     _store_violations(repository, scanned.report, now)
     stored = _store_report(run, scanned)
+    if scanned.inputs is not None:
+        store_inputs(repository, scanned.inputs)
     store_snapshot(repository, engine.snapshot_of(scanned.report), scanned.commit_sha)
     report = scanned.report
     Repository.objects.filter(pk=repository.pk).update(

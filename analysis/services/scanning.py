@@ -29,8 +29,9 @@ from analysis.services import runs
 from analysis.services.clones import clones_folder
 from analysis.services.facts import collect_facts
 from analysis.services.git_limits import git_limits
+from analysis.services.inputs import inputs_of
 from analysis.services.past import fill_past
-from analysis.services.policies import policy_in_force
+from analysis.services.policies import in_force, own_policy
 from analysis.services.results import Scanned, store_results
 from analysis.source_tree import FactsKey, PolicyInForce, SourceTree, source_tree
 
@@ -65,10 +66,9 @@ def scan(run: Run) -> None:
     checkout = _read(run, repository.folder, clone.head_sha)
     history = read_past(checkout.folder, checkout.sha, today)
     runs.report_progress(run, phase="evaluating", progress=EVALUATING)
-    policy = policy_in_force(
-        repository, policy_blob=checkout.tree.policy_blob, git_dir=checkout.folder, files=checkout.files
-    )
-    _judge_and_store(run, repository, checkout, history, policy, today)
+    own = own_policy(policy_blob=checkout.tree.policy_blob, git_dir=checkout.folder, files=checkout.files)
+    policy = in_force(repository, own)
+    _judge_and_store(run, repository, checkout, history, own, policy, today)
     fill_past(
         run=run, folder=checkout.folder, head=checkout.sha, history=history, policy=policy.policy, today=today,
         on_progress=_stretch(run, "history", PAST, DONE),
@@ -76,7 +76,13 @@ def scan(run: Run) -> None:
 
 
 def _judge_and_store(
-    run: Run, repository: Repository, checkout: Checkout, history: History, policy: PolicyInForce, today: date
+    run: Run,
+    repository: Repository,
+    checkout: Checkout,
+    history: History,
+    own: PolicyInForce,
+    policy: PolicyInForce,
+    today: date,
 ) -> ScanReport:
     aliases = _aliases(repository, checkout)
     report = evaluate(files=checkout.files, history=history, policy=policy.policy, today=today, aliases=aliases)
@@ -96,6 +102,7 @@ def _judge_and_store(
         graph=graph,
         aliases=aliases,
         notes=(*checkout.notes, *policy.notes, *report.notes),
+        inputs=inputs_of(checkout.sha, checkout.tree, history, own, checkout.notes, today),
     )
     return store_results(run, scanned)
 

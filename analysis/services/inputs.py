@@ -1,0 +1,92 @@
+"""What a scan was judged from, stored and read back: the tree, the recent past, the repository's own policy.
+
+The clone lies on the machine of a worker; these rows let any process judge the same state by another policy.
+"""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import orjson
+
+from analysis.engine.facts import FileFacts
+from analysis.engine.history import History
+from analysis.engine.metrics.churn import WINDOW_DAYS, Step
+from analysis.engine.policy_file import parse_policy, to_mapping
+from analysis.engine.version import facts_version
+from analysis.models import Repository, ScanInputs
+from analysis.services.facts import stored_facts
+from analysis.source_tree import FactsKey, PolicyInForce, SourceTree
+
+CLOCK_SLACK = timedelta(days=7)  # a commit may be dated after the day of the scan
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A judged state: which blob stands at which path, what happened lately, and what the repository itself says.
+
+    `notes` are those of reading the tree; they hold whatever the policy is.
+    """
+
+    commit_sha: str
+    tree: Mapping[str, FactsKey]
+    history: History
+    own: PolicyInForce
+    notes: tuple[str, ...] = ()
+
+
+def inputs_of(
+    commit_sha: str, tree: SourceTree, history: History, own: PolicyInForce, notes: tuple[str, ...], today: date
+) -> Inputs:
+    """What to remember of a scan; of the history only what can still lie in the window of churn."""
+    oldest = (today - timedelta(days=WINDOW_DAYS) - CLOCK_SLACK).toordinal()
+    recent = tuple(step for step in history.steps if step.day >= oldest)
+    keys = {path: (item.blob, item.language) for path, item in tree.blobs.items()}
+    return Inputs(commit_sha, keys, History(recent), own, notes)
+
+
+def store_inputs(repository: Repository, inputs: Inputs) -> None:
+    """Replace the inputs of the scan before, in the transaction that stores the results."""
+    tree = [[path, blob, language] for path, (blob, language) in inputs.tree.items()]
+    steps = [[step.day, step.author, step.touched, step.moves, step.merge, step.files] for step in inputs.history.steps]
+    ScanInputs.objects.update_or_create(
+        repository=repository,
+        defaults={
+            "commit_sha": inputs.commit_sha,
+            "facts_version": facts_version(),
+            "policy": to_mapping(inputs.own.policy),
+            "policy_source": inputs.own.source,
+            "notes": [[*inputs.notes], [*inputs.own.notes]],
+            "tree": zlib.compress(orjson.dumps(tree), 1),
+            "history": zlib.compress(orjson.dumps(steps), 1),
+        },
+    )
+
+
+def load_inputs(repository: Repository) -> Inputs | None:
+    """What the last scan was judged from; None before the first one and after an update of the engine."""
+    row = ScanInputs.objects.filter(repository=repository, facts_version=facts_version()).first()
+    if row is None:
+        return None
+    of_tree, of_policy = row.notes
+    return Inputs(
+        commit_sha=row.commit_sha,
+        tree={path: (blob, language) for path, blob, language in orjson.loads(zlib.decompress(row.tree))},
+        history=History(tuple(_step(values) for values in orjson.loads(zlib.decompress(row.history)))),
+        own=PolicyInForce(parse_policy(row.policy), row.policy_source, tuple(of_policy)),
+        notes=tuple(of_tree),
+    )
+
+
+def read_files(inputs: Inputs) -> dict[str, FileFacts] | None:
+    """Path to stored facts, for `evaluate`; None when the store has lost some of them."""
+    facts = dict(stored_facts(set(inputs.tree.values())))
+    if any(key not in facts for key in inputs.tree.values()):
+        return None
+    return {path: facts[key] for path, key in inputs.tree.items()}
+
+
+def _step(values: list) -> Step:
+    day, author, touched, moves, merge, files = values
+    return Step(day, author, tuple(touched), tuple((old, new) for old, new in moves), merge, files)
