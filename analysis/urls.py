@@ -1,4 +1,4 @@
-"""Addresses below /v1 of repositories, their results, runs and badges."""
+"""Addresses below /v1 of repositories, their results, policies, runs and badges, and of rule packs."""
 
 from django.urls import path
 
@@ -22,5 +22,14 @@ urlpatterns = [
     path(
         "api/repos/<str:repository_id>/violations/<str:violation_id>/ai-fix", views.AiViewSet.as_view({"post": "fix"})
     ),
+    path("api/repos/<str:repository_id>/policy", views.PolicyViewSet.as_view({"get": "retrieve", "put": "update"})),
+    path("api/repos/<str:repository_id>/policy/preview", views.PolicyViewSet.as_view({"post": "preview"})),
+    path("api/repos/<str:repository_id>/policy/undo", views.PolicyViewSet.as_view({"post": "undo"})),
+    path("api/repos/<str:repository_id>/apply-pack", views.PolicyViewSet.as_view({"post": "apply_pack"})),
+    path(
+        "api/repos/<str:repository_id>/architecture-graph", views.ArchitectureGraphViewSet.as_view({"get": "retrieve"})
+    ),
+    path("api/packs", views.PackViewSet.as_view({"get": "list"})),
+    path("api/packs/<str:name>", views.PackViewSet.as_view({"get": "retrieve"})),
     path("badge/<str:owner>/<str:repo>", views.BadgeView.as_view()),
 ]

@@ -2,8 +2,21 @@
 
 from analysis.views.ai import AiViewSet
 from analysis.views.badges import BadgeView
+from analysis.views.graph import ArchitectureGraphViewSet
+from analysis.views.packs import PackViewSet
+from analysis.views.policies import PolicyViewSet
 from analysis.views.repositories import RepositoryViewSet
 from analysis.views.results import ResultViewSet
 from analysis.views.runs import RepositoryRunViewSet, RunViewSet
 
-__all__ = ["AiViewSet", "BadgeView", "RepositoryRunViewSet", "RepositoryViewSet", "ResultViewSet", "RunViewSet"]
+__all__ = [
+    "AiViewSet",
+    "ArchitectureGraphViewSet",
+    "BadgeView",
+    "PackViewSet",
+    "PolicyViewSet",
+    "RepositoryRunViewSet",
+    "RepositoryViewSet",
+    "ResultViewSet",
+    "RunViewSet",
+]

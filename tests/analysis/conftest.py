@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from analysis.models import Platform, Repository
+from analysis.models import Platform, Repository, Run, RunStatus
 from analysis.services.repositories import connect_repository
+from analysis.services.runs import claim_next_run, end_run
+from analysis.services.scanning import scan
 from tests.analysis.repositories import SHOP, GitRepository
 
 TODAY = datetime.now(UTC).date()
@@ -47,3 +49,36 @@ def connect(organization: Any) -> Any:
         return repository
 
     return connect_it
+
+
+@pytest.fixture
+def scan_here() -> Any:
+    """Carry out the queued run of a repository in this process and this transaction."""
+
+    def scan_it(repository: Repository) -> Run:
+        run = claim_next_run(now=datetime.now(UTC))
+        assert run is not None
+        assert run.repository_id == repository.pk
+        scan(run)
+        assert end_run(run, RunStatus.SUCCEEDED)
+        repository.refresh_from_db()
+        return run
+
+    return scan_it
+
+
+@pytest.fixture
+def judged_shop(shop: GitRepository, connect: Any, scan_here: Any) -> Repository:
+    """The shop with a query per element and an import against the layers, scanned."""
+    shop.commit(
+        {
+            "shop/lookup.py": "from shop.models import Order\n\n\n"
+            "def lookup(ids):\n    return [Order.objects.get(pk=each) for each in ids]\n",
+            "shop/views.py": "from shop import orders\n\n\ndef page(request):\n    return orders.total([])\n",
+            "shop/services.py": "from shop import views\n\n\ndef serve(request):\n    return views.page(request)\n",
+        },
+        on=TODAY,
+    )
+    repository = connect(shop)
+    scan_here(repository)
+    return repository

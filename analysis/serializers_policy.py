@@ -1,0 +1,179 @@
+"""Policies, previews, rule packs and the architecture graph over the API."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from analysis.engine.gate_metrics import METRICS, OPERATORS
+from analysis.engine.model import Volume
+from analysis.serializers import ViolationSerializer
+from config.api.fields import TextField, TimestampField
+
+
+class StackSerializer(serializers.Serializer):
+    framework = serializers.CharField(required=False, allow_blank=True)
+    orm = serializers.CharField(required=False, allow_blank=True)
+    language = serializers.CharField(required=False, allow_blank=True)
+    runtime = serializers.CharField(required=False, allow_blank=True)
+
+
+class LayerSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    path = serializers.CharField(help_text="A glob.")
+
+
+class GateSerializer(serializers.Serializer):
+    metric = serializers.ChoiceField(list(METRICS))
+    operator = serializers.ChoiceField(list(OPERATORS))
+    value = serializers.FloatField()
+
+
+class GatesSerializer(serializers.Serializer):
+    block_merge = GateSerializer(many=True, required=False)
+    warn = GateSerializer(many=True, required=False)
+
+
+class ExceptionSerializer(serializers.Serializer):
+    rule = serializers.CharField()
+    file = serializers.CharField(help_text="A glob.")
+    expires = serializers.DateField()
+    reason = serializers.CharField()
+
+
+class PolicySerializer(serializers.Serializer):
+    """The writable shape. It describes; `parse_policy` judges what somebody sends, since it names the place."""
+
+    stack = StackSerializer(required=False)
+    architecture = serializers.CharField(required=False, allow_blank=True)
+    layers = LayerSerializer(many=True, required=False)
+    gates = GatesSerializer(required=False)
+    exceptions = ExceptionSerializer(many=True, required=False)
+    data_volumes = serializers.DictField(
+        child=serializers.ChoiceField([volume.value for volume in Volume]), required=False
+    )
+
+
+class PolicyReadSerializer(PolicySerializer):
+    source = serializers.ChoiceField(["default", "repository", "api"])  # type: ignore[assignment]
+    packs = serializers.ListField(child=serializers.CharField())
+    updatedAt = TimestampField(source="updated_at", allow_null=True)
+    updatedBy = serializers.CharField(source="updated_by_id", allow_null=True)
+
+    def to_representation(self, policy: Any) -> dict[str, Any]:
+        """The policy is stored in its wire shape; only what a read adds is translated."""
+        origin = {name: self.fields[name] for name in ("updatedAt", "updatedBy")}
+        shown = {name: policy[name] for name in (*PolicySerializer().fields, "source", "packs")}
+        for name, field in origin.items():
+            value = field.get_attribute(policy)
+            shown[name] = None if value is None else field.to_representation(value)
+        return shown
+
+
+class PreviewTotalsSerializer(serializers.Serializer):
+    totalViolations = serializers.IntegerField()
+    critical = serializers.IntegerField()
+    warning = serializers.IntegerField()
+    healthScore = serializers.IntegerField(allow_null=True)
+
+
+class PreviewedPullRequestSerializer(serializers.Serializer):
+    prNumber = serializers.IntegerField()
+    currentResult = serializers.CharField()
+    previewResult = serializers.CharField()
+
+
+class AddedViolationSerializer(ViolationSerializer):
+    """A violation that is not stored: the engine says it in the wire shape already."""
+
+    def to_representation(self, violation: Any) -> dict[str, Any]:
+        return dict(violation)
+
+
+class PreviewSerializer(serializers.Serializer):
+    current = PreviewTotalsSerializer()
+    preview = PreviewTotalsSerializer()
+    added = AddedViolationSerializer(many=True)
+    removed = ViolationSerializer(many=True)
+    recentPRs = PreviewedPullRequestSerializer(many=True)
+
+
+class PackSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    framework = serializers.CharField()
+    languages = serializers.ListField(child=serializers.CharField())
+    version = serializers.CharField()
+    ruleCount = serializers.IntegerField(source="rule_count")
+    tags = serializers.ListField(child=serializers.CharField())
+
+
+class PackRuleSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    category = serializers.CharField()
+    severity = serializers.CharField()
+    title = serializers.CharField()
+
+
+class PackDetailSerializer(PackSerializer):
+    rules = PackRuleSerializer(many=True)
+    policy = PolicySerializer(source="policy_body")
+
+
+class PackQuerySerializer(serializers.Serializer):
+    q = TextField(required=False, allow_blank=True, max_length=200, default="")
+    framework = TextField(required=False, allow_blank=True, max_length=100, default="")
+
+
+class ApplyPackSerializer(serializers.Serializer):
+    packName = TextField(max_length=100)
+
+
+class GraphNodeSerializer(serializers.Serializer):
+    id = serializers.CharField(help_text="The file's path.")
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not the serializer's label
+    module = serializers.CharField()
+    layer = serializers.CharField(allow_null=True)
+    type = serializers.CharField()
+    violations = serializers.IntegerField()
+    complexity = serializers.IntegerField()
+    linesOfCode = serializers.IntegerField()
+    isHotspot = serializers.BooleanField()
+
+
+class GraphEdgeSerializer(serializers.Serializer):
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not the field's source
+    target = serializers.CharField()
+    type = serializers.CharField()
+    isViolation = serializers.BooleanField()
+    violationType = serializers.CharField(allow_null=True)
+    message = serializers.CharField(allow_null=True)
+
+
+class GraphModuleSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    path = serializers.CharField()
+    nodeCount = serializers.IntegerField()
+    violations = serializers.IntegerField()
+
+
+class GraphLayerSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    color = serializers.CharField()
+
+
+class GraphStatsSerializer(serializers.Serializer):
+    totalNodes = serializers.IntegerField()
+    totalEdges = serializers.IntegerField()
+    violationEdges = serializers.IntegerField()
+    circularEdges = serializers.IntegerField()
+    modules = serializers.IntegerField()
+    layers = serializers.IntegerField()
+
+
+class ArchitectureGraphSerializer(serializers.Serializer):
+    nodes = GraphNodeSerializer(many=True)
+    edges = GraphEdgeSerializer(many=True)
+    modules = GraphModuleSerializer(many=True)
+    layers = GraphLayerSerializer(many=True)
+    stats = GraphStatsSerializer()

@@ -1,0 +1,108 @@
+"""Changing a repository's policy through the API: written, by a rule pack, or back to what it was before."""
+
+from typing import Any
+
+from django.db import transaction
+
+from accounts.models import User
+from analysis.engine.packs import Pack, applied
+from analysis.engine.policy import Policy
+from analysis.engine.policy_file import PolicyInvalid, parse_policy, to_mapping
+from analysis.engine.rules import all_rules
+from analysis.models import Repository, StoredPolicy
+from analysis.services.policies import present_policy
+from analysis.services.rejudging import apply_policy
+from config.errors import Conflict, InvalidInput
+from organizations.audit import record
+
+# What a read adds to the writable shape. A client may send back what it has read.
+READ_ONLY_FIELDS = ("source", "packs", "updatedAt", "updatedBy")
+
+
+class NothingToUndo(Conflict):
+    message = "There is no earlier policy to go back to"
+
+
+def policy_of_body(body: Any) -> Policy:
+    """A policy as somebody wrote it. InvalidInput naming the path and what is allowed there."""
+    try:
+        return parse_policy(without_read_only(body), known_rules=[module.RULE.id for module in all_rules()])
+    except PolicyInvalid as problem:
+        raise InvalidInput(str(problem)) from problem
+
+
+def without_read_only(body: Any) -> Any:
+    """The body without the fields that only a read has."""
+    if not isinstance(body, dict):
+        return body
+    return {name: value for name, value in body.items() if name not in READ_ONLY_FIELDS}
+
+
+def set_policy(*, repository: Repository, policy: Policy, changed_by: User) -> None:
+    """Let this policy judge the repository from now on, whatever its own file says, and judge it again."""
+    with transaction.atomic():
+        _lock(repository)
+        _replace(repository, policy, changed_by, action="policy.changed")
+    apply_policy(repository, requested_by=changed_by)
+
+
+def apply_pack(*, repository: Repository, pack: Pack, changed_by: User) -> None:
+    """Put a rule pack's stack, layers and gates into the policy and judge again; exceptions and sizes stay."""
+    with transaction.atomic():
+        _lock(repository)
+        policy = applied(pack, present_policy(repository))
+        _replace(repository, policy, changed_by, action="policy.pack_applied", pack=pack.name)
+    apply_policy(repository, requested_by=changed_by)
+
+
+def undo_policy_change(*, repository: Repository, changed_by: User) -> None:
+    """Go back to what the last change replaced. NothingToUndo when nothing is remembered."""
+    with transaction.atomic():
+        _lock(repository)
+        stored = StoredPolicy.objects.filter(repository=repository).first()
+        if stored is None or stored.replaced is None:
+            raise NothingToUndo
+        before, back = _contents(stored), stored.replaced
+        if back["body"] is None:
+            stored.delete()
+        else:
+            _store(stored, body=back["body"], packs=back["packs"], replaced=before, changed_by=changed_by)
+        _record(repository, changed_by, "policy.undone", before["body"], back["body"])
+    apply_policy(repository, requested_by=changed_by)
+
+
+def _lock(repository: Repository) -> None:
+    """One change of a repository's policy at a time."""
+    Repository.objects.select_for_update(of=("self",)).only("pk").get(pk=repository.pk)
+
+
+def _replace(repository: Repository, policy: Policy, changed_by: User, *, action: str, pack: str = "") -> None:
+    stored = StoredPolicy.objects.filter(repository=repository).first() or StoredPolicy(repository=repository)
+    before = _contents(stored)
+    body = to_mapping(policy)
+    packs = [*(name for name in stored.packs if name != pack), pack] if pack else stored.packs
+    _store(stored, body=body, packs=packs, replaced=before, changed_by=changed_by)
+    _record(repository, changed_by, action, before["body"], body, **({"pack": pack} if pack else {}))
+
+
+def _contents(stored: StoredPolicy) -> dict[str, Any]:
+    return {"body": stored.body, "packs": stored.packs} if not stored._state.adding else {"body": None, "packs": []}
+
+
+def _store(stored: StoredPolicy, *, body: Any, packs: list[str], replaced: Any, changed_by: User) -> None:
+    stored.body, stored.packs, stored.replaced, stored.updated_by = body, packs, replaced, changed_by
+    stored.save()
+
+
+def _record(repository: Repository, actor: User, action: str, before: Any, after: Any, **details: str) -> None:
+    one, other = before or {}, after or {}
+    changed = [
+        name for name in (*one, *(name for name in other if name not in one)) if one.get(name) != other.get(name)
+    ]
+    record(
+        organization=repository.organization,
+        actor=actor,
+        action=action,
+        subject=repository.full_name,
+        details={"changed": changed, "before": before, **details},
+    )

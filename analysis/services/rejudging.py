@@ -1,0 +1,146 @@
+"""Judge the last scanned state again by another policy: from stored facts, without the clone and without parsing.
+
+A changed policy is carried out as a run that the web process claims for itself. Its lease keeps workers from scanning
+the repository meanwhile, and when this process dies the lease ends and a worker scans again: nothing is left half done.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+import structlog
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from analysis.engine.evaluate import evaluate
+from analysis.engine.facts import FileFacts
+from analysis.engine.graph import architecture_graph
+from analysis.engine.policy import Policy
+from analysis.engine.report import Report
+from analysis.engine.version import facts_version
+from analysis.models import Repository, Run, RunKind, RunStatus, ScanReport
+from analysis.services import runs
+from analysis.services.inputs import Inputs, load_inputs, read_files
+from analysis.services.policies import in_force
+from analysis.services.results import Scanned, store_results
+
+# The most lines of code that are judged while the caller waits; what is larger is left to a worker.
+LINES_AT_ONCE = 60_000
+
+log = structlog.get_logger("analysis")
+
+
+@dataclass(frozen=True, slots=True)
+class LastState:
+    """The state of the last scan, ready to be judged by any policy."""
+
+    inputs: Inputs
+    files: Mapping[str, FileFacts]
+    aliases: Mapping[str, str]
+
+    def judge(self, policy: Policy, today: date) -> Report:
+        """What a scan of this state would report today under `policy`."""
+        return evaluate(files=self.files, history=self.inputs.history, policy=policy, today=today, aliases=self.aliases)
+
+
+def last_state(repository: Repository) -> LastState | None:
+    """The state of the last scan; None before the first one, and when its facts are those of an older engine."""
+    inputs = load_inputs(repository)
+    files = read_files(inputs) if inputs else None
+    if inputs is None or files is None:
+        return None
+    report = ScanReport.objects.filter(repository=repository).order_by("-created_at").only("aliases").first()
+    return LastState(inputs, files, report.aliases if report else {})
+
+
+def apply_policy(repository: Repository, *, requested_by: User | None = None) -> None:
+    """Bring the results in line with the policy that was stored just now; call it after the commit.
+
+    At once for up to LINES_AT_ONCE lines; else, and while another scan is at work, through a queued run.
+    """
+    run = _claim_at_once(repository, requested_by)
+    if run is not None:
+        _judge_and_end(run)
+    elif repository.current_report_id or _is_being_scanned(repository):
+        # The scan at work may have read the policy before it changed: another one follows it.
+        runs.request_run(repository=repository, requested_by=requested_by)
+
+
+def _claim_at_once(repository: Repository, requested_by: User | None) -> Run | None:
+    report = repository.current_report
+    if report is None or report.lines_of_code > LINES_AT_ONCE:
+        return None
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            return Run.objects.create(
+                organization_id=repository.organization_id,
+                repository=repository,
+                kind=RunKind.SCAN,
+                status=RunStatus.RUNNING,
+                requested_by=requested_by,
+                queued_at=now,
+                started_at=now,
+                phase="evaluating",
+                attempts=1,
+                lease=uuid.uuid4(),
+                lease_until=now + settings.RUN_LEASE,
+            )
+    except IntegrityError:  # a scan of this repository is at work
+        return None
+
+
+def _is_being_scanned(repository: Repository) -> bool:
+    return repository.runs.filter(status=RunStatus.RUNNING, pull_request=None).exists()
+
+
+def _judge_and_end(run: Run) -> None:
+    try:
+        if judge_stored_facts(run):
+            runs.end_run(run, RunStatus.SUCCEEDED)
+            return
+    except runs.LeaseLost:
+        log.info("policy run was taken over", run=str(run.pk))
+        return
+    except Exception:
+        log.exception("policy run broke", run=str(run.pk))
+    # A worker takes it over and scans: facts of an older engine, or a fault that the next attempt may not meet.
+    runs.give_back(run)
+    runs.nudge_workers()
+
+
+def judge_stored_facts(run: Run) -> bool:
+    """Store the results of the last scanned state under the policy now in force; False when its facts are gone.
+
+    LeaseLost when the run is no longer ours.
+    """
+    repository = Repository.objects.get(pk=run.repository_id)
+    state = last_state(repository)
+    if state is None:
+        return False
+    today = timezone.now().date()
+    policy = in_force(repository, state.inputs.own)
+    report = state.judge(policy.policy, today)
+    runs.report_progress(
+        run,
+        phase="storing",
+        progress=80,
+        files_analyzed=report.files_analyzed,
+        files_from_cache=report.files_analyzed,
+    )
+    store_results(
+        run,
+        Scanned(
+            commit_sha=state.inputs.commit_sha,
+            day=today,
+            engine_version=facts_version(),
+            report=report,
+            graph=architecture_graph(report.graph, policy.policy, report.findings, state.files, report.hotspots),
+            aliases=state.aliases,
+            notes=(*state.inputs.notes, *policy.notes, *report.notes),
+        ),
+    )
+    return True

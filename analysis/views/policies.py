@@ -1,0 +1,123 @@
+"""Reading, changing, previewing and undoing a repository's policy, by hand or by a rule pack."""
+
+from django.utils import timezone
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.authentication import SignedInRequest
+from analysis import access
+from analysis import examples_policy as examples
+from analysis.models import Repository
+from analysis.selectors.policies import policy_read
+from analysis.serializers_policy import ApplyPackSerializer, PolicyReadSerializer, PolicySerializer, PreviewSerializer
+from analysis.services import packs, policy_changes
+from analysis.services.previews import FactsTooOld, preview_policy
+from config.api.schema import describe
+from organizations.entitlements import Feature, require_feature
+from organizations.models import Role
+
+UNKNOWN = {404: access.UnknownRepository.message}
+INVALID = {400: "gates.block_merge[0].operator: must be one of >, >=, <, <=, ==, !="}
+NEEDS_EDITOR = {403: "The plan Solo does not include policyEditor; the plan Pro has it"}
+AT_ONCE = (
+    "The last scan's facts are judged again: the results have changed when the answer arrives. Of a large repository, "
+    "or while a scan is at work, the results follow through a queued run."
+)
+
+
+class PolicyViewSet(ViewSet):
+    """The policy of one repository."""
+
+    @describe(
+        "Read the policy",
+        description="What judges the repository: the policy set through the API, else the repository's own file, else "
+        "the defaults of its stack.",
+        response=PolicyReadSerializer,
+        example=examples.POLICY_READ,
+        errors=UNKNOWN,
+    )
+    def retrieve(self, request: SignedInRequest, repository_id: str) -> Response:
+        return _policy_of(access.repository_for(request.user, repository_id))
+
+    @describe(
+        "Change the policy",
+        description=f"For admins and the owner, on Pro and above. Replaces the whole policy. {AT_ONCE}",
+        request=PolicySerializer,
+        response=PolicyReadSerializer,
+        request_example=examples.POLICY,
+        example=examples.POLICY_READ,
+        errors={**INVALID, **NEEDS_EDITOR, **UNKNOWN},
+    )
+    def update(self, request: SignedInRequest, repository_id: str) -> Response:
+        repository = _editable(request, repository_id, Feature.POLICY_EDITOR)
+        policy = policy_changes.policy_of_body(request.data)
+
+        policy_changes.set_policy(repository=repository, policy=policy, changed_by=request.user)
+
+        return _policy_of(repository)
+
+    @describe(
+        "Preview a policy",
+        description="What the last scan would have found under the present policy with this part of one over it: each "
+        "field given replaces the present one, of `stack` and `gates` each entry given. Persists nothing. Recent pull "
+        "requests are judged by the new gates on what was measured then.",
+        request=PolicySerializer,
+        response=PreviewSerializer,
+        request_example=examples.POLICY_PART,
+        example=examples.PREVIEW,
+        errors={**INVALID, **UNKNOWN, 409: FactsTooOld.message},
+    )
+    def preview(self, request: SignedInRequest, repository_id: str) -> Response:
+        repository = access.repository_for(request.user, repository_id)
+        outcome = preview_policy(repository=repository, body=request.data, today=timezone.now().date())
+        return Response(PreviewSerializer(outcome).data)
+
+    @describe(
+        "Undo the last change of the policy",
+        description="For admins and the owner, on Pro and above. Goes back to the policy before the last change or "
+        f"applied pack; a second call takes that back again, unless the policy before was not set here. {AT_ONCE}",
+        response=PolicyReadSerializer,
+        example=examples.POLICY_READ,
+        errors={**NEEDS_EDITOR, **UNKNOWN, 409: policy_changes.NothingToUndo.message},
+    )
+    def undo(self, request: SignedInRequest, repository_id: str) -> Response:
+        repository = _editable(request, repository_id, Feature.POLICY_EDITOR)
+
+        policy_changes.undo_policy_change(repository=repository, changed_by=request.user)
+
+        return _policy_of(repository)
+
+    @describe(
+        "Apply a rule pack",
+        description="For admins and the owner, on Pro and above. The pack's stack, architecture and layers replace the "
+        "present ones, its gates those on the same metric; exceptions and declared sizes stay. What was there before "
+        f"is kept for `policy/undo`. {AT_ONCE}",
+        request=ApplyPackSerializer,
+        response=PolicyReadSerializer,
+        request_example={"packName": "django-drf"},
+        example=examples.POLICY_READ,
+        errors={
+            400: "packName: this field is required",
+            403: "The plan Solo does not include rulePacks; the plan Pro has it",
+            404: packs.UnknownPack.message,
+        },
+    )
+    def apply_pack(self, request: SignedInRequest, repository_id: str) -> Response:
+        repository = _editable(request, repository_id, Feature.RULE_PACKS)
+        body = ApplyPackSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        pack = packs.pack_named(body.validated_data["packName"])
+
+        policy_changes.apply_pack(repository=repository, pack=pack, changed_by=request.user)
+
+        return _policy_of(repository)
+
+
+def _editable(request: SignedInRequest, repository_id: str, feature: Feature) -> Repository:
+    repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN)
+    require_feature(repository.organization, feature)
+    return repository
+
+
+def _policy_of(repository: Repository) -> Response:
+    return Response(PolicyReadSerializer(policy_read(repository)).data)
