@@ -13,7 +13,7 @@ from analysis.git.command import redact as redact_addresses
 REDACTED = "[redacted]"
 
 _NAMES = r"pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|client[_-]?key"
-_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.{0,20000}?-----END [A-Z0-9 ]*PRIVATE KEY-----", re.S)
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.{0,5000}?-----END [A-Z0-9 ]*PRIVATE KEY-----", re.S)
 # Tokens that say by their first letters what they are.
 _MARKED = re.compile(
     r"\b(?:A(?:KIA|SIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"

@@ -103,6 +103,8 @@ def analyze_across_files(*, repository: Repository, files: Sequence[str] = ()) -
         sources = read_sources(repository, report.commit_sha, paths)
         if files:
             _require_all(paths, sources)
+        if not sources:
+            raise NoFiles
         excerpts = [head_of(source, LARGEST_FILES_CHARACTERS // len(paths)) for source in sources.values()]
         shown = {excerpt.path: len(excerpt.lines) for excerpt in excerpts}
         return answers.read_remarks(complete(prompts.cross_file(excerpts)), shown), sources
