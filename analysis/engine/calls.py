@@ -18,6 +18,10 @@ OWN_RECEIVERS = frozenset({"self", "this", "cls", "super"})
 SHARED_PACKAGES = frozenset({"go", "java"})
 
 
+Names = dict[str, list[int]]  # last part of a function's name to its positions
+_Imported = tuple[str, Names, tuple[str, ...]]  # an imported file, its functions, the names that were imported
+
+
 class Callee(NamedTuple):
     """A function of the codebase: its file, and its position in the file's functions."""
 
@@ -26,21 +30,29 @@ class Callee(NamedTuple):
 
 
 class CallGraph:
-    """Resolves calls lazily: only what somebody asks for is looked up."""
+    """Resolves calls lazily: only what somebody asks for is looked up.
 
-    def __init__(self, files: Mapping[str, FileFacts], graph: ImportGraph) -> None:
+    `before` is the call graph of another state; what it knows of files that see the same in both is taken over.
+    """
+
+    def __init__(self, files: Mapping[str, FileFacts], graph: ImportGraph, before: "CallGraph | None" = None) -> None:
         self._files = files
         self._graph = graph
-        self._names: dict[str, dict[str, list[int]]] = {}
-        self._callees: dict[Callee, tuple[Callee, ...]] = {}
+        self._names: dict[str, Names] = {}
+        self._imported: dict[str, list[_Imported]] = {}
+        self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
+        self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
+        if before is not None:
+            self._take_over(before)
 
     def callees(self, caller: Callee) -> tuple[Callee, ...]:
         """The functions that `caller` calls, each once, in the order of its calls."""
-        found = self._callees.get(caller)
+        known = self._callees.setdefault(caller.path, {})
+        found = known.get(caller.position)
         if found is None:
             function = self._files[caller.path].functions[caller.position]
             targets = (target for call in function.calls for target in self.resolve(caller.path, function, call))
-            found = self._callees[caller] = tuple(dict.fromkeys(targets))
+            found = known[caller.position] = tuple(dict.fromkeys(targets))
         return found
 
     def resolve(self, path: str, caller: Function, call: str) -> tuple[Callee, ...]:
@@ -57,6 +69,25 @@ class CallGraph:
 
     def entered(self, path: str, name: str) -> tuple[Callee, ...]:
         """The functions that an entry of this name stands for; a class stands for its methods."""
+        known = self._entered.setdefault(path, {})
+        if name not in known:
+            known[name] = self._find_entered(path, name)
+        return known[name]
+
+    def reached_from(self, entries: Iterable[Callee], levels: int = LEVELS) -> dict[str, frozenset[int]]:
+        """Per file the functions that `entries` reach in at most `levels` calls, with what is nested in them."""
+        seen: set[Callee] = set()
+        edge = set(entries)
+        for _ in range(levels + 1):
+            edge = {callee for entry in edge for callee in (entry, *self._nested(entry))} - seen
+            seen |= edge
+            edge = {target for caller in edge for target in self.callees(caller)} - seen
+        reached: dict[str, set[int]] = {}
+        for callee in seen:
+            reached.setdefault(callee.path, set()).add(callee.position)
+        return {path: frozenset(indexes) for path, indexes in reached.items()}
+
+    def _find_entered(self, path: str, name: str) -> tuple[Callee, ...]:
         for file in self._visible_from(path):
             functions = self._files[file].functions
             exact = [Callee(file, index) for index, function in enumerate(functions) if function.name == name]
@@ -74,19 +105,6 @@ class CallGraph:
                 return tuple(found)
         return ()
 
-    def reached_from(self, entries: Iterable[Callee], levels: int = LEVELS) -> dict[str, frozenset[int]]:
-        """Per file the functions that `entries` reach in at most `levels` calls, with what is nested in them."""
-        seen: set[Callee] = set()
-        edge = set(entries)
-        for _ in range(levels + 1):
-            edge = {callee for entry in edge for callee in (entry, *self._nested(entry))} - seen
-            seen |= edge
-            edge = {target for caller in edge for target in self.callees(caller)} - seen
-        reached: dict[str, set[int]] = {}
-        for callee in seen:
-            reached.setdefault(callee.path, set()).add(callee.position)
-        return {path: frozenset(indexes) for path, indexes in reached.items()}
-
     def _visible_from(self, path: str) -> Iterator[str]:
         yield path
         yield from self._siblings(path)
@@ -100,15 +118,21 @@ class CallGraph:
         if not receiver:
             for file in self._siblings(path):
                 yield from (Callee(file, index) for index in self._named(file, name))
-        for edge in self._graph.imports_of(path):
-            if edge.target not in self._files:
+        for target, named, taken in self._imported_by(path):
+            indexes = named.get(name)
+            if indexes is None or (not receiver and taken and name not in taken and "*" not in taken):
                 continue
-            indexes = self._named(edge.target, name)
-            if not indexes or (not receiver and edge.names and name not in edge.names and "*" not in edge.names):
-                continue
-            functions = self._files[edge.target].functions
+            functions = self._files[target].functions
             owned = [index for index in indexes if functions[index].owner == head]
-            yield from (Callee(edge.target, index) for index in owned or indexes)
+            yield from (Callee(target, index) for index in owned or indexes)
+
+    def _imported_by(self, path: str) -> list[_Imported]:
+        found = self._imported.get(path)
+        if found is None:
+            edges = (edge for edge in self._graph.imports_of(path) if edge.target in self._files)
+            found = [(edge.target, self._names_in(edge.target), edge.names) for edge in edges]
+            self._imported[path] = found
+        return found
 
     def _siblings(self, path: str) -> tuple[str, ...]:
         facts = self._files[path]
@@ -125,13 +149,32 @@ class CallGraph:
         return packages
 
     def _named(self, path: str, name: str) -> list[int]:
+        return self._names_in(path).get(name, [])
+
+    def _names_in(self, path: str) -> Names:
         names = self._names.get(path)
         if names is None:
             names = self._names[path] = {}
             for index, function in enumerate(self._files[path].functions):
                 if index:
                     names.setdefault(function.name.rpartition(".")[2], []).append(index)
-        return names.get(name, [])
+        return names
+
+    def _take_over(self, before: "CallGraph") -> None:
+        """Calls of a file rest on its content, on its imports, and on the content of all files that it sees."""
+        paths = self._files.keys() | before._files.keys()
+        changed = {path for path in paths if self._files.get(path) is not before._files.get(path)}
+        stale = changed | {edge.source for path in changed for edge in self._graph.importers_of(path)}
+        for state in (self, before):
+            keys = {_package_key(path, state._files[path]) for path in changed if path in state._files}
+            stale.update(path for key in keys for path in self._packages.get(key, ()))
+        if self._graph is not before._graph:
+            imports, imported = self._graph.imports_of, before._graph.imports_of
+            stale.update(path for path in self._graph.nodes if imports(path) != imported(path))
+        self._names = {path: known for path, known in before._names.items() if path not in changed}
+        self._imported = {path: known for path, known in before._imported.items() if path not in stale}
+        self._callees = {path: known for path, known in before._callees.items() if path not in stale}
+        self._entered = {path: known for path, known in before._entered.items() if path not in stale}
 
     def _nested(self, callee: Callee) -> Iterator[Callee]:
         """Functions defined inside another one run with it, as far as a name can tell."""

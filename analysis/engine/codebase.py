@@ -7,7 +7,7 @@ from functools import cached_property
 
 from analysis.engine.calls import Callee, CallGraph
 from analysis.engine.facts import FileFacts, Function, Mark
-from analysis.engine.graph import ImportGraph, build_graph
+from analysis.engine.graph import GraphBuilder, ImportGraph
 from analysis.engine.history import History
 from analysis.engine.languages import PARSED, FileKind, kind_of
 from analysis.engine.metrics.hotspots import Hotspot
@@ -34,7 +34,9 @@ class Codebase:
         history: History,
         today: date,
         graph: ImportGraph | None = None,
+        before: "Codebase | None" = None,
     ) -> None:
+        """`before` is another state of the repository: what it knows is taken over where it is the same here."""
         self.files: dict[str, FileFacts] = {
             path: files[path] for path in sorted(files) if kind_of(path) is not FileKind.VENDORED
         }
@@ -42,13 +44,15 @@ class Codebase:
         self.today = today
         self.history = history.as_of(today)
         self.hotspots: Mapping[str, Hotspot] = {}  # set once the other findings are known
+        self._graphs: GraphBuilder = before._graphs if before else GraphBuilder()
+        self._calls_before: CallGraph | None = vars(before).get("calls") if before else None
         if graph is not None:
             self.graph = graph
 
     @cached_property
     def graph(self) -> ImportGraph:
         """Who imports whom."""
-        return build_graph(self.files)
+        return self._graphs.build(self.files)
 
     @cached_property
     def models(self) -> ModelIndex:
@@ -68,7 +72,9 @@ class Codebase:
     @cached_property
     def calls(self) -> CallGraph:
         """The call graph by name."""
-        return CallGraph(self.files, self.graph)
+        calls = CallGraph(self.files, self.graph, self._calls_before)
+        self._calls_before = None
+        return calls
 
     @cached_property
     def request_path(self) -> Mapping[str, frozenset[int]]:

@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from analysis.engine.evaluator import Evaluator
 from analysis.engine.facts import FileFacts
-from analysis.engine.graph import ImportGraph
 from analysis.engine.history import History
 from analysis.engine.languages import FileKind, kind_of
 from analysis.engine.model import Category, Severity
@@ -66,11 +65,9 @@ def snapshots(
     evaluator = Evaluator(policy, rules)
     keys: dict[str, Key] = {}
     known: dict[str, FileFacts] = {}
-    graph: ImportGraph | None = None
     for day, tree in days:
-        keys, known, same_structure = _stepped(keys, known, tree, facts)
-        evaluator.judge(known, history, day, graph=graph if same_structure else None)
-        graph = evaluator.codebase.graph
+        keys, known = _stepped(keys, known, tree, facts)
+        evaluator.judge(known, history, day)
         yield _snapshot(evaluator, day)
 
 
@@ -79,11 +76,10 @@ def _stepped(
     known: Mapping[str, FileFacts],
     tree: Mapping[str, Key],
     facts: Callable[[Key], FileFacts | None],
-) -> tuple[dict[str, Key], dict[str, FileFacts], bool]:
-    """The facts of the next tree, those of unchanged blobs taken over; and whether its import graph is the same."""
+) -> tuple[dict[str, Key], dict[str, FileFacts]]:
+    """The facts of the next tree, those of unchanged blobs taken over."""
     next_keys: dict[str, Key] = {}
     next_known: dict[str, FileFacts] = {}
-    same = True
     for path, key in tree.items():
         found = known.get(path) if keys.get(path) == key else None
         if found is None:
@@ -92,31 +88,9 @@ def _stepped(
             found = facts(key)
             if found is None:
                 continue
-            same = same and _joins_alike(known.get(path), found)
         next_keys[path] = key
         next_known[path] = found
-    return next_keys, next_known, same and len(next_known) == len(known)
-
-
-def _joins_alike(before: FileFacts | None, after: FileFacts) -> bool:
-    """Whether two contents of one file give the same place in the import graph."""
-    return before is after or (before is not None and _joints(before) == _joints(after))
-
-
-def _joints(facts: FileFacts) -> tuple[object, ...]:
-    """All that the import graph reads of a file. Java finds same-package imports in every name that a file mentions."""
-    mentions = [(function.decorators, function.calls, function.parameters) for function in facts.functions]
-    return (
-        facts.language,
-        facts.package,
-        facts.skipped,
-        facts.manifest,
-        facts.imports,
-        facts.exports,
-        [function.name for function in facts.functions],
-        [(entry.name, entry.bases, entry.decorators, entry.fields) for entry in facts.classes],
-        mentions if facts.language == "java" else (),
-    )
+    return next_keys, next_known
 
 
 def _snapshot(evaluator: Evaluator, day: date) -> Snapshot:
