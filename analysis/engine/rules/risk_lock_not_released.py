@@ -45,6 +45,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`defer {receiver}.{_last(call, file)}()` locks when the function ends; `{release}` was meant"
         yield file.mark(RULE.id, call, message, suggestion=f"Write `defer {receiver}.{release}()`.")
         return
+    if parent is None or parent.type != "expression_statement":
+        return  # its result is asked for: no mutex
     word, rest = re.escape(receiver), text_after(call, file)
     lock, unlock = rf"\b{word}\.{_last(call, file)}\(\)", rf"\b{word}\.{release}\(\)"
     if re.match(rf"\s*{unlock}", rest):
@@ -121,16 +123,16 @@ def _early_exit(rest: str, lock: str, unlock: str) -> str:
             depth += 1
         elif found == "}":
             depth -= 1
+            if depth < 0:
+                return ""
             if not held and depth < released_at:
                 if not left:
                     return ""
                 held = True
         elif held:
             return found
-        else:
+        elif depth == released_at:
             left = True
-            if depth == 0:
-                return ""
     return ""
 
 

@@ -22,6 +22,7 @@ GO_FINE = [
     "s.mu.Lock()\nif y {\ns.mu.Unlock()\nreturn z }\ns.v = 1\ns.mu.Unlock()\nreturn nil",
     "s.mu.Lock()\ndefer func() { s.mu.Unlock() }()\nreturn x()",
     "s.mu.Lock()\nv := s.v\ns.mu.Unlock()\nif v { return z }\ns.mu.Lock()\ns.v = 1\ns.mu.Unlock()\nreturn nil",
+    "if a {\ns.mu.Lock()\nv := s.v\ns.mu.Unlock()\nif !v {\nreturn z\n}\n}\nif b {\nreturn y\n}\nreturn nil",
     "s.mu.RLock()\ndefer s.mu.RUnlock()\nreturn x()",
 ]
 
