@@ -6,6 +6,8 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite, runs_by_hand
+from analysis.engine.rules.bounds import is_unbounded
+from analysis.engine.rules.perf_missing_pagination import listing_handlers
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
@@ -21,8 +23,6 @@ RULE = Rule(
     ladder=Ladder.READ,
 )
 
-# What brings all rows into memory. A Django queryset is loaded as a whole by iterating over it.
-LOADING = frozenset({"iter", "list", "tuple", "set", "frozenset", "sorted", "all", "findMany", "scalars", "fetchall"})
 _WORDS = {
     "django": "Slice the queryset, page by key, or stream it with `iterator(chunk_size=2000)`",
     "sqlalchemy": "Add `limit(…)`, page by key, or stream it with `yield_per(1000)`",
@@ -33,27 +33,10 @@ _WORDS = {
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Reads that run, are materialised, and have neither a limit nor a condition that narrows."""
+    listed = {id(site) for _, site, _ in listing_handlers(codebase)}
     for site in codebase.queries.sites:
-        if is_unbounded(site):
+        if is_unbounded(site) and id(site) not in listed:
             yield _finding(site, codebase)
-
-
-def is_unbounded(site: QuerySite) -> bool:
-    """Whether the query loads rows without a limit, by conditions on flags at most. On tables declared large the rows
-    of one foreign key count as too many as well."""
-    query = site.query
-    if query.operation != "select" or query.terminal not in LOADING or site.is_limited or query.streaming:
-        return False
-    if site.is_unreadable or site.looks_small or not (site.schema is not None or query.orm == "prisma"):
-        return False
-    return not site.is_narrowed or (is_large(site.volume) and by_foreign_key_only(site))
-
-
-def by_foreign_key_only(site: QuerySite) -> bool:
-    """Whether the only condition that narrows is on a foreign key."""
-    schema = site.schema
-    narrowing = [each for each in site.query.filters if not each.constant and each.operator == "eq"]
-    return schema is not None and bool(narrowing) and all(schema.is_foreign_key(each.column) for each in narrowing)
 
 
 def _finding(site: QuerySite, codebase: Codebase) -> Finding:

@@ -1,0 +1,25 @@
+"""Which queries bring more rows into memory than anybody said (rules.md 1.5.3)."""
+
+from analysis.engine.queries import QuerySite
+from analysis.engine.volumes import is_large
+
+# What brings all rows into memory. A Django queryset is loaded as a whole by iterating over it.
+LOADING = frozenset({"iter", "list", "tuple", "set", "frozenset", "sorted", "all", "findMany", "scalars", "fetchall"})
+
+
+def is_unbounded(site: QuerySite) -> bool:
+    """Whether the query loads rows without a limit, by conditions on flags at most. On tables declared large the rows
+    of one foreign key count as too many as well."""
+    query = site.query
+    if query.operation != "select" or query.terminal not in LOADING or site.is_limited or query.streaming:
+        return False
+    if site.is_unreadable or site.looks_small or not (site.schema is not None or query.orm == "prisma"):
+        return False
+    return not site.is_narrowed or (is_large(site.volume) and by_foreign_key_only(site))
+
+
+def by_foreign_key_only(site: QuerySite) -> bool:
+    """Whether the only condition that narrows is on a foreign key."""
+    schema = site.schema
+    narrowing = [each for each in site.query.filters if not each.constant and each.operator == "eq"]
+    return schema is not None and bool(narrowing) and all(schema.is_foreign_key(each.column) for each in narrowing)

@@ -1,0 +1,141 @@
+"""A list endpoint answers with the whole table."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.calls import Callee
+from analysis.engine.codebase import REQUEST, Codebase
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite
+from analysis.engine.rules.base import PYTHON, Watch
+from analysis.engine.rules.bounds import is_unbounded
+from analysis.engine.rules.perf_n_plus_one_query import size_of
+
+RULE = Rule(
+    id="perf-missing-pagination",
+    type="missing_pagination",
+    category=Category.PERFORMANCE,
+    title="List endpoint without pages",
+    severity=Severity.WARNING,
+    points=6,
+    suggestion="Add pagination with a maximum page size.",
+    confidence=Confidence.MEDIUM,
+    ladder=Ladder.READ,
+)
+
+_LISTING_CLASS = re.compile(
+    r"^class\s+(\w+)\s*\(([^)]*\b(?:ModelViewSet|ReadOnlyModelViewSet|ListAPIView|ListCreateAPIView|ListModelMixin)\b"
+    r"[^)]*)\)\s*:((?:\n(?:[ \t]+[^\n]*|[ \t]*))*)",
+    re.MULTILINE,
+)
+_QUERYSET = re.compile(r"^[ \t]+queryset\s*=\s*(?:\w+\.)*(\w+)\.objects\b([^\n]*)", re.MULTILINE)
+_PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
+_DEFAULT = b"DEFAULT_PAGINATION_CLASS"
+_PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
+
+
+def look(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """Settings that give every list pages, and views that list a model."""
+    if file.mentions(_DEFAULT):
+        yield file.mark(RULE.id, root, "", data={"default": "1"})
+    if not file.mentions(b"queryset"):
+        return
+    text = file.source.decode("utf-8", "replace")
+    for match in _LISTING_CLASS.finditer(text):
+        queryset, pages = _QUERYSET.search(match[3]), _PAGES.search(match[3])
+        if queryset is None or (pages is not None and pages[1] != "None"):
+            continue
+        line = text.count("\n", 0, match.start(3) + queryset.start()) + 1
+        data = {"view": match[1], "model": queryset[1], "line": str(line), "none": "1" if pages else ""}
+        if "[" not in queryset[2] and "def get_queryset" not in match[3] and "Paginat" not in match[2]:
+            yield Mark(RULE.id, line, 0, "", f"{match[1]}.queryset", data=data)
+
+
+WATCHES = (Watch("module", look, PYTHON),)
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Views of Django REST framework without a paginator, then handlers that answer with an unbounded query."""
+    marks = list(codebase.marks(RULE.id))
+    has_default = any("default" in mark.data for _, mark in marks)
+    for place, mark in marks:
+        if "view" in mark.data and (mark.data["none"] or not has_default):
+            yield _view(place.path, mark, codebase)
+    for handler, site, route in listing_handlers(codebase):
+        yield _handler(handler, site, route, codebase)
+
+
+def _view(path: str, mark: Mark, codebase: Codebase) -> Finding:
+    schema = codebase.queries.schema(mark.data["model"])
+    table = schema.entry.table if schema is not None else ""
+    volume = codebase.queries.volume_of(schema)
+    size = f" (table `{table}`, {volume})" if table else ""
+    return Finding(
+        rule_id=RULE.id,
+        file=path,
+        line=int(mark.data["line"]),
+        message=f"`{mark.data['view']}` lists all of `{mark.data['model']}` without pages{size}",
+        function=mark.data["view"],
+        anchor=mark.anchor,
+        suggestion="Set `pagination_class` (or the default one in the settings) with a maximum page size.",
+        table=table,
+        volume=volume if table else None,
+    )
+
+
+def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, str]]:
+    """Handlers of collections that load all rows: the handler, the query, and the route."""
+    unbounded: dict[Callee, QuerySite] = {}
+    for site in codebase.queries.sites:
+        if is_unbounded(site) and not site.is_narrowed:
+            unbounded.setdefault(Callee(site.path, site.query.function), site)
+    for path, facts in codebase.sources() if unbounded else ():
+        for entry in facts.entries:
+            if entry.kind != REQUEST or not _lists(entry.detail):
+                continue
+            for handler in codebase.calls.entered(path, entry.function):
+                listed = _listed(handler, unbounded, codebase)
+                if listed is not None:
+                    yield handler, listed, entry.detail
+
+
+def _lists(detail: str) -> bool:
+    """Whether the route reads a collection: its path does not end in a parameter."""
+    verb, _, path = detail.partition(" ")
+    verb, route = verb.upper(), path.partition(",")[0].strip("\"' /")
+    if verb == "ROUTE" and "methods" in path and "GET" not in path:
+        return False
+    return verb in ("GET", "ALL", "ROUTE") and not route.rpartition("/")[2].startswith((":", "{", "<", "["))
+
+
+def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codebase) -> QuerySite | None:
+    """The unbounded query that the handler runs, itself or in a function that it calls."""
+    function = codebase.files[handler.path].functions[handler.position]
+    if any(_PAGINATED_NAMES.search(call) for call in function.calls):
+        return None
+    if handler in unbounded:
+        return unbounded[handler]
+    called = [unbounded[each] for each in codebase.calls.callees(handler) if each in unbounded]
+    return called[0] if len(called) == 1 else None
+
+
+def _handler(handler: Callee, site: QuerySite, route: str, codebase: Codebase) -> Finding:
+    function = codebase.files[handler.path].functions[handler.position]
+    is_own = site.path == handler.path and site.query.function == handler.position
+    where = "" if is_own else f" through `{site.function.name}` (`{site.path}:{site.line}`)"
+    return Finding(
+        rule_id=RULE.id,
+        file=handler.path,
+        line=site.line if is_own else function.line,
+        message=f"`{function.name}` ({route}) loads all rows of {site.label}{where} without pages{size_of(site)}",
+        function=function.name,
+        anchor=site.query.anchor if is_own else f"{function.name} {site.query.anchor}",
+        suggestion=f"Add pagination with a maximum page size; the answer grows with {site.label}.",
+        table=site.table,
+        volume=site.volume if site.table else None,
+    )

@@ -1,0 +1,52 @@
+import pytest
+
+from tests.engine.rules.shop import findings, lines
+
+RULE = "perf-missing-pagination"
+
+FLASK = "from flask import Blueprint\napp = Blueprint('x')\n\n"
+DRF = "from rest_framework.viewsets import ModelViewSet\nclass V(ModelViewSet):\n"
+FLAGGED = [
+    (FLASK + "@app.get('/orders')\ndef orders():\n    return [o.pk for o in Order.objects.all()]", 6),
+    (DRF + "    queryset = Order.objects.all()\n", 3),
+    (
+        "from rest_framework.viewsets import ModelViewSet\nclass V(ModelViewSet):\n"
+        "    queryset = Order.objects.all()\n    pagination_class = None\n",
+        3,
+    ),
+]
+FINE = [
+    FLASK + "@app.get('/orders/<pk>')\ndef order(pk):\n    return [o.pk for o in Order.objects.all()]",
+    FLASK + "@app.post('/orders')\ndef orders():\n    return [o.pk for o in Order.objects.all()]",
+    FLASK + "@app.get('/orders')\ndef orders():\n    return paginate(o.pk for o in Order.objects.all())",
+    FLASK + "@app.get('/orders')\ndef orders():\n    return [o.pk for o in Order.objects.all()[:50]]",
+    "from rest_framework.viewsets import ModelViewSet\nclass V(ModelViewSet):\n"
+    "    queryset = Order.objects.all()\n    pagination_class = Pages\n",
+    "from rest_framework.viewsets import ViewSet\nclass V(ViewSet):\n    queryset = Order.objects.all()\n",
+]
+
+
+@pytest.mark.parametrize(("source", "line"), FLAGGED)
+def test_a_list_that_answers_with_all_rows_is_found(source, line):
+    assert lines(RULE, source) == [line]
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_pages_single_objects_and_limits_are_fine(source):
+    assert lines(RULE, source) == []
+
+
+def test_a_default_paginator_in_the_settings_covers_views_that_do_not_refuse_it():
+    others = {"shop/settings.py": "REST_FRAMEWORK = {'DEFAULT_PAGINATION_CLASS': 'shop.Pages'}"}
+    plain, refusing = FLAGGED[1][0], FLAGGED[2][0]
+    assert lines(RULE, plain, others=others) == []
+    assert lines(RULE, refusing, others=others) == [3]
+
+
+def test_the_query_of_a_called_function_is_reported_at_the_handler_and_only_there():
+    source = FLASK + "from shop.orders import load\n@app.get('/orders')\ndef orders():\n    return load()"
+    others = {"shop/orders.py": "from shop.models import Order\ndef load():\n    return list(Order.objects.all())\n"}
+    (finding,) = findings(RULE, source, others=others, volumes={"shop_order": "XL"})
+    assert (finding.line, finding.severity, finding.confidence) == (8, "critical", "medium")
+    assert "through `load` (`shop/orders.py:3`)" in finding.message
+    assert findings("perf-unbounded-query", source, others=others) == []
