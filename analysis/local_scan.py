@@ -3,7 +3,7 @@
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import date
@@ -24,7 +24,15 @@ from analysis.git.limits import GitLimits
 from analysis.git.local import open_local
 from analysis.git.tree import list_tree, resolve
 from analysis.parsing import BlobToParse, OpenReader, parse_blobs
-from analysis.source_tree import POLICY_FILES, SourceTree, blob_of, policy_of_file, source_tree
+from analysis.source_tree import (
+    POLICY_FILES,
+    FactsKey,
+    PolicyInForce,
+    SourceTree,
+    blob_of,
+    policy_of_file,
+    source_tree,
+)
 
 LARGEST_FILE_BYTES = 1024 * 1024
 LEFT_OUT_FOLDERS = {".git", ".hg", ".svn"}
@@ -73,11 +81,10 @@ def scan_commit(git_dir: Path, revision: str, *, today: date, workers: int, on_p
     on_progress("listing files", 0, 1)
     listed = list_tree(git_dir, sha)
     tree = source_tree(listed.entries)
-    files = _facts_of(tree, partial(BlobReader, git_dir), workers, on_progress)
+    files = tree.with_facts(facts_of([tree], partial(BlobReader, git_dir), workers, on_progress))
     on_progress("reading history", 0, 1)
     history = History.of(read_history(git_dir, sha))
-    with BlobReader(git_dir) as blobs:
-        policy = policy_of_file(blobs.read(tree.policy_blob) if tree.policy_blob else None, files)
+    policy = policy_at(git_dir, tree, files)
     notes = [*listed.notes, *policy.notes]
     if is_shallow(git_dir):
         notes.append("The clone is shallow: churn and hotspots know only part of the history.")
@@ -90,7 +97,7 @@ def scan_folder(folder: Path, *, today: date, workers: int, on_progress: OnProgr
     """Judge the files of a folder without git: everything but churn and hotspots."""
     blobs = {item.blob: item for item in _files_below(folder)}
     tree = SourceTree(blobs=blobs, policy_blob=next((name for name in POLICY_FILES if name in blobs), None))
-    files = _facts_of(tree, lambda: nullcontext(FolderReader(folder)), workers, on_progress)
+    files = tree.with_facts(facts_of([tree], lambda: nullcontext(FolderReader(folder)), workers, on_progress))
     policy = policy_of_file(FolderReader(folder).read(tree.policy_blob) if tree.policy_blob else None, files)
     on_progress("evaluating", 0, 1)
     report = evaluate(files=files, history=History.empty(), policy=policy.policy, today=today)
@@ -124,10 +131,19 @@ def _files_below(folder: Path) -> Iterator[BlobToParse]:
                 yield item
 
 
-def _facts_of(tree: SourceTree, open_reader: OpenReader, workers: int, on_progress: OnProgress) -> dict[str, FileFacts]:
-    todo = tree.to_parse
+def facts_of(
+    trees: Sequence[SourceTree], open_reader: OpenReader, workers: int, on_progress: OnProgress
+) -> dict[FactsKey, FileFacts]:
+    """Facts of all blobs of these trees, each parsed once."""
+    todo = list({(item.blob, item.language): item for tree in trees for item in tree.to_parse}.values())
     facts = {}
     for done, (item, data) in enumerate(parse_blobs(open_reader, todo, workers=workers), start=1):
         facts[item.blob, item.language] = decode(data)
         on_progress("parsing", done, len(todo))
-    return tree.with_facts(facts)
+    return facts
+
+
+def policy_at(git_dir: Path, tree: SourceTree, files: Mapping[str, FileFacts]) -> PolicyInForce:
+    """The policy that stands in a commit, or the defaults of its stack."""
+    with BlobReader(git_dir) as blobs:
+        return policy_of_file(blobs.read(tree.policy_blob) if tree.policy_blob else None, files)

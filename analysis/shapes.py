@@ -2,15 +2,18 @@
 
 from typing import Any
 
+from analysis.engine.gates import Verdict
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Finding
 from analysis.engine.rules import rule_by_id
 from analysis.local_scan import Scan
 
 
-def scan_shape(scanned: Scan) -> dict[str, Any]:
-    """The scan in the shape of the API; ids are the findings' fingerprints."""
+def scan_shape(scanned: Scan, verdict: Verdict | None = None, *, change_only: bool = False) -> dict[str, Any]:
+    """The scan in the shape of the API; ids are the findings' fingerprints. With `change_only` the violations are those
+    that the change adds."""
     report = scanned.report
+    findings = verdict.findings if verdict and change_only else report.findings
     return {
         "commitSha": scanned.commit_sha or None,
         "healthScore": report.health_score,
@@ -20,10 +23,25 @@ def scan_shape(scanned: Scan) -> dict[str, Any]:
         "filesAnalyzed": report.files_analyzed,
         "linesOfCode": report.lines_of_code,
         "languages": dict(report.languages),
-        "violations": [finding_shape(finding) for finding in report.findings],
+        "violations": [finding_shape(finding) for finding in findings],
         "hotspots": [hotspot_shape(spot) for spot in report.hotspots],
-        "gate": None,
+        "gate": verdict_shape(verdict) if verdict else None,
         "notes": list(scanned.notes),
+    }
+
+
+def verdict_shape(verdict: Verdict) -> dict[str, Any]:
+    """What the gates said, with a sentence for each that fired."""
+    return {
+        "result": verdict.result,
+        "score": verdict.score,
+        "blockingCount": verdict.blocking_count,
+        "warningCount": verdict.warning_count,
+        "introduced": len(verdict.findings),
+        "resolved": len(verdict.resolved),
+        "fired": [
+            {"action": gate.action, "metric": gate.gate.metric, "message": gate.sentence} for gate in verdict.fired
+        ],
     }
 
 

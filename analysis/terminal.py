@@ -1,13 +1,14 @@
 """The report of `manage.py scan` for a person at a terminal: fits 80 columns, the important things first."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from analysis.engine.gates import Verdict
 from analysis.engine.model import Category, Finding, Severity
 from analysis.engine.report import Report
 from analysis.engine.rules import rule_by_id
@@ -39,6 +40,21 @@ def print_report(scan: Scan, console: Console, *, name: str, seconds: float) -> 
     _findings(report, console)
     for note in scan.notes[:SHOWN_NOTES]:
         console.print(f"[dim]Note: {escape(note)}[/dim]")
+
+
+def print_verdict(verdict: Verdict, console: Console) -> None:
+    """What a change adds and what the gates say of it, with the reasons."""
+    colour = "green" if verdict.result == "pass" else "bold red"
+    console.print(
+        f"\nGate [{colour}]{verdict.result}[/{colour}]   {len(verdict.findings)} findings added, "
+        f"{len(verdict.resolved)} resolved, debt {verdict.score:+g} points"
+    )
+    for gate in verdict.fired:
+        console.print(f"[{'bold red' if gate.action == 'block' else 'yellow'}]{gate.action}[/] {escape(gate.sentence)}")
+    if verdict.findings:
+        console.print(_listed(verdict.findings[:SHOWN_FINDINGS]))
+    if len(verdict.findings) > SHOWN_FINDINGS:
+        console.print(f"[dim]... and {len(verdict.findings) - SHOWN_FINDINGS:,} more; --json lists them all.[/dim]")
 
 
 def _headline(scan: Scan, console: Console, name: str, seconds: float) -> None:
@@ -111,17 +127,21 @@ def _findings(report: Report, console: Console) -> None:
         console.print("\nNothing to complain about.")
         return
     console.print("\n[bold]Look at these first[/bold]")
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(width=8)
-    grid.add_column(overflow="fold")
-    for finding in _varied(report.findings):
-        severity = finding.severity or Severity.INFO
-        grid.add_row(Text(severity, style=COLOUR_OF[severity]), Text(f"{finding.file}:{finding.line}", style="bold"))
-        grid.add_row("", Text(finding.message[:LONGEST_MESSAGE]) + Text(f" ({finding.rule_id})", style="dim"))
-    console.print(grid)
+    console.print(_listed(_varied(report.findings)))
     left = len(report.findings) - SHOWN_FINDINGS
     if left > 0:
         console.print(f"[dim]... and {left:,} more; --json lists them all.[/dim]")
+
+
+def _listed(findings: Sequence[Finding]) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=8)
+    grid.add_column(overflow="fold")
+    for finding in findings:
+        severity = finding.severity or Severity.INFO
+        grid.add_row(Text(severity, style=COLOUR_OF[severity]), Text(f"{finding.file}:{finding.line}", style="bold"))
+        grid.add_row("", Text(finding.message[:LONGEST_MESSAGE]) + Text(f" ({finding.rule_id})", style="dim"))
+    return grid
 
 
 def _varied(findings: tuple[Finding, ...]) -> list[Finding]:

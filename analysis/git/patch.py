@@ -2,7 +2,8 @@
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.git.command import stream_git
@@ -25,6 +26,8 @@ class AddedLines:
     deleted: int
     left_out: tuple[str, ...] = ()
     """Changed files whose content is not in the clone."""
+    per_file: Mapping[str, int] = field(default_factory=dict)
+    """Added plus deleted lines by path: the new one, or the old one of a deleted file."""
 
 
 def added_lines(
@@ -56,7 +59,7 @@ def _patch(
     ) as process:  # fmt: skip
         for line in Records(process, separator=b"\n"):
             patch.take(line)
-    return AddedLines(patch.ranges, patch.added, patch.deleted, tuple(map(decode_path, absent)))
+    return AddedLines(patch.ranges, patch.added, patch.deleted, tuple(map(decode_path, absent)), patch.per_file)
 
 
 def _absent(folder: Path, base: str, head: str, limits: GitLimits, deadline: float | None) -> list[bytes]:
@@ -81,7 +84,9 @@ class _Patch:
 
     def __init__(self) -> None:
         self.ranges: dict[str, list[tuple[int, int]]] = {}
+        self.per_file: dict[str, int] = {}
         self.added = self.deleted = 0
+        self._old_path: str | None = None
         self._path: str | None = None
         self._content = 0
 
@@ -93,8 +98,12 @@ class _Patch:
             self._content = deleted + added
             self.added += added
             self.deleted += deleted
+            path = self._path or self._old_path or ""
+            self.per_file[path] = self.per_file.get(path, 0) + added + deleted
             if added and self._path is not None:
                 self.ranges.setdefault(self._path, []).append((int(hunk[2]), added))
+        elif line.startswith(b"--- "):
+            self._old_path = _patch_path(line[4:])
         elif line.startswith(b"+++ "):
             self._path = _patch_path(line[4:])
 

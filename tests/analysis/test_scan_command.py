@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import SHOP, GitRepository
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -111,3 +112,63 @@ def test_an_unknown_revision_ends_with_a_sentence(shop: GitRepository, tmp_path:
 
     assert done.returncode == 1
     assert "no such branch or commit" in done.stderr
+
+
+class TestChange:
+    """`--base` shows what a change adds, judged by the policy of the base."""
+
+    GATES = "gates:\n  block_merge:\n    - {metric: new_runtime_risk, operator: '>', value: 0}\n"
+
+    @pytest.fixture
+    def change(self, shop: GitRepository) -> GitRepository:
+        """A branch that adds a call without a time limit and repairs nothing."""
+        shop.commit({".techdebt.yml": self.GATES}, on=TODAY)
+        shop.git("checkout", "-q", "-b", "feature")
+        prices = "import requests\n\n\ndef price(url):\n    return requests.get(url)\n"
+        shop.commit({"shop/prices.py": prices, ".techdebt.yml": "{}\n"}, on=TODAY)
+        shop.git("mv", "shop/client.py", "shop/rates.py")
+        shop.commit({}, on=TODAY)
+        return shop
+
+    def test_only_what_the_change_adds_is_shown(self, change: GitRepository, tmp_path: Path) -> None:
+        found = as_json(str(change.folder), "--base", "main", tmp_path=tmp_path)
+
+        assert [(each["ruleId"], each["file"]) for each in found["violations"]] == [
+            ("risk-http-no-timeout", "shop/prices.py")
+        ]
+
+    def test_the_policy_of_the_base_decides(self, change: GitRepository, tmp_path: Path) -> None:
+        done = scan(str(change.folder), "--base", "main", "--gate", "--json", tmp_path=tmp_path)
+
+        gate = json.loads(done.stdout)["gate"]
+        assert done.returncode == 1
+        assert (gate["result"], gate["introduced"], gate["resolved"]) == ("fail", 1, 0)
+        assert gate["fired"][0]["metric"] == "new_runtime_risk"
+
+    def test_without_gate_the_exit_status_is_zero(self, change: GitRepository, tmp_path: Path) -> None:
+        done = scan(str(change.folder), "--base", "main", tmp_path=tmp_path)
+
+        assert done.returncode == 0
+        assert "Gate fail" in done.stdout
+        assert "shop/prices.py:5" in done.stdout
+
+    def test_a_change_that_repairs_passes(self, shop: GitRepository, tmp_path: Path) -> None:
+        shop.commit({".techdebt.yml": self.GATES}, on=TODAY)
+        client = (shop.folder / "shop/client.py").read_text().replace('{region}")', '{region}", timeout=5)')
+        shop.commit({"shop/client.py": client}, on=TODAY)
+
+        done = scan(str(shop.folder), "--base", "HEAD~1", "--gate", "--json", tmp_path=tmp_path)
+
+        gate = json.loads(done.stdout)["gate"]
+        assert done.returncode == 0
+        assert (gate["result"], gate["introduced"], gate["resolved"]) == ("pass", 0, 1)
+        assert gate["score"] < 0
+
+    def test_a_base_without_common_history_ends_with_a_sentence(self, shop: GitRepository, tmp_path: Path) -> None:
+        shop.git("checkout", "-q", "--orphan", "other")
+        shop.commit({}, on=TODAY)
+
+        done = scan(str(shop.folder), "--base", "main", tmp_path=tmp_path)
+
+        assert done.returncode == 1
+        assert "share no history" in done.stderr

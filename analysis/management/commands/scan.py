@@ -13,11 +13,13 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
+from analysis.engine.gates import Verdict
 from analysis.git.errors import GitError
+from analysis.local_change import judge_change, judge_state
 from analysis.local_scan import Scan, open_repository, scan_commit, scan_folder
 from analysis.services.git_limits import git_limits
 from analysis.shapes import scan_shape
-from analysis.terminal import WIDTH, print_report
+from analysis.terminal import WIDTH, print_report, print_verdict
 
 
 class Command(BaseCommand):
@@ -32,30 +34,47 @@ class Command(BaseCommand):
             type=date.fromisoformat,
             help="judge as of this day (YYYY-MM-DD): churn, exceptions (default: today)",
         )
+        parser.add_argument("--base", help="show what the revision adds since its merge base with this one")
+        parser.add_argument("--gate", action="store_true", help="exit with status 1 when the policy blocks")
         parser.add_argument("--json", action="store_true", help="print one JSON object instead of the report")
 
     def handle(self, *args: Any, **options: Any) -> None:
         started = time.monotonic()
         try:
-            scanned = self._scan(options["path"], options["revision"], options["date"] or timezone.now().date())
+            scanned, verdict = self._judged(options)
         except GitError as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:
-            sys.stdout.buffer.write(orjson.dumps(scan_shape(scanned), option=orjson.OPT_INDENT_2) + b"\n")
-            return
-        console = Console(width=min(Console().width, WIDTH) if sys.stdout.isatty() else WIDTH, highlight=False)
-        print_report(scanned, console, name=_name_of(options["path"]), seconds=time.monotonic() - started)
+            shape = scan_shape(scanned, verdict, change_only=bool(options["base"]))
+            sys.stdout.buffer.write(orjson.dumps(shape, option=orjson.OPT_INDENT_2) + b"\n")
+        else:
+            console = Console(width=min(Console().width, WIDTH) if sys.stdout.isatty() else WIDTH, highlight=False)
+            if not options["base"]:
+                print_report(scanned, console, name=_name_of(options["path"]), seconds=time.monotonic() - started)
+            if verdict:
+                print_verdict(verdict, console)
+        if options["gate"] and verdict and verdict.result == "fail":
+            sys.exit(1)
 
-    def _scan(self, address: str, revision: str, today: date) -> Scan:
-        with _progress() as progress, open_repository(address, git_limits()) as git_dir:
+    def _judged(self, options: dict[str, Any]) -> tuple[Scan, Verdict | None]:
+        today = options["date"] or timezone.now().date()
+        with _progress() as progress, open_repository(options["path"], git_limits()) as git_dir:
             task = progress.add_task("reading", total=None)
 
             def show(phase: str, done: int, total: int) -> None:
                 progress.update(task, description=phase, completed=done, total=total)
 
+            how: dict[str, Any] = {"today": today, "workers": settings.WORKER_CONCURRENCY, "on_progress": show}
             if git_dir is None:
-                return scan_folder(Path(address), today=today, workers=settings.WORKER_CONCURRENCY, on_progress=show)
-            return scan_commit(git_dir, revision, today=today, workers=settings.WORKER_CONCURRENCY, on_progress=show)
+                if options["base"]:
+                    raise CommandError("--base needs a git repository; this is a folder without one.")
+                scanned = scan_folder(Path(options["path"]), **how)
+            elif options["base"]:
+                change = judge_change(git_dir, base=options["base"], head=options["revision"], **how)
+                return change.head, change.verdict
+            else:
+                scanned = scan_commit(git_dir, options["revision"], **how)
+        return scanned, judge_state(scanned) if options["gate"] else None
 
 
 def _name_of(address: str) -> str:
