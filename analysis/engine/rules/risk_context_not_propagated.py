@@ -10,7 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Rule, Severity
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import bound_names
-from analysis.engine.rules.reading import function_name
+from analysis.engine.rules.reading import function_name, text_after
 
 RULE = Rule(
     id="risk-context-not-propagated",
@@ -51,8 +51,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if callee in _FRESH:
         yield from _fresh(call, callee, given, file)
-    elif callee in _WITHOUT and not re.match(
-        rb"[\s\S]{0,300}?\.WithContext\(", file.source[call.end_byte : call.end_byte + 320]
+    elif callee in _WITHOUT and not re.search(
+        r"WithContext\(|\.Do\(ctx|\(ctx, [\w., ]*req", text_after(call, file), re.IGNORECASE
     ):
         yield _without(call, callee.rpartition("/")[2], _WITHOUT[callee], given, file)
     elif "database/sql" in file.bindings.values() and _HANDLE.search(callee):

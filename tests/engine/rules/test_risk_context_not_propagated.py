@@ -22,6 +22,7 @@ FINE = [
     "return get(ctx)",
     "ctx, cancel := context.WithCancel(ctx)",
     'req, err := http.NewRequest("GET", u, nil)\nreq = req.WithContext(ctx)',
+    'req, err := http.NewRequest("GET", u, nil)\nif err != nil {\nreturn err\n}\nreturn send(ctx, c, req)',
     'rows, err := db.QueryContext(ctx, "q")',
     "if ctx == nil {\nctx = context.Background()\n}",
     "go func() { get(context.Background()) }()",
