@@ -15,6 +15,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `compared`: the count is only compared with zero
 - `kept`: what the program does with all rows that the database could do, and the attributes of a row that it takes:
   `filter is_paid`, `sum amount`, `sort created`
+- `whole`: a statement that writes names the table and, in its whole chain, no condition
 - `uses`: how the rest of the function uses the variable that holds the rows, as words with counts: `len:1 bool:2`
 """
 
@@ -54,6 +55,10 @@ _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
 )
 _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
+_WHOLE = re.compile(
+    r"\b[A-Z]\w*\.objects\.(?:all\(\)\.)?(?:update|delete)\(|\.updateMany\(\s*\{\s*data\b|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
+    r"|\.query\(\s*\w+\s*\)\.(?:update|delete)\("
+)
 _COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
 _STAND_IN = re.compile(
     r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s*$|\?\?"
@@ -95,6 +100,8 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
     loop = file.loops[query.loop] if query.loop >= 0 else None
     if loop is not None:
         yield from _loop_notes(query, loop, lines, text, file)
+    if query.operation in ("update", "delete") and _WHOLE.search(text):
+        yield "whole", "1"
     if query.operation == "count" and _COMPARED.search(text):
         yield "compared", "1"
     if query.operation == "select":
@@ -123,6 +130,8 @@ def chain_text(lines: list[str], line: int) -> str:
 
 
 def _is_opaque(query: Query, text: str) -> bool:
+    if query.orm == "sql":
+        return not query.filters and re.search(r"\bWHERE\b", text, re.IGNORECASE) is not None
     if query.raw:
         return True
     if query.orm == "django":

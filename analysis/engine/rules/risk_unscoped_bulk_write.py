@@ -1,0 +1,62 @@
+"""An UPDATE or DELETE touches every row of a table, because nothing says which."""
+
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite, runs_by_hand
+from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.severity import MILDER
+
+RULE = Rule(
+    id="risk-unscoped-bulk-write",
+    type="unscoped_bulk_write",
+    category=Category.RUNTIME_RISK,
+    title="Write to every row of a table",
+    severity=Severity.WARNING,
+    points=1.5,
+    suggestion="Add a condition, or work in batches of a few thousand rows with a commit each.",
+    ladder=Ladder.READ,
+)
+
+_VERBS = {"update": "updated", "delete": "deleted"}
+_STATEMENTS = {
+    "django": frozenset({"update", "delete"}),
+    "prisma": frozenset({"updateMany", "deleteMany"}),
+    "sqlalchemy": frozenset({"update", "delete"}),
+}
+_SCRATCH = ("tmp", "temp", "staging", "scratch")
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Statements without any condition."""
+    for site in codebase.queries.sites:
+        if _is_unscoped(site):
+            yield _finding(site, codebase)
+
+
+def _is_unscoped(site: QuerySite) -> bool:
+    query = site.query
+    if query.operation not in _VERBS or query.filters or query.limit or site.is_unreadable or site.loop is not None:
+        return False
+    if "limited" in site.notes or any(word in site.table.lower() for word in _SCRATCH):
+        return False
+    if query.orm == "sql":
+        return bool(query.model)
+    return query.terminal in _STATEMENTS.get(query.orm, ()) and "whole" in site.notes
+
+
+def _finding(site: QuerySite, codebase: Codebase) -> Finding:
+    return Finding(
+        rule_id=RULE.id,
+        file=site.path,
+        line=site.line,
+        message=f"Every row of {site.label} is {_VERBS[site.query.operation]} in one statement{size_of(site)}",
+        function=site.function.name,
+        anchor=site.query.anchor,
+        confidence=Confidence.HIGH if site.schema is not None else Confidence.MEDIUM,
+        table=site.table,
+        volume=site.volume if site.table else None,
+        tags=frozenset({MILDER}) if runs_by_hand(codebase, site.path) else frozenset(),
+    )
