@@ -11,13 +11,6 @@ from analysis.models import Repository, ScanInputs, StoredPolicy
 from analysis.source_tree import PolicyInForce, policy_of_file
 
 
-def policy_in_force(
-    repository: Repository, *, policy_blob: str | None, git_dir: Path, files: Mapping[str, FileFacts]
-) -> PolicyInForce:
-    """The policy for a tree of this repository. A broken one is reported in a note, and the next one applies."""
-    return in_force(repository, own_policy(policy_blob=policy_blob, git_dir=git_dir, files=files))
-
-
 def own_policy(*, policy_blob: str | None, git_dir: Path, files: Mapping[str, FileFacts]) -> PolicyInForce:
     """What the repository itself says: its own file, else the defaults of its stack."""
     content = None
@@ -28,7 +21,7 @@ def own_policy(*, policy_blob: str | None, git_dir: Path, files: Mapping[str, Fi
 
 
 def in_force(repository: Repository, own: PolicyInForce) -> PolicyInForce:
-    """The policy set through the API, else `own`. One query."""
+    """The policy set through the API, else `own`; one that cannot be used is reported in a note. One query."""
     stored = StoredPolicy.objects.filter(repository=repository).first()
     if stored is None:
         return own

@@ -18,7 +18,10 @@ class PackViewSet(ViewSet):
         "List rule packs",
         response=PackSerializer(many=True),
         parameters=[
-            query("q", about="Words that all occur in name, title, description, framework, languages or tags."),
+            query(
+                "q",
+                about="Beginnings of words in name, title, description, framework, languages or tags; all must occur.",
+            ),
             query("framework", about="The framework that a pack is made for; `any` for those that fit every one."),
         ],
         example=[examples.PACK],

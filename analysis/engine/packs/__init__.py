@@ -12,6 +12,7 @@
 A rule that speaks of none of the pack's languages is left out of a glob, so that a pack grows with the catalogue.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -76,13 +77,13 @@ def read_pack(name: str, source: bytes) -> Pack:
 
 
 def search(text: str = "", framework: str = "") -> list[Pack]:
-    """Packs in which every word of `text` occurs somewhere, made for `framework` if one is named; case is ignored."""
-    words = text.lower().split()
+    """Packs in which every word of `text` begins a word, made for `framework` if one is named; case is ignored."""
+    words = _words(text)
     wanted = framework.strip().lower()
     return [
         pack
         for pack in all_packs().values()
-        if (not wanted or pack.framework.lower() == wanted) and all(word in _searched(pack) for word in words)
+        if (not wanted or pack.framework.lower() == wanted) and _speaks_of(pack, words)
     ]
 
 
@@ -118,6 +119,11 @@ def _rules(pack: str, patterns: Iterable[str], languages: tuple[str, ...]) -> tu
     return tuple(found[rule_id] for rule_id in sorted(found))
 
 
-def _searched(pack: Pack) -> str:
+def _speaks_of(pack: Pack, words: Iterable[str]) -> bool:
     said = (pack.name, pack.title, pack.description, pack.framework, *pack.languages, *pack.tags)
-    return "\n".join(said).lower()
+    known = set(_words(" ".join(said)))
+    return all(any(one.startswith(word) for one in known) for word in words)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())
