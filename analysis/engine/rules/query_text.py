@@ -49,7 +49,7 @@ _UNREAD_OPTIONS = re.compile(
     r"\bwhere\s*[,}]|\bwhere\s*:(?!\s*\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
 )
 _UNREAD_LIMIT = re.compile(
-    r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\b|Page\b|\bdistinct\b", re.IGNORECASE
+    r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\s*[:,}]|Page\b|\bdistinct\b", re.IGNORECASE
 )
 _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
