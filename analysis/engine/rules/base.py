@@ -75,6 +75,7 @@ function), `in_async(node)`, `is_in(node, "handler" | "finally" | "try" | "with"
 confidence, excess, suggestion, data)`; `functions`, `loops` and `bindings` (local name to full name) can be read.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -100,9 +101,14 @@ class Watch:
 
     `names` belongs to the kind `call` and is required there: last segments of the resolved callee, so `get` for
     `requests.get(...)`.
+
+    The other kinds can be gated, so that a look costs nothing where it has nothing to see: `needs` are texts of which
+    one stands in every file with a mark, `starts` matches the source where a marked node begins.
     """
 
     on: str
     look: Look
     languages: tuple[str, ...]
     names: frozenset[str] = frozenset()
+    needs: tuple[bytes, ...] = ()
+    starts: re.Pattern[bytes] | None = None
