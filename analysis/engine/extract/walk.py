@@ -48,6 +48,7 @@ class Walk:
         self.imported: list[Imported] = []
         self.error_bytes = 0
         self._names: dict[bytes, tuple[str, tuple[Look, ...]]] = {}
+        self._chain_start, self._chain_name = -1, ""
         self._decorators: list[Node] = []
         self._else_if = -1  # where an `if` must start to be an `else if`
         self._awaiting = -1  # where a call must end to be awaited
@@ -110,7 +111,7 @@ class Walk:
         raw = self.source[first:last]
         named = self._names.get(raw)
         if named is None:
-            name = self.file.resolve(plain_name(raw))
+            name = self.file.resolve(self._plain_name(raw, first))
             named = self._names[raw] = (name, self.by_name.get(self.dialect.name_call(name), ()))
         name, looks = named
         scope.function.calls[name] = None
@@ -118,6 +119,20 @@ class Walk:
             self.candidates.append((looks, node))
         if scope.loop is not None:
             self._call_in_loop(node, start, name, scope.loop)
+
+    def _plain_name(self, raw: bytes, first: int) -> str:
+        """The dotted name of a callee. The calls of one chain begin at the same byte and arrive from the outermost to
+        the innermost, so the name of each is what stands before the last brackets of the one before it."""
+        if first == self._chain_start:
+            name = self._chain_name[: max(0, self._chain_name.rfind("()"))]
+            last = name.rpartition(".")[2]
+            if last and raw.endswith(last.encode()):
+                self._chain_name = name
+                return name
+        name = plain_name(raw)
+        if len(raw) <= LONGEST_NAME:
+            self._chain_start, self._chain_name = first, name
+        return name
 
     def _call_in_loop(self, node: Node, start: int, name: str, loop: LoopDraft | None) -> None:
         while loop is not None and loop.head_start <= start < loop.head_end:
