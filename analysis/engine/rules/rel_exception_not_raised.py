@@ -28,8 +28,6 @@ _CREATIONS = frozenset({"call", "call_expression", "new_expression", "object_cre
 
 
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if _CREATED.match(file.source, statement.start_byte) is None:
-        return
     created = statement.named_children[0]
     callee = file.callee(created) if created.type in _CREATIONS else ""
     is_exception = callee.endswith(("Error", "Exception")) and callee.rpartition(".")[2][:1].isupper()
@@ -49,8 +47,6 @@ def look_at_raise(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_assert(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if _BRACKET.match(file.source, statement.start_byte) is None:
-        return
     asserted = statement.named_children[0]
     if asserted.type == "tuple" and asserted.named_child_count == 2:
         yield file.mark(
@@ -74,7 +70,13 @@ def _declared(node: Node, file: SourceFile) -> tuple[str, bool]:
 
 
 WATCHES = (
-    Watch("expression_statement", look_at_statement, (*PYTHON, *SCRIPT, *JAVA)),
+    Watch(
+        "expression_statement",
+        look_at_statement,
+        (*PYTHON, *SCRIPT, *JAVA),
+        needs=(b"Error(", b"Exception("),
+        starts=_CREATED,
+    ),
     Watch("throw", look_at_raise, PYTHON),
-    Watch("assert_statement", look_at_assert, PYTHON),
+    Watch("assert_statement", look_at_assert, PYTHON, starts=_BRACKET),
 )
