@@ -39,8 +39,6 @@ _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])loop(\(\))?
 
 
 def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if _CANDIDATE.match(file.source, statement.start_byte) is None:
-        return
     for call in _results(statement):
         if call.type not in ("call_expression", "new_expression"):
             continue
@@ -58,7 +56,7 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
 
 
 def look_at_python_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if _PYTHON_CALL.match(file.source, statement.start_byte) is None or not async_functions(file):
+    if not async_functions(file):
         return
     call = statement.named_children[0]
     if call.type != "call":
@@ -123,7 +121,7 @@ def _is_own(callee: str, file: SourceFile) -> bool:
 
 
 WATCHES = (
-    Watch("expression_statement", look_at_script_statement, SCRIPT),
-    Watch("expression_statement", look_at_python_statement, PYTHON),
+    Watch("expression_statement", look_at_script_statement, SCRIPT, starts=_CANDIDATE),
+    Watch("expression_statement", look_at_python_statement, PYTHON, needs=(b"async",), starts=_PYTHON_CALL),
     Watch("call", look_at_task, PYTHON, names=frozenset({"create_task", "ensure_future"})),
 )
