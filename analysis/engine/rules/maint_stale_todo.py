@@ -71,4 +71,4 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark)
 
 
-WATCHES = (Watch("comment", look, ALL),)
+WATCHES = (Watch("comment", look, ALL, needs=_WORDS),)
