@@ -62,8 +62,6 @@ def look_at_exit(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
-    if _ENDLESS.match(file.source, loop.start_byte) is None:
-        return
     if _LEAVES_LOOP.search(file.source, loop.start_byte, loop.end_byte):
         return
     if loop.child_by_field_name("alternative") is None and (after := _statement_after(loop, file)) is not None:
@@ -71,8 +69,7 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_if(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if _FALSE.match(file.source, statement.start_byte):
-        yield file.mark(RULE.id, statement, "The condition is always false: the code under it never runs")
+    yield file.mark(RULE.id, statement, "The condition is always false: the code under it never runs")
 
 
 def _statement_after(statement: Node, file: SourceFile) -> Node | None:
@@ -106,8 +103,8 @@ WATCHES = (
     Watch("return", look_at_jump, ALL),
     Watch("throw", look_at_jump, (*PYTHON, *SCRIPT, *JAVA)),
     Watch("jump", look_at_jump, (*PYTHON, *SCRIPT, *GO)),
-    Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO)),
-    Watch("if", look_at_if, ALL),
+    Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_ENDLESS),
+    Watch("if", look_at_if, ALL, starts=_FALSE),
     Watch(
         "call",
         look_at_exit,
