@@ -121,9 +121,9 @@ def _is_outside(name: str, statement: Node, file: SourceFile) -> bool:
 
 
 WATCHES = (
-    Watch("augmented_assignment", look_at_growth, PYTHON),
-    Watch("assignment_expression", look_at_growth, JAVA),
-    Watch("assignment_statement", look_at_growth, GO),
-    Watch("assignment_expression", look_at_list, SCRIPT),
+    Watch("augmented_assignment", look_at_growth, PYTHON, starts=_GROWS),
+    Watch("assignment_expression", look_at_growth, JAVA, starts=_GROWS),
+    Watch("assignment_statement", look_at_growth, GO, starts=_GROWS),
+    Watch("assignment_expression", look_at_list, SCRIPT, starts=_LIST_GROWS),
     Watch("call", look_at_reduce, SCRIPT, names=frozenset({"reduce"})),
 )
