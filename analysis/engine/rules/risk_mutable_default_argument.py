@@ -39,7 +39,9 @@ _MUTATORS = (
 
 def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     parameters = function.child_by_field_name("parameters")
-    for parameter in parameters.named_children if parameters is not None else ():
+    if parameters is None or b"=" not in file.source[parameters.start_byte : parameters.end_byte]:
+        return
+    for parameter in parameters.named_children:
         value = parameter.child_by_field_name("value")
         if value is None or (kind := _mutable_kind(value, file)) is None:
             continue
