@@ -76,16 +76,18 @@ def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
 def _failing(call: Node, file: SourceFile) -> str:
     """The callee when it is known to return an error; empty otherwise."""
     callee = file.callee(call)
-    if _TO_NOWHERE.search(file.text(call)):
-        return ""
-    if callee in _FAILING:
-        return callee.rpartition("/")[2]
     if "." not in callee:
-        return callee if callee in failing_functions(file) else ""
-    method = "." + callee.rpartition(".")[2]
-    if method in _METHODS and len(file.arguments(call)[0]) == _METHODS[method] and _RECEIVERS.search(callee):
-        return callee.rpartition("/")[2]
-    return ""
+        is_failing = callee in failing_functions(file)
+    elif callee in _FAILING:
+        is_failing = True
+    else:
+        arguments = _METHODS.get("." + callee.rpartition(".")[2])
+        is_failing = (
+            arguments is not None
+            and _RECEIVERS.search(callee) is not None
+            and len(file.arguments(call)[0]) == arguments
+        )
+    return callee.rpartition("/")[2] if is_failing and not _TO_NOWHERE.search(file.text(call)) else ""
 
 
 def _mark(call: Node, name: str, message: str, file: SourceFile, confidence: str = "") -> Mark:
