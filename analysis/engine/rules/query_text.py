@@ -22,7 +22,6 @@ One mark per query of a file, and none for a query about which nothing is noted.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -66,6 +65,23 @@ _STAND_IN = re.compile(
 )
 _ATTEMPT = re.compile(r"\b(retr(y|ies)|attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
 _TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
+_HEAD = re.compile(
+    r"(?:\b(?P<len>len\(\s*)|\b(?P<bool>bool\(\s*)|\b(?P<test>if\s+(?:not\s+)?)|\b(?P<braced>if\s*\(!?)"
+    r"|(?P<start>^[ \t]*))\Z",
+    re.MULTILINE,
+)
+_TAIL = re.compile(
+    r"(?P<close>\s*\))|(?P<size>\.(?:length|size\(\))(?![\w(]))|(?P<colon>\s*(?::|\band\b|\bor\b))|(?P<given>\s*=(?!=))"
+)
+_WORD = re.compile(r"\w")
+WIDEST_HEAD = 120  # characters before a name that say how it is used
+_KINDS = {
+    ("len", "close"): "len",
+    ("bool", "close"): "bool",
+    ("braced", "close"): "bool",
+    ("test", "colon"): "bool",
+    ("start", "given"): "again",
+}
 
 
 def look(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -171,29 +187,35 @@ def _uses(query: Query, lines: list[str], file: SourceFile) -> Counter[str]:
     last = file.lines.of(max(node.start_byte, node.end_byte - 1))
     start = query.line + chain_text(lines, query.line).count("\n")
     after = "\n".join(lines[start:last])[:LONGEST_FUNCTION]
-    word = _word(query.variable)
     uses: Counter[str] = Counter()
-    for match in word.finditer(after):
-        kind = next((name for name, group in match.groupdict().items() if group is not None), "other")
+    for position, kind in _mentions(query.variable, after):
         if kind == "again":
-            if _indent(match[0]) > _indent(lines[query.line - 1]):
+            if position - after.rfind("\n", 0, position) - 1 > _indent(lines[query.line - 1]):
                 uses["other"] += 1  # only in one branch: the rows may be used after it
             break
         uses[kind] += 1
     return uses
 
 
+def _mentions(name: str, text: str) -> Iterator[tuple[int, str]]:
+    """Where the variable stands, and as what: `len`, `bool`, `again` when it is assigned, `other`. By two patterns
+    around each place, since a pattern for each name would have to be compiled first."""
+    position = text.find(name)
+    while position >= 0:
+        end = position + len(name)
+        head = _HEAD.search(text[max(0, position - WIDEST_HEAD) : position])
+        tail = _TAIL.match(text, end)
+        before = text[position - 1 : position] if position else ""
+        is_word = not (before.isalnum() or before in ("_", ".", "$") and before)
+        kind = _KINDS.get((head.lastgroup if head else None, tail.lastgroup if tail else None))
+        if kind:
+            yield position, kind
+        elif is_word and tail is not None and tail.lastgroup == "size":
+            yield position, "len"
+        elif is_word and before not in ('"', "'") and not _WORD.match(text, end):
+            yield position, "other"
+        position = text.find(name, end)
+
+
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-@lru_cache(maxsize=500)
-def _word(name: str) -> re.Pattern[str]:
-    name = re.escape(name)
-    return re.compile(
-        rf"(?P<len>\blen\(\s*{name}\s*\)|(?<![\w.$]){name}\.(?:length|size\(\))(?![\w(]))"
-        rf"|(?P<bool>\bbool\(\s*{name}\s*\)|\bif\s+(?:not\s+)?{name}\s*(?::|\band\b|\bor\b)|\bif\s*\(!?{name}\s*\))"
-        rf"|(?P<again>^[ \t]*{name}\s*=(?!=))"
-        rf"|(?P<other>(?<![\w.$\"']){name}\b)",
-        re.MULTILINE,
-    )
