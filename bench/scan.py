@@ -2,10 +2,12 @@
 
     python -m bench.scan <git directory> [--date YYYY-MM-DD] [--changes N]
 
-Everything runs in this one process. Times are CPU seconds, those of git included; ratios are to the parse.
+Everything runs in this one process, as in a scan without cyclic garbage collection. Times are CPU seconds, those of
+git included; ratios are to the parse. `base` is one judgement of HEAD from scratch, a pull request is judged after it.
 """
 
 import argparse
+import gc
 import os
 import resource
 import statistics
@@ -14,7 +16,8 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from analysis.engine.evaluate import evaluate
+from analysis.engine.evaluate import evaluate, report_of
+from analysis.engine.evaluator import Evaluator
 from analysis.engine.extract import extract
 from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.extract.text import normalise, reason_to_skip
@@ -25,7 +28,9 @@ from analysis.engine.policy import Policy
 from analysis.engine.snapshots import snapshots
 from analysis.git.blobs import BlobReader
 from analysis.git.history import daily_commits, read_history
+from analysis.git.limits import GitLimits
 from analysis.git.tree import changed_entries, list_tree
+from analysis.past_trees import Tree, daily_trees
 from analysis.source_tree import FactsKey, SourceTree, blob_of, source_tree
 
 HISTORY_DAYS = 90
@@ -48,6 +53,7 @@ def _cpu() -> float:
 
 def main() -> None:
     options = _options()
+    gc.disable()
     folder, today = Path(options.git_dir), options.date
     timings: Timings = {}
     texts = _texts(folder, _tree(folder, "HEAD"))
@@ -65,10 +71,19 @@ def main() -> None:
     with timed(timings, "warm"):
         known = {key: decode(data) for key, data in stored.items()}
         evaluate(files=tree.with_facts(known), history=history, policy=Policy(), today=today)
-    changes = _pull_requests(folder, tree, facts, history, today, options.changes)
+    lines, size = report.lines_of_code, sum(map(len, stored.values()))
+    del known, stored, texts, report
+    evaluator = Evaluator(Policy())
+    with timed(timings, "base"):
+        evaluator.judge(tree.with_facts(facts), history, today)
+        report_of(evaluator)
+    blobs = len(facts)
+    changes = _pull_requests(folder, evaluator, tree, facts, history, today, options.changes)
+    del evaluator
     with timed(timings, "history"):
-        days = _history(folder, facts, history, today)
-    _print(folder, report.lines_of_code, len(facts), sum(map(len, stored.values())), timings, changes, days)
+        days, seconds = _history(folder, facts, history, today)
+    timings |= seconds
+    _print(folder, lines, blobs, size, timings, changes, days)
 
 
 def _options() -> argparse.Namespace:
@@ -99,9 +114,15 @@ def _compile(texts: Mapping[FactsKey, bytes]) -> None:
 
 
 def _pull_requests(
-    folder: Path, tree: SourceTree, facts: dict[FactsKey, FileFacts], history: History, today: date, count: int
+    folder: Path,
+    evaluator: Evaluator,
+    tree: SourceTree,
+    facts: dict[FactsKey, FileFacts],
+    history: History,
+    today: date,
+    count: int,
 ) -> list[float]:
-    """CPU seconds of each of the last first-parent commits, judged against its parent with all other facts known."""
+    """CPU seconds for each of the last first-parent commits: its files parsed, and judged after the base was."""
     seconds = []
     files = tree.with_facts(facts)
     commits = [commit for commit in read_history(folder, "HEAD") if len(commit.parents) == 1][:count]
@@ -114,26 +135,34 @@ def _pull_requests(
                 if item:
                     with BlobReader(folder) as blobs:
                         head[change.new_path or ""] = extract(blobs.read(item.blob) or b"", item.language)
-            evaluate(files=files, history=history, policy=Policy(), today=today)
-            evaluate(files=head, history=history, policy=Policy(), today=today)
+            evaluator.judge(head, history, today)
+            report_of(evaluator)
         seconds.append(timings["change"])
+        evaluator.judge(files, history, today)
     return seconds
 
 
-def _history(folder: Path, facts: dict[FactsKey, FileFacts], history: History, today: date) -> int:
+def _history(folder: Path, facts: dict[FactsKey, FileFacts], history: History, today: date) -> tuple[int, Timings]:
     """Judge the last ninety days; blobs that HEAD does not have are parsed."""
-    days = [
-        (day, _keys(_tree(folder, sha))) for day, sha in daily_commits(folder, "HEAD", days=HISTORY_DAYS, today=today)
-    ]
+    timings: Timings = {}
+    with timed(timings, "trees"):
+        days = [
+            (day, _keys(tree))
+            for day, tree in daily_trees(
+                folder, daily_commits(folder, "HEAD", days=HISTORY_DAYS, today=today), GitLimits()
+            )
+        ]
     missing = {key for _, tree in days for key in tree.values()} - facts.keys()
-    with BlobReader(folder) as blobs:
+    with timed(timings, "past blobs"), BlobReader(folder) as blobs:
         for blob, language in missing:
             facts[blob, language] = extract(blobs.read(blob) or b"", language)
-    return sum(1 for _ in snapshots(days, facts.get, history, Policy()))
+    with timed(timings, "past days"):
+        count = sum(1 for _ in snapshots(days, facts.get, history, Policy()))
+    return count, timings
 
 
-def _keys(tree: SourceTree) -> dict[str, FactsKey]:
-    return {path: (item.blob, item.language) for path, item in tree.blobs.items()}
+def _keys(tree: Tree) -> dict[str, FactsKey]:
+    return {path: (item.blob, item.language) for path, item in tree.items()}
 
 
 def _print(
@@ -142,12 +171,13 @@ def _print(
     parse = timings["parse"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(f"{folder}: {blobs:,} blobs, {lines:,} lines of code, facts {stored / 1e6:.1f} MB, peak memory {peak} MB")
-    rows: list[tuple[str, float, str]] = [(name, timings[name], "") for name in ("parse", "cold", "warm")]
+    rows: list[tuple[str, float, str]] = [(name, timings[name], "") for name in ("parse", "cold", "warm", "base")]
     if changes:
         rows.append(
             ("pull request", statistics.median(changes), f"median of {len(changes)}, slowest {max(changes):.2f} s")
         )
     rows.append((f"{days} days", timings["history"], f"{timings['history'] / timings['cold']:.2f} times cold"))
+    rows += [(name, timings[name], "of that") for name in ("trees", "past blobs", "past days")]
     for name, seconds, note in rows:
         print(f"{name:14}{seconds:8.2f} s CPU {seconds / parse:7.2f}   {note}")
 

@@ -86,6 +86,13 @@ class Codebase:
         """Per file the functions that a job, a consumer, a command or `main` reaches."""
         return self._reached(request=False)
 
+    def forget(self) -> None:
+        """Drop what refers back to this codebase; it is derived again when asked for.
+
+        Else only the garbage collector could free a past state, and a scan runs without it.
+        """
+        vars(self).pop("queries", None)
+
     def kind(self, path: str) -> FileKind:
         """What sort of file this is, by its path and by what its content said."""
         return file_kind(path, self.files[path])

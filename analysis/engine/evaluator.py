@@ -71,9 +71,9 @@ class Evaluator:
         graph: ImportGraph | None = None,
     ) -> None:
         """Judge one state; afterwards every attribute speaks of it."""
-        self.codebase = Codebase(
-            files, policy=self.policy, history=history, today=today, graph=graph, before=self.codebase
-        )
+        before = self.codebase
+        self.codebase = Codebase(files, policy=self.policy, history=history, today=today, graph=graph, before=before)
+        before.forget()
         self.origins = origins(self.codebase.files, aliases)
         for path in self.states.keys() - self.codebase.files.keys():
             self._count(self.states.pop(path), -1)

@@ -81,7 +81,8 @@ def wires_application(path: str, facts: FileFacts | None) -> bool:
 def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
     """Imports that reach into the inside of another module of the project."""
     for edge in graph.project_edges:
-        if graph.modules.get(edge.source) == graph.modules.get(edge.target) or edge.target in graph.generated:
+        here, there = graph.modules[edge.source], graph.modules[edge.target]
+        if here is there or here == there or edge.target in graph.generated:
             continue
         language = files[edge.target].language
         if language == "python":

@@ -2,16 +2,18 @@
 
 Exact for up to ten nodes by dynamic programming over the order of nodes (Lawler 1964): the best order of a subset ends
 with one of its nodes, which pays for its arcs back into the rest. Larger components take the greedy order of Eades,
-Lin and Smyth (1993), improved by moving single nodes while that helps, and give back every arc that closes no circle.
+Lin and Smyth (1993), improved by moving single nodes while that helps, and give back the arcs that close no circle.
 """
 
 from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
 
 import rustworkx as rx
 
 EXACT_UP_TO_NODES = 10
 _IMPROVING_ROUNDS = 4
 _MOST_NODES_TO_MOVE = 1_500
+_MOST_STEPS = 50_000_000  # of all walks together, about a second
 
 Arc = tuple[int, int]
 Weights = Mapping[Arc, int]
@@ -80,22 +82,34 @@ def _greedy_order(after: Sequence[Mapping[int, int]], before: Sequence[Mapping[i
     arriving = [sum(arcs.values()) for arcs in before]
     front: list[int] = []
     back: list[int] = []
+    # Entries go stale when a neighbour is taken; the entry of today lies in the heap as well.
+    forward = [(arriving[node] - leaving[node], node) for node in left]
+    heapify(forward)
+    ends = {node for node in left if not leaving[node] or not arriving[node]}
     while left:
-        sinks = [node for node in left if not leaving[node]]
-        sources = [node for node in left if not arriving[node] and leaving[node]]
-        if sinks or sources:
-            back += sorted(sinks, reverse=True)
-            front += sorted(sources)
-            taken = sinks + sources
+        if ends:
+            back += sorted((node for node in ends if not leaving[node]), reverse=True)
+            front += sorted(node for node in ends if leaving[node])
+            taken, ends = ends, set()
         else:
-            taken = [max(left, key=lambda node: (leaving[node] - arriving[node], -node))]
-            front += taken
+            balance, node = heappop(forward)
+            if node not in left or balance != arriving[node] - leaving[node]:
+                continue
+            front.append(node)
+            taken = {node}
+        left -= taken
+        touched = set()
         for node in taken:
-            left.discard(node)
             for target, weight in after[node].items():
                 arriving[target] -= weight
+                touched.add(target)
             for source, weight in before[node].items():
                 leaving[source] -= weight
+                touched.add(source)
+        for node in touched & left:
+            heappush(forward, (arriving[node] - leaving[node], node))
+            if not leaving[node] or not arriving[node]:
+                ends.add(node)
     return front + back[::-1]
 
 
@@ -136,12 +150,16 @@ def _best_place(node: int, here: int, place: Sequence[int], after: Mapping[int, 
 
 
 def _without_needless(size: int, weights: Weights, cut: list[Arc]) -> list[Arc]:
+    """The cut without arcs that close no circle, the dearest given back first."""
     removed = set(cut)
     graph = rx.PyDiGraph()
     graph.add_nodes_from(range(size))
     graph.add_edges_from_no_data([arc for arc in weights if arc not in removed])
-    needed = []
-    for arc in sorted(cut, key=lambda arc: (-weights[arc], arc)):
+    # Each question may walk the whole graph. Giants keep what there is no time to ask about: still a cut.
+    questions = max(1, _MOST_STEPS // max(1, len(weights)))
+    in_order = sorted(cut, key=lambda arc: (-weights[arc], arc))
+    needed = in_order[questions:]
+    for arc in in_order[:questions]:
         if arc[0] == arc[1] or rx.has_path(graph, arc[1], arc[0]):
             needed.append(arc)
         else:

@@ -26,10 +26,12 @@ def folder_modules(paths: list[str], root_of: RootOf) -> dict[str, Module]:
         members.setdefault(root_of(path), []).append(path)
     several = len(members) > 1
     modules = {}
+    same: dict[Module, Module] = {}  # one object for each module makes comparisons cheap
     for root, group in members.items():
         source = _followed(root, [path for path in group if is_product(path)] or group)
         for path in group:
-            modules[path] = _folder_module(path, source if is_inside(path, source) else root, root if several else "")
+            module = _folder_module(path, source if is_inside(path, source) else root, root if several else "")
+            modules[path] = same.setdefault(module, module)
     return modules
 
 

@@ -21,6 +21,7 @@ RULE = Rule(
 )
 _SCRIPT_INSIDE = re.compile(r"^(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)")
 _PYTHON_INSIDE = re.compile(r"\._(?!_)\w")
+_PRIVATE_NAME = re.compile(r"_(?!_)\w")
 _JAVA_INSIDE = re.compile(r"\.internal\.[\w.]*[A-Z]")
 
 
@@ -58,12 +59,12 @@ def _inside_of(external: External, facts: FileFacts) -> str:
     """What is private in the import of a third-party package, as written."""
     target = external.statement.target
     if facts.language == "python":
-        private = [name for name in external.statement.names if re.match(r"_(?!_)\w", name)]
-        if _PYTHON_INSIDE.search(target):
+        private = [name for name in external.statement.names if name.startswith("_") and _PRIVATE_NAME.match(name)]
+        if "._" in target and _PYTHON_INSIDE.search(target):
             return target
         return f"{target}.{private[0]}" if private else ""
     if facts.language == "java":
-        return target if _JAVA_INSIDE.search(target) else ""
+        return target if ".internal." in target and _JAVA_INSIDE.search(target) else ""
     if facts.language == "go":
         return ""
     return target if _SCRIPT_INSIDE.search(target) else ""

@@ -85,11 +85,16 @@ def _parts(codebase: Codebase) -> dict[str, _Part]:
         if path not in graph.tests:
             part = parts.setdefault(graph.modules[path].name, _Part())
             part.changes += codebase.history.churn(path)
+    wiring: dict[str, bool] = {}
     for edge in graph.project_edges:
-        source, target = graph.modules[edge.source].name, graph.modules[edge.target].name
-        if source != target and edge.runtime and not wires_application(edge.source, codebase.files.get(edge.source)):
-            parts[source].imports[target].append(edge)
-            parts[target].importers.add(source)
+        here, there = graph.modules[edge.source], graph.modules[edge.target]
+        if here is there or here.name == there.name or not edge.runtime:
+            continue
+        if edge.source not in wiring:
+            wiring[edge.source] = wires_application(edge.source, codebase.files.get(edge.source))
+        if not wiring[edge.source]:
+            parts[here.name].imports[there.name].append(edge)
+            parts[there.name].importers.add(here.name)
     return parts
 
 

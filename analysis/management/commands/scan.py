@@ -1,5 +1,6 @@
 """`manage.py scan PATH`: the engine with no server, no account and no database."""
 
+import gc
 import sys
 import time
 from datetime import date
@@ -44,6 +45,8 @@ class Command(BaseCommand):
             scanned, verdict = self._judged(options)
         except GitError as refusal:
             raise CommandError(str(refusal)) from refusal
+        finally:
+            gc.enable()
         if options["json"]:
             shape = scan_shape(scanned, verdict, change_only=bool(options["base"]))
             sys.stdout.buffer.write(orjson.dumps(shape, option=orjson.OPT_INDENT_2) + b"\n")
