@@ -75,7 +75,7 @@ _TAIL = re.compile(
 )
 _WORD = re.compile(r"\w")
 WIDEST_HEAD = 120  # characters before a name that say how it is used
-_KINDS = {
+_KINDS: dict[tuple[str | None, str | None], str] = {
     ("len", "close"): "len",
     ("bool", "close"): "bool",
     ("braced", "close"): "bool",
@@ -206,7 +206,7 @@ def _mentions(name: str, text: str) -> Iterator[tuple[int, str]]:
         head = _HEAD.search(text[max(0, position - WIDEST_HEAD) : position])
         tail = _TAIL.match(text, end)
         before = text[position - 1 : position] if position else ""
-        is_word = not (before.isalnum() or before in ("_", ".", "$") and before)
+        is_word = not (before.isalnum() or before in ("_", ".", "$"))
         kind = _KINDS.get((head.lastgroup if head else None, tail.lastgroup if tail else None))
         if kind:
             yield position, kind
