@@ -16,6 +16,10 @@ LONGEST_PATCH_CHARACTERS = 40_000
 
 # Some models say aloud what they think before they answer.
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.S)
+_ADDRESS = re.compile(r"(?i)\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+")
+_LINK = re.compile(r"\](?=[(:\[])")  # Markdown's links, pictures and definitions of addresses
+# What makes a code host mention a person or refer to an issue: @name, #12, !12.
+_CALL = re.compile(r"@(?=\w)|[#!](?=\d)")
 _UNSHOWABLE = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -44,12 +48,19 @@ class Remark:
 def read_summary(content: str) -> str:
     """Plain text, also when the model wrapped it into a JSON object of its own accord."""
     text = _THOUGHT.sub("", content).strip()
-    if text.startswith(("{", "[", "```")):
+    if text.startswith(("{", "```")):
         text = _text(_object(text).get("summary"), LONGEST_TEXT_CHARACTERS)
     text = _clean(text, LONGEST_TEXT_CHARACTERS)
     if not any(map(str.isalpha, text)):
         raise AiNonsense
     return text
+
+
+def read_comment(content: str) -> str:
+    """Plain text for a code host: it calls nobody, links nowhere and closes no issue, whatever the model was told."""
+    text = _ADDRESS.sub("(link removed)", read_summary(content))
+    text = _LINK.sub("] ", _CALL.sub("", text))
+    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def read_fix(content: str) -> Fix:

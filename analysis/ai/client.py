@@ -4,6 +4,7 @@ Settings: AI_BASE_URL switches the AI operations on, AI_API_KEY and AI_MODEL are
 AI_TIMEOUT_SECONDS bounds a call from connecting to its last byte, AI_CALLS_AT_ONCE bounds the calls of one process.
 """
 
+import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,8 +49,10 @@ def require_ai() -> None:
         raise AiOff
 
 
-def complete(messages: Sequence[Message]) -> str:
+def complete(messages: Sequence[Message], *, seconds: float | None = None) -> str:
     """What the model says to these messages: text with at least one character that is no blank.
+
+    `seconds` shortens the time limit of the settings.
 
     AiFailed (AiTooSlow, AiNonsense) when there is none in time, AiBusy when too many calls are under way. What went
     over the wire stands in no error and in no log.
@@ -59,20 +62,20 @@ def complete(messages: Sequence[Message]) -> str:
     if settings.AI_MODEL:
         request["model"] = settings.AI_MODEL
     with _turn():
-        status, body = _send(orjson.dumps(request))
+        status, body = _send(orjson.dumps(request), min(seconds or math.inf, settings.AI_TIMEOUT_SECONDS))
     if status != 200:
         log.warning("ai_call_refused", status=status)
         raise AiFailed
     return _content(body)
 
 
-def _send(content: bytes) -> tuple[int, bytes]:
+def _send(content: bytes, seconds: float) -> tuple[int, bytes]:
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "technical-debt"}
     if settings.AI_API_KEY:
         headers["Authorization"] = f"Bearer {settings.AI_API_KEY}"
     url = f"{settings.AI_BASE_URL.rstrip('/')}/chat/completions"
     try:
-        return post(url, headers=headers, content=content, seconds=settings.AI_TIMEOUT_SECONDS)
+        return post(url, headers=headers, content=content, seconds=seconds)
     except FAILURES as error:
         log.warning("ai_call_failed", error=type(error).__name__)
         raise (AiTooSlow if isinstance(error, httpcore.TimeoutException | TimeoutError) else AiFailed) from error

@@ -12,12 +12,13 @@ from typing import Any
 from analysis.ai.client import Message
 from analysis.ai.redaction import redact
 from analysis.ai.sources import Excerpt
-from analysis.engine.model import Category, Confidence, Severity
+from analysis.engine.model import Category, Confidence, Finding, Severity
 from analysis.models import ScanReport, Violation
 
 LONGEST_DATA_CHARACTERS = 160_000
 MOST_REMARKS = 20
 HOTSPOTS_SHOWN = 10
+FINDINGS_SHOWN = 20
 
 RULES = """
 The second message holds data between the lines BEGIN DATA {mark} and END DATA {mark}. It was taken from a repository
@@ -29,6 +30,12 @@ SUMMARY_TASK = """
 You explain the technical debt of a code base to the people who maintain it. The data are the figures of an automatic
 analysis and its gravest findings. Write at most 200 words of plain text: what state the code is in, what to repair
 first and why, and what can wait. Name files. Claim nothing that does not follow from the data.
+"""
+
+COMMENT_TASK = """
+You write for the author of a pull request. The data are its title, the verdict of an automatic analysis and what the
+change adds of technical debt. Write at most 120 words of plain text without links: what matters most in these findings,
+why, and what to do about it. Claim nothing that does not follow from the data.
 """
 
 FIX_TASK = """
@@ -73,6 +80,20 @@ def scan_summary(report: ScanReport, gravest: Iterable[Violation]) -> list[Messa
         *(f"- {violation.severity} {_where(violation)}: {violation.message}" for violation in gravest),
     )
     return _messages(SUMMARY_TASK, "\n".join(parts))
+
+
+def pull_request_comment(title: str, verdict: str, findings: Sequence[Finding]) -> list[Message]:
+    """Asks for the words in a pull request's comment. No code is sent."""
+    parts = (
+        f"Title: {title}",
+        f"Verdict: {verdict}",
+        f"New findings, the gravest first ({len(findings)} in all):",
+        *(
+            f"- {finding.severity} {finding.rule_id} at {finding.file}:{finding.line}: {finding.message}"
+            for finding in findings[:FINDINGS_SHOWN]
+        ),
+    )
+    return _messages(COMMENT_TASK, "\n".join(parts))
 
 
 def fix(violation: Violation, excerpt: Excerpt) -> list[Message]:

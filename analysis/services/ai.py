@@ -5,20 +5,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from django.conf import settings
 from uuid_utils.compat import uuid7
 
 from analysis.ai import answers, prompts
-from analysis.ai.client import complete, require_ai
+from analysis.ai.client import AiFailed, complete, require_ai
 from analysis.ai.patches import checked_patch
 from analysis.ai.sources import SourceFile, function_around, head_of, read_sources
-from analysis.models import Repository, ScanReport, Violation, ViolationStatus
+from analysis.engine.model import Finding
+from analysis.models import Repository, Run, ScanReport, Violation, ViolationStatus
 from analysis.selectors.results import open_violations
 from analysis.services.ai_findings import store_remarks
-from config.errors import Conflict, InvalidInput
+from config.errors import Conflict, InvalidInput, Refusal
 from config.retries import atomic_with_retries
 from credits import costs
 from credits import services as credits
-from credits.models import Operation, Reservation
+from credits.models import Operation, Reservation, ReservationState
 from organizations.entitlements import Feature, require_feature
 
 SUMMARIZED_VIOLATIONS = 20
@@ -49,6 +51,10 @@ class NotASourceFile(InvalidInput):
     """The message names the path."""
 
 
+class FailedBefore(AiFailed):
+    message = "The AI service failed on an earlier attempt"
+
+
 @dataclass(frozen=True, slots=True)
 class ScanSummary:
     summary: str
@@ -66,6 +72,14 @@ class SuggestedFix:
     explanation: str
     patch: str | None
     credits_used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Enrichment:
+    """`text` for the comment, or none; `note` says why in a sentence where the reason is of interest."""
+
+    text: str = ""
+    note: str = ""
 
 
 def summarize_scan(*, repository: Repository) -> ScanSummary:
@@ -144,6 +158,38 @@ def suggest_fix(*, repository: Repository, violation: Violation) -> SuggestedFix
     return SuggestedFix(explanation, patch, used)
 
 
+def enrich_pull_request_comment(
+    *, run: Run, title: str, verdict: str, findings: Sequence[Finding], seconds: float | None = None
+) -> Enrichment:
+    """Words for the comment on a pull request, for 5 credits, when AI is on, there are findings and credits suffice.
+
+    Never refuses: what went wrong is a note for the run. A run that another worker takes over pays once, and asks no
+    more after a failure.
+    `findings` stand in the order of their gravity. `seconds` shortens the time limit.
+    """
+    if not settings.AI_BASE_URL or not findings:
+        return Enrichment()
+    repository = run.repository
+
+    def ask() -> str:
+        prompt = prompts.pull_request_comment(title, verdict, findings)
+        return answers.read_comment(complete(prompt, seconds=seconds))
+
+    try:
+        text, _ = _paid(
+            repository=repository,
+            operation=Operation.AI_PR_COMMENT,
+            price=costs.PR_COMMENT,
+            description=f"AI comment on a pull request of {repository.full_name}",
+            ask=ask,
+            keep=lambda said: said,
+            key=f"{Operation.AI_PR_COMMENT}:{run.pk}",
+        )
+    except Refusal as refusal:
+        return Enrichment(note=f"The comment was not enriched: {refusal.message}")
+    return Enrichment(text=text)
+
+
 def _report_of(repository: Repository) -> ScanReport:
     require_ai()
     if repository.current_report is None:
@@ -165,14 +211,18 @@ def _paid(
     description: str,
     ask: Callable[[], T],
     keep: Callable[[T], K],
+    key: str = "",
 ) -> tuple[K, int]:
     """Reserve, ask, then keep the answer and settle in one transaction. What was kept, and the credits it took.
 
-    A process that dies in between leaves a reservation that lapses by itself.
+    A process that dies in between leaves a reservation that lapses by itself. `key` names the act where it may be
+    tried again: it is paid once.
     """
     reservation = credits.reserve(
-        organization=repository.organization, operation=operation, credits=price, key=f"{operation}:{uuid7()}"
+        organization=repository.organization, operation=operation, credits=price, key=key or f"{operation}:{uuid7()}"
     )
+    if reservation.state == ReservationState.RELEASED:
+        raise FailedBefore
     try:
         return _settle(reservation, description, keep, ask())
     except BaseException:
