@@ -1,6 +1,8 @@
 """An UPDATE or DELETE touches every row of a table, because nothing says which."""
 
+import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
@@ -26,13 +28,14 @@ _STATEMENTS = {
     "prisma": frozenset({"updateMany", "deleteMany"}),
     "sqlalchemy": frozenset({"update", "delete"}),
 }
+_TEAR_DOWN = re.compile(r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty", re.IGNORECASE)
 _SCRATCH = ("tmp", "temp", "staging", "scratch")
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Statements without any condition."""
     for site in codebase.queries.sites:
-        if _is_unscoped(site):
+        if _is_unscoped(site) and not (runs_by_hand(codebase, site.path) and _tears_down(site.path)):
             yield _finding(site, codebase)
 
 
@@ -45,6 +48,11 @@ def _is_unscoped(site: QuerySite) -> bool:
     if query.orm == "sql":
         return bool(query.model)
     return query.terminal in _STATEMENTS.get(query.orm, ()) and "whole" in site.notes
+
+
+def _tears_down(path: str) -> bool:
+    """Whether a command says by its name that it empties the database."""
+    return _TEAR_DOWN.search(PurePosixPath(path).stem) is not None
 
 
 def _finding(site: QuerySite, codebase: Codebase) -> Finding:

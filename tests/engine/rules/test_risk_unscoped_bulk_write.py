@@ -20,6 +20,7 @@ FINE = [
     ("shop/work.py", "def f(cursor):\n    cursor.execute('DELETE FROM tmp_order')"),
     ("shop/work.ts", "const f = async () =>\n  prisma.order.deleteMany({ where: { id: { in: ids } } });"),
     ("shop/work.ts", "const f = async (where) =>\n  prisma.order.deleteMany({ where });"),
+    ("shop/management/commands/cleardb.py", "def f():\n    Order.objects.all().delete()"),
     ("tests/test_work.py", "def f():\n    Order.objects.all().delete()"),
 ]
 
