@@ -18,6 +18,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: drives Chromium, which must be installed")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that commit get the seeded rows back, all of them in the same way: a mixture leaves rows that clash."""
+    for item in items:
+        mark = item.get_closest_marker("django_db")
+        commits = bool(mark and mark.kwargs.get("transaction"))
+        if commits or "live_server" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.django_db(transaction=True, serialized_rollback=True), append=False)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def only_loopback() -> Iterator[None]:
     """No test talks to anybody outside this machine."""

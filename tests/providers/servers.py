@@ -2,11 +2,14 @@
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+STOP_SECONDS = 10
 
 
 @contextlib.contextmanager
@@ -17,13 +20,15 @@ def running(
     environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), **(env or {})}
     with (
         (cwd / "output").open("w+") as output,
-        subprocess.Popen(command, cwd=cwd, env=environment, stdout=output, stderr=output) as process,
+        subprocess.Popen(
+            command, cwd=cwd, env=environment, stdout=output, stderr=output, start_new_session=True
+        ) as process,
     ):
         try:
             _wait_for(port, process, output.name)
             yield
         finally:
-            process.terminate()
+            _stop(process)
 
 
 def free_port() -> int:
@@ -31,6 +36,15 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    """Ask it to stop, and end it with all its children when it does not."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=STOP_SECONDS)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _wait_for(port: int, process: "subprocess.Popen[bytes]", output: str) -> None:

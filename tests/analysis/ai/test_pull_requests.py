@@ -1,7 +1,5 @@
 """Words of a model in the comment on a pull request."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,10 +9,9 @@ from analysis.ai.answers import read_comment
 from analysis.engine.model import Finding, Severity
 from analysis.models import Platform, Repository, Run, RunKind
 from analysis.services.ai import Enrichment, enrich_pull_request_comment
-from credits import services as credits
 from credits.models import CreditAccount
+from tests.analysis.ai.asking import give
 from tests.providers.chat import Chat
-from tests.providers.loopback import serving
 
 pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
@@ -28,22 +25,9 @@ FINDING = Finding(
 
 
 @pytest.fixture
-def chat(settings: Any) -> Iterator[Chat]:
-    with serving(Chat) as server:
-        settings.AI_BASE_URL, settings.AI_TIMEOUT_SECONDS, settings.AI_CALLS_AT_ONCE = server.base_url, 5, 4
-        yield server
-
-
-@pytest.fixture
 def run(organization: Any) -> Run:
     """A run of a pull request, in an organization with 12 credits."""
-    month = credits.Allocation(
-        credits=12,
-        window="test:2026-11",
-        starts_at=datetime(2026, 11, 1, tzinfo=UTC),
-        ends_at=datetime(2036, 12, 1, tzinfo=UTC),
-    )
-    credits.allocate(organization=organization, allocation=month)
+    give(organization, 12)
     repository = Repository.objects.create(organization=organization, full_name="acme/shop", platform=Platform.GIT)
     made: Run = Run.objects.create(
         organization=organization, repository=repository, kind=RunKind.SCAN, queued_at=timezone.now()
