@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import Relation
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Finding, Ladder, Rule, Severity, Volume
 from analysis.engine.models import IndexedModel
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite
+from analysis.engine.queries import QuerySite, runs_by_hand
 from analysis.engine.volumes import is_large
 
 RULE = Rule(
@@ -32,20 +32,20 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         for relation in entry.model.relations:
             if relation.on_delete == "cascade" and relation.target in deleted:
-                yield _finding(entry, relation, deleted[relation.target], codebase)
+                yield _finding(entry, relation, deleted[relation.target], volume)
 
 
 def _deleted(codebase: Codebase) -> Mapping[str, QuerySite]:
-    """Per model the first place that deletes rows of it."""
+    """Per model the first place that deletes rows of it, commands and scripts aside."""
     found: dict[str, QuerySite] = {}
     for site in codebase.queries.sites:
-        if site.query.operation == "delete" and site.schema is not None:
+        is_delete = site.query.operation == "delete" and not runs_by_hand(codebase, site.path)
+        if is_delete and site.schema is not None:
             found.setdefault(site.schema.name, site)
     return found
 
 
-def _finding(entry: IndexedModel, relation: Relation, site: QuerySite, codebase: Codebase) -> Finding:
-    volume = codebase.volumes.of(entry.table, entry.model.name)
+def _finding(entry: IndexedModel, relation: Relation, site: QuerySite, volume: Volume) -> Finding:
     return Finding(
         rule_id=RULE.id,
         file=entry.path,
