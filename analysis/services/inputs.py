@@ -6,7 +6,8 @@ The clone lies on the machine of a worker; these rows let any process judge the 
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from uuid import UUID
 
 import orjson
 
@@ -64,11 +65,15 @@ def store_inputs(repository: Repository, inputs: Inputs) -> None:
     )
 
 
-def load_inputs(repository: Repository) -> Inputs | None:
-    """What the last scan was judged from; None before the first one and after an update of the engine."""
-    row = ScanInputs.objects.filter(repository=repository, facts_version=facts_version()).first()
-    if row is None:
-        return None
+def stored_version(repository: Repository) -> datetime | None:
+    """Changes with each scan; None before the first one and after an update of the engine. One small query."""
+    rows = ScanInputs.objects.filter(repository=repository, facts_version=facts_version())
+    return rows.values_list("updated_at", flat=True).first()
+
+
+def load_inputs(repository_id: UUID) -> Inputs:
+    """What the last scan was judged from. ScanInputs.DoesNotExist before the first one."""
+    row = ScanInputs.objects.get(repository_id=repository_id)
     of_tree, of_policy = row.notes
     return Inputs(
         commit_sha=row.commit_sha,

@@ -7,7 +7,9 @@ the repository meanwhile, and when this process dies the lease ends and a worker
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
+from functools import lru_cache
+from uuid import UUID
 
 import structlog
 from django.conf import settings
@@ -17,43 +19,67 @@ from django.utils import timezone
 from accounts.models import User
 from analysis.engine.evaluate import evaluate
 from analysis.engine.facts import FileFacts
-from analysis.engine.graph import architecture_graph
+from analysis.engine.graph import ImportGraph, architecture_graph, build_graph
 from analysis.engine.policy import Policy
 from analysis.engine.report import Report
 from analysis.engine.version import facts_version
-from analysis.models import Repository, Run, RunKind, RunStatus, ScanReport
+from analysis.models import Repository, Run, RunKind, RunStatus, ScanInputs, ScanReport
 from analysis.services import runs
-from analysis.services.inputs import Inputs, load_inputs, read_files
+from analysis.services.inputs import Inputs, load_inputs, read_files, stored_version
 from analysis.services.policies import in_force
 from analysis.services.results import Scanned, store_results
 
 # The most lines of code that are judged while the caller waits; what is larger is left to a worker.
-LINES_AT_ONCE = 60_000
+LINES_AT_ONCE = 250_000
 
 log = structlog.get_logger("analysis")
 
 
 @dataclass(frozen=True, slots=True)
 class LastState:
-    """The state of the last scan, ready to be judged by any policy."""
+    """The state of the last scan, ready to be judged by any policy. Nothing in it changes."""
 
     inputs: Inputs
     files: Mapping[str, FileFacts]
     aliases: Mapping[str, str]
+    graph: ImportGraph
 
     def judge(self, policy: Policy, today: date) -> Report:
         """What a scan of this state would report today under `policy`."""
-        return evaluate(files=self.files, history=self.inputs.history, policy=policy, today=today, aliases=self.aliases)
+        return evaluate(
+            files=self.files,
+            history=self.inputs.history,
+            policy=policy,
+            today=today,
+            aliases=self.aliases,
+            graph=self.graph,
+        )
 
 
 def last_state(repository: Repository) -> LastState | None:
     """The state of the last scan; None before the first one, and when its facts are those of an older engine."""
-    inputs = load_inputs(repository)
-    files = read_files(inputs) if inputs else None
-    if inputs is None or files is None:
+    version = stored_version(repository)
+    if version is None:
         return None
-    report = ScanReport.objects.filter(repository=repository).order_by("-created_at").only("aliases").first()
-    return LastState(inputs, files, report.aliases if report else {})
+    try:
+        return _read_state(repository.pk, version)
+    except (_FactsLost, ScanInputs.DoesNotExist):
+        return None
+
+
+class _FactsLost(Exception):
+    """The store of facts does not hold what the tree names."""
+
+
+@lru_cache(maxsize=1)  # who edits a policy asks again and again about the same state; larger ones take 500 MB each
+def _read_state(repository_id: UUID, version: datetime) -> LastState:
+    inputs = load_inputs(repository_id)
+    files = read_files(inputs)
+    if files is None:
+        raise _FactsLost
+    reports = ScanReport.objects.filter(repository_id=repository_id).order_by("-created_at")
+    aliases = reports.values_list("aliases", flat=True).first() or {}
+    return LastState(inputs, files, aliases, build_graph(files))
 
 
 def apply_policy(repository: Repository, *, requested_by: User | None = None) -> None:
