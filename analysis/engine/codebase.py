@@ -99,20 +99,28 @@ class Codebase:
 
     def sources(self) -> Iterator[tuple[str, FileFacts]]:
         """Files of the project that are no tests, migrations or generated code, ordered by path."""
-        for path, facts in self.files.items():
-            if file_kind(path, facts) in _PRODUCTION:
-                yield path, facts
+        yield from self._sources
 
     def marks(self, rule_id: str) -> Iterator[tuple["Place", Mark]]:
         """What a rule saw in the trees, ordered by path and line."""
-        for path, facts in self.files.items():
-            for mark in facts.marks:
-                if mark.rule == rule_id:
-                    yield self.place(path, mark.function), mark
+        for path, mark in self._marks.get(rule_id, ()):
+            yield self.place(path, mark.function), mark
 
     def place(self, path: str, function: int = 0) -> "Place":
         """The function of this index in the file `path`."""
         return Place(self, path, self.files[path], function)
+
+    @cached_property
+    def _sources(self) -> list[tuple[str, FileFacts]]:
+        return [(path, facts) for path, facts in self.files.items() if file_kind(path, facts) in _PRODUCTION]
+
+    @cached_property
+    def _marks(self) -> dict[str, list[tuple[str, Mark]]]:
+        marks: dict[str, list[tuple[str, Mark]]] = {}
+        for path, facts in self.files.items():
+            for mark in facts.marks:
+                marks.setdefault(mark.rule, []).append((path, mark))
+        return marks
 
     def _reached(self, *, request: bool) -> Mapping[str, frozenset[int]]:
         entries: set[Callee] = set()

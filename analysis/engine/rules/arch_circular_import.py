@@ -1,4 +1,8 @@
-"""Files or packages import each other in a circle."""
+"""Files or packages import each other in a circle.
+
+A TypeScript import that binds only types but does not say `type` counts as one at run time, although the compiler
+drops it unless `verbatimModuleSyntax` is set: whether a name is a type stands in the file that exports it.
+"""
 
 from collections.abc import Iterator
 

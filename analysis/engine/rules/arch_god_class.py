@@ -44,20 +44,31 @@ class _Body:
         return self.entry.name.rpartition(".")[2]
 
 
-def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+def check_file(path: str, facts: FileFacts, policy: Policy) -> Iterator[Finding]:
     """One finding per class that shows two or more of the signs."""
-    receivers = _methods_of_packages(codebase)
-    for path, facts in codebase.sources():
+    if facts.language != "go":
         for entry in facts.classes:
             methods = [function for function in facts.functions if function.owner == entry.name]
-            if (folder_of(path), entry.name) in receivers:
-                methods = receivers[folder_of(path), entry.name]
-            body = _Body(entry, [method for method in methods if not method.flags & FunctionFlag.ACCESSOR])
-            if not body.methods or _is_by_design(body):
-                continue
-            signs = _signs(body, facts)
-            if len(signs) >= SIGNS_NEEDED:
-                yield _finding(path, body, signs)
+            yield from _judged(path, facts, entry, methods)
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """The same for Go, where the methods of a type stand in any file of its package."""
+    receivers = _methods_of_packages(codebase)
+    for path, facts in codebase.sources():
+        for entry in facts.classes if facts.language == "go" else ():
+            methods = receivers.get((folder_of(path), entry.name))
+            if methods is None:
+                methods = [function for function in facts.functions if function.owner == entry.name]
+            yield from _judged(path, facts, entry, methods)
+
+
+def _judged(path: str, facts: FileFacts, entry: Class, methods: Sequence[Function]) -> Iterator[Finding]:
+    body = _Body(entry, [method for method in methods if not method.flags & FunctionFlag.ACCESSOR])
+    if body.methods and not _is_by_design(body):
+        signs = _signs(body, facts)
+        if len(signs) >= SIGNS_NEEDED:
+            yield _finding(path, body, signs)
 
 
 def _finding(path: str, body: _Body, signs: list[str]) -> Finding:

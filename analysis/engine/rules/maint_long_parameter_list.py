@@ -1,5 +1,6 @@
 """A function takes more than five parameters."""
 
+import re
 from collections.abc import Iterator
 from math import ceil
 
@@ -29,6 +30,7 @@ _INJECTED = frozenset(
         "directive", "pipe", "resolver", "singleton", "applicationscoped", "requestscoped", "named",
     }
 )  # fmt: skip
+_RESOLVER = re.compile(r"(resolve|subscribe)_\w+$|(perform_mutation|mutate|mutate_and_get_payload)$")
 
 RULE = Rule(
     id="maint-long-parameter-list",
@@ -78,7 +80,7 @@ def _is_exempt(function: Function, facts: FileFacts) -> bool:
 
 
 def _is_bound(function: Function, facts: FileFacts) -> bool:
-    if any(_last_name(decorator) in _BOUND for decorator in function.decorators):
+    if any(_last_name(decorator) in _BOUND for decorator in function.decorators) or _is_resolver(function):
         return True
     if not function.flags & _CONSTRUCTOR:
         return False
@@ -88,6 +90,13 @@ def _is_bound(function: Function, facts: FileFacts) -> bool:
         if entry.name == function.owner
         for decorator in entry.decorators
     )
+
+
+def _is_resolver(function: Function) -> bool:
+    """Methods that graphene calls with the parent, the `info` of the request and the arguments of the field."""
+    if not function.owner or not _RESOLVER.match(function.name.rpartition(".")[2]):
+        return False
+    return "info" in [parameter.name for parameter in function.parameters[1:3]]
 
 
 def _last_name(decorator: str) -> str:

@@ -22,7 +22,13 @@ from tests.engine.graph.project import codebase_of, facts_of, imported, passed_o
 
 def found(rule, files, policy=None, history=None):
     policy = policy or Policy()
-    return list(rule.check(codebase_of(files, policy, history), policy))
+    codebase = codebase_of(files, policy, history)
+    alone = [
+        finding
+        for path, facts in (codebase.sources() if hasattr(rule, "check_file") else ())
+        for finding in rule.check_file(path, facts, policy)
+    ]
+    return [*alone, *rule.check(codebase, policy)]
 
 
 def god_module(importers=20, imports=20, code_lines=301, path="core.py", **more):

@@ -146,6 +146,15 @@ class TestLongParameterList:
         assert severity_of(maint_long_parameter_list, many) is None
         assert severity_of(maint_long_parameter_list, more) is WARNING
 
+    @pytest.mark.parametrize("name", ["resolve_orders", "perform_mutation", "mutate"])
+    def test_resolvers_take_the_arguments_of_their_field(self, name):
+        given = (Parameter("root"), Parameter("info"), *parameters(8))
+        method = function(f"Query.{name}", parameters=given, owner="Query")
+        assert severity_of(maint_long_parameter_list, method) is None
+        assert severity_of(maint_long_parameter_list, function(name, parameters=given)) is WARNING
+        other = function(f"Query.{name}", parameters=parameters(10), owner="Query")
+        assert severity_of(maint_long_parameter_list, other) is WARNING
+
     def test_constructors_of_injected_classes_may_take_ten(self):
         made = function("Orders.constructor", parameters=parameters(9), owner="Orders", flags=FunctionFlag.CONSTRUCTOR)
         injected = (Class("Orders", 1, 20, 20, decorators=("Injectable",)),)
