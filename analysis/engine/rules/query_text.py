@@ -35,7 +35,6 @@ from analysis.engine.rules.row_work import kept_by
 LONGEST_CHAIN = 3_000  # characters of a chain that are read
 LONGEST_FUNCTION = 60_000
 
-_BRACKET = re.compile(r"[(\[{]|[)\]}]")
 _DJANGO_STEPS = frozenset(
     """objects all filter exclude order_by values values_list only defer select_related prefetch_related
     select_for_update annotate distinct using reverse get first last latest earliest in_bulk iterator count exists
@@ -74,6 +73,7 @@ _TAIL = re.compile(
     r"(?P<close>\s*\))|(?P<size>\.(?:length|size\(\))(?![\w(]))|(?P<colon>\s*(?::|\band\b|\bor\b))|(?P<given>\s*=(?!=))"
 )
 _WORD = re.compile(r"\w")
+LONGEST_HEAD = 12  # the longest of the signs that are asked for, `if not`, with room for more blanks
 WIDEST_HEAD = 120  # characters before a name that say how it is used
 _KINDS: dict[tuple[str | None, str | None], str] = {
     ("len", "close"): "len",
@@ -139,7 +139,8 @@ def chain_text(lines: list[str], line: int) -> str:
             break
         parts.append(text)
         size += len(text)
-        level += sum(1 if bracket in "([{" else -1 for bracket in _BRACKET.findall(text))
+        level += text.count("(") + text.count("[") + text.count("{")
+        level -= text.count(")") + text.count("]") + text.count("}")
         if level < 0 or size > LONGEST_CHAIN:
             break
     return "\n".join(parts)
@@ -203,7 +204,7 @@ def _mentions(name: str, text: str) -> Iterator[tuple[int, str]]:
     position = text.find(name)
     while position >= 0:
         end = position + len(name)
-        head = _HEAD.search(text[max(0, position - WIDEST_HEAD) : position])
+        head = _HEAD.search(_before(text, position))
         tail = _TAIL.match(text, end)
         before = text[position - 1 : position] if position else ""
         is_word = not (before.isalnum() or before in ("_", ".", "$"))
@@ -215,6 +216,13 @@ def _mentions(name: str, text: str) -> Iterator[tuple[int, str]]:
         elif is_word and before not in ('"', "'") and not _WORD.match(text, end):
             yield position, "other"
         position = text.find(name, end)
+
+
+def _before(text: str, position: int) -> str:
+    """The end of the text before a place, a gap as short as it can be: searching costs by length."""
+    before = text[max(0, position - WIDEST_HEAD) : position]
+    stem = before.rstrip()
+    return stem[-LONGEST_HEAD:] + before[len(stem) :]
 
 
 def _indent(line: str) -> int:
