@@ -1,7 +1,7 @@
 """Who looks at what: looks of the rules and of the extractor itself, by callee and by kind of node."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -11,11 +11,12 @@ from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.rules import watches_of
-from analysis.engine.rules.base import Look, Watch
+from analysis.engine.rules.base import Look
 
 logger = logging.getLogger(__name__)
 
 Candidate = tuple[tuple[Look, ...], Node]  # who looks at which node
+Gate = tuple[tuple[Look, ...], Callable[[bytes, int], object] | None]  # looks, and what must match where a node starts
 
 
 @lru_cache(maxsize=16)
@@ -30,15 +31,17 @@ def looks_at_calls(language: str) -> dict[str, tuple[Look, ...]]:
     return by_name
 
 
-def watched(nodes: Iterable[Node], file: SourceFile) -> Iterator[Candidate]:
+def watched(nodes: Iterable[Node], file: SourceFile) -> list[Candidate]:
     """The nodes beside the looks whose gates they pass (see `Watch`)."""
     source = file.source
     absent = frozenset(needs for needs in _all_needs(file.language) if not any(map(source.__contains__, needs)))
-    by_kind = _watches_by_kind(file.language, absent)
+    by_kind = _gates_by_kind(file.language, absent)
+    found: list[Candidate] = []
     for node in nodes:
-        for watch in by_kind.get(node.kind_id, ()):
-            if watch.starts is None or watch.starts.match(source, node.start_byte):
-                yield (watch.look,), node
+        for looks, starts in by_kind.get(node.kind_id, ()):
+            if starts is None or starts(source, node.start_byte):
+                found.append((looks, node))
+    return found
 
 
 @lru_cache(maxsize=16)
@@ -47,18 +50,25 @@ def _all_needs(language: str) -> frozenset[tuple[bytes, ...]]:
 
 
 @lru_cache(maxsize=500)
-def _watches_by_kind(language: str, absent: frozenset[tuple[bytes, ...]]) -> dict[int, tuple[Watch, ...]]:
-    """The watches that can see something in a file without these texts."""
+def _gates_by_kind(language: str, absent: frozenset[tuple[bytes, ...]]) -> dict[int, tuple[Gate, ...]]:
+    """The looks that can see something in a file without these texts; those without a gate of their own together."""
     dialect = dialect_of(language)
-    by_kind: dict[int, tuple[Watch, ...]] = {}
+    open_to_all: dict[int, tuple[Look, ...]] = {}
+    gated: dict[int, tuple[Gate, ...]] = {}
     for watch in watches_of(language):
         if watch.on == "call" or watch.needs in absent:
             continue
         for node_type in dialect.nodes_of(watch.on):
             kind = dialect.kind_id(node_type)
-            if kind is not None:
-                by_kind[kind] = (*by_kind.get(kind, ()), watch)
-    return by_kind
+            if kind is None:
+                continue
+            if watch.starts is None:
+                open_to_all[kind] = (*open_to_all.get(kind, ()), watch.look)
+            else:
+                gated[kind] = (*gated.get(kind, ()), ((watch.look,), watch.starts.match))
+    for kind, looks in open_to_all.items():
+        gated[kind] = ((looks, None), *gated.get(kind, ()))
+    return gated
 
 
 def marks_of(candidates: Iterable[Candidate], file: SourceFile) -> tuple[Mark, ...]:

@@ -1,7 +1,5 @@
 """Source to facts by way of its tree: parse, walk, let the rules look, and put the drafts into facts."""
 
-from itertools import chain
-
 from tree_sitter import Node
 
 from analysis.engine.extract import orm
@@ -24,7 +22,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
     for start, end in comments:
         lines.blank_out(source, start, end)
     functions = function_facts(file)
-    marks = marks_of(chain(walk.candidates, watched(streams[WATCHED], file)), file)
+    marks = marks_of(walk.candidates + watched(streams[WATCHED], file), file)
     orm.join_variables(file)
     reasoned, unreasoned = suppressions(source, lines, comments)
     return FileFacts(
