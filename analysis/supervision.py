@@ -5,7 +5,6 @@ group gets SIGKILL. It also dies with its parent, so a killed worker leaves noth
 """
 
 import contextlib
-import ctypes
 import os
 import resource
 import signal
@@ -16,7 +15,8 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NoReturn
 
-PR_SET_PDEATHSIG = 1  # prctl(2)
+from config.lifeline import die_with
+
 POLL_SECONDS = 0.02
 INHERITED_HANDLERS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM)
 
@@ -88,14 +88,6 @@ def _be_the_child(work: Callable[[], None], parent: int, memory_bytes: int | Non
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
-
-
-def die_with(parent: int) -> None:
-    """Ask the kernel to kill this process when its parent ends (Linux); the parent may already be gone."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def _wait(child: int, deadline: float, heartbeat: Callable[[], bool], heartbeat_seconds: float) -> Outcome:

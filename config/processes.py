@@ -1,5 +1,7 @@
 """The processes of a running service and their supervision: all of them run, or none."""
 
+import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -8,6 +10,8 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 from django.conf import settings
+
+from config.lifeline import die_with
 
 POLL_SECONDS = 0.2
 STOP_SECONDS = 20
@@ -42,7 +46,7 @@ def _worker(name: str, queue: str, concurrency: str, *flags: str) -> list[str]:
 
 def run_all(commands: Sequence[Sequence[str]], *, when_started: Callable[[], None] | None = None) -> int:
     """Start all commands, stop them all when one ends or a signal comes; the exit status of the one that ended."""
-    children = [subprocess.Popen(command) for command in commands]
+    children = [_start(command) for command in commands]
     stopping: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -61,13 +65,20 @@ def run_all(commands: Sequence[Sequence[str]], *, when_started: Callable[[], Non
         _stop(children)
 
 
-def _stop(children: Sequence[subprocess.Popen[bytes]]) -> None:
+def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """A process that leads a group of its own and is told to stop when this one is gone, even by SIGKILL."""
+    this = os.getpid()
+    return subprocess.Popen(command, start_new_session=True, preexec_fn=lambda: die_with(this, signal.SIGTERM))
+
+
+def _stop(children: "Sequence[subprocess.Popen[bytes]]") -> None:
+    """Ask all of them to stop, wait, and end what is left with everything it started."""
     for child in children:
         child.terminate()
     deadline = time.monotonic() + STOP_SECONDS
     for child in children:
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()

@@ -1,0 +1,88 @@
+"""`manage.py serve` runs all its processes or none, and leaves none behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.providers import servers
+
+pytestmark = pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="always served on the embedded default")
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Any]:
+    """The real service on an empty SQLite file: the process and its address."""
+    port = servers.free_port()
+    env = {**os.environ, "VAR_DIR": str(tmp_path), "PORT": str(port), "LOG_LEVEL": "ERROR"}
+    env |= {"DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3", "REDIS_URL": ""}
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "serve"],
+        cwd=CHECKOUT,
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    address = f"http://127.0.0.1:{port}/v1/plans"
+    wait_until(lambda: answers(address), seconds=60)
+    yield process, address
+    process.kill()
+    process.wait()
+
+
+def answers(address: str) -> bool:
+    try:
+        return httpx.get(address, timeout=2).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def wait_until(condition: Any, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.1)
+
+
+def session_leaders_of(process: "subprocess.Popen[bytes]") -> list[int]:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [int(child) for child in children]
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
+def test_stopping_it_stops_the_web_server_and_the_workers(service: Any, sent: signal.Signals) -> None:
+    process, address = service
+    children = session_leaders_of(process)
+    assert len(children) == 3
+
+    process.send_signal(sent)
+
+    wait_until(lambda: all(is_gone(child) for child in children), seconds=40)
+    assert not answers(address)
+
+
+def test_when_one_of_them_dies_the_others_stop(service: Any) -> None:
+    process, address = service
+    web, *_ = session_leaders_of(process)
+
+    os.killpg(web, signal.SIGKILL)
+
+    process.wait(timeout=40)
+    assert process.returncode != 0
+    assert not answers(address)
