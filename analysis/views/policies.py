@@ -49,7 +49,8 @@ class PolicyViewSet(ViewSet):
         errors={**INVALID, **NEEDS_EDITOR, **UNKNOWN},
     )
     def update(self, request: SignedInRequest, repository_id: str) -> Response:
-        repository = _editable(request, repository_id, Feature.POLICY_EDITOR)
+        repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN)
+        require_feature(repository.organization, Feature.POLICY_EDITOR)
         policy = policy_changes.policy_of_body(request.data)
 
         policy_changes.set_policy(repository=repository, policy=policy, changed_by=request.user)
@@ -81,7 +82,8 @@ class PolicyViewSet(ViewSet):
         errors={**NEEDS_EDITOR, **UNKNOWN, 409: policy_changes.NothingToUndo.message},
     )
     def undo(self, request: SignedInRequest, repository_id: str) -> Response:
-        repository = _editable(request, repository_id, Feature.POLICY_EDITOR)
+        repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN)
+        require_feature(repository.organization, Feature.POLICY_EDITOR)
 
         policy_changes.undo_policy_change(repository=repository, changed_by=request.user)
 
@@ -103,7 +105,8 @@ class PolicyViewSet(ViewSet):
         },
     )
     def apply_pack(self, request: SignedInRequest, repository_id: str) -> Response:
-        repository = _editable(request, repository_id, Feature.RULE_PACKS)
+        repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN)
+        require_feature(repository.organization, Feature.RULE_PACKS)
         body = ApplyPackSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         pack = packs.pack_named(body.validated_data["packName"])
@@ -111,12 +114,6 @@ class PolicyViewSet(ViewSet):
         policy_changes.apply_pack(repository=repository, pack=pack, changed_by=request.user)
 
         return _policy_of(repository)
-
-
-def _editable(request: SignedInRequest, repository_id: str, feature: Feature) -> Repository:
-    repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN)
-    require_feature(repository.organization, feature)
-    return repository
 
 
 def _policy_of(repository: Repository) -> Response:
