@@ -28,12 +28,15 @@ _NAMED_WORD = re.compile(
 )
 _HEXADECIMAL = re.compile(r"(?i)\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{32,}\b")
 _LONG_WORD = re.compile(r"[A-Za-z0-9+/=_-]{40,}")
+# Some patterns look at each line from each of its words on: a long one would take the square of its length.
+LONGEST_LINE_CHARACTERS = 2000
 RANDOM_BITS = 4.5  # a character of English or of a path carries about 4 bits, one of Base64 up to 6
 RANDOM_DIGITS = 3
 
 
 def redact(text: str) -> str:
-    """`text` without what looks like a password, key or token; as many lines as before."""
+    """`text` without what looks like a password, key or token; as many lines as before, long ones cut."""
+    text = "\n".join(line[:LONGEST_LINE_CHARACTERS] for line in text.split("\n"))
     text = _PRIVATE_KEY.sub(lambda found: REDACTED + "\n" * found[0].count("\n"), text)
     text = redact_addresses(_MARKED.sub(REDACTED, text)).replace("[secret]", REDACTED)
     text = _NAMED_LITERAL.sub(rf"\1\2{REDACTED}\2", text)

@@ -1,5 +1,6 @@
 """The lines of a repository that a prompt needs, read from the bare clone at the commit of the last good scan."""
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from analysis.services.git_limits import git_limits
 from analysis.source_tree import source_tree
 from config.errors import Unavailable
 
+GIT_SECONDS = 10.0  # somebody waits for the answer
 AROUND_LINES = 40
 CONTEXT_LINES = 3
 LONGEST_EXCERPT_LINES = 200
@@ -102,11 +104,12 @@ def _excerpt(source: SourceFile, first: int, last: int, centre: int) -> Excerpt:
 
 
 def _read(folder: Path, commit: str, paths: Sequence[str]) -> dict[str, SourceFile]:
-    known = source_tree(list_tree(folder, commit, limits=git_limits()).entries).blobs
+    deadline = time.monotonic() + GIT_SECONDS
+    known = source_tree(list_tree(folder, commit, limits=git_limits(), deadline=deadline).entries).blobs
     wanted = {path: known[path] for path in paths if path in known and _is_code(path, known[path])}
     functions = {key: facts.functions for key, facts in stored_facts({(i.blob, i.language) for i in wanted.values()})}
     blobs = list(dict.fromkeys(item.blob for item in wanted.values()))
-    with BlobReader(folder, limits=git_limits()) as reader:
+    with BlobReader(folder, limits=git_limits(), deadline=deadline) as reader:
         contents = dict(reader.read_many(blobs))
     return {
         path: SourceFile(path, text, functions.get((item.blob, item.language), ()))

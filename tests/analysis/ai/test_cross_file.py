@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.db import connections
+from django.test.utils import CaptureQueriesContext
 
 from analysis.models import Repository, ViolationSource, ViolationStatus
 from analysis.services.runs import request_run
@@ -32,6 +34,23 @@ class TestCrossFile:
         chat.says = {"findings": []}
 
         assert as_member.post(address(repository, "cross-file")).json() == {"findings": [], "creditsUsed": 10}
+
+    def test_the_number_of_queries_does_not_grow_with_files_or_findings(
+        self, as_member: Any, repository: Repository, chat: Chat
+    ) -> None:
+        def queries(files: list[str], remarks: list[dict[str, Any]]) -> int:
+            chat.says = {"findings": remarks}
+            with CaptureQueriesContext(connections["default"]) as captured:
+                assert as_member.post(address(repository, "cross-file"), {"files": files}).status_code == 200
+            return len(captured)
+
+        few = queries(["shop/orders.py"], [REMARK])
+        many = queries(
+            ["shop/orders.py", "shop/client.py", "shop/models.py"],
+            [REMARK, *({**REMARK, "line": line, "category": "performance"} for line in range(1, 8))],
+        )
+
+        assert many == few
 
     def test_only_the_named_files_are_sent(self, as_member: Any, repository: Repository, chat: Chat) -> None:
         chat.says = {"findings": []}

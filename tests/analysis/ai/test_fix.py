@@ -54,6 +54,15 @@ class TestFix:
             assert response.status_code == 200
             assert response.json() == {"explanation": "The call can hang for ever.", "patch": None, "creditsUsed": 3}
 
+    def test_the_number_of_queries_is_fixed(
+        self, as_member: Any, repository: Repository, chat: Chat, django_assert_max_num_queries: Any
+    ) -> None:
+        chat.says = FIX
+        path = address(repository, "ai-fix")
+
+        with django_assert_max_num_queries(40):
+            assert as_member.post(path).status_code == 200
+
     def test_a_resolved_violation_needs_no_fix(self, as_member: Any, repository: Repository, chat: Chat) -> None:
         repository.violations.update(status=ViolationStatus.RESOLVED)
 

@@ -65,6 +65,15 @@ def test_ordinary_code_stays(line: str) -> None:
     assert redact(line) == line
 
 
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("piece", ["a.", 'token="', "-----BEGIN PRIVATE KEY-----", "secret", "0123456789"])
+def test_a_hostile_text_takes_no_long_time(piece: str) -> None:
+    lines = [piece * (400 // len(piece))] * 300
+
+    assert redact("\n".join(lines)).count("\n") == 299
+    assert len(redact(piece * 100_000)) < 3000
+
+
 class TestPrompts:
     def violation(self, **fields: object) -> Violation:
         return Violation(**{"rule_id": "rel-x", "category": "reliability", "severity": "warning", "line": 2, **fields})
