@@ -1,15 +1,17 @@
 """Go for the walk. Function literals stay part of the function around them, as the usual Go tools count."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import tree_sitter_go
 from tree_sitter import Node
 
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
+from analysis.engine.extract.go_entries import REGISTRATIONS, look_at_registration
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Import, ImportFlag, Parameter
+from analysis.engine.rules.base import Look
 
 LONGEST_TEXT = 120  # characters of a type or a name
 LONGEST_ITERABLE = 200
@@ -194,6 +196,9 @@ class Go(Dialect):
         names = [each.name for each in functions if each.flags & FunctionFlag.EXPORTED and not each.owner]
         types = [scope.prefix.rstrip(".") for scope in file.scopes if scope.kind == "class"]
         return (*names, *(name for name in types if name[:1].isupper()))
+
+    def readers(self) -> Mapping[str, Look]:
+        return dict.fromkeys(REGISTRATIONS, look_at_registration)
 
     def entries(self, functions: tuple[Function, ...], file: SourceFile) -> Iterable[Entry]:
         is_main = self.package(file) == "main"

@@ -14,6 +14,7 @@ _REQUIRE = re.compile(
     rb"(?:\.([\w$]+))?"
 )
 _EXPORTED = re.compile(rb"\b(?:module\.)?exports\.([\w$]+)\s*=[^=]|\bmodule\.exports\s*=\s*(\{[^{}]*\}|[\w$]+)")
+_WORDS = frozenset({"identifier", "import"})
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -57,6 +58,8 @@ def required(file: SourceFile) -> Iterator[Imported]:
     if b"require(" not in source and b"import(" not in source:
         return
     for match in _REQUIRE.finditer(source):
+        if not _is_code(match.start(2), match.end(2), file):
+            continue
         target = match[4].decode("utf-8", "replace")
         module = module_of(target) + (f".{match[5].decode()}" if match[5] else "")
         bindings = _assigned((match[1] or b"").decode("utf-8", "replace"), module)
@@ -64,6 +67,12 @@ def required(file: SourceFile) -> Iterator[Imported]:
         flags = ImportFlag.DYNAMIC if match[2] == b"import" else 0
         place = match.start(2)
         yield Imported(Import(target, file.lines.of(place), names, flags=flags), place, match.end(), bindings)
+
+
+def _is_code(start: int, end: int, file: SourceFile) -> bool:
+    """Whether the word is one of the program, not of a comment, a string or a regular expression."""
+    node = file.tree.root_node.descendant_for_byte_range(start, end)
+    return node is not None and node.type in _WORDS
 
 
 def exported_names(node: Node, file: SourceFile) -> Iterator[str]:

@@ -87,3 +87,24 @@ def test_a_loop_around_a_closure_is_not_a_loop_of_the_closure():
     inner, outer = (file.source.index(text) for text in (b"x()", b"y()"))
     node = file.tree.root_node.descendant_for_byte_range
     assert [file.in_loop(node(place, place + 3)) for place in (inner, outer)] == [False, True]
+
+
+def test_functions_registered_for_routes_are_entries():
+    source = (
+        'package web\nimport "net/http"\n'
+        "func routes(mux *http.ServeMux, r *gin.Engine, h *Handler) {\n"
+        '\thttp.HandleFunc("/orders", list)\n'
+        '\tmux.Handle("GET /orders/{id}", http.HandlerFunc(show))\n'
+        '\tr.POST("/orders", auth, h.create)\n'
+        '\tr.Get("/inline", func(c *gin.Context) {})\n'
+        '\thttp.Post("/not/a/route", kind, body)\n'
+        '\tcache.Get("key", fallback)\n'
+        "}\n"
+    )
+    assert [(each.function, each.kind, each.detail) for each in go(source).entries] == [
+        ("list", "request", "/orders"),
+        ("show", "request", "GET /orders/{id}"),
+        ("auth", "request", "POST /orders"),
+        ("h.create", "request", "POST /orders"),
+        ("routes", "request", "GET /inline"),
+    ]

@@ -166,3 +166,14 @@ def test_outside_of_broken_code_everything_is_still_seen():
     facts = script("function good() { if (a) { run(); } }\nconst = = = ((;\nfunction fine() { go(); }\n")
     assert {"good", "fine"} <= {each.name for each in facts.functions}
     assert facts.error_bytes > 0
+
+
+def test_require_in_comments_and_strings_imports_nothing():
+    source = (
+        "// var app = require('./application');\n"
+        "/* import('./later') */\n"
+        "const help = \"write require('x') first\";\n"
+        "const text = `import('y') and ${require('./real')}`;\n"
+        "const lib = await import('./lib');\n"
+    )
+    assert [each.target for each in script(source).imports] == ["./real", "./lib"]

@@ -61,7 +61,7 @@ _LAZY = (
 )
 _WRITES = {"save": "update", "delete": "delete"}
 _NOT_MODELS = re.compile(r"(?i)(form|serializer|file|image|storage|cache|session|writer|fig|doc|book|super\(\))$")
-_MADE = re.compile(r"\b(\w+)\s*(?::\s*\w+\s*)?=\s*(?:\w+\.)*([A-Z]\w*)\(")
+_MADE = re.compile(r"(\w+)\s*(?::\s*\w+\s*)?=\s*(?:\w+\.)*([A-Z]\w*)\(")
 _CONDITION = re.compile(r"\b(\w+)\s*=(?!=)\s*")
 
 
@@ -103,8 +103,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_write(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`order.save()` and `order.delete()`; the model is known when the variable's origin is."""
-    chain = chain_of(call, file)
-    if chain is None or not _uses_django(file):
+    chain = chain_of(call, file) if _uses_django(file) else None
+    if chain is None:
         return iter(())
     if len(chain.steps) > 1 or _MANAGER.search(file.resolve(chain.base)) or _NOT_MODELS.search(chain.base):
         return look(call, file)
@@ -213,6 +213,8 @@ def _filter(name: str, constant: bool) -> Filter:
 def _held(variable: str, node: Node, file: SourceFile) -> Query | None:
     """The last query before this place, in the same function, whose result the variable holds, or that fills it
     round by round as the variable of a loop."""
+    if not file.queries:
+        return None
     function, line = file.function_of(node), file.line(node)
     loops = [loop for loop in file.loops if loop.function == function and variable in loop.variables]
     for query in reversed(file.queries):
@@ -233,9 +235,19 @@ def _made(variable: str, node: Node, file: SourceFile) -> str:
     if not variable.isidentifier():
         return ""
     scope = file.scope_of(node).function.node
-    before = file.source[scope.start_byte : node.start_byte].decode("utf-8", "replace")
-    made = [name for target, name in _MADE.findall(before[-4_000:]) if target == variable]
-    return made[-1] if made else ""
+    before = file.source[max(scope.start_byte, node.start_byte - 4_000) : node.start_byte].decode("utf-8", "replace")
+    position = before.rfind(variable)
+    while position >= 0:
+        made = _MADE.match(before, position)
+        if made is not None and made[1] == variable and not _continues(before, position):
+            return made[2]
+        position = before.rfind(variable, 0, position)
+    return ""
+
+
+def _continues(text: str, position: int) -> bool:
+    """Whether a word goes on at this position that began before it."""
+    return position > 0 and (text[position - 1].isalnum() or text[position - 1] == "_")
 
 
 def _shape_of(query: Query) -> _Shape:
@@ -268,7 +280,9 @@ def join_variables(file: SourceFile) -> None:
 # Models
 
 _FIELD = re.compile(r"(?:^|\.)(\w*Field|ForeignKey|OneToOneField|ManyToManyField|GenericForeignKey)$")
-_NOT_BASES = re.compile(r"Form|Serializer|ObjectType|Mutation|Input|FilterSet|Admin|Interface|\[")  # they name fields too
+_NOT_BASES = re.compile(
+    r"Form|Serializer|ObjectType|Mutation|Input|FilterSet|Admin|Interface|\["
+)  # they name fields too
 _TO_ONE = frozenset({"ForeignKey", "OneToOneField", "ParentalKey"})
 _TEXT = re.compile(r"[\"']([\w.]+)[\"']")
 
