@@ -71,7 +71,7 @@ class _FactsLost(Exception):
     """The store of facts does not hold what the tree names."""
 
 
-@lru_cache(maxsize=1)  # who edits a policy asks again and again about the same state; larger ones take 500 MB each
+@lru_cache(maxsize=1)  # who edits a policy asks again about the same state; 200,000 lines of code take about 70 MB
 def _read_state(repository_id: UUID, version: datetime) -> LastState:
     inputs = load_inputs(repository_id)
     files = read_files(inputs)

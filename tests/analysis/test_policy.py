@@ -188,6 +188,18 @@ class TestChange:
         scan_here(judged_shop)  # the lease has ended: a worker takes the run over
         assert "risk-http-no-timeout" not in rules_of(as_admin, judged_shop)
 
+    def test_a_fault_while_judging_is_left_to_a_worker(
+        self, as_admin: Any, judged_shop: Repository, scan_here: Any
+    ) -> None:
+        judged_shop.scan_inputs.tree = b"torn"
+        judged_shop.scan_inputs.save()
+
+        assert as_admin.put(url_of(judged_shop), {"exceptions": [EXEMPTION]}).status_code == 200
+        assert "risk-http-no-timeout" in rules_of(as_admin, judged_shop)
+
+        assert scan_here(judged_shop).attempts == 2
+        assert "risk-http-no-timeout" not in rules_of(as_admin, judged_shop)
+
     def test_it_is_in_the_audit_trail(self, as_admin: Any, admin: Any, judged_shop: Repository) -> None:
         as_admin.put(url_of(judged_shop), {"exceptions": [EXEMPTION]})
         as_admin.put(url_of(judged_shop), {"exceptions": [EXEMPTION], "architecture": "layered"})

@@ -105,6 +105,15 @@ class TestPreview:
         results = {each["prNumber"]: (each["currentResult"], each["previewResult"]) for each in shown["recentPRs"]}
         assert results == {1: ("pass", "fail"), 2: ("fail", "pass")}
 
+    def test_it_takes_few_queries(
+        self, as_member: Any, judged_shop: Repository, django_assert_max_num_queries: Any
+    ) -> None:
+        url = url_of(judged_shop, "policy/preview")
+        with django_assert_max_num_queries(14):
+            as_member.post(url, {"layers": LAYERS})
+        with django_assert_max_num_queries(9):  # the state is at hand
+            as_member.post(url, {"layers": LAYERS})
+
     def test_it_works_on_any_plan(self, as_member: Any, organization: Any, judged_shop: Repository) -> None:
         organization.plan_id = "free"
         organization.save()
