@@ -13,6 +13,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
+from analysis.engine.codebase import is_measured
 from analysis.engine.evaluate import evaluate
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph import architecture_graph
@@ -51,9 +52,10 @@ class Checkout:
     from_cache: frozenset[FactsKey]
     notes: tuple[str, ...]
 
-    def count_from_cache(self, paths: Iterable[str]) -> int:
-        """How many of these files did not have to be parsed."""
-        blobs = (self.tree.blobs[path] for path in paths)
+    @property
+    def files_from_cache(self) -> int:
+        """How many analysed files did not have to be parsed."""
+        blobs = (self.tree.blobs[path] for path, facts in self.files.items() if is_measured(path, facts))
         return sum((item.blob, item.language) in self.from_cache for item in blobs)
 
 
@@ -92,7 +94,7 @@ def _judge_and_store(
         phase="storing",
         progress=STORING,
         files_analyzed=report.files_analyzed,
-        files_from_cache=checkout.count_from_cache(report.file_metrics),
+        files_from_cache=checkout.files_from_cache,
     )
     scanned = Scanned(
         commit_sha=checkout.sha,
