@@ -80,5 +80,5 @@ def look_at_options(pair: Node, file: SourceFile) -> Iterator[Mark]:
 WATCHES = (
     Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA)),
     Watch("decorator", look_at_tenacity, PYTHON),
-    Watch("pair", look_at_options, SCRIPT),
+    Watch("pair", look_at_options, SCRIPT, needs=(b"Infinity",)),
 )
