@@ -26,6 +26,7 @@ RULE = Rule(
 
 _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.IGNORECASE)
 _PYTHON_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{\s*\}|dict\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$")
+_PYTHON_EMPTY = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\{\s*\}|dict\(|defaultdict\(|OrderedDict\()")
 _SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new Map(?:<[^\n]*>)?\(\)|\{\s*\})")
 _NEW_LINE = ord("\n")
 _KEEPS_SELF = frozenset({"functools.lru_cache", "functools.cache"})
@@ -100,6 +101,6 @@ def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
 
 WATCHES = (
     Watch("decorator", look_at_decorator, PYTHON),
-    Watch("assignment", look_at_python, PYTHON),
-    Watch("variable_declarator", look_at_script, SCRIPT),
+    Watch("assignment", look_at_python, PYTHON, starts=_PYTHON_EMPTY),
+    Watch("variable_declarator", look_at_script, SCRIPT, starts=_SCRIPT_CACHE),
 )
