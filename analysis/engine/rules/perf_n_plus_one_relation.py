@@ -57,6 +57,8 @@ WATCHES = (Watch("module", look, PYTHON),)
 
 
 def _annotated(loop: LoopDraft, file: SourceFile) -> bool:
+    if not file.mentions(b"QuerySet["):
+        return False
     header = file.functions[loop.function].node.child_by_field_name("parameters")
     return (
         header is not None
