@@ -23,6 +23,7 @@ _MAIN = re.compile(rb"^if __name__ ==", re.MULTILINE)
 _ROUTE = re.compile(
     r"\.(?:(route|get|post|put|patch|delete|head|options|websocket|api_route)\(|(?:app_)?errorhandler\()(.*)"
 )
+_NO_ROUTERS = ("unittest.mock.", "mock.", "pytest.", "responses.")  # their `patch` and `get` serve nobody
 _TASK = re.compile(r"(^|\.)(task|shared_task|periodic_task|on_after_configure|actor|job)\b")
 _VIEW = re.compile(r"(^|\.)(api_view|action|require_(http_methods|GET|POST|safe)|csrf_exempt|login_required)\b")
 
@@ -236,6 +237,8 @@ class Python(Dialect):
     def entries(self, functions: tuple[Function, ...], file: SourceFile) -> Iterable[Entry]:
         for function in functions:
             for decorator in function.decorators:
+                if decorator.startswith(_NO_ROUTERS):
+                    continue
                 if (route := _ROUTE.search(decorator)) is not None:
                     method = (route[1] or "").upper()
                     yield Entry(function.name, "request", "python", f"{method} {route[2].rstrip(')')[:100]}".strip())

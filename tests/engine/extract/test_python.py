@@ -222,3 +222,15 @@ def test_outside_of_broken_code_everything_is_still_seen():
     facts = python(source)
     assert {"good", "fine"} <= {each.name for each in facts.functions}
     assert facts.error_bytes > 0
+
+
+def test_a_patched_test_is_no_route():
+    facts = extract(
+        b'from unittest.mock import patch\n\n@patch("shop.client.rates")\ndef test_it(rates):\n    pass\n', "python"
+    )
+    assert facts.entries == ()
+
+
+def test_a_patch_route_is_one():
+    facts = extract(b'@app.patch("/orders")\ndef change():\n    pass\n', "python")
+    assert [(entry.kind, entry.function) for entry in facts.entries] == [("request", "change")]
