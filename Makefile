@@ -28,7 +28,7 @@ serve: install
 	@$(BIN)/python manage.py serve
 
 test: install-dev
-	$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/pytest -n 3 --dist loadgroup $(ARGS)
 
 check: install-dev
 	$(BIN)/ruff format --check .
