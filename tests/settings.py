@@ -1,6 +1,13 @@
 """The service's settings with what only tests need. Password hashing stays real: cheap hashes would hide timing."""
 
 import os
+from urllib.parse import urlsplit
+
+# Each test process clears its caches, so each has a Redis database of its own.
+if redis_url := os.environ.get("REDIS_URL"):
+    server = urlsplit(redis_url)
+    number = int(server.path.strip("/") or 0) + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+    os.environ["REDIS_URL"] = server._replace(path=f"/{number}").geturl()
 
 from config.settings import *
 
