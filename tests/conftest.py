@@ -27,8 +27,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         commits = bool(mark and mark.kwargs.get("transaction"))
         if commits or "live_server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.django_db(transaction=True, serialized_rollback=True), append=False)
-            # One after the other: two tests with 64 threads each need more connections than PostgreSQL gives.
-            item.add_marker(pytest.mark.xdist_group("commits"))
 
 
 @pytest.fixture(autouse=True, scope="session")
