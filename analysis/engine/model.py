@@ -1,5 +1,6 @@
 """The words of the engine: what a rule is, what a finding is, and the scales they are measured on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -82,6 +83,26 @@ class Rule:
     in_migrations: bool = False
     in_scripts: bool = True
     version: int = 1  # part of the facts' key: raise it when the rule reads trees differently
+
+
+Sources = Mapping[str, str]  # path to text
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """What a page about a rule says besides its `Rule`, the `GUIDE` of its module.
+
+    `grades` tells in words how the severity moves, where neither the default nor the ladder does. Each of `flagged` and
+    `fine` is a small codebase, to which the files of `given` belong; they are judged under `policy` (YAML). A rule
+    that measures has no code to show, its `grades` tell the limits.
+    """
+
+    why: str
+    grades: str = ""
+    flagged: tuple[Sources, ...] = ()
+    fine: tuple[Sources, ...] = ()
+    given: Sources = field(default_factory=dict)
+    policy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

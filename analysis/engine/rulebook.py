@@ -9,15 +9,18 @@ Besides `WATCHES`, `judge` and `check` (see `rules.base`) a module may define
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import ModuleType
 from typing import Any, cast
 
 from analysis.engine.codebase import Codebase, Place, file_kind, finding_of
 from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.judging import is_heard
-from analysis.engine.model import Finding, Rule
+from analysis.engine.languages import DISPLAY_NAME
+from analysis.engine.model import Finding, Guide, Rule
 from analysis.engine.policy import Policy
 from analysis.engine.rules import all_rules
+from analysis.engine.rules.base import ALL
 
 RuleModule = ModuleType
 Raised = dict[str, list[Finding]]  # findings by path
@@ -29,6 +32,27 @@ class LocalFindings:
 
     findings: tuple[Finding, ...]
     open_marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A rule for people: `what` it finds in a sentence, the `languages` it reads by name, and its guide."""
+
+    rule: Rule
+    what: str
+    languages: tuple[str, ...]
+    guide: Guide
+
+
+def explain(rule_id: str) -> Explanation:
+    """What stands in the module of a rule. KeyError for an unknown one."""
+    module = _modules()[rule_id]
+    return Explanation(
+        rule=module.RULE,
+        what=" ".join((module.__doc__ or "").partition("\n\n")[0].split()),
+        languages=_languages(module),
+        guide=getattr(module, "GUIDE", Guide(why="")),
+    )
 
 
 class RuleBook:
@@ -88,6 +112,17 @@ class RuleBook:
     def _judged(self, mark: Mark, path: str, facts: FileFacts, codebase: Codebase, policy: Policy) -> Finding | None:
         place = Place(codebase, path, facts, mark.function)
         return cast("Finding | None", self._judges[mark.rule](mark, place, codebase, policy))
+
+
+@cache
+def _modules() -> dict[str, RuleModule]:
+    return {module.RULE.id: module for module in all_rules()}
+
+
+def _languages(module: RuleModule) -> tuple[str, ...]:
+    watched = {language for watch in getattr(module, "WATCHES", ()) for language in watch.languages}
+    reads = set(module.RULE.languages) or watched or set(ALL)
+    return tuple(dict.fromkeys(DISPLAY_NAME[language] for language in ALL if language in reads))
 
 
 class _Watched:
