@@ -58,6 +58,20 @@ VIOLATION = {
     "debtPoints": 0.5,
     "gateAction": "none",
 }
+SOURCE_LINES = {
+    "file": "shop/client.py",
+    "commitSha": "8d3f1c2b5a6978e0d1c2b3a4958677f0e1d2c3b4",
+    "startLine": 6,
+    "endLine": 10,
+    "highlight": 8,
+    "lines": [
+        "    seen.append(region)",
+        "    try:",
+        '        return requests.get(f"https://rates.example.org/{region}").json()',
+        "    except Exception:",
+        "        pass",
+    ],
+}
 FINDING = {
     "file": "shop/client.py",
     "line": 8,

@@ -96,6 +96,15 @@ class ViolationSerializer(serializers.Serializer):
         return shown
 
 
+class SourceLinesSerializer(serializers.Serializer):
+    file = serializers.CharField()
+    commitSha = serializers.CharField(source="commit_sha")
+    startLine = serializers.IntegerField(source="start_line")
+    endLine = serializers.IntegerField(source="end_line")
+    highlight = serializers.IntegerField(help_text="The number of the violation's own line.")
+    lines = serializers.ListField(child=serializers.CharField(allow_blank=True))
+
+
 class FindingSerializer(serializers.Serializer):
     file = serializers.CharField()
     line = serializers.IntegerField()
@@ -247,6 +256,8 @@ class ViolationQuerySerializer(serializers.Serializer):
     category = serializers.ChoiceField([category.value for category in Category], required=False)
     severity = serializers.ChoiceField([severity.value for severity in Severity], required=False)
     module = TextField(required=False, allow_blank=True, max_length=200)
+    file = TextField(required=False, allow_blank=True, max_length=1024)
+    ruleId = TextField(required=False, allow_blank=True, max_length=64, source="rule_id")
 
 
 class TrendsQuerySerializer(serializers.Serializer):

@@ -20,6 +20,14 @@ urlpatterns = [
     path("api/repos/<str:repository_id>/ai/scan-summary", views.AiViewSet.as_view({"post": "scan_summary"})),
     path("api/repos/<str:repository_id>/ai/cross-file", views.AiViewSet.as_view({"post": "cross_file"})),
     path(
+        "api/repos/<str:repository_id>/violations/<str:violation_id>",
+        views.ViolationViewSet.as_view({"get": "retrieve"}),
+    ),
+    path(
+        "api/repos/<str:repository_id>/violations/<str:violation_id>/source",
+        views.ViolationViewSet.as_view({"get": "source"}),
+    ),
+    path(
         "api/repos/<str:repository_id>/violations/<str:violation_id>/ai-fix", views.AiViewSet.as_view({"post": "fix"})
     ),
     path("api/repos/<str:repository_id>/policy", views.PolicyViewSet.as_view({"get": "retrieve", "put": "update"})),

@@ -27,12 +27,9 @@ def open_violations(repository: Repository) -> QuerySet[Violation]:
     return _counted(repository).order_by("-severity_rank", "-debt_points", "file", "line", "pk")
 
 
-def filtered_violations(
-    repository: Repository, *, category: str = "", severity: str = "", module: str = ""
-) -> QuerySet[Violation]:
-    """Open violations narrowed by the filters that are not empty."""
-    given = {"category": category, "severity": severity, "module": module}
-    return open_violations(repository).filter(**{name: value for name, value in given.items() if value})
+def filtered_violations(repository: Repository, **filters: str) -> QuerySet[Violation]:
+    """Open violations narrowed by the filters that are not empty: category, severity, module, file, rule_id."""
+    return open_violations(repository).filter(**{name: value for name, value in filters.items() if value})
 
 
 def judged_pull_requests(repository: Repository) -> QuerySet[PullRequest]:

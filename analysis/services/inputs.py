@@ -71,13 +71,20 @@ def stored_version(repository: Repository) -> datetime | None:
     return rows.values_list("updated_at", flat=True).first()
 
 
+def scanned_blob(repository: Repository, path: str) -> tuple[str, str] | None:
+    """The commit of the last scan and the hash of the blob that stood at this path in it; None for no such file."""
+    row = ScanInputs.objects.filter(repository=repository).only("commit_sha", "tree").first()
+    blobs = {each: blob for each, blob, _ in _tree_of(row)} if row else {}
+    return (row.commit_sha, blobs[path]) if row and path in blobs else None
+
+
 def load_inputs(repository_id: UUID) -> Inputs:
     """What the last scan was judged from. ScanInputs.DoesNotExist before the first one."""
     row = ScanInputs.objects.get(repository_id=repository_id)
     of_tree, of_policy = row.notes
     return Inputs(
         commit_sha=row.commit_sha,
-        tree={path: (blob, language) for path, blob, language in orjson.loads(zlib.decompress(row.tree))},
+        tree={path: (blob, language) for path, blob, language in _tree_of(row)},
         history=History(tuple(_step(values) for values in orjson.loads(zlib.decompress(row.history)))),
         own=PolicyInForce(parse_policy(row.policy), row.policy_source, tuple(of_policy)),
         notes=tuple(of_tree),
@@ -90,6 +97,10 @@ def read_files(inputs: Inputs) -> dict[str, FileFacts] | None:
     if any(key not in facts for key in inputs.tree.values()):
         return None
     return {path: facts[key] for path, key in inputs.tree.items()}
+
+
+def _tree_of(row: ScanInputs) -> list[tuple[str, str, str]]:
+    return orjson.loads(zlib.decompress(row.tree))
 
 
 def _step(values: list) -> Step:

@@ -8,6 +8,7 @@ from analysis.views.policies import PolicyViewSet
 from analysis.views.repositories import RepositoryViewSet
 from analysis.views.results import ResultViewSet
 from analysis.views.runs import RepositoryRunViewSet, RunViewSet
+from analysis.views.violations import ViolationViewSet
 
 __all__ = [
     "AiViewSet",
@@ -19,4 +20,5 @@ __all__ = [
     "RepositoryViewSet",
     "ResultViewSet",
     "RunViewSet",
+    "ViolationViewSet",
 ]

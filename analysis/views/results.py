@@ -28,6 +28,8 @@ FILTERS = [
     query("category", about="One of the five categories.", enum=[category.value for category in Category]),
     query("severity", about="One of the three severities.", enum=[severity.value for severity in Severity]),
     query("module", about="The name of a module of the architecture graph."),
+    query("file", about="The path of a file."),
+    query("ruleId", about="The id of a rule."),
 ]
 
 
