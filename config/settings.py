@@ -189,7 +189,18 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "schedule": timedelta(minutes=10),
     },
     "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": timedelta(hours=6)},
+    "analysis-sweep-runs": {
+        "task": "analysis.tasks.sweep_runs",
+        "schedule": timedelta(seconds=10),
+        "options": {"expires": 10},
+    },
+    "analysis-remove-orphaned-clones": {
+        "task": "analysis.tasks.remove_orphaned_clones",
+        "schedule": timedelta(days=1),
+    },
 }
+# Runs have a worker of their own (config.processes): a long scan delays no event.
+CELERY_TASK_ROUTES = {"analysis.tasks.execute_next_run": {"queue": "runs"}}
 
 # Time and language
 TIME_ZONE = "UTC"

@@ -1,8 +1,9 @@
-"""What the analysis keeps: repositories, runs, facts of blobs, results, pull requests and policies."""
+"""What the analysis keeps: repositories, runs, facts of blobs, results, pull requests, publications and policies."""
 
 from analysis.models.facts import BlobFacts
 from analysis.models.inputs import ScanInputs
 from analysis.models.policies import StoredPolicy
+from analysis.models.publications import Publication, PublicationKind, PublicationState
 from analysis.models.pull_requests import PullRequest
 from analysis.models.repositories import Platform, Repository
 from analysis.models.results import ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
@@ -11,6 +12,9 @@ from analysis.models.runs import Run, RunKind, RunStatus
 __all__ = [
     "BlobFacts",
     "Platform",
+    "Publication",
+    "PublicationKind",
+    "PublicationState",
     "PullRequest",
     "Repository",
     "Run",

@@ -1,0 +1,73 @@
+"""What shall stand at the code hosts: statuses of commits, comments on pull requests, check runs."""
+
+from datetime import datetime
+from typing import ClassVar
+from uuid import UUID
+
+from django.db import models
+from django.utils import timezone
+
+from analysis.models.runs import Run
+from config.models import BaseModel
+
+
+class PublicationKind(models.TextChoices):
+    STATUS = "status"
+    COMMENT = "comment"
+    CHECK_RUN = "check_run"
+
+
+class PublicationState(models.TextChoices):
+    """`refused`: the host does not let us, which was to be expected. `given_up`: it should have worked and did not."""
+
+    WAITING = "waiting"
+    SENT = "sent"
+    REFUSED = "refused"
+    GIVEN_UP = "given_up"
+
+
+class PublicationQuerySet(models.QuerySet["Publication"]):
+    def due(self, now: datetime) -> "PublicationQuerySet":
+        """What may be sent now: new words, failed attempts whose pause is over, claims whose worker was lost."""
+        return self.filter(state=PublicationState.WAITING, next_at__lte=now)
+
+
+class Publication(BaseModel):
+    """One place at a code host and what it shall say. New words replace older ones that were not sent yet.
+
+    `key` names the place: a commit's status, a pull request's comment. `revision` counts the words; what was sent
+    counts only when no newer words came meanwhile. `next_at` is when the next attempt may start; while `lease` is set,
+    when the claim of the worker that is sending ends. `external_id` is the host's own name of the place.
+    """
+
+    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="publications")
+    pull_request = models.ForeignKey("PullRequest", on_delete=models.CASCADE, related_name="publications")
+    run: "models.ForeignKey[Run | None, Run | None]" = models.ForeignKey(
+        Run, null=True, on_delete=models.SET_NULL, related_name="publications"
+    )
+    kind = models.CharField(max_length=16, choices=PublicationKind)
+    key = models.CharField(max_length=160, unique=True)
+    sha = models.CharField(max_length=64)
+    payload = models.JSONField(default=dict)
+    revision = models.PositiveIntegerField(default=1)
+    external_id = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=16, choices=PublicationState, default=PublicationState.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_at: "models.DateTimeField[datetime | None, datetime | None]" = models.DateTimeField(
+        null=True, default=timezone.now
+    )
+    lease: "models.UUIDField[UUID | None, UUID | None]" = models.UUIDField(null=True)
+    announced_at = models.DateTimeField(default=timezone.now)
+    sent_at: "models.DateTimeField[datetime | None, datetime | None]" = models.DateTimeField(null=True)
+    error = models.CharField(max_length=300, blank=True)
+
+    objects = PublicationQuerySet.as_manager()
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["next_at"], condition=models.Q(state="waiting"), name="publication_due"),
+            models.Index(fields=["-announced_at"], condition=models.Q(state="given_up"), name="publication_given_up"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,153 @@
+"""What the code host shall show of a run: announced with the fact, sent after the commit (docs/pull-request-gate.md).
+
+Each function is called in the transaction that makes the fact it tells of. It stores rows and nothing else; the sender
+(`analysis.services.sending`) makes the host show them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Case, F, Value, When
+from django.utils import timezone
+
+from analysis.codehosts import words
+from analysis.codehosts.addresses import files_at, page_of
+from analysis.models import (
+    Platform,
+    Publication,
+    PublicationKind,
+    PublicationState,
+    PullRequest,
+    Run,
+    RunStatus,
+)
+
+
+@transaction.atomic
+def announce_queued(run: Run) -> None:
+    """The head commit waits for its verdict. Earlier commits that nobody will judge any more wait no longer."""
+    if _is_published(run):
+        _end_superseded(run)
+        _show(run, PublicationKind.STATUS, _status(run, words.queued()))
+
+
+@transaction.atomic
+def announce_verdict(run: Run) -> None:
+    """The verdict that the pull request's row holds is the one on the run's commit."""
+    if not _is_published(run):
+        return
+    judged = judged_of(run)
+    body = words.comment(judged)
+    _show(run, PublicationKind.STATUS, _status(run, words.status(judged)))
+    _show(run, PublicationKind.COMMENT, {"body": body or words.all_clear(judged), "quiet": not body})
+    _show(run, PublicationKind.CHECK_RUN, _check_run(run, words.check_run(judged)))
+
+
+@transaction.atomic
+def announce_unjudged(run: Run, reason: str) -> None:
+    """The run has ended without a verdict. `reason` is a sentence for people."""
+    if not _is_published(run):
+        return
+    body = words.unjudged_comment(reason, _sha(run), page_of(_pull_request(run)))
+    _show(run, PublicationKind.STATUS, _status(run, words.unjudged_status(reason)))
+    _show(run, PublicationKind.COMMENT, {"body": body, "quiet": True})
+    _show(run, PublicationKind.CHECK_RUN, _check_run(run, words.unjudged_check_run(reason)))
+
+
+def judged_of(run: Run) -> words.Judged:
+    """The stored verdict on the run's commit, with what the words about it need."""
+    row = PullRequest.objects.select_related("repository").get(pk=_pull_request(run).pk)
+    return words.Judged(
+        sha=_sha(run),
+        base_branch=row.base_branch,
+        passed=row.gate_result != "fail",
+        score=row.score or 0.0,
+        blocking=row.blocking_count,
+        warnings=row.warning_count,
+        verdict=row.verdict,
+        page=page_of(row),
+        files=files_at(row.repository, _sha(run)),
+    )
+
+
+def is_set_up(platform: str) -> bool:
+    """Whether this service may write to the code host."""
+    if platform == Platform.CODEHOST1:
+        return bool(settings.CODEHOST1_API_URL and settings.CODEHOST1_APP_ID and settings.CODEHOST1_PRIVATE_KEY)
+    return bool(platform == Platform.CODEHOST2 and settings.CODEHOST2_API_URL and settings.CODEHOST2_TOKEN)
+
+
+def _is_published(run: Run) -> bool:
+    return run.pull_request_id is not None and is_set_up(run.repository.platform)
+
+
+def _end_superseded(run: Run) -> None:
+    """Let no commit wait for ever: a queued run that took a newer head leaves the older one without a verdict."""
+    being_judged = Run.objects.filter(pull_request_id=run.pull_request_id, status=RunStatus.RUNNING)
+    waiting = Publication.objects.filter(
+        pull_request_id=run.pull_request_id, kind=PublicationKind.STATUS, payload__state="pending"
+    )
+    forgotten = waiting.exclude(sha=_sha(run)).exclude(sha__in=being_judged.values("commit_sha"))
+    for row in forgotten:
+        _replace(row.key, run=row.run, payload=_status(run, words.superseded()))
+
+
+def _show(run: Run, kind: PublicationKind, payload: Mapping[str, Any]) -> None:
+    """Let the place say this, whatever it was to say before."""
+    pull_request, sha = _pull_request(run), _sha(run)
+    key = f"{kind}:{pull_request.pk}" if kind == PublicationKind.COMMENT else f"{kind}:{pull_request.pk}:{sha}"
+    if _replace(key, run=run, payload=payload, sha=sha):
+        return
+    row = Publication(
+        repository_id=run.repository_id,
+        pull_request=pull_request,
+        run=run,
+        kind=kind,
+        key=key,
+        sha=sha,
+        payload=payload,
+    )
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError:  # another run of the same pull request has said something in between
+        _replace(key, run=run, payload=payload, sha=sha)
+
+
+def _replace(key: str, **changes: Any) -> bool:
+    """New words for a row that is there. A worker that is sending the old ones sees the revision and sends again."""
+    now = timezone.now()
+    row = Publication.objects.filter(key=key).first()
+    if row is None:
+        return False
+    Publication.objects.filter(pk=row.pk).update(
+        **changes,
+        revision=F("revision") + 1,
+        state=PublicationState.WAITING,
+        attempts=0,
+        error="",
+        announced_at=now,
+        next_at=Case(When(lease=None, then=Value(now)), default=F("next_at")),
+        updated_at=now,
+    )
+    return True
+
+
+def _status(run: Run, status: words.Status) -> dict[str, Any]:
+    return {**asdict(status), "url": page_of(_pull_request(run))}
+
+
+def _check_run(run: Run, check_run: words.CheckRun) -> dict[str, Any]:
+    return {**asdict(check_run), "url": page_of(_pull_request(run))}
+
+
+def _pull_request(run: Run) -> PullRequest:
+    assert run.pull_request is not None  # noqa: S101 - only runs of pull requests are published
+    return run.pull_request
+
+
+def _sha(run: Run) -> str:
+    return run.commit_sha or _pull_request(run).head_sha
