@@ -7,6 +7,7 @@ from collections.abc import Callable
 import structlog
 from django.http import HttpRequest, HttpResponse
 
+from config.measuring import observe_request
 from config.models import new_id
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -27,12 +28,15 @@ class RequestIdMiddleware:
         started = time.monotonic()
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             response = self.get_response(request)
-            milliseconds = round((time.monotonic() - started) * 1000, 1)
-            log.info(
-                "answered", method=request.method, route=_route(request), status=response.status_code, ms=milliseconds
-            )
+            _note(request, response, seconds=time.monotonic() - started)
         response["X-Request-Id"] = request_id
         return response
+
+
+def _note(request: HttpRequest, response: HttpResponse, *, seconds: float) -> None:
+    method, route, status = request.method or "", _route(request), response.status_code
+    observe_request(method=method, route=route, status=status, seconds=seconds)
+    log.info("answered", method=method, route=route, status=status, ms=round(seconds * 1000, 1))
 
 
 def _route(request: HttpRequest) -> str:

@@ -1,6 +1,7 @@
 """What every table of the service has in common."""
 
 import uuid
+from datetime import datetime
 
 import uuid_utils.compat
 from django.db import models
@@ -9,6 +10,11 @@ from django.db import models
 def new_id() -> uuid.UUID:
     """A UUIDv7 (RFC 9562): rows created together lie together in the index."""
     return uuid_utils.compat.uuid7()
+
+
+def first_id_at(moment: datetime) -> uuid.UUID:
+    """The smallest id that can have been made at `moment`: rows made since then are one range of the primary key."""
+    return uuid.UUID(int=(round(moment.timestamp() * 1000) << 80) | (7 << 76) | (0b10 << 62))
 
 
 class BaseModel(models.Model):

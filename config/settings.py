@@ -32,9 +32,14 @@ APP_URL = env.text("APP_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 ALLOWED_HOSTS = [*env.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"), urlsplit(BASE_URL).hostname or ""]
 SERVED_OVER_TLS = BASE_URL.startswith("https:")
 
-# Logs
+# Logs and metrics
 LOGGING = logging_config(env.text("LOG_LEVEL", "INFO"))
 configure_structlog()
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+METRICS_DIR = VAR_DIR / "metrics"
+METRICS_DIR.mkdir(exist_ok=True)
+# prometheus_client reads this when it is imported: every web process counts into a file of its own.
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(METRICS_DIR)
 
 # Applications
 INSTALLED_APPS = [
@@ -63,6 +68,7 @@ INSTALLED_APPS = [
     "webhooks",
 ]
 MIDDLEWARE = [
+    "config.operations.middleware.OperationsMiddleware",
     "config.middleware.RequestIdMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -119,7 +125,11 @@ else:
 REDIS_URL = env.text("REDIS_URL")
 if REDIS_URL:
     CACHES: dict[str, dict[str, Any]] = {
-        "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+        },
         # A Redis that is away must cost a request nothing: one quick try, then SQL counts.
         "counters": {
             "BACKEND": "accounts.counters.CounterCache",
@@ -222,8 +232,13 @@ REST_FRAMEWORK = {
 TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0)
 RATELIMIT_ENABLE = env.boolean("RATELIMIT_ENABLE", True)
 RATELIMIT_USE_CACHE = "counters"
-# The checks know only the caches of Django; ours counts atomically.
-SILENCED_SYSTEM_CHECKS = ["django_ratelimit.E003", "django_ratelimit.W001"]
+SILENCED_SYSTEM_CHECKS = [
+    "django_ratelimit.E003",  # knows only the caches of Django; ours counts atomically
+    "django_ratelimit.W001",
+    "security.W005",  # whether other hosts of the domain speak TLS is for their owner to say
+    "security.W008",  # the proxy redirects; an API that redirects has already leaked the token
+    "security.W021",
+]
 APP_ORIGIN = "{0.scheme}://{0.netloc}".format(urlsplit(APP_URL))
 CORS_ALLOWED_ORIGINS = env.words("CORS_ALLOWED_ORIGINS", APP_ORIGIN)
 CORS_URLS_REGEX = r"^/v1/.*$"
@@ -349,6 +364,9 @@ STORAGES = {
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_TLS
 SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_TLS else 0
+# TLS ends at a proxy, which also redirects. What it says of the client's connection is believed of our proxies only.
+if TRUSTED_PROXY_COUNT:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -365,6 +383,10 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/v1",
     "SCHEMA_PATH_PREFIX_TRIM": True,
     "SERVERS": [{"url": BASE_URL}],
+    "ENUM_NAME_OVERRIDES": {
+        "Role": "organizations.models.Role",
+        "GrantableRole": "organizations.models.GRANTABLE_ROLES",
+    },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api.schema.complete",

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
+from config.measuring import forget_measurements
 from config.processes import run_all, web_command, worker_commands
 
 
@@ -16,5 +17,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0)
         call_command("collectstatic", verbosity=0, interactive=False)
+        forget_measurements()
         self.stdout.write(f"Serving the API at {settings.BASE_URL} and its description at {settings.BASE_URL}/docs")
         sys.exit(run_all([web_command(), *worker_commands()]))

@@ -1,0 +1,1 @@
+"""What the people who run the service look at: probes, metrics, and the start page of the admin."""
