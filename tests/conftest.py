@@ -17,6 +17,7 @@ from tests import factories
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: drives Chromium, which must be installed")
+    config.addinivalue_line("markers", "crowd: needs so many connections that no other such test may run beside it")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -27,6 +28,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         commits = bool(mark and mark.kwargs.get("transaction"))
         if commits or "live_server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.django_db(transaction=True, serialized_rollback=True), append=False)
+        if item.get_closest_marker("crowd"):
+            item.add_marker(pytest.mark.xdist_group("crowd"))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -115,6 +115,7 @@ class TestState:
         assert answer == {"error": "access_denied"}
 
 
+@pytest.mark.crowd
 @pytest.mark.django_db(transaction=True)
 class TestRace:
     def test_one_of_32_callbacks_with_the_same_state_wins(self, odd_codehost1):

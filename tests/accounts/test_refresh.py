@@ -101,6 +101,7 @@ class TestRefresh:
         assert refresh(pair.refresh).status_code == 401
 
 
+@pytest.mark.crowd
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("number", [2, 64])
 def test_of_many_at_once_one_wins_and_the_session_is_revoked(pair, number):

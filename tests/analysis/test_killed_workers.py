@@ -16,7 +16,7 @@ from analysis.models import Platform, Repository, Run, RunStatus
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import GitRepository
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 LEASE_SECONDS = 2
 WORK = """

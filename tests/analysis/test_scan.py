@@ -10,7 +10,7 @@ from analysis.services.runs import request_run
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import GitRepository
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def rules_of(repository: Repository, status: str = ViolationStatus.OPEN) -> set[str]:

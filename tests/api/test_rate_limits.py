@@ -151,6 +151,7 @@ class TestClientAddress:
         assert first == second == "2001:db8::/64"
 
 
+@pytest.mark.crowd
 @pytest.mark.django_db(transaction=True)
 class TestConcurrency:
     def test_exactly_the_limit_passes_when_64_call_at_once(self):

@@ -123,7 +123,7 @@ class TestLocalstripe:
         organization.refresh_from_db()
         assert (subscription.status, organization.plan_id) == ("inactive", "free")
 
-    @pytest.mark.django_db(transaction=True, serialized_rollback=True)
+    @pytest.mark.django_db(transaction=True)
     def test_its_own_signed_events_lead_from_the_purchase_to_the_end(self, live_server, localstripe, settings):
         settings.CARDPAY_WEBHOOK_SECRETS = [deliveries.CARDPAY_SECRET]
         organization = factories.organization(plan="free")

@@ -174,7 +174,7 @@ class TestEndOfWalletSubscriptions:
 
         assert walletpay.subscriptions[cancelled.external_id]["status"] == "ACTIVE"
 
-    @pytest.mark.django_db(transaction=True, serialized_rollback=True)
+    @pytest.mark.django_db(transaction=True)
     def test_shortly_before_its_end_the_provider_is_told_once(self, cancelled, walletpay):
         for minutes in (50, 45, 10):
             self.sweep(cancelled.current_period_end - timedelta(minutes=minutes))
@@ -182,7 +182,7 @@ class TestEndOfWalletSubscriptions:
         assert walletpay.subscriptions[cancelled.external_id]["status"] == "CANCELLED"
         assert len([asked for asked in walletpay.asked if asked.path.endswith("/cancel")]) == 1
 
-    @pytest.mark.django_db(transaction=True, serialized_rollback=True)
+    @pytest.mark.django_db(transaction=True)
     def test_a_provider_that_is_down_is_told_later(self, cancelled, walletpay):
         walletpay.mood = "fails"
         self.sweep(cancelled.current_period_end - timedelta(minutes=50))
@@ -212,7 +212,7 @@ class TestSeveralSubscriptions:
 
 
 class TestDeletedOrganization:
-    @pytest.mark.django_db(transaction=True, serialized_rollback=True)
+    @pytest.mark.django_db(transaction=True)
     def test_its_subscription_ends_at_the_provider(self, as_owner, by_card, cardpay, organization):
         assert as_owner.delete(f"/v1/orgs/{organization.id}").status_code == 204
 
@@ -263,7 +263,7 @@ class TestSyncPrices:
             call_command("sync_prices", "cardpay")
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_two_schedulers_renew_500_organizations_once_each(cardpay):
     dice = random.Random(4)
     start = datetime(2026, 1, 15, tzinfo=UTC)

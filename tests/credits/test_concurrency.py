@@ -17,7 +17,7 @@ from organizations.models import Organization
 from tests import factories
 from tests.credits.conftest import account_of, month
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = [pytest.mark.crowd, pytest.mark.django_db(transaction=True)]
 
 THREADS, CALLS = 64, 3200
 

@@ -16,7 +16,7 @@ from organizations.models import Invitation, Membership, Organization, Role
 from organizations.services.invitations import mint_token
 from tests import factories
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = [pytest.mark.crowd, pytest.mark.django_db(transaction=True)]
 
 
 def together(calls):
