@@ -6,6 +6,7 @@ from datetime import date
 from functools import cached_property
 
 from analysis.engine.calls import Callee, CallGraph
+from analysis.engine.copies import Copies, Copy
 from analysis.engine.facts import FileFacts, Function, Mark
 from analysis.engine.graph import GraphBuilder, ImportGraph
 from analysis.engine.history import History
@@ -45,6 +46,7 @@ class Codebase:
         self.history = history.as_of(today)
         self.hotspots: Mapping[str, Hotspot] = {}  # set once the other findings are known
         self._graphs: GraphBuilder = before._graphs if before else GraphBuilder()
+        self._copies: Copies = before._copies if before else Copies()
         self._calls_before: CallGraph | None = vars(before).get("calls") if before else None
         if graph is not None:
             self.graph = graph
@@ -75,6 +77,11 @@ class Codebase:
         calls = CallGraph(self.files, self.graph, self._calls_before)
         self._calls_before = None
         return calls
+
+    @cached_property
+    def copies(self) -> list[Copy]:
+        """Blocks of the project's code that stand in several places, without the first of each."""
+        return self._copies.among(dict(self._sources))
 
     @cached_property
     def request_path(self) -> Mapping[str, frozenset[int]]:

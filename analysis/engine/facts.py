@@ -11,7 +11,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 2
+EXTRACTOR_VERSION = 3
 
 
 class FunctionFlag:
@@ -225,6 +225,7 @@ class FileFacts(msgspec.Struct, array_like=True, frozen=True):
     suppressions: tuple[Suppression, ...] = ()
     unreasoned_suppressions: tuple[int, ...] = ()  # lines of inline suppressions that give no reason
     manifest: str = ""  # for manifests (package.json, tsconfig.json, go.mod, ...): the parts that matter, as JSON
+    blocks: bytes = b""  # hashes of the lines inside functions, see `extract.blocks`
 
     @property
     def complexity(self) -> int:

@@ -3,6 +3,7 @@
 from tree_sitter import Node
 
 from analysis.engine.extract import orm
+from analysis.engine.extract.blocks import blocks
 from analysis.engine.extract.comments import suppressions
 from analysis.engine.extract.dialect import COMMENTS, WATCHED
 from analysis.engine.extract.dialects import dialect_of
@@ -44,6 +45,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
         marks=marks,
         suppressions=reasoned,
         unreasoned_suppressions=unreasoned,
+        blocks=blocks(file, functions),
     )
 
 

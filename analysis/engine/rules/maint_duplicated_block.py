@@ -1,0 +1,52 @@
+"""A block of code stands in two places."""
+
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.copies import Copy
+from analysis.engine.facts import FileFacts
+from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.report import POINTS_PER_DUPLICATED_LINE
+
+MANY_PLACES, MANY_LINES = 3, 30
+
+RULE = Rule(
+    id="maint-duplicated-block",
+    type="duplicated_block",
+    category=Category.MAINTAINABILITY,
+    title="Duplicated block",
+    severity=Severity.INFO,
+    points=1,
+    suggestion="Extract the block into one function.",
+)
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """One finding for the second and each further copy, with what it says more than once as excess."""
+    for copy in codebase.copies:
+        lines = copy.last - copy.first + 1
+        grave = copy.places >= MANY_PLACES or lines >= MANY_LINES
+        yield Finding(
+            rule_id=RULE.id,
+            file=copy.path,
+            line=copy.first,
+            message=_message(copy, lines),
+            function=_function_at(copy.first, codebase.files[copy.path]),
+            anchor=copy.identity,
+            suggestion=f"Extract the {lines} lines into one function, also for `{copy.original}:{copy.line}`.",
+            severity=Severity.WARNING if grave else Severity.INFO,
+            excess=lines * POINTS_PER_DUPLICATED_LINE,
+        )
+
+
+def _message(copy: Copy, lines: int) -> str:
+    what = "This function's body stands" if copy.is_function else f"These {lines} lines stand"
+    places = f", and in {copy.places} places in all" if copy.places >= MANY_PLACES else ""
+    return f"{what} at `{copy.original}:{copy.line}` too{places}"
+
+
+def _function_at(line: int, facts: FileFacts) -> str:
+    """The innermost function around a line."""
+    around = [each for each in facts.functions[1:] if each.line <= line <= each.end_line]
+    return max(around, key=lambda each: each.line).name if around else facts.functions[0].name

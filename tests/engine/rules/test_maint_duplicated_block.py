@@ -1,0 +1,116 @@
+import pytest
+
+from analysis.engine.copies import Copies
+from analysis.engine.extract import extract
+from tests.engine.rules.reading import findings_of
+
+RULE = "maint-duplicated-block"
+
+
+def block(rows: int, indent: str = "    ", start: int = 0) -> str:
+    """So many lines of code that differ from each other."""
+    names = [chr(97 + index // 26) + chr(97 + index % 26) for index in range(start, start + rows)]
+    return "".join(f"{indent}value_{name} = compute_{name}(value_before, amount * rate)\n" for name in names)
+
+
+def function(name: str, body: str) -> str:
+    return f"def {name}(value_before, amount, rate):\n{body}\n\n"
+
+
+def found(files: dict[str, str]) -> list[tuple[str, int, str]]:
+    return [(each.file, each.line, each.severity) for each in findings_of(RULE, files)]
+
+
+def test_the_second_copy_is_found_where_it_begins():
+    first = function("first", block(12))
+    second = function("second", "    rate = rate / 7\n" + block(12))
+
+    (finding,) = findings_of(RULE, {"a.py": first, "b.py": second})
+
+    assert (finding.file, finding.line, finding.function) == ("b.py", 3, "second")
+    assert finding.message == "These 12 lines stand at `a.py:2` too"
+    assert finding.suggestion == "Extract the 12 lines into one function, also for `a.py:2`."
+    assert (finding.severity, finding.confidence, finding.points) == ("info", "high", 2.2)
+
+
+def test_literals_white_space_and_comments_make_no_difference():
+    copy = block(6).replace("rate", "rate,  'b'") + "    # a word\n\n" + block(6, start=6).replace("rate", "rate, 'b'")
+    first = block(12).replace("rate", 'rate, "abc"')
+    assert found({"a.py": function("first", first), "b.py": function("second", copy)})
+
+
+@pytest.mark.parametrize("rows", [31, 60])
+def test_thirty_lines_are_a_warning(rows):
+    files = {"a.py": function("first", block(rows)), "b.py": function("second", block(rows))}
+    assert found(files) == [("b.py", 2, "warning")]
+
+
+def test_three_places_are_a_warning_and_two_findings():
+    one = function("work", block(12))
+    assert found({"a.py": one, "b.py": one, "c.py": one}) == [("b.py", 1, "warning"), ("c.py", 1, "warning")]
+
+
+def test_a_block_twice_in_one_function():
+    body = block(12) + "    value_before = 1\n" + block(12)
+    assert found({"a.py": function("work", body)}) == [("a.py", 15, "info")]
+
+
+@pytest.mark.parametrize("shift", range(8))
+def test_a_copy_is_found_wherever_it_stands(shift):
+    """Ten lines and one more, after other lines: no position hides them."""
+    other = block(shift, start=200)
+    files = {"a.py": function("first", block(11)), "b.py": function("second", other + block(11))}
+    assert found(files) == [("b.py", 2 + shift, "info")]
+
+
+def test_functions_with_an_equal_body_of_three_statements():
+    body = block(4)
+    files = {"a.py": function("first", body), "b.py": function("second", body)}
+    (finding,) = findings_of(RULE, files)
+    assert (finding.file, finding.line) == ("b.py", 1)
+    assert finding.message == "This function's body stands at `a.py:1` too"
+
+
+SMALL = function("work", "    return amount\n")
+IMPORTS = "".join(f"from shop.models import name_of_model_{index} as other_{index}\n" for index in "abcdefghijklmno")
+TABLE = (
+    "NAMES = {\n" + "".join(f"    'name_{index}': ('one', 'two', 'three', {index}),\n" for index in range(30)) + "}\n"
+)
+FIELDS = "class A:\n" + "".join(f"    field_{name}: int = read('{name}')\n" for name in "abcdefghijklmnop")
+
+
+@pytest.mark.parametrize("text", [SMALL, IMPORTS, TABLE, FIELDS, function("work", block(9)[:100])])
+def test_what_may_stand_twice(text):
+    assert found({"a.py": text, "b.py": text}) == []
+
+
+def test_tests_and_migrations_are_not_compared():
+    text = function("work", block(40))
+    files = {"tests/test_a.py": text, "tests/test_b.py": text, "a.py": text, "shop/migrations/0001_first.py": text}
+    assert findings_of(RULE, files) == []
+
+
+def test_other_languages_are_no_copies_and_scripts_are_of_one_family():
+    java = "class A {\n  void work() {\n" + block(14).replace("\n", ";\n") + "  }\n}\n"
+    script = "function work() {\n" + block(14).replace("\n", ";\n") + "}\n"
+    files = {"A.java": java, "a.ts": script, "b.tsx": script.replace("work", "other")}
+    assert [(each.file, each.line) for each in findings_of(RULE, files)] == [("b.tsx", 2)]
+
+
+def test_go_functions():
+    go = "package a\n\nfunc work() {\n" + block(14, "\t").replace(" = ", " := ") + "}\n"
+    assert found({"a.go": go, "b.go": go.replace("work", "other")}) == [("b.go", 4, "info")]
+
+
+def test_a_changed_state_is_compared_as_if_it_were_the_first():
+    def facts(text):
+        return extract(text.encode(), "python")
+
+    first = {"a.py": facts(function("a", block(20))), "b.py": facts(function("b", block(20)))}
+    second = {"b.py": first["b.py"], "c.py": facts(function("c", block(4, start=90) + block(14)))}
+    copies = Copies()
+
+    assert [(copy.path, copy.line) for copy in copies.among(first)] == [("b.py", 2)]
+    assert copies.among(second) == Copies().among(second)
+    assert copies.among(first) == Copies().among(first)
+    assert copies.among({}) == []
