@@ -22,6 +22,7 @@ REQUEST = "request"
 MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
 _IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
 _PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
+_FREE_OF_POLICY = ("models", "calls", "request_path", "job_path", "_sources", "_marks")
 
 
 class Codebase:
@@ -50,6 +51,8 @@ class Codebase:
         self._calls_before: CallGraph | None = vars(before).get("calls") if before else None
         if graph is not None:
             self.graph = graph
+            if before is not None and before.files == self.files and vars(before).get("graph") is graph:
+                self._take_over(before)
 
     @cached_property
     def graph(self) -> ImportGraph:
@@ -128,6 +131,11 @@ class Codebase:
             for mark in facts.marks:
                 marks.setdefault(mark.rule, []).append((path, mark))
         return marks
+
+    def _take_over(self, same: "Codebase") -> None:
+        """What follows from files and imports alone, from a codebase that has the same ones."""
+        known = vars(same)
+        vars(self).update({name: known[name] for name in _FREE_OF_POLICY if name in known})
 
     def _reached(self, *, request: bool) -> Mapping[str, frozenset[int]]:
         entries: set[Callee] = set()

@@ -48,7 +48,10 @@ class FileState:
 
 
 class Evaluator:
-    """The judge of one policy and one set of rules. What it says of a state never depends on earlier states."""
+    """The judge of one set of rules. What it says of a state under a policy never depends on what it judged before.
+
+    `policy` may be replaced between two states; files keep what does not follow from it.
+    """
 
     def __init__(self, policy: Policy, rules: Sequence[RuleModule] | None = None) -> None:
         self.policy = policy
@@ -107,7 +110,7 @@ class Evaluator:
         if self.policy.data_volumes:
             for entry in self.codebase.models.all:
                 names.setdefault(entry.table.lower(), entry.model.name)
-        epoch = (exemptions.in_force, names)
+        epoch = (self.policy, exemptions.in_force, names)
         if epoch != self._epoch:
             self._epoch, self._epochs = epoch, self._epochs + 1
         return FileJudge(self.policy, self.book.rules, exemptions, self.codebase.volumes, names)

@@ -2,8 +2,8 @@
 
 Besides `WATCHES`, `judge` and `check` (see `rules.base`) a module may define
 
-- `check_file(path, facts, policy)`: findings that follow from the facts of one file alone; they are kept until the
-  file changes.
+- `check_file(path, facts)`: findings that follow from the facts of one file alone; they are kept until the file
+  changes, whatever the policy is.
 - `AFTER_HOTSPOTS = True`: its `check` reads `codebase.hotspots` and runs when the risk of each file is known.
 """
 
@@ -71,12 +71,12 @@ class RuleBook:
         self._late_checks = [module for module in checks if getattr(module, "AFTER_HOTSPOTS", False)]
 
     def local(self, path: str, facts: FileFacts, codebase: Codebase, policy: Policy) -> LocalFindings:
-        """The findings of one file that nothing outside it can change."""
+        """The findings of one file that nothing outside it can change, the policy included."""
         kind = file_kind(path, facts)
         found: list[Finding] = []
         for rule, check_file in self._file_checks:
             if is_heard(rule, kind):
-                found.extend(check_file(path, facts, policy))
+                found.extend(check_file(path, facts))
         open_marks = []
         for mark in facts.marks:
             rule = self.rules.get(mark.rule)
@@ -85,9 +85,9 @@ class RuleBook:
             if mark.rule not in self._judges:
                 found.append(finding_of(mark, path, facts))
                 continue
-            watched = _Watched(codebase)
-            finding = self._judged(mark, path, facts, cast(Codebase, watched), policy)
-            if watched.was_asked:
+            watched, by = _Watched(codebase), _Watched(policy)
+            finding = self._judged(mark, path, facts, cast(Codebase, watched), cast(Policy, by))
+            if watched.was_asked or by.was_asked:
                 open_marks.append(mark)
             elif finding is not None:
                 found.append(finding)
@@ -126,17 +126,17 @@ def _languages(module: RuleModule) -> tuple[str, ...]:
 
 
 class _Watched:
-    """Stands in for the codebase and remembers whether anybody asked it something."""
+    """Stands in for the codebase or the policy and remembers whether anybody asked it something."""
 
-    __slots__ = ("_codebase", "was_asked")
+    __slots__ = ("_real", "was_asked")
 
-    def __init__(self, codebase: Codebase) -> None:
-        self._codebase = codebase
+    def __init__(self, real: object) -> None:
+        self._real = real
         self.was_asked = False
 
     def __getattr__(self, name: str) -> Any:
         self.was_asked = True
-        return getattr(self._codebase, name)
+        return getattr(self._real, name)
 
 
 def _raised(modules: Sequence[RuleModule], codebase: Codebase, policy: Policy) -> Raised:

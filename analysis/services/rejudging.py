@@ -4,11 +4,13 @@ A changed policy is carried out as a run that the web process claims for itself.
 the repository meanwhile, and when this process dies the lease ends and a worker scans again: nothing is left half done.
 """
 
+import gc
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, datetime
 from functools import lru_cache
+from threading import Lock
 from uuid import UUID
 
 import structlog
@@ -17,7 +19,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from analysis.engine.evaluate import evaluate
+from analysis.engine.evaluate import report_of
+from analysis.engine.evaluator import Evaluator
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph import ImportGraph, architecture_graph, build_graph
 from analysis.engine.policy import Policy
@@ -30,30 +33,33 @@ from analysis.services.policies import in_force
 from analysis.services.results import Scanned, store_results
 
 # The most lines of code that are judged while the caller waits; what is larger is left to a worker.
-LINES_AT_ONCE = 250_000
+LINES_AT_ONCE = 500_000
 
 log = structlog.get_logger("analysis")
 
 
-@dataclass(frozen=True, slots=True)
 class LastState:
-    """The state of the last scan, ready to be judged by any policy. Nothing in it changes."""
+    """The state of the last scan, ready to be judged by any policy, by one caller at a time.
 
-    inputs: Inputs
-    files: Mapping[str, FileFacts]
-    aliases: Mapping[str, str]
-    graph: ImportGraph
+    What does not follow from the policy is found out once: findings of single files, calls, models, the request path.
+    """
+
+    def __init__(
+        self, inputs: Inputs, files: Mapping[str, FileFacts], aliases: Mapping[str, str], graph: ImportGraph
+    ) -> None:
+        self.inputs = inputs
+        self.files = files
+        self.aliases = aliases
+        self._graph = graph
+        self._evaluator = Evaluator(Policy())
+        self._turn = Lock()
 
     def judge(self, policy: Policy, today: date) -> Report:
         """What a scan of this state would report today under `policy`."""
-        return evaluate(
-            files=self.files,
-            history=self.inputs.history,
-            policy=policy,
-            today=today,
-            aliases=self.aliases,
-            graph=self.graph,
-        )
+        with self._turn, _without_collector():
+            self._evaluator.policy = policy
+            self._evaluator.judge(self.files, self.inputs.history, today, self.aliases, self._graph)
+            return report_of(self._evaluator)
 
 
 def last_state(repository: Repository) -> LastState | None:
@@ -73,13 +79,26 @@ class _FactsLost(Exception):
 
 @lru_cache(maxsize=1)  # who edits a policy asks again about the same state; 200,000 lines of code take about 70 MB
 def _read_state(repository_id: UUID, version: datetime) -> LastState:
-    inputs = load_inputs(repository_id)
-    files = read_files(inputs)
-    if files is None:
-        raise _FactsLost
     reports = ScanReport.objects.filter(repository_id=repository_id).order_by("-created_at")
     aliases = reports.values_list("aliases", flat=True).first() or {}
-    return LastState(inputs, files, aliases, build_graph(files))
+    with _without_collector():
+        inputs = load_inputs(repository_id)
+        files = read_files(inputs)
+        if files is None:
+            raise _FactsLost
+        return LastState(inputs, files, aliases, build_graph(files))
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Millions of objects are made here and hardly a circle; looking for them would take most of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def apply_policy(repository: Repository, *, requested_by: User | None = None) -> None:

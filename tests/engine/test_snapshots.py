@@ -96,7 +96,7 @@ class TestDailySnapshots:
     def test_look_at_an_unchanged_file_once(self):
         looked = []
 
-        def check_file(path, facts, policy):
+        def check_file(path, facts):
             looked.append(path)
             yield Finding("risk-x", path, 1, "m")
 

@@ -44,7 +44,7 @@ class _Body:
         return self.entry.name.rpartition(".")[2]
 
 
-def check_file(path: str, facts: FileFacts, policy: Policy) -> Iterator[Finding]:
+def check_file(path: str, facts: FileFacts) -> Iterator[Finding]:
     """One finding per class that shows two or more of the signs."""
     if facts.language != "go":
         for entry in facts.classes:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts, FunctionFlag
 from analysis.engine.model import Category, Finding, Rule, Severity
-from analysis.engine.policy import Policy
 from analysis.engine.rules.thresholds import graded, judged_functions
 
 INFO, WARNING, CRITICAL = 10, 15, 50
@@ -22,7 +21,7 @@ RULE = Rule(
 )
 
 
-def check_file(path: str, facts: FileFacts, policy: Policy) -> Iterator[Finding]:
+def check_file(path: str, facts: FileFacts) -> Iterator[Finding]:
     for function in judged_functions(facts):
         severity = graded(function.cyclomatic, INFO, WARNING, CRITICAL)
         if severity is None:

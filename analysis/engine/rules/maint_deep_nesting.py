@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.model import Category, Finding, Rule, Severity
-from analysis.engine.policy import Policy
 from analysis.engine.rules.thresholds import judged_functions
 
 LIMIT, CRITICAL = 4, 6
@@ -21,7 +20,7 @@ RULE = Rule(
 )
 
 
-def check_file(path: str, facts: FileFacts, policy: Policy) -> Iterator[Finding]:
+def check_file(path: str, facts: FileFacts) -> Iterator[Finding]:
     for function in judged_functions(facts):
         if function.nesting > LIMIT:
             yield Finding(

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from analysis.engine.facts import FileFacts
 from analysis.engine.languages import PARSED, FileKind, kind_of
 from analysis.engine.model import Category, Finding, Rule, Severity
-from analysis.engine.policy import Policy
 from analysis.engine.rules.thresholds import graded
 
 INFO, WARNING, CRITICAL = 500, 1000, 3000
@@ -23,7 +22,7 @@ RULE = Rule(
 )
 
 
-def check_file(path: str, facts: FileFacts, policy: Policy) -> Iterator[Finding]:
+def check_file(path: str, facts: FileFacts) -> Iterator[Finding]:
     if facts.language not in PARSED or facts.code_lines <= INFO or _is_data(facts):
         return
     scale = 2 if kind_of(path) is FileKind.TEST else 1

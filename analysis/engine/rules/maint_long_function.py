@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag
 from analysis.engine.model import Category, Finding, Rule, Severity
-from analysis.engine.policy import Policy
 from analysis.engine.rules.thresholds import graded, judged_functions
 
 INFO, WARNING, CRITICAL = 60, 100, 300
@@ -23,7 +22,7 @@ RULE = Rule(
 )
 
 
-def check_file(path: str, facts: FileFacts, policy: Policy) -> Iterator[Finding]:
+def check_file(path: str, facts: FileFacts) -> Iterator[Finding]:
     for function in judged_functions(facts):
         if function.code_lines <= INFO or _is_data(function):
             continue

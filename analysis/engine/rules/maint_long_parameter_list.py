@@ -6,7 +6,6 @@ from math import ceil
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag, Parameter
 from analysis.engine.model import Category, Finding, Rule, Severity
-from analysis.engine.policy import Policy
 
 INFO, WARNING = 5, 7
 FRAMEWORK_LIMIT = 10  # signatures that a framework fills in
@@ -43,7 +42,7 @@ RULE = Rule(
 )
 
 
-def check_file(path: str, facts: FileFacts, policy: Policy) -> Iterator[Finding]:
+def check_file(path: str, facts: FileFacts) -> Iterator[Finding]:
     for index, function in enumerate(facts.functions):
         if len(function.parameters) <= INFO or not index or _is_exempt(function, facts):
             continue

@@ -26,7 +26,7 @@ def found(rule, files, policy=None, history=None):
     alone = [
         finding
         for path, facts in (codebase.sources() if hasattr(rule, "check_file") else ())
-        for finding in rule.check_file(path, facts, policy)
+        for finding in rule.check_file(path, facts)
     ]
     return [*alone, *rule.check(codebase, policy)]
 
