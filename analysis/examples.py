@@ -72,6 +72,38 @@ SOURCE_LINES = {
         "        pass",
     ],
 }
+CSV = (
+    "id,ruleId,category,severity,confidence,file,line,function,message,suggestion,debtPoints,gateAction,module,"
+    f"firstSeenAt\r\n{VIOLATION_ID},risk-http-no-timeout,runtime_risk,critical,high,shop/client.py,8,rates,"
+    "`requests.get` has no timeout,Pass an explicit timeout (connect and read) to this call.,0.5,none,shop,"
+    "2026-11-20T18:33:07.902Z\r\n"
+)
+SARIF = {
+    "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+    "version": "2.1.0",
+    "runs": [
+        {
+            "tool": {"driver": {"name": "technical-debt", "rules": [{"id": "risk-http-no-timeout"}]}},
+            "results": [
+                {
+                    "ruleId": "risk-http-no-timeout",
+                    "ruleIndex": 0,
+                    "level": "error",
+                    "message": {"text": "`requests.get` has no timeout.\nPass an explicit timeout to this call."},
+                    "locations": [
+                        {
+                            "physicalLocation": {
+                                "artifactLocation": {"uri": "shop/client.py", "uriBaseId": "%SRCROOT%"},
+                                "region": {"startLine": 8},
+                            }
+                        }
+                    ],
+                    "partialFingerprints": {"primaryLocationLineHash": "7f0c4a1f5f1f4a7e9d2b6c3a8e5d4f10"},
+                }
+            ],
+        }
+    ],
+}
 FINDING = {
     "file": "shop/client.py",
     "line": 8,

@@ -19,6 +19,8 @@ urlpatterns = [
     path("api/repos/<str:repository_id>/first-scan", views.ResultViewSet.as_view({"get": "first_scan"})),
     path("api/repos/<str:repository_id>/ai/scan-summary", views.AiViewSet.as_view({"post": "scan_summary"})),
     path("api/repos/<str:repository_id>/ai/cross-file", views.AiViewSet.as_view({"post": "cross_file"})),
+    path("api/repos/<str:repository_id>/violations.csv", views.ViolationFileViewSet.as_view({"get": "csv"})),
+    path("api/repos/<str:repository_id>/violations.sarif", views.ViolationFileViewSet.as_view({"get": "sarif"})),
     path(
         "api/repos/<str:repository_id>/violations/<str:violation_id>",
         views.ViolationViewSet.as_view({"get": "retrieve"}),

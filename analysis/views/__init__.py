@@ -8,7 +8,7 @@ from analysis.views.policies import PolicyViewSet
 from analysis.views.repositories import RepositoryViewSet
 from analysis.views.results import ResultViewSet
 from analysis.views.runs import RepositoryRunViewSet, RunViewSet
-from analysis.views.violations import ViolationViewSet
+from analysis.views.violations import ViolationFileViewSet, ViolationViewSet
 
 __all__ = [
     "AiViewSet",
@@ -20,5 +20,6 @@ __all__ = [
     "RepositoryViewSet",
     "ResultViewSet",
     "RunViewSet",
+    "ViolationFileViewSet",
     "ViolationViewSet",
 ]

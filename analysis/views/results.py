@@ -6,7 +6,6 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
 from analysis import access, examples
-from analysis.engine.model import Category, Severity
 from analysis.selectors import results
 from analysis.serializers import (
     TRENDS_PERIODS,
@@ -20,17 +19,11 @@ from analysis.serializers import (
     ViolationQuerySerializer,
     ViolationSerializer,
 )
+from analysis.views.violations import FILTERS
 from config.api.pagination import page_of
 from config.api.schema import PAGE, describe, page, query
 
 UNKNOWN = {404: access.UnknownRepository.message}
-FILTERS = [
-    query("category", about="One of the five categories.", enum=[category.value for category in Category]),
-    query("severity", about="One of the three severities.", enum=[severity.value for severity in Severity]),
-    query("module", about="The name of a module of the architecture graph."),
-    query("file", about="The path of a file."),
-    query("ruleId", about="The id of a rule."),
-]
 
 
 class ResultViewSet(ViewSet):

@@ -1,17 +1,35 @@
-"""One violation, and the code that it is about."""
+"""One violation with the code that it is about, and all of them as files."""
 
+from collections.abc import Iterator
+
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
 from analysis import access, examples
+from analysis.engine.model import Category, Severity
+from analysis.models import Repository
+from analysis.selectors.exports import csv_of, sarif_of
 from analysis.selectors.sources import CloneGone, source_around
-from analysis.serializers import SourceLinesSerializer, ViolationSerializer
+from analysis.serializers import SourceLinesSerializer, ViolationQuerySerializer, ViolationSerializer
 from config.api.pagination import whole_number
 from config.api.schema import describe, query
 
 DEFAULT_CONTEXT, MOST_CONTEXT = 8, 50  # lines on each side
+CSV, SARIF = "text/csv", "application/sarif+json"
 UNKNOWN = {404: access.UnknownViolation.message}
+
+
+FILTERS = [
+    query("category", about="One of the five categories.", enum=[category.value for category in Category]),
+    query("severity", about="One of the three severities.", enum=[severity.value for severity in Severity]),
+    query("module", about="The name of a module of the architecture graph."),
+    query("file", about="The path of a file."),
+    query("ruleId", about="The id of a rule."),
+]
 
 
 class ViolationViewSet(ViewSet):
@@ -44,3 +62,43 @@ class ViolationViewSet(ViewSet):
         violation = access.violation_in(repository, violation_id)
         context = whole_number(request, "context", default=DEFAULT_CONTEXT, at_least=0, at_most=MOST_CONTEXT)
         return Response(SourceLinesSerializer(source_around(repository, violation, context=context)).data)
+
+
+class ViolationFileViewSet(ViewSet):
+    """All violations of a repository in formats that other tools read, streamed."""
+
+    @describe(
+        "Download violations as CSV",
+        description="Open violations, the gravest first, narrowed by the same filters as the list. Cells that a "
+        "spreadsheet would take for a formula begin with an apostrophe.",
+        response={"type": "string"},
+        media_type=CSV,
+        parameters=FILTERS,
+        example=examples.CSV,
+        errors={400: 'severity: "grave" is not a valid choice', 404: access.UnknownRepository.message},
+    )
+    def csv(self, request: SignedInRequest, repository_id: str) -> StreamingHttpResponse:
+        repository = access.repository_for(request.user, repository_id)
+        query = ViolationQuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        return _file(csv_of(repository, **query.validated_data), repository, CSV, "csv")
+
+    @describe(
+        "Download violations as SARIF",
+        description="Open and suppressed violations as SARIF 2.1.0, with the rules' help, for code hosts and editors; "
+        "at most the gravest 25,000.",
+        response={"type": "object"},
+        media_type=SARIF,
+        example=examples.SARIF,
+        errors={404: access.UnknownRepository.message},
+    )
+    def sarif(self, request: SignedInRequest, repository_id: str) -> StreamingHttpResponse:
+        repository = access.repository_for(request.user, repository_id)
+        return _file(sarif_of(repository, today=timezone.now().date()), repository, SARIF, "sarif")
+
+
+def _file(pieces: Iterator[bytes], repository: Repository, media_type: str, ending: str) -> StreamingHttpResponse:
+    name = repository.full_name.replace("/", "-")
+    response = StreamingHttpResponse(pieces, content_type=media_type)
+    response["Content-Disposition"] = content_disposition_header(True, f"{name}.{ending}")
+    return response

@@ -90,6 +90,33 @@ def test_the_report_fits_eighty_columns_and_names_the_worst(shop: GitRepository,
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
 
 
+def test_sarif_lists_the_same_findings(shop: GitRepository, tmp_path: Path) -> None:
+    done = scan(str(shop.folder), "--sarif", tmp_path=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)["runs"][0]["results"]
+    listed = as_json(str(shop.folder), tmp_path=tmp_path)["violations"]
+    assert [each["partialFingerprints"]["primaryLocationLineHash"] for each in results] == [
+        each["id"] for each in listed
+    ]
+
+
+def test_a_rule_is_explained_without_a_scan(tmp_path: Path) -> None:
+    done = scan("--explain", "risk-http-no-timeout", tmp_path=tmp_path)
+
+    assert done.returncode == 0
+    assert "HTTP call without a time limit" in done.stdout
+    assert "debt: ignore[risk-http-no-timeout] reason" in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+
+
+def test_a_rule_that_does_not_exist_brings_the_nearest(tmp_path: Path) -> None:
+    done = scan("--explain", "risk-no-timeout", tmp_path=tmp_path)
+
+    assert done.returncode == 2
+    assert "did you mean risk-http-no-timeout" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
@@ -102,7 +129,7 @@ def test_bad_input_ends_with_a_sentence(make: Any, sentence: str, tmp_path: Path
 
     done = scan(str(tmp_path / "bad"), tmp_path=tmp_path)
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -110,7 +137,7 @@ def test_bad_input_ends_with_a_sentence(make: Any, sentence: str, tmp_path: Path
 def test_an_unknown_revision_ends_with_a_sentence(shop: GitRepository, tmp_path: Path) -> None:
     done = scan(str(shop.folder), "--revision", "nowhere", tmp_path=tmp_path)
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "no such branch or commit" in done.stderr
 
 
@@ -170,5 +197,5 @@ class TestChange:
 
         done = scan(str(shop.folder), "--base", "main", tmp_path=tmp_path)
 
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert "share no history" in done.stderr

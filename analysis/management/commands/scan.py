@@ -1,5 +1,6 @@
 """`manage.py scan PATH`: the engine with no server, no account and no database."""
 
+import difflib
 import gc
 import sys
 import time
@@ -15,20 +16,31 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from analysis.engine.gates import Verdict
+from analysis.engine.rulebook import explain
+from analysis.engine.rules import all_rules
+from analysis.exports.scans import sarif_of_scan
 from analysis.git.errors import GitError
 from analysis.local_change import judge_change, judge_state
 from analysis.local_scan import Scan, open_repository, scan_commit, scan_folder
 from analysis.services.git_limits import git_limits
 from analysis.shapes import scan_shape
-from analysis.terminal import WIDTH, print_report, print_verdict
+from analysis.terminal import WIDTH, print_report, print_rule, print_rules, print_verdict
+
+BLOCKED, FAILED = 1, 2
+EXIT_STATUSES = f"Exit status: 0 scanned, {BLOCKED} the policy blocks (--gate), {FAILED} nothing could be scanned."
 
 
 class Command(BaseCommand):
-    help = "Scan a git repository, a folder or a clone address and print what was found"
+    help = f"Scan a git repository, a folder or a clone address and print what was found. {EXIT_STATUSES}"
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("path", help="a git repository (its last commit is scanned), a folder, or a clone address")
+        parser.add_argument(
+            "path",
+            nargs="?",
+            default=".",
+            help="a git repository (its last commit is scanned), a folder, or a clone address (default: this folder)",
+        )
         parser.add_argument("--revision", default="HEAD", help="the branch, tag or commit to scan (default: HEAD)")
         parser.add_argument(
             "--date",
@@ -36,28 +48,28 @@ class Command(BaseCommand):
             help="judge as of this day (YYYY-MM-DD): churn, exceptions (default: today)",
         )
         parser.add_argument("--base", help="show what the revision adds since its merge base with this one")
-        parser.add_argument("--gate", action="store_true", help="exit with status 1 when the policy blocks")
-        parser.add_argument("--json", action="store_true", help="print one JSON object instead of the report")
+        parser.add_argument("--gate", action="store_true", help=f"exit with status {BLOCKED} when the policy blocks")
+        output = parser.add_mutually_exclusive_group()
+        output.add_argument("--json", action="store_true", help="print one JSON object instead of the report")
+        output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, for code hosts and editors")
+        output.add_argument(
+            "--explain", metavar="RULE", nargs="?", const="", help="tell of a rule, or list all of them; scans nothing"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["explain"] is not None:
+            _explain(options["explain"])
+            return
         started = time.monotonic()
         try:
             scanned, verdict = self._judged(options)
         except GitError as refusal:
-            raise CommandError(str(refusal)) from refusal
+            raise CommandError(str(refusal), returncode=FAILED) from refusal
         finally:
             gc.enable()
-        if options["json"]:
-            shape = scan_shape(scanned, verdict, change_only=bool(options["base"]))
-            sys.stdout.buffer.write(orjson.dumps(shape, option=orjson.OPT_INDENT_2) + b"\n")
-        else:
-            console = Console(width=min(Console().width, WIDTH) if sys.stdout.isatty() else WIDTH, highlight=False)
-            if not options["base"]:
-                print_report(scanned, console, name=_name_of(options["path"]), seconds=time.monotonic() - started)
-            if verdict:
-                print_verdict(verdict, console)
+        _print(scanned, verdict, options, seconds=time.monotonic() - started)
         if options["gate"] and verdict and verdict.result == "fail":
-            sys.exit(1)
+            sys.exit(BLOCKED)
 
     def _judged(self, options: dict[str, Any]) -> tuple[Scan, Verdict | None]:
         today = options["date"] or timezone.now().date()
@@ -70,7 +82,9 @@ class Command(BaseCommand):
             how: dict[str, Any] = {"today": today, "workers": settings.WORKER_CONCURRENCY, "on_progress": show}
             if git_dir is None:
                 if options["base"]:
-                    raise CommandError("--base needs a git repository; this is a folder without one.")
+                    raise CommandError(
+                        "--base needs a git repository; this is a folder without one.", returncode=FAILED
+                    )
                 scanned = scan_folder(Path(options["path"]), **how)
             elif options["base"]:
                 change = judge_change(git_dir, base=options["base"], head=options["revision"], **how)
@@ -78,6 +92,38 @@ class Command(BaseCommand):
             else:
                 scanned = scan_commit(git_dir, options["revision"], **how)
         return scanned, judge_state(scanned) if options["gate"] else None
+
+
+def _print(scanned: Scan, verdict: Verdict | None, options: dict[str, Any], *, seconds: float) -> None:
+    of_change = bool(options["base"])
+    if options["json"]:
+        shape = scan_shape(scanned, verdict, change_only=of_change)
+        sys.stdout.buffer.write(orjson.dumps(shape, option=orjson.OPT_INDENT_2) + b"\n")
+    elif options["sarif"]:
+        sys.stdout.buffer.writelines(sarif_of_scan(scanned, verdict if of_change else None))
+    else:
+        console = _console()
+        if not of_change:
+            print_report(scanned, console, name=_name_of(options["path"]), seconds=seconds)
+        if verdict:
+            print_verdict(verdict, console)
+
+
+def _explain(rule_id: str) -> None:
+    rules = [module.RULE for module in all_rules()]
+    known = [rule.id for rule in rules]
+    if not rule_id:
+        print_rules(rules, _console())
+    elif rule_id in known:
+        print_rule(explain(rule_id), _console())
+    else:
+        near = difflib.get_close_matches(rule_id, known, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "--explain alone lists all rules."
+        raise CommandError(f"There is no rule {rule_id}; {hint}", returncode=FAILED)
+
+
+def _console() -> Console:
+    return Console(width=min(Console().width, WIDTH) if sys.stdout.isatty() else WIDTH, highlight=False)
 
 
 def _name_of(address: str) -> str:

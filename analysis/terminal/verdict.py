@@ -1,0 +1,23 @@
+"""The verdict of the gates, with the reasons."""
+
+from rich.console import Console
+from rich.markup import escape
+
+from analysis.engine.gates import Verdict
+from analysis.terminal.findings import print_findings
+
+COLOURS = {"block": "bold red", "warn": "yellow"}
+
+
+def print_verdict(verdict: Verdict, console: Console) -> None:
+    """What a change adds and what the gates say of it."""
+    colour = "bold green" if verdict.result == "pass" else "bold red"
+    console.print(
+        f"\nGate [{colour}]{verdict.result}[/{colour}]   {len(verdict.findings)} findings added, "
+        f"{len(verdict.resolved)} resolved, debt {verdict.score:+g} points"
+    )
+    for gate in verdict.fired:
+        console.print(f"[{COLOURS[gate.action]}]{gate.action}[/] {escape(gate.sentence)}")
+    if verdict.findings:
+        console.print()
+        print_findings(verdict.findings, console)
