@@ -1,5 +1,7 @@
 """Background work of the analysis. Tasks carry ids only; what they do stands in the services."""
 
+from uuid import UUID
+
 from celery import shared_task
 from django.utils import timezone
 
@@ -31,3 +33,19 @@ def remove_orphaned_clones() -> None:
     from analysis.services.clones import remove_orphans
 
     remove_orphans()
+
+
+@shared_task(soft_time_limit=80, time_limit=90)
+def send_publication(publication_id: str) -> None:
+    """Make a code host show one thing."""
+    from analysis.services import sending
+
+    sending.send(UUID(publication_id))
+
+
+@shared_task(soft_time_limit=20, time_limit=30, expires=10)
+def sweep_publications() -> None:
+    """Every ten seconds: find what was not sent."""
+    from analysis.services import sending
+
+    sending.sweep(now=timezone.now())

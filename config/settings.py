@@ -204,6 +204,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "schedule": timedelta(seconds=10),
         "options": {"expires": 10},
     },
+    "analysis-sweep-publications": {
+        "task": "analysis.tasks.sweep_publications",
+        "schedule": timedelta(seconds=10),
+        "options": {"expires": 10},
+    },
     "analysis-remove-orphaned-clones": {
         "task": "analysis.tasks.remove_orphaned_clones",
         "schedule": timedelta(days=1),

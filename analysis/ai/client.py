@@ -15,8 +15,10 @@ import orjson
 import structlog
 from django.conf import settings
 
-from analysis.ai.exchange import FAILURES, post
 from config.errors import ProviderFailed, Unavailable
+from config.http import FAILURES, Answer, exchange
+
+LARGEST_ANSWER_BYTES = 1024 * 1024
 
 Message = Mapping[str, str]
 
@@ -62,20 +64,22 @@ def complete(messages: Sequence[Message], *, seconds: float | None = None) -> st
     if settings.AI_MODEL:
         request["model"] = settings.AI_MODEL
     with _turn():
-        status, body = _send(orjson.dumps(request), min(seconds or math.inf, settings.AI_TIMEOUT_SECONDS))
-    if status != 200:
-        log.warning("ai_call_refused", status=status)
+        answer = _send(orjson.dumps(request), min(seconds or math.inf, settings.AI_TIMEOUT_SECONDS))
+    if answer.status != 200:
+        log.warning("ai_call_refused", status=answer.status)
         raise AiFailed
-    return _content(body)
+    return _content(answer.body)
 
 
-def _send(content: bytes, seconds: float) -> tuple[int, bytes]:
+def _send(content: bytes, seconds: float) -> Answer:
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "technical-debt"}
     if settings.AI_API_KEY:
         headers["Authorization"] = f"Bearer {settings.AI_API_KEY}"
     url = f"{settings.AI_BASE_URL.rstrip('/')}/chat/completions"
     try:
-        return post(url, headers=headers, content=content, seconds=seconds)
+        return exchange(
+            "POST", url, headers=headers, content=content, seconds=seconds, largest_bytes=LARGEST_ANSWER_BYTES
+        )
     except FAILURES as error:
         log.warning("ai_call_failed", error=type(error).__name__)
         raise (AiTooSlow if isinstance(error, httpcore.TimeoutException | TimeoutError) else AiFailed) from error

@@ -4,7 +4,7 @@ import re
 
 # A word joiner is seen by nobody, and neither host takes what it stands in for a mention or a reference.
 _BREAK = "\u2060"
-_MARKUP = re.compile(r"([\\`*_{}\[\]()<>|])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|])")
 _REFERENCES = re.compile(r"([@#!~$%&^](?=\w)|://|(?<=www)\.|\bGH-(?=\d))", re.IGNORECASE)
 # Long hexadecimal numbers become links to commits.
 _HASHES = re.compile(r"\b([0-9a-f]{6})(?=[0-9a-f]+\b)", re.IGNORECASE)

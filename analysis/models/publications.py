@@ -37,7 +37,8 @@ class Publication(BaseModel):
 
     `key` names the place: a commit's status, a pull request's comment. `revision` counts the words; what was sent
     counts only when no newer words came meanwhile. `next_at` is when the next attempt may start; while `lease` is set,
-    when the claim of the worker that is sending ends. `external_id` is the host's own name of the place.
+    when the claim of the worker that is sending ends. `external_id` is the host's own name of the place; `is_begun`
+    says that there may be one at the host even while we know none.
     """
 
     repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="publications")
@@ -51,6 +52,7 @@ class Publication(BaseModel):
     payload = models.JSONField(default=dict)
     revision = models.PositiveIntegerField(default=1)
     external_id = models.CharField(max_length=64, blank=True)
+    is_begun = models.BooleanField(default=False)
     state = models.CharField(max_length=16, choices=PublicationState, default=PublicationState.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     next_at: "models.DateTimeField[datetime | None, datetime | None]" = models.DateTimeField(

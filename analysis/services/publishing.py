@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from analysis.codehosts import words
 from analysis.codehosts.addresses import files_at, page_of
+from analysis.codehosts.tokens import is_set_up
 from analysis.models import (
     Platform,
     Publication,
@@ -24,6 +24,7 @@ from analysis.models import (
     Run,
     RunStatus,
 )
+from analysis.services.sending import hint
 
 
 @transaction.atomic
@@ -43,7 +44,7 @@ def announce_verdict(run: Run) -> None:
     body = words.comment(judged)
     _show(run, PublicationKind.STATUS, _status(run, words.status(judged)))
     _show(run, PublicationKind.COMMENT, {"body": body or words.all_clear(judged), "quiet": not body})
-    _show(run, PublicationKind.CHECK_RUN, _check_run(run, words.check_run(judged)))
+    _show_check_run(run, words.check_run(judged))
 
 
 @transaction.atomic
@@ -54,7 +55,7 @@ def announce_unjudged(run: Run, reason: str) -> None:
     body = words.unjudged_comment(reason, _sha(run), page_of(_pull_request(run)))
     _show(run, PublicationKind.STATUS, _status(run, words.unjudged_status(reason)))
     _show(run, PublicationKind.COMMENT, {"body": body, "quiet": True})
-    _show(run, PublicationKind.CHECK_RUN, _check_run(run, words.unjudged_check_run(reason)))
+    _show_check_run(run, words.unjudged_check_run(reason))
 
 
 def judged_of(run: Run) -> words.Judged:
@@ -73,15 +74,8 @@ def judged_of(run: Run) -> words.Judged:
     )
 
 
-def is_set_up(platform: str) -> bool:
-    """Whether this service may write to the code host."""
-    if platform == Platform.CODEHOST1:
-        return bool(settings.CODEHOST1_API_URL and settings.CODEHOST1_APP_ID and settings.CODEHOST1_PRIVATE_KEY)
-    return bool(platform == Platform.CODEHOST2 and settings.CODEHOST2_API_URL and settings.CODEHOST2_TOKEN)
-
-
 def _is_published(run: Run) -> bool:
-    return run.pull_request_id is not None and is_set_up(run.repository.platform)
+    return run.pull_request_id is not None and is_set_up(run.repository)
 
 
 def _end_superseded(run: Run) -> None:
@@ -93,6 +87,11 @@ def _end_superseded(run: Run) -> None:
     forgotten = waiting.exclude(sha=_sha(run)).exclude(sha__in=being_judged.values("commit_sha"))
     for row in forgotten:
         _replace(row.key, run=row.run, payload=_status(run, words.superseded()))
+
+
+def _show_check_run(run: Run, check_run: words.CheckRun) -> None:
+    if run.repository.platform == Platform.CODEHOST1:
+        _show(run, PublicationKind.CHECK_RUN, {**asdict(check_run), "url": page_of(_pull_request(run))})
 
 
 def _show(run: Run, kind: PublicationKind, payload: Mapping[str, Any]) -> None:
@@ -113,6 +112,7 @@ def _show(run: Run, kind: PublicationKind, payload: Mapping[str, Any]) -> None:
     try:
         with transaction.atomic():
             row.save(force_insert=True)
+        hint(row.pk)
     except IntegrityError:  # another run of the same pull request has said something in between
         _replace(key, run=run, payload=payload, sha=sha)
 
@@ -133,15 +133,12 @@ def _replace(key: str, **changes: Any) -> bool:
         next_at=Case(When(lease=None, then=Value(now)), default=F("next_at")),
         updated_at=now,
     )
+    hint(row.pk)
     return True
 
 
 def _status(run: Run, status: words.Status) -> dict[str, Any]:
     return {**asdict(status), "url": page_of(_pull_request(run))}
-
-
-def _check_run(run: Run, check_run: words.CheckRun) -> dict[str, Any]:
-    return {**asdict(check_run), "url": page_of(_pull_request(run))}
 
 
 def _pull_request(run: Run) -> PullRequest:

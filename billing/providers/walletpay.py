@@ -19,10 +19,11 @@ from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import BillingCycle, PaymentProvider, Plan
 from billing.prices import CURRENCY
 from billing.providers.base import CheckoutOrder, MalformedAnswer, PlanChange, ProviderNotConfigured, UnknownAtProvider
-from billing.providers.http import Answer, exchange
+from billing.providers.http import exchange
 from billing.providers.reading import MalformedPayload, at_path, decimal, iso_instant, required, text
 from billing.providers.walletpay_events import subscription_fact
 from config.errors import ProviderFailed, Unavailable
+from config.http import Answer
 
 INTERVALS = {BillingCycle.MONTHLY: "MONTH", BillingCycle.ANNUAL: "YEAR"}
 PRODUCT_ID = "TECHNICAL-DEBT"

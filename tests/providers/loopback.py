@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
-Answer = tuple[int, Any]
+Answer = tuple[int, Any] | tuple[int, Any, dict[str, str]]  # status, body, headers
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
-        status, body = self.server.respond(self.command, self.path, dict(self.headers), self.rfile.read(length))
+        answer = self.server.respond(self.command, self.path, dict(self.headers), self.rfile.read(length))
+        status, body, *headers = answer
         raw = body if isinstance(body, bytes) else b"" if body is None else orjson.dumps(body)
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(raw)))
+        for name, value in (headers[0] if headers else {}).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(raw)
 
-    do_POST = do_DELETE = do_PATCH = do_GET
+    do_POST = do_DELETE = do_PATCH = do_PUT = do_GET
 
     def log_message(self, format: str, *args: Any) -> None:
         """Silent."""

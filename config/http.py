@@ -1,4 +1,4 @@
-"""One HTTP POST under one deadline: no redirects, no proxy of the environment, a capped answer.
+"""One HTTP exchange with another company's service: one deadline, no redirects, no proxy, a capped answer.
 
 A time-out per read would let a server that sends a byte now and then hold us for hours; here every read, every write
 and the handshake share what is left of the whole time.
@@ -7,12 +7,12 @@ and the handshake share what is left of the whole time.
 import ssl
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpcore
 
 CONNECT_SECONDS = 5.0
-LARGEST_ANSWER_BYTES = 1024 * 1024
 # What can go wrong between two computers. Anything else is a fault of ours and is not hidden.
 FAILURES = (
     httpcore.NetworkError,
@@ -24,22 +24,40 @@ FAILURES = (
 
 
 class AnswerTooLarge(httpcore.ProtocolError):
-    """More than LARGEST_ANSWER_BYTES came."""
+    """More came than was allowed."""
 
 
-def post(url: str, *, headers: Mapping[str, str], content: bytes, seconds: float) -> tuple[int, bytes]:
-    """Status and body of the answer to a POST. One of FAILURES when it did not come whole within `seconds`."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back, whatever its status. Header names are lower-case."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+def exchange(
+    method: str, url: str, *, headers: Mapping[str, str], content: bytes = b"", seconds: float, largest_bytes: int
+) -> Answer:
+    """Send one request and read the whole answer. One of FAILURES when it did not come whole within `seconds`."""
     clock = _Clock(seconds)
+    sent = content if content or method != "GET" else None
     with (
         httpcore.ConnectionPool(network_backend=clock, max_connections=1) as pool,
-        pool.stream("POST", url, headers=list(headers.items()), content=content) as response,
+        pool.stream(method, url, headers=list(headers.items()), content=sent) as response,
     ):
-        body = bytearray()
-        for chunk in response.iter_stream():
-            body += chunk
-            if len(body) > LARGEST_ANSWER_BYTES:
-                raise AnswerTooLarge
-        return response.status, bytes(body)
+        body = _read(response.iter_stream(), largest_bytes)
+        named = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+        return Answer(response.status, named, body)
+
+
+def _read(chunks: Iterable[bytes], largest_bytes: int) -> bytes:
+    body = bytearray()
+    for chunk in chunks:
+        body += chunk
+        if len(body) > largest_bytes:
+            raise AnswerTooLarge
+    return bytes(body)
 
 
 class _Clock(httpcore.SyncBackend):
