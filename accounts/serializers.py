@@ -43,19 +43,42 @@ class NewPasswordField(PasswordField):
         return password
 
 
+class RefreshCookieField(serializers.Field):
+    """true: the refresh token travels as a cookie that scripts cannot read, and not in the body."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, default=False, **options)
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            raise serializers.ValidationError("must be true or false")
+        return data
+
+    def to_representation(self, value: bool) -> bool:
+        return value
+
+
 class SignUpSerializer(serializers.Serializer):
     email = EmailField(max_length=254)
     password = NewPasswordField()
     name = TextField(max_length=100)
+    refreshCookie = RefreshCookieField()
 
 
 class LogInSerializer(serializers.Serializer):
     email = EmailField(max_length=254)
     password = PasswordField()
+    refreshCookie = RefreshCookieField()
 
 
 class RefreshSerializer(serializers.Serializer):
-    refreshToken = TextField(max_length=4096)
+    refreshToken = TextField(max_length=4096, required=False)
+    refreshCookie = RefreshCookieField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "refreshToken" not in attrs and not attrs["refreshCookie"]:
+            raise serializers.ValidationError({"refreshToken": "is required"})
+        return attrs
 
 
 class ForgotPasswordSerializer(serializers.Serializer):
@@ -86,7 +109,9 @@ class ProfileSerializer(serializers.Serializer):
 
 class PairSerializer(serializers.Serializer):
     accessToken = serializers.CharField(source="access")
-    refreshToken = serializers.CharField(source="refresh")
+    refreshToken = serializers.CharField(
+        source="refresh", required=False, help_text="Absent where `refreshCookie` was true."
+    )
 
 
 class SignedInSerializer(PairSerializer):
@@ -99,3 +124,8 @@ class SuccessSerializer(serializers.Serializer):
 
 class MessageSerializer(serializers.Serializer):
     message = serializers.CharField()
+
+
+class SignInProviderSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    name = serializers.CharField(help_text="The host that people will sign in at.")

@@ -7,6 +7,7 @@ urlpatterns = [
     path("auth/login", EntranceViewSet.as_view({"post": "log_in"})),
     path("auth/refresh", EntranceViewSet.as_view({"post": "refresh"})),
     path("auth/logout", SessionViewSet.as_view({"post": "log_out"})),
+    path("auth/providers", EntranceViewSet.as_view({"get": "providers"})),
     path("auth/forgot-password", EntranceViewSet.as_view({"post": "forgot_password"})),
     path("auth/reset-password", EntranceViewSet.as_view({"post": "reset_password"})),
     path("auth/me", SessionViewSet.as_view({"get": "me"})),

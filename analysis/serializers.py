@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from analysis.engine.model import Category, Severity
@@ -37,6 +38,25 @@ class RepositorySerializer(serializers.Serializer):
 
     def get_productionRisk(self, repository: Repository) -> str | None:
         return repository.production_risk or None
+
+
+class HealthPointSerializer(serializers.Serializer):
+    date = serializers.DateField()
+    healthScore = serializers.IntegerField()
+
+
+class ListedRepositorySerializer(RepositorySerializer):
+    """With the course of its health, where that was asked for."""
+
+    trend = serializers.SerializerMethodField(required=False)
+
+    @extend_schema_field(HealthPointSerializer(many=True))
+    def get_trend(self, repository: Repository) -> list[dict[str, Any]]:
+        return self.context["courses"].get(repository.pk, [])
+
+
+class RepositoryQuerySerializer(serializers.Serializer):
+    include = serializers.ChoiceField(["trend"], required=False)
 
 
 class RunSerializer(serializers.Serializer):

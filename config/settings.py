@@ -66,6 +66,7 @@ INSTALLED_APPS = [
     "billing",
     "analysis",
     "webhooks",
+    "dashboard",
 ]
 MIDDLEWARE = [
     "config.operations.middleware.OperationsMiddleware",

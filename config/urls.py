@@ -1,4 +1,4 @@
-"""Every address of the service: one include per app below /v1, the admin beside it."""
+"""Every address of the service: one include per app below /v1, the admin beside it, the dashboard's pages last."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -14,6 +14,7 @@ urlpatterns = [
     path("v1/schema", SpectacularAPIView.as_view(permission_classes=[], authentication_classes=[]), name="schema"),
     path("v1/docs", SpectacularSwaggerView.as_view(permission_classes=[], authentication_classes=[]), name="docs"),
     path("admin/", admin.site.urls),
+    path("", include("dashboard.urls")),
 ]
 
 handler400 = "config.api.errors.bad_request"

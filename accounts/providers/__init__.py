@@ -1,6 +1,7 @@
 """The two OAuth sign-ins: which of them are configured, and with what."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -8,6 +9,16 @@ from django.conf import settings
 def configuration_of(provider: str) -> dict[str, Any] | None:
     """Client id, secret and addresses of a provider, as allauth wants them; None until all its variables are set."""
     return {"codehost1": _codehost1, "idp2": _idp2}[provider]()
+
+
+def available() -> list[dict[str, str]]:
+    """Id and host name of each provider that is set up."""
+    hosts = {"codehost1": settings.CODEHOST1_URL, "idp2": settings.IDP2_ISSUER}
+    return [
+        {"id": provider, "name": urlsplit(address).hostname or provider}
+        for provider, address in hosts.items()
+        if configuration_of(provider)
+    ]
 
 
 def _codehost1() -> dict[str, Any] | None:

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import services
-from accounts.models import User
+from accounts import refresh_cookie, services
+from accounts.providers import available
 from accounts.serializers import (
     ForgotPasswordSerializer,
     LogInSerializer,
@@ -17,6 +17,7 @@ from accounts.serializers import (
     RefreshSerializer,
     ResetPasswordSerializer,
     SignedInSerializer,
+    SignInProviderSerializer,
     SignUpSerializer,
     UserSerializer,
 )
@@ -29,6 +30,10 @@ from config.api.schema import describe
 NOT_STORED = {"Cache-Control": "no-store"}
 LETTER_SENT = "If an account has this address, a link to set a new password is on its way to it"
 PASSWORD_SET = "The new password is set; log in with it"  # noqa: S105 - a sentence
+COOKIE = (
+    "With `refreshCookie: true` the refresh token comes as a cookie (HttpOnly, SameSite=Strict, for the refresh "
+    "endpoint only) and not in the body."
+)
 
 
 class EntranceViewSet(ViewSet):
@@ -39,6 +44,7 @@ class EntranceViewSet(ViewSet):
 
     @describe(
         "Sign up with address and password",
+        description=f"Opens an account and its first session. {COOKIE}",
         request=SignUpSerializer,
         response=SignedInSerializer,
         status=201,
@@ -50,12 +56,15 @@ class EntranceViewSet(ViewSet):
         body = SignUpSerializer(data=request.data)
         body.is_valid(raise_exception=True)
 
+        by_cookie = body.validated_data.pop("refreshCookie")
         user, pair = services.sign_up(**body.validated_data, address=client_address(request._request) or None)
 
-        return Response(signed_in(user, pair), status=status.HTTP_201_CREATED, headers=NOT_STORED)
+        account = {"user": UserSerializer(user).data}
+        return handed_out(pair, by_cookie=by_cookie, beside=account, status=status.HTTP_201_CREATED)
 
     @describe(
         "Log in with address and password",
+        description=f"Opens a session. {COOKIE}",
         request=LogInSerializer,
         response=SignedInSerializer,
         request_example={"email": "dana@example.org", "password": "Correct-horse-9"},
@@ -66,26 +75,45 @@ class EntranceViewSet(ViewSet):
         body = LogInSerializer(data=request.data)
         body.is_valid(raise_exception=True)
 
+        by_cookie = body.validated_data.pop("refreshCookie")
         user, pair = services.log_in(**body.validated_data, address=client_address(request._request) or None)
 
-        return Response(signed_in(user, pair), headers=NOT_STORED)
+        return handed_out(pair, by_cookie=by_cookie, beside={"user": UserSerializer(user).data})
 
     @describe(
         "Exchange a refresh token for a new pair",
-        description="A refresh token works once. Using it a second time ends its whole session.",
+        description=(
+            "A refresh token works once. Using it a second time ends its whole session. "
+            "With `refreshCookie: true` the new refresh token goes into the cookie, and where the body has no "
+            "`refreshToken` the old one is read from there."
+        ),
         request=RefreshSerializer,
         response=PairSerializer,
         request_example={"refreshToken": examples.REFRESH},
         example=examples.PAIR,
-        errors={400: "refreshToken: is required", 401: "Unauthorized"},
+        errors={
+            400: "refreshToken: is required",
+            401: "Unauthorized",
+            403: refresh_cookie.ForeignOrigin.message,
+        },
     )
     def refresh(self, request: Request) -> Response:
         body = RefreshSerializer(data=request.data)
         body.is_valid(raise_exception=True)
 
-        pair = services.refresh(token=body.validated_data["refreshToken"])
+        token = body.validated_data.get("refreshToken") or refresh_cookie.read(request._request)
+        pair = services.refresh(token=token)
 
-        return Response(PairSerializer(pair).data, headers=NOT_STORED)
+        return handed_out(pair, by_cookie=body.validated_data["refreshCookie"])
+
+    @describe(
+        "List the providers that people can sign in with here",
+        description="Those that are set up. A sign-in starts at `/auth/{id}`.",
+        response=SignInProviderSerializer(many=True),
+        example=[{"id": "codehost1", "name": "code.example.org"}],
+    )
+    def providers(self, request: Request) -> Response:
+        return Response(SignInProviderSerializer(available(), many=True).data)
 
     @describe(
         "Ask for a link to set a new password",
@@ -122,6 +150,14 @@ class EntranceViewSet(ViewSet):
         return Response({"message": PASSWORD_SET})
 
 
-def signed_in(user: User, pair: Pair) -> dict[str, Any]:
-    """The body that sign-up and login answer with."""
-    return {**PairSerializer(pair).data, "user": UserSerializer(user).data}
+def handed_out(
+    pair: Pair, *, by_cookie: bool, beside: dict[str, Any] | None = None, status: int = status.HTTP_200_OK
+) -> Response:
+    """A new pair: both tokens in the body, or the refresh token in its cookie instead."""
+    body = {**PairSerializer(pair).data, **(beside or {})}
+    if by_cookie:
+        del body["refreshToken"]
+    response = Response(body, status=status, headers=NOT_STORED)
+    if by_cookie:
+        refresh_cookie.put(response, pair.refresh)
+    return response

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import services
+from accounts import refresh_cookie, services
 from accounts.models import Session
 from accounts.serializers import ProfileSerializer, SuccessSerializer
 from accounts.views import examples
@@ -23,7 +23,9 @@ class SessionViewSet(ViewSet):
     def log_out(self, request: Request) -> Response:
         services.log_out(session=cast(Session, request.auth))
 
-        return Response({"success": True})
+        response = Response({"success": True})
+        refresh_cookie.clear(response)
+        return response
 
     @describe("Read the caller's profile", response=ProfileSerializer, example=examples.PROFILE)
     def me(self, request: Request) -> Response:

@@ -1,5 +1,6 @@
 """Connecting, listing and disconnecting repositories."""
 
+from django.utils import timezone
 from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -7,9 +8,15 @@ from rest_framework.viewsets import ViewSet
 from accounts.authentication import SignedInRequest
 from analysis import access, examples
 from analysis.selectors import results
-from analysis.serializers import ConnectRepositorySerializer, RepositorySerializer
+from analysis.selectors.health import health_courses
+from analysis.serializers import (
+    ConnectRepositorySerializer,
+    ListedRepositorySerializer,
+    RepositoryQuerySerializer,
+    RepositorySerializer,
+)
 from analysis.services import repositories
-from config.api.schema import describe
+from config.api.schema import describe, query
 from organizations.access import organization_for
 from organizations.models import Role
 
@@ -19,12 +26,23 @@ class RepositoryViewSet(ViewSet):
 
     @describe(
         "List repositories",
-        description="Every repository of the caller's organizations, by name.",
-        response=RepositorySerializer(many=True),
+        description="Every repository of the caller's organizations, by name. With `include=trend` each one tells its "
+        "health score on every day of the last 30 that changed it.",
+        response=ListedRepositorySerializer(many=True),
+        parameters=[query("include", about="What to add to each repository.", enum=["trend"])],
         example=[examples.REPOSITORY],
+        errors={400: 'include: "x" is not a valid choice.'},
     )
     def list(self, request: SignedInRequest) -> Response:
-        return Response(RepositorySerializer(results.repositories_of(request.user), many=True).data)
+        asked = RepositoryQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        rows = list(results.repositories_of(request.user))
+        if not asked.validated_data.get("include"):
+            return Response(RepositorySerializer(rows, many=True).data)
+
+        courses = health_courses(rows, today=timezone.now().date())
+
+        return Response(ListedRepositorySerializer(rows, many=True, context={"courses": courses}).data)
 
     @describe(
         "Connect a repository",

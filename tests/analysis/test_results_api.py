@@ -303,6 +303,24 @@ class TestQueryCounts:
             )
         with django_assert_max_num_queries(3):
             assert len(as_member.get("/v1/api/repos").json()) == 21
+        with django_assert_max_num_queries(4):
+            assert len(as_member.get("/v1/api/repos?include=trend").json()) == 21
+
+
+class TestListWithTrend:
+    def test_tells_the_health_of_the_last_thirty_days(self, as_member: Any, repository: Any) -> None:
+        add_snapshot(repository, 31, total=5, score=1.0)
+        add_snapshot(repository, 2, total=5, score=1.0)
+        add_snapshot(repository, 0, total=4, score=1.0)
+
+        (shown,) = as_member.get("/v1/api/repos?include=trend").json()
+
+        days = [TODAY - timedelta(days=2), TODAY]
+        assert shown["trend"] == [{"date": day.isoformat(), "healthScore": 71} for day in days]
+
+    def test_is_only_there_when_asked_for(self, as_member: Any, repository: Any) -> None:
+        assert "trend" not in as_member.get("/v1/api/repos").json()[0]
+        assert as_member.get("/v1/api/repos?include=everything").status_code == 400
 
 
 class TestReadsAreCheapTwice:

@@ -27,7 +27,7 @@ def test_the_document_is_valid(document):
     assert document["openapi"] == "3.1.1"
 
 
-def test_the_eleven_authentication_operations_are_there(operations):
+def test_the_authentication_operations_are_there(operations):
     assert {name for name in operations if "/auth/" in name} == {
         "POST /auth/signup",
         "POST /auth/login",
@@ -36,6 +36,7 @@ def test_the_eleven_authentication_operations_are_there(operations):
         "POST /auth/forgot-password",
         "POST /auth/reset-password",
         "GET /auth/me",
+        "GET /auth/providers",
         "GET /auth/codehost1",
         "GET /auth/codehost1/callback",
         "GET /auth/idp2",

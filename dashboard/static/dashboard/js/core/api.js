@@ -1,0 +1,63 @@
+/** Calls to the public API as the signed-in person. Every function throws ApiError when the API refuses. */
+
+import { ApiError } from "./errors.js";
+import * as session from "./session.js";
+import { exchange } from "./wire.js";
+
+const LONGEST_WAIT_SECONDS = 65;
+
+/** Read something. `query` leaves out empty values; a call that is told to slow down waits and asks once more. */
+export function get(path, { query, signal } = {}) {
+  return patiently(() => call("GET", path, { query, signal }), signal);
+}
+
+/** Create something, or ask for an action. */
+export function post(path, body) {
+  return call("POST", path, { body: body ?? {} });
+}
+
+/** Change something. */
+export function put(path, body) {
+  return call("PUT", path, { body });
+}
+
+/** Delete something. */
+export function del(path) {
+  return call("DELETE", path);
+}
+
+/** A call of the public part of the API, for people who are not signed in. */
+export function open(method, path, body) {
+  return exchange(method, path, { body });
+}
+
+async function call(method, path, options) {
+  try {
+    return await exchange(method, path, { ...options, token: session.token() });
+  } catch (error) {
+    const isStale = error instanceof ApiError && error.status === 401;
+    if (!isStale || !(await session.renew())) throw error;
+    return exchange(method, path, { ...options, token: session.token() });
+  }
+}
+
+async function patiently(ask, signal) {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error.status !== 429 || error.retryAfter > LONGEST_WAIT_SECONDS) throw error;
+    await pause(Math.max(1, error.retryAfter) * 1000, signal);
+    return ask();
+  }
+}
+
+/** Wait; rejects with an AbortError when `signal` fires first. */
+export function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(new DOMException("The page was left", "AbortError"));
+    });
+  });
+}

@@ -1,0 +1,29 @@
+/** What the API refused, as an exception. */
+export class ApiError extends Error {
+  /**
+   * @param {number} status the HTTP status; 0 when no answer came at all
+   * @param {string} message the sentence of the API, which may begin with the name of a field
+   * @param {number} [retryAfter] seconds after which it is worth asking again
+   */
+  constructor(status, message, retryAfter = 0) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+
+  /** The field that the sentence is about, or "". */
+  get field() {
+    return /^([A-Za-z_][\w.[\]]*): /.exec(this.message)?.[1] ?? "";
+  }
+
+  /** The sentence for people: without the field's name, with a capital letter. */
+  get sentence() {
+    const text = this.field ? this.message.slice(this.field.length + 2) : this.message;
+    return text.charAt(0).toUpperCase() + text.slice(1);
+  }
+}
+
+/** Whether a failure is only that somebody left the page that was asking. */
+export function isAbort(error) {
+  return error?.name === "AbortError";
+}

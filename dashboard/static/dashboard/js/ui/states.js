@@ -1,0 +1,66 @@
+/** What stands where data would: nothing yet, not allowed, not found, broken, or on its way. */
+
+import { h } from "../core/dom.js";
+import { button, linkButton } from "./button.js";
+import { icon } from "./icons.js";
+
+/**
+ * A designed message in the middle of a card or page.
+ * @param {{icon: string, title: string, text?: string|Node, tone?: string, actions?: Node[], level?: "h1"|"h2"}} options
+ */
+export function state({ icon: name, title, text, tone, actions = [], level = "h2" }) {
+  return h(
+    "div",
+    { class: "state", data: { tone } },
+    h("div", { class: "state-mark" }, icon(name, 22)),
+    h(level, null, title),
+    text && h("p", null, text),
+    actions.length > 0 && h("div", { class: "row" }, actions),
+  );
+}
+
+/** Why a page is not there, after the status of the refusal, with the way on. */
+export function errorState(error, retry) {
+  const [name, title, tone] = SORTS[error.status] ?? ["alert", "Something went wrong", "critical"];
+  const text = error.sentence ?? "The page could not be shown.";
+  const again = button("Try again", { icon: "refresh", onClick: retry });
+  const home = linkButton("All repositories", "/");
+  const actions = [403, 404].includes(error.status) ? [home] : [again, home];
+  return h("div", { class: "card", role: "alert" }, state({ icon: name, title, text, tone, actions, level: "h1" }));
+}
+
+const SORTS = {
+  0: ["alert", "No connection", "critical"],
+  403: ["lock", "This is not open to you", "accent"],
+  404: ["search", "Not found", ""],
+  409: ["clock", "Not possible right now", "accent"],
+  429: ["clock", "Too many requests", "accent"],
+  503: ["clock", "Not available here", "accent"],
+};
+
+/** The page of an address that no route knows. */
+export const missingPage = {
+  title: "Not found",
+  view() {
+    const text = "No page has this address. It may have moved, or the link may be incomplete.";
+    const actions = [linkButton("All repositories", "/")];
+    return h("div", { class: "card" }, state({ icon: "search", title: "Not found", text, actions, level: "h1" }));
+  },
+};
+
+/** Grey blocks in the shape of a page. Invisible at first, so that quick answers do not flicker. */
+export function pageSkeleton() {
+  const card = (height) => h("div", { class: "card" }, block("30%", "1rem"), block("100%", height));
+  return h(
+    "div",
+    { class: "page skeleton-page", role: "status", "aria-label": "Loading" },
+    block("14rem", "1.8rem"),
+    h("div", { class: "grid" }, card("4rem"), card("4rem"), card("4rem")),
+    card("14rem"),
+  );
+}
+
+/** One grey block. */
+export function block(width, height) {
+  return h("div", { class: "skeleton", style: { width, height, "margin-bottom": "0.75rem" } });
+}
