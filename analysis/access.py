@@ -1,7 +1,7 @@
 """The one way from an id to a repository, a run or a violation: through the caller's organizations."""
 
 from accounts.models import User
-from analysis.models import Repository, Run, Violation
+from analysis.models import PullRequest, Repository, Run, Violation
 from config.api.ids import key_of
 from config.errors import NotFound
 from organizations.access import require_role
@@ -18,6 +18,10 @@ class UnknownRun(NotFound):
 
 class UnknownViolation(NotFound):
     message = "There is no such violation in this repository"
+
+
+class UnknownPullRequest(NotFound):
+    message = "There is no such pull request in this repository"
 
 
 def repository_for(user: User, repository_id: str, *, at_least: Role = Role.MEMBER) -> Repository:
@@ -53,6 +57,15 @@ def violation_in(repository: Repository, violation_id: str) -> Violation:
     if violation is None:
         raise UnknownViolation
     return violation
+
+
+def pull_request_in(repository: Repository, number: str) -> PullRequest:
+    """A pull request, by its number at the code host, of a repository that the caller was let into."""
+    is_number = number.isascii() and number.isdigit() and len(number) < 10
+    pull_request = repository.pull_requests.filter(number=number).first() if is_number else None
+    if pull_request is None:
+        raise UnknownPullRequest
+    return pull_request
 
 
 def _membership_in(user: User, repository: Repository) -> Membership | None:

@@ -121,6 +121,40 @@ PULL_REQUEST = {
     "warningCount": 1,
     "date": "2026-11-19T09:12:44.000Z",
 }
+_JUDGED = {name: VIOLATION[name] for name in (
+    "ruleId", "category", "severity", "confidence", "file", "line", "function", "message", "suggestion", "debtPoints",
+)}  # fmt: skip
+PULL_REQUEST_DETAIL = PULL_REQUEST | {
+    "score": 6.5,
+    "gateResult": "fail",
+    "blockingCount": 1,
+    "headSha": "8d3f1c2b5a6978e0d1c2b3a4958677f0e1d2c3b4",
+    "judgedSha": "8d3f1c2b5a6978e0d1c2b3a4958677f0e1d2c3b4",
+    "baseBranch": "main",
+    "isOpen": True,
+    "verdict": {
+        "hash": "5f0c4a1f5f1f4a7e9d2b6c3a8e5d4f10",
+        "mergeBase": "1c9f0c4a1f5f1f4a7e9d2b6c3a8e5d4f10aa77bb",
+        "evaluated": True,
+        "metrics": {"debt_delta_score": 6.5, "new_critical": 1},
+        "gates": [{"metric": "new_critical", "operator": ">", "value": 0, "actual": 1, "action": "block"}],
+        "introduced": [_JUDGED | {"gateAction": "block"}],
+        "introducedTotal": 1,
+        "resolved": [],
+        "resolvedTotal": 0,
+        "exceptions": [
+            {
+                "rule": "risk-sql-string-building",
+                "file": "shop/legacy/**",
+                "reason": "Goes away with the old gateway",
+                "expires": "2027-03-31",
+                "expired": False,
+                "covered": 2,
+            }
+        ],
+        "notes": [],
+    },
+}
 COUNTS = {"architecture": 12, "runtime_risk": 31, "performance": 24, "reliability": 40, "maintainability": 35}
 
 

@@ -15,6 +15,7 @@ urlpatterns = [
     path("api/repos/<str:repository_id>/trends", views.ResultViewSet.as_view({"get": "trends"})),
     path("api/repos/<str:repository_id>/hotspots", views.ResultViewSet.as_view({"get": "hotspots"})),
     path("api/repos/<str:repository_id>/prs", views.ResultViewSet.as_view({"get": "pull_requests"})),
+    path("api/repos/<str:repository_id>/prs/<str:number>", views.ResultViewSet.as_view({"get": "pull_request"})),
     path("api/repos/<str:repository_id>/runtime-risks", views.ResultViewSet.as_view({"get": "runtime_risks"})),
     path("api/repos/<str:repository_id>/first-scan", views.ResultViewSet.as_view({"get": "first_scan"})),
     path("api/repos/<str:repository_id>/ai/scan-summary", views.AiViewSet.as_view({"post": "scan_summary"})),

@@ -74,6 +74,10 @@ class SubscriptionSerializer(serializers.Serializer):
     limits = PlanLimitsSerializer(source="plan")
 
 
+class PaymentProviderSerializer(serializers.Serializer):
+    id = serializers.ChoiceField(choices=PaymentProvider.choices)
+
+
 class OrganizationBodySerializer(serializers.Serializer):
     orgId = TextField(source="organization_id", max_length=64)
 

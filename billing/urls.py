@@ -2,7 +2,14 @@
 
 from django.urls import path
 
-from billing.views import CheckoutViewSet, InvoiceViewSet, PlanUseViewSet, PlanViewSet, SubscriptionViewSet
+from billing.views import (
+    CheckoutViewSet,
+    InvoiceViewSet,
+    PaymentProviderViewSet,
+    PlanUseViewSet,
+    PlanViewSet,
+    SubscriptionViewSet,
+)
 
 urlpatterns = [
     path("plans", PlanViewSet.as_view({"get": "list"})),
@@ -10,6 +17,7 @@ urlpatterns = [
     path("plans/org/<str:organization_id>/usage", PlanUseViewSet.as_view({"get": "usage"})),
     path("plans/org/<str:organization_id>/can-use/<str:feature>", PlanUseViewSet.as_view({"get": "can_use"})),
     path("plans/org/<str:organization_id>/enforcement", PlanUseViewSet.as_view({"get": "enforcement"})),
+    path("billing/providers", PaymentProviderViewSet.as_view({"get": "list"})),
     path("billing/checkout", CheckoutViewSet.as_view({"post": "cardpay"})),
     path("billing/walletpay/checkout", CheckoutViewSet.as_view({"post": "walletpay"})),
     path("billing/portal", SubscriptionViewSet.as_view({"post": "portal"})),

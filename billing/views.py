@@ -10,6 +10,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.authentication import SignedInRequest
 from billing import examples, selectors
 from billing.models import BillingCycle, PaymentProvider, Plan
+from billing.providers import available
 from billing.serializers import (
     ApprovalUrlSerializer,
     CancelledSerializer,
@@ -18,6 +19,7 @@ from billing.serializers import (
     EnforcementSerializer,
     InvoiceSerializer,
     OrganizationBodySerializer,
+    PaymentProviderSerializer,
     PlanChoiceSerializer,
     PlanMoveSerializer,
     PlanPreviewSerializer,
@@ -63,6 +65,22 @@ class PlanViewSet(ViewSet):
     )
     def retrieve(self, request: Request, plan_id: str) -> Response:
         return Response(PlanSerializer(selectors.plan_of(plan_id)).data)
+
+
+class PaymentProviderViewSet(ViewSet):
+    """How people can pay here. For everybody."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @describe(
+        "List the payment providers that are set up",
+        description="A checkout through any other one answers 503.",
+        response=PaymentProviderSerializer(many=True),
+        example=[{"id": "cardpay"}, {"id": "walletpay"}],
+    )
+    def list(self, request: Request) -> Response:
+        return Response(PaymentProviderSerializer([{"id": each} for each in available()], many=True).data)
 
 
 class PlanUseViewSet(ViewSet):

@@ -19,6 +19,7 @@ from analysis.serializers import (
     ViolationQuerySerializer,
     ViolationSerializer,
 )
+from analysis.serializers_verdicts import PullRequestDetailSerializer
 from analysis.views.violations import FILTERS
 from config.api.pagination import page_of
 from config.api.schema import PAGE, describe, page, query
@@ -94,6 +95,18 @@ class ResultViewSet(ViewSet):
         repository = access.repository_for(request.user, repository_id)
         rows = results.judged_pull_requests(repository)
         return Response(page_of(request, rows, lambda page: PullRequestSerializer(page, many=True).data))
+
+    @describe(
+        "Read a pull request's verdict",
+        description="What the change adds and takes away, which gates fired on which figures, and the exceptions that "
+        "were used. `introduced` and `resolved` list at most 200 findings each. `verdict` is null before the first.",
+        response=PullRequestDetailSerializer,
+        example=examples.PULL_REQUEST_DETAIL,
+        errors={404: access.UnknownPullRequest.message},
+    )
+    def pull_request(self, request: SignedInRequest, repository_id: str, number: str) -> Response:
+        repository = access.repository_for(request.user, repository_id)
+        return Response(PullRequestDetailSerializer(access.pull_request_in(repository, number)).data)
 
     @describe(
         "Read runtime risks",

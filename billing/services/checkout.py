@@ -45,8 +45,8 @@ def start_checkout(
         organization_id=str(organization.pk),
         email=buyer.email,
         price_id=price_id_of(provider, plan, cycle),
-        success_url=f"{settings.APP_URL}/billing/success",
-        cancel_url=f"{settings.APP_URL}/billing/cancelled",
+        success_url=f"{_plan_page(organization)}?checkout=paid",
+        cancel_url=f"{_plan_page(organization)}?checkout=left",
         customer_id=latest.customer_id if latest else "",
     )
     return client.create_checkout(order, key=_key(order, latest))
@@ -59,9 +59,14 @@ def open_portal(*, organization: Organization) -> str:
     moment = int(timezone.now().timestamp()) // SAME_CHECKOUT_SECONDS
     return client.portal_url(
         subscription.customer_id,
-        return_url=f"{settings.APP_URL}/billing",
+        return_url=_plan_page(organization),
         key=f"portal:{subscription.pk}:{subscription.version}:{moment}",
     )
+
+
+def _plan_page(organization: Organization) -> str:
+    """The page of the front end that people come back to."""
+    return f"{settings.APP_URL}/orgs/{organization.pk}/plan"
 
 
 def _key(order: CheckoutOrder, latest: Subscription | None) -> str:

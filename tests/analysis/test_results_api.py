@@ -367,3 +367,39 @@ def test_timestamps_have_milliseconds_and_a_z(as_member: Any, scanned: Any) -> N
 
     assert datetime.strptime(queued_at, "%Y-%m-%dT%H:%M:%S.%fZ")
     assert len(queued_at) == len("2026-11-20T18:33:00.123Z")
+
+
+class TestPullRequest:
+    def test_the_verdict_is_told_as_it_was_stored(self, as_member: Any, repository: Any) -> None:
+        add_pull_request(repository, 7)
+        verdict = {"hash": "aa", "gates": [], "introduced": [], "metrics": {"new_critical": 0}, "evaluated": True}
+        repository.pull_requests.update(verdict=verdict)
+
+        shown = as_member.get(f"/v1/api/repos/{repository.pk}/prs/7").json()
+
+        assert shown["verdict"] == verdict
+        assert (shown["prNumber"], shown["headSha"], shown["baseBranch"], shown["isOpen"]) == (
+            7,
+            "d" * 40,
+            "main",
+            True,
+        )
+
+    def test_before_the_first_verdict_there_is_none(self, as_member: Any, repository: Any) -> None:
+        add_pull_request(repository, 7)
+        repository.pull_requests.update(judged_at=None, gate_result="")
+
+        shown = as_member.get(f"/v1/api/repos/{repository.pk}/prs/7").json()
+
+        assert (shown["verdict"], shown["gateResult"], shown["date"]) == (None, None, None)
+
+    @pytest.mark.parametrize("number", ["8", "x", "-1", "\u0667", "9" * 30])
+    def test_an_unknown_number_is_404(self, number: str, as_member: Any, repository: Any) -> None:
+        add_pull_request(repository, 7)
+
+        assert as_member.get(f"/v1/api/repos/{repository.pk}/prs/{number}").status_code == 404
+
+    def test_to_strangers_it_does_not_exist(self, as_stranger: Any, repository: Any) -> None:
+        add_pull_request(repository, 7)
+
+        assert as_stranger.get(f"/v1/api/repos/{repository.pk}/prs/7").status_code == 404

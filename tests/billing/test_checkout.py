@@ -168,3 +168,10 @@ class TestPortal:
         organization.save()
 
         assert as_owner.post(self.url, {"orgId": str(organization.id)}).status_code == 409
+
+
+def test_the_providers_that_are_set_up_are_told_to_everybody(anonymous, settings):
+    settings.CARDPAY_API_URL, settings.CARDPAY_SECRET_KEY = "https://pay.example.org", "sk"
+    settings.WALLETPAY_API_URL = ""
+
+    assert anonymous.get("/v1/billing/providers").json() == [{"id": "cardpay"}]

@@ -1,0 +1,69 @@
+"""A pull request with the whole verdict, as it was stored when the head was judged."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from analysis.serializers import PullRequestSerializer
+
+
+class FiredGateSerializer(serializers.Serializer):
+    metric = serializers.CharField()
+    operator = serializers.CharField()
+    value = serializers.FloatField()
+    actual = serializers.FloatField()
+    action = serializers.CharField(help_text="block or warn")
+
+
+class JudgedFindingSerializer(serializers.Serializer):
+    ruleId = serializers.CharField()
+    category = serializers.CharField()
+    severity = serializers.CharField()
+    confidence = serializers.CharField()
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    function = serializers.CharField()
+    message = serializers.CharField()
+    suggestion = serializers.CharField()
+    debtPoints = serializers.FloatField()
+    gateAction = serializers.CharField()
+
+
+class UsedExceptionSerializer(serializers.Serializer):
+    rule = serializers.CharField()
+    file = serializers.CharField()
+    reason = serializers.CharField()
+    expires = serializers.DateField()
+    expired = serializers.BooleanField()
+    covered = serializers.IntegerField(help_text="How many findings it covers.")
+
+
+class VerdictSerializer(serializers.Serializer):
+    hash = serializers.CharField(help_text="The same for the same trees, engine, rules and policy.")
+    mergeBase = serializers.CharField()
+    evaluated = serializers.BooleanField()
+    metrics = serializers.DictField(child=serializers.FloatField())
+    gates = FiredGateSerializer(many=True, help_text="Those that fired.")
+    introduced = JudgedFindingSerializer(many=True)
+    introducedTotal = serializers.IntegerField()
+    resolved = JudgedFindingSerializer(many=True)
+    resolvedTotal = serializers.IntegerField()
+    exceptions = UsedExceptionSerializer(many=True)
+    notes = serializers.ListField(child=serializers.CharField())
+
+    def to_representation(self, verdict: Any) -> Any:
+        """It is stored in its wire shape."""
+        return verdict
+
+
+class PullRequestDetailSerializer(PullRequestSerializer):
+    headSha = serializers.CharField(source="head_sha")
+    judgedSha = serializers.CharField(source="judged_sha")
+    baseBranch = serializers.CharField(source="base_branch")
+    isOpen = serializers.BooleanField(source="is_open")
+    verdict = VerdictSerializer(allow_null=True)
+
+    def to_representation(self, pull_request: Any) -> dict[str, Any]:
+        """Before the first verdict there is none."""
+        shown: dict[str, Any] = super().to_representation(pull_request)
+        return shown | {"verdict": pull_request.verdict or None, "gateResult": pull_request.gate_result or None}
