@@ -65,7 +65,7 @@ def report_of(evaluator: Evaluator) -> Report:
         files=codebase.files,
         origins=evaluator.origins,
         rule_categories={rule.id: rule.category for rule in evaluator.book.rules.values()},
-        exemptions=evaluator.policy.exemptions,
+        policy=evaluator.policy,
         layer_violations=_layer_violations(codebase, evaluator.policy),
         day=codebase.today,
     )

@@ -148,7 +148,7 @@ def _totals(base: Report, head: Report) -> dict[str, float]:
         "debt_ratio": head.debt_ratio * 100,
         "production_risk": head.production_risk.rank,
         "duplicated_lines_delta": head.duplicated_lines - base.duplicated_lines,
-        "expired_exceptions": sum(1 for entry in head.exemptions if entry.expires < head.day),
+        "expired_exceptions": sum(1 for entry in head.policy.exemptions if entry.expires < head.day),
     }
 
 

@@ -8,7 +8,7 @@ from analysis.engine.facts import FileFacts
 from analysis.engine.graph import ImportGraph
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Category, Finding
-from analysis.engine.policy import Exemption
+from analysis.engine.policy import Policy
 from analysis.engine.scoring import ProductionRisk
 
 
@@ -53,7 +53,7 @@ class Report:
     files: Mapping[str, FileFacts] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict, repr=False)
     rule_categories: Mapping[str, Category] = field(default_factory=dict, repr=False)
-    exemptions: tuple[Exemption, ...] = ()
+    policy: Policy = field(default_factory=Policy)
     layer_violations: frozenset[tuple[str, str]] = frozenset()  # imports (source, target) that break the layers
     day: date = date.min
 

@@ -18,6 +18,7 @@ MINUTES_PER_POINT = 10
 MINUTES_PER_LINE = 30  # customary cost of writing one line, the base of the SQALE debt ratio
 RATINGS = ((0.05, "A"), (0.10, "B"), (0.20, "C"), (0.50, "D"))
 DEBT_KNOTS = ((0.0, 100.0), (0.01, 90.0), (0.05, 70.0), (0.10, 50.0), (0.20, 30.0), (0.50, 10.0), (1.0, 0.0))
+DEBT_SHARE, SEVERITY_SHARE, HOTSPOT_SHARE = 0.40, 0.40, 0.20
 WORST_FILES = 5
 CRITICAL_CAP = 89
 PRODUCTION_CAP = 49
@@ -151,14 +152,21 @@ def production_risk(sums: Tally, lines_of_code: int) -> ProductionRisk:
 
 def health_score(sums: Tally, lines_of_code: int, worst_risks: Sequence[int]) -> int:
     """Health from 0 to 100, higher is better (8.3). An empty repository scores 100."""
-    debt = debt_part(debt_ratio(debt_score(sums.points_tenths, lines_of_code)))
-    pressure = severity_part(sums.weight_hundredths, lines_of_code)
-    health = round(0.40 * debt + 0.40 * pressure + 0.20 * hotspot_part(worst_risks))
+    health = round(health_before_caps(sums.points_tenths, sums.weight_hundredths, lines_of_code, worst_risks))
     if sums.sure_criticals:
         health = min(health, CRITICAL_CAP)
     if production_risk(sums, lines_of_code) is ProductionRisk.CRITICAL:
         health = min(health, PRODUCTION_CAP)
     return health
+
+
+def health_before_caps(
+    points_tenths: int, weight_hundredths: int, lines_of_code: int, worst_risks: Sequence[int]
+) -> float:
+    """The weighted parts of health, neither rounded nor capped."""
+    debt = debt_part(debt_ratio(debt_score(points_tenths, lines_of_code)))
+    pressure = severity_part(weight_hundredths, lines_of_code)
+    return DEBT_SHARE * debt + SEVERITY_SHARE * pressure + HOTSPOT_SHARE * hotspot_part(worst_risks)
 
 
 def _harm(finding: Finding, severity: Severity, confidence: Confidence) -> int:

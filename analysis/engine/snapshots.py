@@ -14,6 +14,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.report import Report
 from analysis.engine.rulebook import RuleModule
 from analysis.engine.scoring import ProductionRisk
+from analysis.engine.standing import Standing, standing_of
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -31,6 +32,7 @@ class Snapshot:
     health_score: int
     lines_of_code: int
     production_risk: ProductionRisk
+    standing: Standing
 
 
 def snapshot_of(report: Report) -> Snapshot:
@@ -46,6 +48,14 @@ def snapshot_of(report: Report) -> Snapshot:
         health_score=report.health_score,
         lines_of_code=report.lines_of_code,
         production_risk=report.production_risk,
+        standing=standing_of(
+            report.findings,
+            report.suppressed,
+            report.hotspots,
+            lines_of_code=report.lines_of_code,
+            production_risk=report.production_risk,
+            policy=report.policy,
+        ),
     )
 
 
@@ -105,4 +115,12 @@ def _snapshot(evaluator: Evaluator, day: date) -> Snapshot:
         health_score=evaluator.health_score,
         lines_of_code=evaluator.lines_of_code,
         production_risk=evaluator.production_risk,
+        standing=standing_of(
+            (finding for state in evaluator.states.values() for finding in state.verdict.findings),
+            (finding for state in evaluator.states.values() for finding in state.verdict.suppressed),
+            evaluator.codebase.hotspots.values(),
+            lines_of_code=evaluator.lines_of_code,
+            production_risk=evaluator.production_risk,
+            policy=evaluator.policy,
+        ),
     )

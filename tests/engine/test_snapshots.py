@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from analysis.engine.history import History
 from analysis.engine.model import Category, Finding, Severity, Volume
 from analysis.engine.policy import Exemption, Policy
 from analysis.engine.rules import maint_cognitive_complexity, maint_hotspot_file, maint_long_function
+from analysis.engine.scoring import debt_score
 from analysis.engine.severity import WORSE_IN_HOTSPOT, WORSE_IN_REQUEST
 from analysis.engine.snapshots import snapshot_of, snapshots
 from tests.engine.building import TODAY, a_rule, function, judged, mark, source, touch
@@ -80,6 +82,11 @@ class TestDailySnapshots:
         for (day, tree), snapshot in zip(days, found, strict=True):
             files = {path: pool[key % len(pool)] for path, key in tree.items()}
             assert snapshot == snapshot_of(judged(files, *RULES, policy=POLICY, history=history, today=day))
+            standing = snapshot.standing
+            assert standing.health == snapshot.health_score
+            assert debt_score(standing.points_tenths, standing.lines_of_code) == pytest.approx(
+                snapshot.debt_score, abs=0.01
+            )
 
     def test_ask_only_for_blobs_that_are_new(self):
         asked = []
