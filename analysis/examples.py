@@ -215,6 +215,64 @@ FIRST_SCAN = {
 }
 
 
+SCORE_HISTORY = {
+    "from": {
+        "date": "2026-11-19",
+        "commitSha": "9c1185a5c5e9fc54612808977ee8f548b2258d31",
+        "healthScore": 74,
+        "debtScore": 21.4,
+        "linesOfCode": 90120,
+    },
+    "to": {
+        "date": "2026-11-20",
+        "commitSha": "5f3d1c0e6f0f8f8b5b4f0d6ce3c9f4b0a1c7d2e9",
+        "healthScore": 73,
+        "debtScore": 21.62,
+        "linesOfCode": 90480,
+    },
+    "healthChange": -1,
+    "debtScoreChange": 0.22,
+    "entries": [
+        {
+            "cause": "finding_added",
+            "health": -0.81,
+            "debtScore": 0.3,
+            "message": "`Order.objects.get` is queried once per row of `lines` (table `shop_order`, XL)",
+            "ruleId": "perf-n-plus-one-query",
+            "severity": "critical",
+            "file": "shop/invoices.py",
+            "line": 48,
+            "violationId": "01a1f0c2-8d52-7c61-a4a4-5a5f3d1c0e6f",
+            "count": 1,
+        },
+        {
+            "cause": "code_size",
+            "health": 0.09,
+            "debtScore": -0.08,
+            "message": "360 more lines of code, 90,480 now",
+            "ruleId": None,
+            "severity": None,
+            "file": None,
+            "line": None,
+            "violationId": None,
+            "count": 1,
+        },
+        {
+            "cause": "rounding",
+            "health": -0.28,
+            "debtScore": 0.0,
+            "message": "Health is shown as a whole number",
+            "ruleId": None,
+            "severity": None,
+            "file": None,
+            "line": None,
+            "violationId": None,
+            "count": 1,
+        },
+    ],
+}
+
+
 def a_page(item: dict[str, Any]) -> dict[str, Any]:
     """A page with one item."""
     return {"data": [item], "total": 1, "page": 1, "perPage": 20, "totalPages": 1}

@@ -133,7 +133,8 @@ def _shapley(score: Score, amounts: tuple[int, int], lines: tuple[int, int]) -> 
 
 def _of_findings(before: Standing, after: Standing, shares: _Shares) -> Iterator[Entry]:
     causes = _Causes(before, after)
-    for print_ in sorted(before.findings.keys() | after.findings.keys()):
+    moved = _moved(before, after)
+    for print_ in sorted((before.findings.keys() | after.findings.keys()) - moved):
         old, new = before.findings.get(print_), after.findings.get(print_)
         points = (new.points if new else 0) - (old.points if old else 0)
         weight = (new.weight if new else 0) - (old.weight if old else 0)
@@ -151,6 +152,23 @@ def _of_findings(before: Standing, after: Standing, shares: _Shares) -> Iterator
             line=known.line,
             fingerprint=print_,
         )
+
+
+def _moved(before: Standing, after: Standing) -> set[str]:
+    """Findings that left one place and came to another, the same in all that counts: together they moved nothing."""
+    gone: dict[tuple[object, ...], list[str]] = {}
+    for print_ in before.findings.keys() - after.findings.keys():
+        gone.setdefault(_likeness(before.findings[print_]), []).append(print_)
+    moved: set[str] = set()
+    for print_ in sorted(after.findings.keys() - before.findings.keys()):
+        twins = gone.get(_likeness(after.findings[print_]))
+        if twins:
+            moved |= {print_, twins.pop()}
+    return moved
+
+
+def _likeness(finding: Scored) -> tuple[object, ...]:
+    return finding.rule, finding.message, finding.state, finding.points, finding.weight
 
 
 class _Causes:

@@ -7,11 +7,12 @@ from analysis.models.policies import StoredPolicy
 from analysis.models.publications import Publication, PublicationKind, PublicationState
 from analysis.models.pull_requests import PullRequest
 from analysis.models.repositories import Platform, Repository
-from analysis.models.results import ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
+from analysis.models.results import DayStanding, ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
 from analysis.models.runs import Run, RunKind, RunStatus
 
 __all__ = [
     "BlobFacts",
+    "DayStanding",
     "InstallationToken",
     "Platform",
     "Publication",

@@ -125,3 +125,21 @@ class Snapshot(models.Model):
 
     def __str__(self) -> str:
         return f"{self.repository_id} on {self.day}"
+
+
+class DayStanding(models.Model):
+    """What the scores of a snapshot's day rest on, compressed (`analysis.services.standings`).
+
+    A whole one has no `base_day`; of others `data` holds what differs from the whole one of that day.
+    """
+
+    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="standings")
+    day = models.DateField()
+    base_day = models.DateField(null=True)
+    data = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["repository", "day"], name="standing_one_per_day")]
+
+    def __str__(self) -> str:
+        return f"standing of {self.repository_id} on {self.day}"

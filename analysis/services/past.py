@@ -11,13 +11,14 @@ from analysis.engine import snapshots as engine
 from analysis.engine.history import History
 from analysis.engine.policy import Policy
 from analysis.git.history import daily_commits
-from analysis.models import Run, Snapshot
+from analysis.models import DayStanding, Run, Snapshot
 from analysis.parsing import BlobToParse
 from analysis.past_trees import Tree, daily_trees
 from analysis.services.facts import store_missing_facts, stored_facts
 from analysis.services.git_limits import git_limits
 from analysis.services.results import snapshot_fields
 from analysis.services.runs import lock_my_run
+from analysis.services.standings import rows_of_days
 from analysis.source_tree import FactsKey
 
 DAYS_AT_ONCE = 30
@@ -62,7 +63,8 @@ def _store_days(
 ) -> None:
     facts = dict(stored_facts(every_blob))
     days = [(day, {path: (item.blob, item.language) for path, item in tree.items()}) for day, tree in trees]
-    judged = engine.snapshots(days, facts.__getitem__, history, policy)
+    judged = list(engine.snapshots(days, facts.__getitem__, history, policy))
+    standings = rows_of_days(run.repository_id, ((each.day, each.standing) for each in judged))
     rows = [
         Snapshot(repository_id=run.repository_id, day=each.day, commit_sha=shas[each.day], **snapshot_fields(each))
         for each in judged
@@ -70,3 +72,4 @@ def _store_days(
     with transaction.atomic():
         lock_my_run(run)
         Snapshot.objects.bulk_create(rows, ignore_conflicts=True)
+        DayStanding.objects.bulk_create(standings, ignore_conflicts=True)

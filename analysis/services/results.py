@@ -17,6 +17,7 @@ from analysis.engine.rules import rule_by_id
 from analysis.models import Repository, Run, ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
 from analysis.services.inputs import Inputs, store_inputs
 from analysis.services.runs import lock_my_run
+from analysis.services.standings import store_standing
 from analysis.shapes import hotspot_shape
 
 CATEGORY_FIELDS = ("architecture", "runtime_risk", "performance", "reliability", "maintainability")
@@ -56,7 +57,9 @@ def store_results(run: Run, scanned: Scanned) -> ScanReport:
     stored = _store_report(run, scanned)
     if scanned.inputs is not None:
         store_inputs(repository, scanned.inputs)
-    store_snapshot(repository, engine.snapshot_of(scanned.report), scanned.commit_sha)
+    snapshot = engine.snapshot_of(scanned.report)
+    store_snapshot(repository, snapshot, scanned.commit_sha)
+    store_standing(repository, snapshot.day, snapshot.standing)
     report = scanned.report
     Repository.objects.filter(pk=repository.pk).update(
         current_report=stored,

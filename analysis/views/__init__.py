@@ -8,6 +8,7 @@ from analysis.views.policies import PolicyViewSet
 from analysis.views.repositories import RepositoryViewSet
 from analysis.views.results import ResultViewSet
 from analysis.views.runs import RepositoryRunViewSet, RunViewSet
+from analysis.views.scores import ScoreHistoryViewSet
 from analysis.views.violations import ViolationFileViewSet, ViolationViewSet
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "RepositoryViewSet",
     "ResultViewSet",
     "RunViewSet",
+    "ScoreHistoryViewSet",
     "ViolationFileViewSet",
     "ViolationViewSet",
 ]
