@@ -146,6 +146,14 @@ class HotspotSerializer(serializers.Serializer):
     riskScore = serializers.IntegerField()
 
 
+class SizedHotspotSerializer(HotspotSerializer):
+    linesOfCode = serializers.IntegerField(required=False, help_text="Only where `include=lines` asked for it.")
+
+
+class HotspotQuerySerializer(serializers.Serializer):
+    include = serializers.ChoiceField(["lines"], required=False)
+
+
 class PullRequestSerializer(serializers.Serializer):
     prNumber = serializers.IntegerField(source="number")
     title = serializers.CharField()
@@ -269,7 +277,7 @@ class FirstScanSerializer(serializers.Serializer):
 
     def get_topHotspots(self, baseline: dict[str, Any]) -> list[dict[str, Any]]:
         report: ScanReport | None = baseline["report"]
-        return report.hotspots[:10] if report else []
+        return [*HotspotSerializer(report.hotspots[:10], many=True).data] if report else []
 
 
 class ViolationQuerySerializer(serializers.Serializer):

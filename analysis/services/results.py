@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.engine import snapshots as engine
+from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Finding
 from analysis.engine.report import Report
 from analysis.engine.rules import rule_by_id
@@ -184,13 +185,17 @@ def _store_report(run: Run, scanned: Scanned) -> ScanReport:
             "lines_of_code": report.lines_of_code,
             "languages": dict(report.languages),
             "category_breakdown": {name: report.categories.get(name, 0) for name in CATEGORY_FIELDS},
-            "hotspots": [hotspot_shape(hotspot) for hotspot in report.hotspots[:HOTSPOTS_KEPT]],
+            "hotspots": [_sized(hotspot, report) for hotspot in report.hotspots[:HOTSPOTS_KEPT]],
             "top_violations": _top_violations(run, report),
             "aliases": dict(scanned.aliases),
             "graph": gzip.compress(orjson.dumps(scanned.graph), compresslevel=1, mtime=0),
         },
     )
     return stored
+
+
+def _sized(hotspot: Hotspot, report: Report) -> dict[str, Any]:
+    return {**hotspot_shape(hotspot), "linesOfCode": report.file_metrics[hotspot.file].code_lines}
 
 
 def _top_violations(run: Run, report: Report) -> list[str]:

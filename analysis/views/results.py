@@ -10,10 +10,12 @@ from analysis.selectors import results
 from analysis.serializers import (
     TRENDS_PERIODS,
     FirstScanSerializer,
+    HotspotQuerySerializer,
     HotspotSerializer,
     OverviewSerializer,
     PullRequestSerializer,
     RuntimeRisksSerializer,
+    SizedHotspotSerializer,
     TrendsQuerySerializer,
     TrendsSerializer,
     ViolationQuerySerializer,
@@ -74,14 +76,19 @@ class ResultViewSet(ViewSet):
 
     @describe(
         "List hotspots",
-        description="Files by risk score, the highest first; at most 500.",
-        response=HotspotSerializer(many=True),
+        description="Files by risk score, the highest first; at most 500. With `include=lines` each one tells its "
+        "lines of code.",
+        response=SizedHotspotSerializer(many=True),
+        parameters=[query("include", about="What to add to each hotspot.", enum=["lines"])],
         example=[examples.HOTSPOT],
-        errors=UNKNOWN,
+        errors={400: 'include: "x" is not a valid choice.', **UNKNOWN},
     )
     def hotspots(self, request: SignedInRequest, repository_id: str) -> Response:
         report = access.repository_for(request.user, repository_id).current_report
-        return Response(HotspotSerializer(report.hotspots if report else [], many=True).data)
+        asked = HotspotQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        shown = SizedHotspotSerializer if asked.validated_data.get("include") else HotspotSerializer
+        return Response(shown(report.hotspots if report else [], many=True).data)
 
     @describe(
         "List judged pull requests",

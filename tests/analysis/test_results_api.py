@@ -56,7 +56,7 @@ def scanned(repository: Repository) -> Repository:
 
 
 def spot(file: str, risk: int) -> dict[str, Any]:
-    return {"file": file, "complexity": 9, "churnCount": 4, "violationCount": 1, "riskScore": risk}
+    return {"file": file, "complexity": 9, "churnCount": 4, "violationCount": 1, "riskScore": risk, "linesOfCode": 120}
 
 
 def add_violation(repository: Repository, rule: str, category: str, severity: str, line: int, **more: Any) -> None:
@@ -305,6 +305,15 @@ class TestQueryCounts:
             assert len(as_member.get("/v1/api/repos").json()) == 21
         with django_assert_max_num_queries(4):
             assert len(as_member.get("/v1/api/repos?include=trend").json()) == 21
+
+
+class TestHotspots:
+    def test_tell_their_lines_only_when_asked(self, as_member: Any, scanned: Any) -> None:
+        url = f"/v1/api/repos/{scanned.pk}/hotspots"
+
+        assert "linesOfCode" not in as_member.get(url).json()[0]
+        assert as_member.get(f"{url}?include=lines").json()[0]["linesOfCode"] == 120
+        assert as_member.get(f"{url}?include=authors").status_code == 400
 
 
 class TestListWithTrend:

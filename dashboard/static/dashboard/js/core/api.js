@@ -1,8 +1,9 @@
 /** Calls to the public API as the signed-in person. Every function throws ApiError when the API refuses. */
 
+import { h } from "./dom.js";
 import { ApiError } from "./errors.js";
 import * as session from "./session.js";
-import { exchange } from "./wire.js";
+import { exchange, send } from "./wire.js";
 
 const LONGEST_WAIT_SECONDS = 65;
 
@@ -26,18 +27,27 @@ export function del(path) {
   return call("DELETE", path);
 }
 
+/** Fetch a file and hand it to the browser's downloads, under the name that the API gives it. */
+export async function download(path, { query } = {}) {
+  const response = await call("GET", path, { query }, send);
+  const name = /filename="?([^";]+)"?/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? "download";
+  const address = URL.createObjectURL(await response.blob());
+  h("a", { href: address, download: name }).click();
+  URL.revokeObjectURL(address);
+}
+
 /** A call of the public part of the API, for people who are not signed in. */
 export function open(method, path, body) {
   return exchange(method, path, { body });
 }
 
-async function call(method, path, options) {
+async function call(method, path, options, sent = exchange) {
   try {
-    return await exchange(method, path, { ...options, token: session.token() });
+    return await sent(method, path, { ...options, token: session.token() });
   } catch (error) {
     const isStale = error instanceof ApiError && error.status === 401;
     if (!isStale || !(await session.renew())) throw error;
-    return exchange(method, path, { ...options, token: session.token() });
+    return sent(method, path, { ...options, token: session.token() });
   }
 }
 

@@ -12,7 +12,13 @@ const BASE = "/v1";
  * @returns {Promise<any>} the JSON of the answer, or null where it has none
  * @throws {ApiError}
  */
-export async function exchange(method, path, { query, body, token, signal, keepalive } = {}) {
+export async function exchange(method, path, options = {}) {
+  const response = await send(method, path, options);
+  return response.status === 204 ? null : response.json();
+}
+
+/** The answer itself, for what is not JSON. Throws ApiError like `exchange`. */
+export async function send(method, path, { query, body, token, signal, keepalive } = {}) {
   const response = await reached(`${BASE}${path}${queryText(query)}`, {
     method,
     signal,
@@ -23,8 +29,8 @@ export async function exchange(method, path, { query, body, token, signal, keepa
     },
     body: body ? JSON.stringify(body) : undefined,
   });
-  if (response.ok) return response.status === 204 ? null : response.json();
-  throw await refusal(response);
+  if (!response.ok) throw await refusal(response);
+  return response;
 }
 
 /** `?a=1&b=2` from the values that are not empty, or "". */

@@ -3,11 +3,11 @@ import { h } from "../core/dom.js";
 /**
  * A menu that opens from a face, made of `<details>`: it works with the keyboard by itself. Escape, a click outside
  * and a chosen item close it.
- * @param {{face: Node|Node[], label: string, from?: "top"|"bottom", items: (Node|null)[]}} options `from` is the edge
- *   of the face that the list hangs from
+ * @param {{face: Node|Node[], label: string, from?: "top"|"bottom", align?: "end", items: (Node|null)[]}} options `from`
+ *   "bottom" lets the list stand above its face, `align` "end" keeps it within the right edge
  */
-export function menu({ face, label, from = "top", items }) {
-  const list = h("div", { class: "menu-list", data: { from } }, items);
+export function menu({ face, label, from = "top", align, items }) {
+  const list = h("div", { class: "menu-list", data: { from, align } }, items);
   const element = h("details", { class: "menu" }, h("summary", { class: "menu-face", "aria-label": label }, face), list);
   const close = () => element.removeAttribute("open");
   list.addEventListener("click", close);
