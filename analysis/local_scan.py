@@ -84,7 +84,7 @@ def scan_commit(git_dir: Path, revision: str, *, today: date, workers: int, on_p
     files = tree.with_facts(facts_of([tree], partial(BlobReader, git_dir), workers, on_progress))
     on_progress("reading history", 0, 1)
     history = History.of(read_history(git_dir, sha))
-    policy = policy_at(git_dir, tree, files)
+    policy = policy_at(git_dir, tree.policy_blob, files)
     notes = [*listed.notes, *policy.notes]
     if is_shallow(git_dir):
         notes.append("The clone is shallow: churn and hotspots know only part of the history.")
@@ -143,7 +143,10 @@ def facts_of(
     return facts
 
 
-def policy_at(git_dir: Path, tree: SourceTree, files: Mapping[str, FileFacts]) -> PolicyInForce:
-    """The policy that stands in a commit, or the defaults of its stack."""
-    with BlobReader(git_dir) as blobs:
-        return policy_of_file(blobs.read(tree.policy_blob) if tree.policy_blob else None, files)
+def policy_at(git_dir: Path, policy_blob: str | None, files: Mapping[str, FileFacts]) -> PolicyInForce:
+    """The policy in a blob, or the defaults of the files' stack."""
+    content = None
+    if policy_blob is not None:
+        with BlobReader(git_dir) as blobs:
+            content = blobs.read(policy_blob)
+    return policy_of_file(content, files)

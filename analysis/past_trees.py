@@ -7,9 +7,7 @@ from pathlib import Path
 from analysis.git.limits import GitLimits
 from analysis.git.tree import changed_entries, list_tree
 from analysis.parsing import BlobToParse
-from analysis.source_tree import blob_of, source_tree
-
-TYPICAL_BLOB_BYTES = 4000  # the size of a blob that a diff names without its size
+from analysis.source_tree import blobs_after, source_tree
 
 Tree = dict[str, BlobToParse]
 
@@ -29,12 +27,4 @@ def _whole_tree(folder: Path, sha: str, limits: GitLimits) -> Tree:
 
 
 def _next_tree(folder: Path, tree: Tree, base: str, head: str, limits: GitLimits) -> Tree:
-    changes = changed_entries(folder, base, head, limits=limits)
-    gone = {change.old_path for change in changes}
-    tree = {path: item for path, item in tree.items() if path not in gone}
-    for change in changes:
-        if change.new_path and change.new_blob:
-            item = blob_of(change.new_path, change.new_blob, TYPICAL_BLOB_BYTES)
-            if item:
-                tree[change.new_path] = item
-    return tree
+    return blobs_after(tree, changed_entries(folder, base, head, limits=limits))

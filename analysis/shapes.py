@@ -1,19 +1,26 @@
 """Results of the engine in the shapes of the API."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from analysis.engine.gates import Verdict
+from analysis.changes import JudgedChange
+from analysis.engine.gates import FiredGate, Verdict
+from analysis.engine.globs import glob
 from analysis.engine.metrics.hotspots import Hotspot
-from analysis.engine.model import Finding
+from analysis.engine.model import Finding, GateAction
+from analysis.engine.policy import Exemption
 from analysis.engine.rules import rule_by_id
 from analysis.local_scan import Scan
 
+LISTED = 200
 
-def scan_shape(scanned: Scan, verdict: Verdict | None = None, *, change_only: bool = False) -> dict[str, Any]:
-    """The scan in the shape of the API; ids are the findings' fingerprints. With `change_only` the violations are those
-    that the change adds."""
+
+def scan_shape(
+    scanned: Scan, gate: dict[str, Any] | None = None, violations: Sequence[Finding] | None = None
+) -> dict[str, Any]:
+    """The scan in the shape of the API; ids are the findings' fingerprints. Violations are all of them, or those that
+    are given."""
     report = scanned.report
-    findings = verdict.findings if verdict and change_only else report.findings
     return {
         "commitSha": scanned.commit_sha or None,
         "healthScore": report.health_score,
@@ -23,25 +30,78 @@ def scan_shape(scanned: Scan, verdict: Verdict | None = None, *, change_only: bo
         "filesAnalyzed": report.files_analyzed,
         "linesOfCode": report.lines_of_code,
         "languages": dict(report.languages),
-        "violations": [finding_shape(finding) for finding in findings],
+        "violations": [finding_shape(each) for each in (report.findings if violations is None else violations)],
         "hotspots": [hotspot_shape(spot) for spot in report.hotspots],
-        "gate": verdict_shape(verdict) if verdict else None,
+        "gate": gate,
         "notes": list(scanned.notes),
     }
 
 
-def verdict_shape(verdict: Verdict) -> dict[str, Any]:
-    """What the gates said, with a sentence for each that fired."""
+def gate_shape(verdict: Verdict) -> dict[str, Any]:
+    """What the gates said: the result, its counts, and each gate that fired."""
     return {
         "result": verdict.result,
         "score": verdict.score,
         "blockingCount": verdict.blocking_count,
         "warningCount": verdict.warning_count,
-        "introduced": len(verdict.findings),
-        "resolved": len(verdict.resolved),
-        "fired": [
-            {"action": gate.action, "metric": gate.gate.metric, "message": gate.sentence} for gate in verdict.fired
-        ],
+        "gates": [_fired_shape(fired) for fired in verdict.fired],
+    }
+
+
+def verdict_shape(judged: JudgedChange, notes: Sequence[str] = ()) -> dict[str, Any]:
+    """The verdict on a change as it is stored, and printed by the command: no clock and no database in it."""
+    verdict = judged.verdict
+    return {
+        "evaluated": True,
+        "hash": judged.hash,
+        "mergeBase": judged.change.merge_base,
+        "metrics": dict(judged.metrics),
+        "gates": [_fired_shape(fired) for fired in verdict.fired],
+        "introduced": [finding_shape(finding) for finding in _gravest(verdict.findings)[:LISTED]],
+        "introducedTotal": len(verdict.findings),
+        "resolved": [finding_shape(finding) for finding in verdict.resolved[:LISTED]],
+        "resolvedTotal": len(verdict.resolved),
+        "exceptions": [_exception_shape(judged, entry) for entry in judged.after.policy.exemptions[:LISTED]],
+        "notes": list(notes)[:LISTED],
+    }
+
+
+def unjudged_shape(reason: str) -> dict[str, Any]:
+    """In place of a verdict when nothing could be judged; a sentence says why."""
+    empty: dict[str, Any] = {name: [] for name in ("gates", "introduced", "resolved", "exceptions")}
+    totals = {"introducedTotal": 0, "resolvedTotal": 0}
+    return {"evaluated": False, "hash": "", "mergeBase": "", "metrics": {}, **empty, **totals, "notes": [reason]}
+
+
+def _gravest(findings: Sequence[Finding]) -> list[Finding]:
+    """What blocks first, then what warns; the order of the report within."""
+    order = [GateAction.BLOCK, GateAction.WARN, GateAction.NONE]
+    return sorted(findings, key=lambda finding: order.index(finding.gate_action))
+
+
+def _fired_shape(fired: FiredGate) -> dict[str, Any]:
+    return {
+        "metric": fired.gate.metric,
+        "operator": fired.gate.operator,
+        "value": fired.gate.value,
+        "actual": fired.value,
+        "action": fired.action,
+        "message": fired.sentence,
+    }
+
+
+def _exception_shape(judged: JudgedChange, entry: Exemption) -> dict[str, Any]:
+    """An exception of the policy and how many findings of the head it excuses, or would, had it not expired."""
+    report = judged.after
+    pattern = glob(entry.file)
+    found = (*report.findings, *report.suppressed)
+    return {
+        "rule": entry.rule,
+        "file": entry.file,
+        "reason": entry.reason,
+        "expires": entry.expires.isoformat(),
+        "expired": entry.expires < report.day,
+        "covered": sum(1 for each in found if each.rule_id == entry.rule and pattern.matches(each.file)),
     }
 
 

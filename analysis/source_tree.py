@@ -1,16 +1,17 @@
 """From a git tree to what the engine wants to know: the blobs to read, and the policy that stands in it. No Django."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.languages import FileKind, kind_of, language_of
 from analysis.engine.policy import Policy
 from analysis.engine.policy_file import PolicyInvalid, default_policy, load_policy
 from analysis.engine.stack import detect_stack
-from analysis.git.tree import TreeEntry
+from analysis.git.tree import Change, TreeEntry
 from analysis.parsing import BlobToParse
 
+TYPICAL_BLOB_BYTES = 4000  # the size of a blob that a diff names without its size
 POLICY_FILES = (".techdebt.yml", ".techdebt.yaml")
 FactsKey = tuple[str, str]  # blob, language
 
@@ -21,6 +22,7 @@ class SourceTree:
 
     blobs: Mapping[str, BlobToParse]
     policy_blob: str | None
+    policies: Mapping[str, str] = field(default_factory=dict)  # the policy file by each of its names
 
     @property
     def to_parse(self) -> list[BlobToParse]:
@@ -41,8 +43,35 @@ def source_tree(entries: Iterable[TreeEntry]) -> SourceTree:
             policies[entry.path] = entry.blob
         if item := blob_of(entry.path, entry.blob, entry.size):
             blobs[entry.path] = item
-    policy_blob = next((policies[name] for name in POLICY_FILES if name in policies), None)
-    return SourceTree(blobs=blobs, policy_blob=policy_blob)
+    return SourceTree(blobs=blobs, policy_blob=policy_blob_of(policies), policies=policies)
+
+
+def tree_after(tree: SourceTree, changes: Sequence[Change]) -> SourceTree:
+    """What becomes of a tree by a change."""
+    gone = {change.old_path for change in changes}
+    policies = {path: blob for path, blob in tree.policies.items() if path not in gone}
+    for change in changes:
+        if change.new_path in POLICY_FILES and change.new_blob:
+            policies[change.new_path] = change.new_blob
+    return SourceTree(blobs=blobs_after(tree.blobs, changes), policy_blob=policy_blob_of(policies), policies=policies)
+
+
+def blobs_after(blobs: Mapping[str, BlobToParse], changes: Iterable[Change]) -> dict[str, BlobToParse]:
+    """Path to blob after a change."""
+    changes = list(changes)
+    gone = {change.old_path for change in changes}
+    after = {path: item for path, item in blobs.items() if path not in gone}
+    for change in changes:
+        if change.new_path and change.new_blob:
+            item = blob_of(change.new_path, change.new_blob, TYPICAL_BLOB_BYTES)
+            if item:
+                after[change.new_path] = item
+    return after
+
+
+def policy_blob_of(files: Mapping[str, str]) -> str | None:
+    """The blob of the policy among files at the root."""
+    return next((files[name] for name in POLICY_FILES if name in files), None)
 
 
 def blob_of(path: str, blob: str, size: int) -> BlobToParse | None:

@@ -11,7 +11,10 @@ from analysis.models import Platform
 
 @dataclass(frozen=True, kw_only=True)
 class HostedRepository:
-    """A repository as its host names it. `default_branch` is empty where the event does not say."""
+    """A repository as its host names it. `default_branch` is empty where the event does not say.
+
+    What is private is told to nobody but the organization whose installation the event came through.
+    """
 
     platform: Platform
     external_id: str
@@ -19,6 +22,7 @@ class HostedRepository:
     clone_url: str = ""
     default_branch: str = ""
     installation_id: str = ""
+    is_private: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +69,28 @@ class PushFact:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RepositoryFact:
+    """A repository has another name, owner, default branch or visibility now, or is gone."""
+
+    repository: HostedRepository
+    occurred_at: datetime
+    is_deleted: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class InstallationFact:
-    """The App was given or lost repositories of an account. `is_gone`: the whole installation was taken away."""
+    """The App was given or lost repositories of an account.
+
+    `installer_id` is the host's id of the person who did it. `is_deleted`: the whole installation was taken away, for
+    good; `is_suspended`: until it is resumed. `added` and `removed` are complete only for what the event changed.
+    """
 
     platform: Platform
     occurred_at: datetime
     installation_id: str
     account: str
-    is_gone: bool
+    installer_id: str
+    is_deleted: bool
+    is_suspended: bool
     added: tuple[HostedRepository, ...]
     removed: tuple[HostedRepository, ...]

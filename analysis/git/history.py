@@ -40,20 +40,23 @@ def read_history(
     head: str,
     *,
     since_commit: str | None = None,
+    since_day: date | None = None,
     limits: GitLimits = DEFAULT_LIMITS,
     deadline: float | None = None,
 ) -> Iterator[Commit]:
     """The commits that head reaches, newest first and children before parents; at most `limits.commits`.
 
-    With `since_commit`, only those that it does not reach. Files that moved unchanged are renames; a merge keeps its
+    With `since_commit`, only those that it does not reach; with `since_day`, only down to the first ones committed
+    before that day (UTC). Files that moved unchanged are renames; a merge keeps its
     place in the list and has no changes. Raises UnknownRevision when `head` or `since_commit` does not exist.
     """
     start = resolve(folder, head, limits=limits)
     known = [f"^{resolve(folder, since_commit, limits=limits)}"] if since_commit else []
+    since = [f"--since={since_day.isoformat()}T00:00:00Z"] if since_day else []
     with stream_git(
         folder, "log", "--date-order", "--raw", "--no-abbrev", "-z", "-M100%", "--no-color", "--no-show-signature",
-        "--no-notes", "--no-mailmap", f"--max-count={limits.commits}", f"--format={_FORMAT}", start, *known, "--",
-        limits=limits, deadline=deadline,
+        "--no-notes", "--no-mailmap", f"--max-count={limits.commits}", f"--format={_FORMAT}", *since,
+        start, *known, "--", limits=limits, deadline=deadline,
     ) as process:  # fmt: skip
         yield from _commits(Records(process), limits)
 

@@ -36,6 +36,19 @@ def merge_base(folder: Path, a: str, b: str, *, limits: GitLimits = DEFAULT_LIMI
     return run_git(folder, "merge-base", first, second, limits=limits, accept=(0, 1)).decode().strip() or None
 
 
+def has_commit(folder: Path, sha: str, *, limits: GitLimits = DEFAULT_LIMITS) -> bool:
+    """Whether a commit, given by its hash, is in the clone, under whatever ref or none."""
+    return bool(_HASH.match(sha)) and bool(
+        run_git(folder, "cat-file", "-t", sha, limits=limits, accept=(0, 128)).strip() == b"commit"
+    )
+
+
+def tree_hash(folder: Path, revision: str, *, limits: GitLimits = DEFAULT_LIMITS) -> str:
+    """The hash of a commit's tree: the same for all commits with the same files."""
+    sha = resolve(folder, revision, limits=limits)
+    return run_git(folder, "rev-parse", "--verify", f"{sha}^{{tree}}", limits=limits).decode().strip()
+
+
 def default_branch(folder: Path) -> str | None:
     """The branch that HEAD names; None when HEAD stands on a commit, or on a branch without commits."""
     name = run_git(folder, "symbolic-ref", "--quiet", "HEAD", accept=(0, 1)).decode("utf-8", "replace").strip()

@@ -1,6 +1,6 @@
 """The files of a commit, and what changed between two commits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,11 +10,12 @@ from analysis.git.limits import DEFAULT_LIMITS, GitLimits
 from analysis.git.naming import decode_path, is_sane_path
 from analysis.git.patch import AddedLines, added_lines
 from analysis.git.records import Change, Records, change_of
-from analysis.git.revisions import default_branch, merge_base, resolve
+from analysis.git.revisions import default_branch, has_commit, merge_base, resolve, tree_hash
 
 __all__ = [
     "AddedLines", "Change", "Tree", "TreeEntry",
-    "added_lines", "changed_entries", "default_branch", "list_tree", "merge_base", "resolve",
+    "added_lines", "changed_entries", "default_branch", "files_at", "has_commit", "list_tree", "merge_base", "resolve",
+    "tree_hash",
 ]  # fmt: skip
 
 SIZE_UNKNOWN = -1
@@ -76,6 +77,18 @@ def changed_entries(
         return _changes(folder, first, second, "-M50%", limits, deadline)
     except DamagedRepository:
         return _changes(folder, first, second, "-M100%", limits, deadline)
+
+
+def files_at(
+    folder: Path, revision: str, paths: Sequence[str], *, limits: GitLimits = DEFAULT_LIMITS
+) -> dict[str, str]:
+    """Which of a few files a commit has, path to blob. Links do not count."""
+    sha = resolve(folder, revision, limits=limits)
+    listing = _Listing(limits)
+    with stream_git(folder, "ls-tree", "-z", "-l", sha, "--", *paths, limits=limits) as process:
+        for record in Records(process):
+            listing.take(record)
+    return {entry.path: entry.blob for entry in listing.tree().entries}
 
 
 class _Listing:

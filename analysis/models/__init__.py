@@ -3,6 +3,7 @@
 from analysis.models.facts import BlobFacts
 from analysis.models.inputs import ScanInputs
 from analysis.models.installation_tokens import InstallationToken
+from analysis.models.installations import Installation
 from analysis.models.policies import StoredPolicy
 from analysis.models.publications import Publication, PublicationKind, PublicationState
 from analysis.models.pull_requests import PullRequest
@@ -13,6 +14,7 @@ from analysis.models.runs import Run, RunKind, RunStatus
 __all__ = [
     "BlobFacts",
     "DayStanding",
+    "Installation",
     "InstallationToken",
     "Platform",
     "Publication",

@@ -8,15 +8,25 @@ from config.models import BaseModel
 
 
 class PullRequest(BaseModel):
-    """One pull request with the verdict on its newest judged head."""
+    """One pull request as its host last told of it, with the verdict on its newest judged head.
+
+    `fact_at` is the host's time of what is known: an older event changes nothing. `verdict` has the shape of
+    `analysis.shapes.verdict_shape`; `judged_sha` is the head that it speaks of.
+    """
 
     repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="pull_requests")
     number = models.PositiveIntegerField()
     title = models.CharField(max_length=500)
     author = models.CharField(max_length=100, blank=True)
     head_sha = models.CharField(max_length=64)
+    head_ref = models.CharField(max_length=255, blank=True)
+    head_full_name = models.CharField(max_length=200, blank=True)  # another repository's for a fork
     base_branch = models.CharField(max_length=255)
+    base_sha = models.CharField(max_length=64, blank=True)  # where the base branch stood, if the host tells
     is_open = models.BooleanField(default=True)
+    is_draft = models.BooleanField(default=False)
+    is_merged = models.BooleanField(default=False)
+    fact_at = models.DateTimeField(null=True)
     judged_sha = models.CharField(max_length=64, blank=True)
     judged_at = models.DateTimeField(null=True)
     score = models.FloatField(null=True)

@@ -17,7 +17,11 @@ class Platform(models.TextChoices):
 
 
 class Repository(BaseModel):
-    """One git repository of one organization, with the headline of its last good scan."""
+    """One git repository of one organization, with the headline of its last good scan.
+
+    `external_id` is the host's own id, which outlives renames; `hosted_at` the host's time of the newest event that
+    named the repository. `installation_id` is that of the App's installation whose events and rights it goes by.
+    """
 
     organization = models.ForeignKey(
         "organizations.Organization", on_delete=models.CASCADE, related_name="repositories"
@@ -28,6 +32,8 @@ class Repository(BaseModel):
     default_branch = models.CharField(max_length=255, blank=True)
     external_id = models.CharField(max_length=64, blank=True)
     installation_id = models.CharField(max_length=64, blank=True)
+    came_by_installation = models.BooleanField(default=False)  # and goes with it
+    hosted_at = models.DateTimeField(null=True)
 
     current_report = models.ForeignKey("ScanReport", null=True, on_delete=models.SET_NULL, related_name="+")
     first_run = models.ForeignKey("Run", null=True, on_delete=models.SET_NULL, related_name="+")

@@ -15,6 +15,10 @@ from analysis.services import runs
 from analysis.supervision import Outcome, run_in_child
 
 HEARTBEATS_PER_LEASE = 6
+TIMED_OUT_SCAN = (
+    "The analysis did not finish in time. The last good results stand; start it again or raise the time limit."
+)
+TIMED_OUT_PULL_REQUEST = "The analysis did not finish in time."
 
 log = structlog.get_logger("analysis")
 
@@ -61,11 +65,8 @@ def execute_run(run: Run) -> None:
 def _work(run: Run) -> None:
     # A scan makes millions of objects and hardly any circles; looking for them takes a third of its time.
     gc.disable()
-    from analysis.services.scanning import scan
-
     try:
-        scan(run)
-        runs.end_run(run, RunStatus.SUCCEEDED)
+        _analyse(run)
     except (GitError, AnalysisFailed) as refusal:
         log.info("run failed", run=str(run.pk), reason=str(refusal))
         runs.end_run(run, RunStatus.FAILED, error=str(refusal))
@@ -78,6 +79,17 @@ def _work(run: Run) -> None:
         connections.close_all()
 
 
+def _analyse(run: Run) -> None:
+    from analysis.services.judging import judge_pull_request
+    from analysis.services.scanning import scan
+
+    if run.kind == RunKind.PULL_REQUEST:
+        judge_pull_request(run)
+        return
+    scan(run)
+    runs.end_run(run, RunStatus.SUCCEEDED)
+
+
 def _seconds_left(run: Run) -> float:
     limit = settings.PR_ANALYSIS_TIMEOUT if run.kind == RunKind.PULL_REQUEST else settings.FIRST_SCAN_TIMEOUT
     started_at = run.started_at or timezone.now()
@@ -85,7 +97,5 @@ def _seconds_left(run: Run) -> float:
 
 
 def _time_out(run: Run) -> None:
-    message = (
-        "The analysis did not finish in time. The last good results stand; start it again or raise the time limit."
-    )
+    message = TIMED_OUT_PULL_REQUEST if run.kind == RunKind.PULL_REQUEST else TIMED_OUT_SCAN
     runs.end_run(run, RunStatus.TIMED_OUT, error=message)

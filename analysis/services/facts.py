@@ -1,7 +1,7 @@
 """Facts of blobs: from the store where they are known, from the parser where they are not."""
 
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -10,12 +10,13 @@ from typing import Any
 from django.utils import timezone
 
 from analysis.engine import facts as codec
+from analysis.engine.codebase import is_measured
 from analysis.engine.facts import FileFacts
 from analysis.engine.version import facts_version
 from analysis.git.blobs import BlobReader
 from analysis.models import BlobFacts
 from analysis.parsing import BlobToParse, parse_blobs
-from analysis.source_tree import FactsKey
+from analysis.source_tree import FactsKey, SourceTree
 
 READ_AT_ONCE = 500
 WRITE_AT_ONCE = 200
@@ -33,6 +34,12 @@ def collect_facts(
         facts[key] = found
         on_progress(len(facts), len(wanted))
     return facts, known
+
+
+def count_known(tree: SourceTree, facts: Mapping[FactsKey, FileFacts], known: Collection[FactsKey]) -> int:
+    """How many analysed files of a tree did not have to be parsed."""
+    keys = ((path, (item.blob, item.language)) for path, item in tree.blobs.items())
+    return sum(key in known for path, key in keys if is_measured(path, facts[key]))
 
 
 def store_missing_facts(todo: Collection[BlobToParse], *, git_dir: Path, workers: int) -> None:

@@ -1,23 +1,9 @@
 """Which policy judges a repository: the one set through the API, else its own file, else the defaults of its stack."""
 
-from collections.abc import Mapping
-from pathlib import Path
-
-from analysis.engine.facts import FileFacts
 from analysis.engine.policy import Policy, Stack
 from analysis.engine.policy_file import PolicyInvalid, default_policy, parse_policy
-from analysis.git.blobs import BlobReader
 from analysis.models import Repository, ScanInputs, StoredPolicy
-from analysis.source_tree import PolicyInForce, policy_of_file
-
-
-def own_policy(*, policy_blob: str | None, git_dir: Path, files: Mapping[str, FileFacts]) -> PolicyInForce:
-    """What the repository itself says: its own file, else the defaults of its stack."""
-    content = None
-    if policy_blob is not None:
-        with BlobReader(git_dir) as blobs:
-            content = blobs.read(policy_blob)
-    return policy_of_file(content, files)
+from analysis.source_tree import PolicyInForce
 
 
 def in_force(repository: Repository, own: PolicyInForce) -> PolicyInForce:

@@ -2,11 +2,13 @@
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from accounts.models import User
+from analysis.codehosts.facts import HostedRepository
 from analysis.git.address import check_address
 from analysis.git.errors import AddressRefused
-from analysis.models import Platform, Repository
+from analysis.models import Installation, Platform, Repository
 from analysis.services.git_limits import git_limits
 from analysis.services.runs import request_run
 from config.background import nudge
@@ -27,8 +29,6 @@ def connect_repository(
     platform: Platform,
     clone_url: str = "",
     default_branch: str = "",
-    external_id: str = "",
-    installation_id: str = "",
     connected_by: User | None = None,
 ) -> Repository:
     """Connect a repository and queue its first scan.
@@ -37,26 +37,67 @@ def connect_repository(
     """
     clone_url = clone_url or default_clone_url(platform, full_name)
     refuse_address(clone_url)
-    with transaction.atomic():
-        require_room_for_repository(organization)
-        try:
-            with transaction.atomic():
-                repository = Repository.objects.create(
-                    organization=organization,
-                    full_name=full_name,
-                    platform=platform,
-                    clone_url=clone_url,
-                    default_branch=default_branch,
-                    external_id=external_id,
-                    installation_id=installation_id,
-                )
-        except IntegrityError as error:
-            raise AlreadyConnected from error
-        record(organization=organization, actor=connected_by, action="repository.connected", subject=full_name)
-        run = request_run(repository=repository, requested_by=connected_by)
-        repository.first_run = run
-        repository.save(update_fields=["first_run"])
+    repository = Repository(
+        organization=organization,
+        full_name=full_name,
+        platform=platform,
+        clone_url=clone_url,
+        default_branch=default_branch,
+    )
+    _go_by_installation(repository)
+    return _connected(repository, connected_by)
+
+
+@transaction.atomic
+def connect_installed_repository(*, organization: Organization, hosted: HostedRepository) -> Repository:
+    """Connect a repository that an installation of the organization brings; one that is there goes by it from now on.
+
+    NotAllowed at the plan's maxRepos. The address is the host's own; each fetch checks it before it connects.
+    """
+    known = Q(external_id=hosted.external_id) | Q(external_id="", full_name__iexact=hosted.full_name)
+    repository = Repository.objects.filter(known, organization=organization, platform=hosted.platform).first()
+    if repository:
+        repository.external_id, repository.installation_id = hosted.external_id, hosted.installation_id
+        repository.save(update_fields=["external_id", "installation_id"])
+        return repository
+    return _connected(
+        Repository(
+            organization=organization,
+            full_name=hosted.full_name,
+            platform=hosted.platform,
+            clone_url=hosted.clone_url or default_clone_url(hosted.platform, hosted.full_name),
+            default_branch=hosted.default_branch,
+            external_id=hosted.external_id,
+            installation_id=hosted.installation_id,
+            came_by_installation=True,
+        )
+    )
+
+
+@transaction.atomic
+def _connected(repository: Repository, connected_by: User | None = None) -> Repository:
+    organization, full_name = repository.organization, repository.full_name
+    require_room_for_repository(organization)
+    try:
+        with transaction.atomic():
+            repository.save(force_insert=True)
+    except IntegrityError as error:
+        raise AlreadyConnected from error
+    record(organization=organization, actor=connected_by, action="repository.connected", subject=full_name)
+    repository.first_run = request_run(repository=repository, requested_by=connected_by)
+    repository.save(update_fields=["first_run"])
     return repository
+
+
+def _go_by_installation(repository: Repository) -> None:
+    """Where an installation of the organization holds the repository, its events and rights count from now on."""
+    name = repository.full_name.lower()
+    for installation in Installation.objects.filter(
+        organization=repository.organization, platform=repository.platform, is_deleted=False
+    ):
+        for external_id, held in installation.repositories.items():
+            if held["isHeld"] and held["fullName"].lower() == name:
+                repository.external_id, repository.installation_id = external_id, installation.external_id
 
 
 @transaction.atomic

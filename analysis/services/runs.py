@@ -14,11 +14,14 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import User
-from analysis.models import Repository, Run, RunKind, RunStatus
+from analysis.models import PullRequest, Repository, Run, RunKind, RunStatus
+from analysis.services import publishing
+from analysis.services.verdicts import store_unjudged
 from config.background import nudge
 
 MOST_ATTEMPTS = 3
 CANDIDATES_AT_ONCE = 50
+INTERRUPTED = "The analysis was interrupted three times; start it again or report the repository to support."
 
 
 class LeaseLost(Exception):
@@ -80,8 +83,12 @@ def lock_my_run(run: Run) -> Run:
     return locked
 
 
+@transaction.atomic
 def end_run(run: Run, status: RunStatus, *, error: str = "", now: datetime | None = None) -> bool:
-    """Put the run into a final state, once; False when it is no longer ours."""
+    """Put the run into a final state, once; False when it is no longer ours.
+
+    A pull request whose run ends without a verdict is told why: nothing waits for a result that never comes.
+    """
     changes = {"progress": 100} if status == RunStatus.SUCCEEDED else {}
     ended = _mine(run).update(
         status=status,
@@ -93,8 +100,22 @@ def end_run(run: Run, status: RunStatus, *, error: str = "", now: datetime | Non
         **changes,
     )
     if ended:
+        _tell_unjudged(run, status, error)
         nudge_workers()
     return bool(ended)
+
+
+@transaction.atomic
+def cancel_queued(pull_request: PullRequest, *, reason: str) -> None:
+    """Take back the queued analysis of a pull request, if there is one. `reason` is a sentence for people."""
+    run = pull_request.runs.filter(status=RunStatus.QUEUED).select_related("repository", "pull_request").first()
+    if run is None:
+        return
+    taken_back = Run.objects.filter(pk=run.pk, status=RunStatus.QUEUED).update(
+        status=RunStatus.CANCELLED, error=reason, finished_at=timezone.now()
+    )
+    if taken_back:
+        publishing.announce_unjudged(run, reason)
 
 
 def give_back(run: Run) -> None:
@@ -104,22 +125,22 @@ def give_back(run: Run) -> None:
 
 def fail_exhausted_runs(*, now: datetime) -> int:
     """End the runs that were lost for the last time."""
-    return (
-        Run.objects.abandoned(now)
-        .filter(attempts__gte=MOST_ATTEMPTS)
-        .update(
-            status=RunStatus.FAILED,
-            error="The analysis was interrupted three times; start it again or report the repository to support.",
-            finished_at=now,
-            lease=None,
-            lease_until=None,
-        )
-    )
+    lost = Run.objects.abandoned(now).filter(attempts__gte=MOST_ATTEMPTS).select_related("repository", "pull_request")
+    return sum(end_run(run, RunStatus.FAILED, error=INTERRUPTED, now=now) for run in lost)
 
 
 def is_work_waiting(*, now: datetime) -> bool:
     """Whether a worker that asks now would be given a run."""
     return _candidates(now).exists()
+
+
+def _tell_unjudged(run: Run, status: RunStatus, reason: str) -> None:
+    if run.pull_request_id is None or status == RunStatus.SUCCEEDED:
+        return
+    if status == RunStatus.CANCELLED:
+        publishing.announce_unjudged(run, reason)
+    else:
+        store_unjudged(run, reason)
 
 
 def _mine(run: Run) -> QuerySet[Run]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from analysis.engine.codebase import is_measured
 from analysis.engine.evaluate import evaluate
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph import architecture_graph
@@ -25,16 +24,17 @@ from analysis.git.errors import EmptyRepository, GitError
 from analysis.git.folder import is_shallow
 from analysis.git.history import read_history
 from analysis.git.tree import changed_entries, list_tree
+from analysis.local_scan import policy_at
 from analysis.models import Repository, Run, ScanReport
 from analysis.services import runs
 from analysis.services.clones import clones_folder
-from analysis.services.facts import collect_facts
+from analysis.services.facts import collect_facts, count_known
 from analysis.services.git_limits import git_limits
 from analysis.services.inputs import inputs_of
 from analysis.services.past import fill_past
-from analysis.services.policies import in_force, own_policy
+from analysis.services.policies import in_force
 from analysis.services.results import Scanned, store_results
-from analysis.source_tree import FactsKey, PolicyInForce, SourceTree, source_tree
+from analysis.source_tree import PolicyInForce, SourceTree, source_tree
 
 # Where each phase begins on the scale from 0 to 100; parsing and the past move inside their own stretch.
 CLONING, LISTING, PARSING, EVALUATING, STORING, PAST, DONE = 1, 10, 12, 70, 80, 85, 100
@@ -49,14 +49,8 @@ class Checkout:
     sha: str
     tree: SourceTree
     files: Mapping[str, FileFacts]
-    from_cache: frozenset[FactsKey]
+    files_from_cache: int  # analysed files that did not have to be parsed
     notes: tuple[str, ...]
-
-    @property
-    def files_from_cache(self) -> int:
-        """How many analysed files did not have to be parsed."""
-        blobs = (self.tree.blobs[path] for path, facts in self.files.items() if is_measured(path, facts))
-        return sum((item.blob, item.language) in self.from_cache for item in blobs)
 
 
 def scan(run: Run) -> None:
@@ -68,7 +62,7 @@ def scan(run: Run) -> None:
     checkout = _read(run, repository.folder, clone.head_sha)
     history = read_past(checkout.folder, checkout.sha, today)
     runs.report_progress(run, phase="evaluating", progress=EVALUATING)
-    own = own_policy(policy_blob=checkout.tree.policy_blob, git_dir=checkout.folder, files=checkout.files)
+    own = policy_at(checkout.folder, checkout.tree.policy_blob, checkout.files)
     policy = in_force(repository, own)
     _judge_and_store(run, repository, checkout, history, own, policy, today)
     fill_past(
@@ -153,7 +147,12 @@ def _read(run: Run, folder: Path, sha: str) -> Checkout:
     if is_shallow(folder):
         notes.append("The clone is shallow: churn, hotspots and trends know only part of the history.")
     return Checkout(
-        folder=folder, sha=sha, tree=tree, files=tree.with_facts(facts), from_cache=known, notes=tuple(notes)
+        folder=folder,
+        sha=sha,
+        tree=tree,
+        files=tree.with_facts(facts),
+        files_from_cache=count_known(tree, facts, known),
+        notes=tuple(notes),
     )
 
 

@@ -169,8 +169,8 @@ class TestChange:
 
         gate = json.loads(done.stdout)["gate"]
         assert done.returncode == 1
-        assert (gate["result"], gate["introduced"], gate["resolved"]) == ("fail", 1, 0)
-        assert gate["fired"][0]["metric"] == "new_runtime_risk"
+        assert (gate["result"], gate["introducedTotal"], gate["resolvedTotal"]) == ("fail", 1, 0)
+        assert gate["gates"][0]["metric"] == "new_runtime_risk"
 
     def test_without_gate_the_exit_status_is_zero(self, change: GitRepository, tmp_path: Path) -> None:
         done = scan(str(change.folder), "--base", "main", tmp_path=tmp_path)
@@ -188,7 +188,7 @@ class TestChange:
 
         gate = json.loads(done.stdout)["gate"]
         assert done.returncode == 0
-        assert (gate["result"], gate["introduced"], gate["resolved"]) == ("pass", 0, 1)
+        assert (gate["result"], gate["introducedTotal"], gate["resolvedTotal"]) == ("pass", 0, 1)
         assert gate["score"] < 0
 
     def test_a_base_without_common_history_ends_with_a_sentence(self, shop: GitRepository, tmp_path: Path) -> None:

@@ -105,4 +105,4 @@ class TestFacts:
         assert all(fact.installation_id and fact.account for fact in facts)
         assert any(fact.added for fact in facts)
         assert any(fact.removed for fact in facts)
-        assert all(not fact.added for fact in facts if fact.is_gone)
+        assert all(not fact.added for fact in facts if fact.is_deleted)

@@ -137,11 +137,11 @@ def branch_of(ref: str) -> str:
 
 
 def instant(value: Any) -> datetime | None:
-    """An ISO 8601 string or Unix seconds as an aware datetime; None for anything else."""
+    """An ISO 8601 string, `UTC` at its end included, or Unix seconds as an aware datetime; None for anything else."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
-        parsed = datetime.fromisoformat(value) if isinstance(value, str) else None
+        parsed = datetime.fromisoformat(value.removesuffix(" UTC")) if isinstance(value, str) else None
     except (ValueError, OverflowError, OSError):
         return None
     return parsed.replace(tzinfo=UTC) if parsed and parsed.tzinfo is None else parsed

@@ -2,12 +2,23 @@
 
 import hmac
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 
-from analysis.codehosts.facts import HostedRepository, InstallationFact, PullRequestFact, PushFact
+from analysis.codehosts.facts import (
+    HostedRepository,
+    InstallationFact,
+    PullRequestFact,
+    PushFact,
+    RepositoryFact,
+)
 from analysis.models import Platform
+from analysis.services.hosted_repositories import apply_repository
+from analysis.services.installations import apply_installation
+from analysis.services.pull_requests import apply_pull_request
+from analysis.services.pushes import apply_push
 from webhooks.models import SourceName
 from webhooks.sources.base import (
     MEBIBYTE,
@@ -15,6 +26,7 @@ from webhooks.sources.base import (
     Delivery,
     Envelope,
     Fact,
+    Handler,
     Source,
     at,
     branch_of,
@@ -43,8 +55,17 @@ def describe(delivery: Delivery, payload: Mapping[str, Any]) -> Envelope:
         event_id=event_id,
         type=event_type(event, payload.get("action")),
         subject=_subject(payload) or event_id,
-        occurred_at=instant(at(payload, "pull_request", "updated_at")),
+        occurred_at=_occurred_at(payload),
     )
+
+
+def _occurred_at(payload: Mapping[str, Any]) -> datetime | None:
+    """The host's time of the change; None where the event carries none, as that of an installation's repositories."""
+    if "pull_request" in payload:
+        return instant(at(payload, "pull_request", "updated_at"))
+    if "ref" in payload:
+        return instant(at(payload, "repository", "pushed_at"))
+    return None
 
 
 def _subject(payload: Mapping[str, Any]) -> str:
@@ -53,6 +74,8 @@ def _subject(payload: Mapping[str, Any]) -> str:
         return plain(f"repository {repository} pull request {number}")
     if ref := at(payload, "ref"):
         return plain(f"repository {repository} ref {ref}")
+    if repository and at(payload, "action"):
+        return plain(f"repository {repository}")
     return plain(f"installation {installation}") if installation else ""
 
 
@@ -86,19 +109,30 @@ def push_fact(fact: Fact) -> PushFact:
     )
 
 
+def repository_fact(fact: Fact) -> RepositoryFact:
+    """The payload of a `repository` event."""
+    return RepositoryFact(
+        repository=_repository(fact.payload),
+        occurred_at=fact.occurred_at,
+        is_deleted=at(fact.payload, "action") == "deleted",
+    )
+
+
 def installation_fact(fact: Fact) -> InstallationFact:
     """The payload of an `installation` or `installation_repositories` event."""
     payload, action = fact.payload, at(fact.payload, "action")
-    is_gone = action in ("deleted", "suspend")
+    is_deleted = action == "deleted"
     listed = at(payload, "repositories") or []
     return InstallationFact(
         platform=Platform.CODEHOST1,
         occurred_at=fact.occurred_at,
         installation_id=required(payload, "installation", "id"),
         account=str(at(payload, "installation", "account", "login") or ""),
-        is_gone=is_gone,
-        added=_listed(payload, at(payload, "repositories_added") or ([] if is_gone else listed)),
-        removed=_listed(payload, at(payload, "repositories_removed") or (listed if is_gone else [])),
+        installer_id=str(at(payload, "sender", "id") or ""),
+        is_deleted=is_deleted,
+        is_suspended=action == "suspend" or bool(at(payload, "installation", "suspended_at")),
+        added=_listed(payload, at(payload, "repositories_added") or ([] if is_deleted else listed)),
+        removed=_listed(payload, at(payload, "repositories_removed") or (listed if is_deleted else [])),
     )
 
 
@@ -118,12 +152,38 @@ def _hosted(payload: Mapping[str, Any], repository: Any) -> HostedRepository:
         clone_url=str(at(repository, "clone_url") or ""),
         default_branch=str(at(repository, "default_branch") or ""),
         installation_id=str(at(payload, "installation", "id") or ""),
+        is_private=bool(at(repository, "private")),
     )
 
 
+PULL_REQUEST = Handler(read=pull_request_fact, apply=apply_pull_request)
+INSTALLATION = Handler(read=installation_fact, apply=apply_installation)
+REPOSITORY = Handler(read=repository_fact, apply=apply_repository)
 CODEHOST1 = Source(
     name=SourceName.CODEHOST1,
     largest_body_bytes=25 * MEBIBYTE,
     verify=verify,
     describe=describe,
+    handlers={
+        "pull_request.opened": PULL_REQUEST,
+        "pull_request.reopened": PULL_REQUEST,
+        "pull_request.synchronize": PULL_REQUEST,
+        "pull_request.edited": PULL_REQUEST,
+        "pull_request.ready_for_review": PULL_REQUEST,
+        "pull_request.converted_to_draft": PULL_REQUEST,
+        "pull_request.closed": PULL_REQUEST,
+        "push": Handler(read=push_fact, apply=apply_push),
+        "installation.created": INSTALLATION,
+        "installation.deleted": INSTALLATION,
+        "installation.suspend": INSTALLATION,
+        "installation.unsuspend": INSTALLATION,
+        "installation_repositories.added": INSTALLATION,
+        "installation_repositories.removed": INSTALLATION,
+        "repository.renamed": REPOSITORY,
+        "repository.transferred": REPOSITORY,
+        "repository.edited": REPOSITORY,
+        "repository.privatized": REPOSITORY,
+        "repository.deleted": REPOSITORY,
+        "ping": Handler(read=lambda fact: fact, apply=lambda fact: None),
+    },
 )

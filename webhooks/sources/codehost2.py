@@ -8,6 +8,8 @@ from django.conf import settings
 
 from analysis.codehosts.facts import HostedRepository, PullRequestFact, PushFact
 from analysis.models import Platform
+from analysis.services.pull_requests import apply_pull_request
+from analysis.services.pushes import apply_push
 from webhooks.models import SourceName
 from webhooks.sources.base import (
     MEBIBYTE,
@@ -15,6 +17,7 @@ from webhooks.sources.base import (
     Delivery,
     Envelope,
     Fact,
+    Handler,
     Source,
     at,
     branch_of,
@@ -96,9 +99,18 @@ def _repository(payload: Mapping[str, Any]) -> HostedRepository:
     )
 
 
+MERGE_REQUEST = Handler(read=merge_request_fact, apply=apply_pull_request)
 CODEHOST2 = Source(
     name=SourceName.CODEHOST2,
     largest_body_bytes=25 * MEBIBYTE,
     verify=verify,
     describe=describe,
+    handlers={
+        "Merge Request Hook.open": MERGE_REQUEST,
+        "Merge Request Hook.reopen": MERGE_REQUEST,
+        "Merge Request Hook.update": MERGE_REQUEST,
+        "Merge Request Hook.merge": MERGE_REQUEST,
+        "Merge Request Hook.close": MERGE_REQUEST,
+        "Push Hook": Handler(read=push_fact, apply=apply_push),
+    },
 )

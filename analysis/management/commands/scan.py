@@ -20,10 +20,10 @@ from analysis.engine.rulebook import explain
 from analysis.engine.rules import all_rules
 from analysis.exports.scans import sarif_of_scan
 from analysis.git.errors import GitError
-from analysis.local_change import judge_change, judge_state
+from analysis.local_change import judge_local_change, judge_state
 from analysis.local_scan import Scan, open_repository, scan_commit, scan_folder
 from analysis.services.git_limits import git_limits
-from analysis.shapes import scan_shape
+from analysis.shapes import gate_shape, scan_shape, verdict_shape
 from analysis.terminal import WIDTH, print_report, print_rule, print_rules, print_verdict
 
 BLOCKED, FAILED = 1, 2
@@ -62,16 +62,17 @@ class Command(BaseCommand):
             return
         started = time.monotonic()
         try:
-            scanned, verdict = self._judged(options)
+            scanned, verdict, gate = self._judged(options)
         except GitError as refusal:
             raise CommandError(str(refusal), returncode=FAILED) from refusal
         finally:
             gc.enable()
-        _print(scanned, verdict, options, seconds=time.monotonic() - started)
+        _print(scanned, verdict, gate, options, seconds=time.monotonic() - started)
         if options["gate"] and verdict and verdict.result == "fail":
             sys.exit(BLOCKED)
 
-    def _judged(self, options: dict[str, Any]) -> tuple[Scan, Verdict | None]:
+    def _judged(self, options: dict[str, Any]) -> tuple[Scan, Verdict | None, dict[str, Any] | None]:
+        """The scan, and what the gates say of it, also as JSON."""
         today = options["date"] or timezone.now().date()
         with _progress() as progress, open_repository(options["path"], git_limits()) as git_dir:
             task = progress.add_task("reading", total=None)
@@ -87,17 +88,21 @@ class Command(BaseCommand):
                     )
                 scanned = scan_folder(Path(options["path"]), **how)
             elif options["base"]:
-                change = judge_change(git_dir, base=options["base"], head=options["revision"], **how)
-                return change.head, change.verdict
+                scanned, change = judge_local_change(git_dir, base=options["base"], head=options["revision"], **how)
+                gate = gate_shape(change.verdict) | verdict_shape(change, scanned.notes)
+                return scanned, change.verdict, gate
             else:
                 scanned = scan_commit(git_dir, options["revision"], **how)
-        return scanned, judge_state(scanned) if options["gate"] else None
+        verdict = judge_state(scanned) if options["gate"] else None
+        return scanned, verdict, gate_shape(verdict) if verdict else None
 
 
-def _print(scanned: Scan, verdict: Verdict | None, options: dict[str, Any], *, seconds: float) -> None:
+def _print(
+    scanned: Scan, verdict: Verdict | None, gate: dict[str, Any] | None, options: dict[str, Any], *, seconds: float
+) -> None:
     of_change = bool(options["base"])
     if options["json"]:
-        shape = scan_shape(scanned, verdict, change_only=of_change)
+        shape = scan_shape(scanned, gate, verdict.findings if verdict and of_change else None)
         sys.stdout.buffer.write(orjson.dumps(shape, option=orjson.OPT_INDENT_2) + b"\n")
     elif options["sarif"]:
         sys.stdout.buffer.writelines(sarif_of_scan(scanned, verdict if of_change else None))

@@ -1,0 +1,162 @@
+"""A change from its merge base to its head (rules.md 8.6), read from git and judged by the policy of the base branch.
+
+The server and `manage.py scan --base` both judge here, so that they say the same of the same commits. No Django.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+import orjson
+
+from analysis.engine.changes import ChangedFiles
+from analysis.engine.codebase import MEASURED
+from analysis.engine.evaluate import report_of
+from analysis.engine.evaluator import Evaluator
+from analysis.engine.facts import FileFacts
+from analysis.engine.gates import Verdict, compare, judge
+from analysis.engine.history import History
+from analysis.engine.languages import FileKind, kind_of, language_of
+from analysis.engine.metrics.churn import WINDOW_DAYS
+from analysis.engine.policy import Exemption, Policy
+from analysis.engine.policy_file import PolicyInvalid, load_policy, to_mapping
+from analysis.engine.report import Report
+from analysis.engine.version import engine_version
+from analysis.git.blobs import BlobReader
+from analysis.git.errors import UnknownRevision
+from analysis.git.history import read_history
+from analysis.git.limits import DEFAULT_LIMITS, GitLimits
+from analysis.git.records import Change as FileChange
+from analysis.git.tree import added_lines, changed_entries, files_at, list_tree, merge_base, tree_hash
+from analysis.source_tree import POLICY_FILES, FactsKey, SourceTree, policy_blob_of, source_tree, tree_after
+
+CLOCK_SLACK = timedelta(days=7)  # a commit may be dated after the day on which it is judged
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Two commits and what lies between them. `base_sha` is where the base branch stands, whose policy decides."""
+
+    folder: Path
+    base_sha: str
+    merge_base: str
+    head_sha: str
+    before: SourceTree
+    after: SourceTree
+    files: ChangedFiles
+    policy_blob: str | None
+    tree_hashes: tuple[str, str]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedChange:
+    """The verdict, the state after the change, and what was measured. `hash` names all that the verdict follows from
+    but the day and the history, which move churn and let exceptions expire."""
+
+    change: Change
+    verdict: Verdict
+    metrics: Mapping[str, float]
+    before: Report
+    after: Report
+    hash: str
+
+
+def read_change(folder: Path, *, base: str, head: str, limits: GitLimits = DEFAULT_LIMITS) -> Change:
+    """The change between two commits, given by their hashes. UnknownRevision when they share no history."""
+    start = merge_base(folder, base, head, limits=limits)
+    if start is None:
+        raise UnknownRevision("Base and head share no history; name a base that the change grew from.")
+    listed = list_tree(folder, start, limits=limits)
+    before = source_tree(listed.entries)
+    changes = changed_entries(folder, start, head, limits=limits)
+    after = tree_after(before, changes)
+    lines = added_lines(folder, start, head, limits=limits).per_file
+    return Change(
+        folder=folder,
+        base_sha=base,
+        merge_base=start,
+        head_sha=head,
+        before=before,
+        after=after,
+        files=changed_files(changes, lines, exceptions_added(folder, before.policy_blob, after.policy_blob)),
+        policy_blob=policy_blob_of(files_at(folder, base, POLICY_FILES, limits=limits)),
+        tree_hashes=(tree_hash(folder, start, limits=limits), tree_hash(folder, head, limits=limits)),
+        notes=tuple(listed.notes),
+    )
+
+
+def recent_past(folder: Path, head: str, today: date, *, limits: GitLimits = DEFAULT_LIMITS) -> History:
+    """The commits that churn can count today: what a verdict knows of the past."""
+    since = today - timedelta(days=WINDOW_DAYS) - CLOCK_SLACK
+    return History.of(read_history(folder, head, since_day=since, limits=limits))
+
+
+def judge_change(
+    change: Change, facts: Mapping[FactsKey, FileFacts], *, policy: Policy, history: History, today: date
+) -> JudgedChange:
+    """Judge both sides by one policy. One evaluator does both, so the second costs what the change touches."""
+    evaluator = Evaluator(policy)
+    evaluator.judge(change.before.with_facts(facts), history, today)
+    before = report_of(evaluator)
+    evaluator.judge(change.after.with_facts(facts), history, today, aliases=change.files.renamed)
+    after = report_of(evaluator)
+    delta = compare(before, after, change.files)
+    return JudgedChange(
+        change=change,
+        verdict=judge(delta, policy),
+        metrics=delta.metrics,
+        before=before,
+        after=after,
+        hash=verdict_hash(change.tree_hashes, policy),
+    )
+
+
+def verdict_hash(trees: Sequence[str], policy: Policy) -> str:
+    """SHA-256 over both trees, the engine with its rules, and the policy, as 64 hexadecimal digits."""
+    parts = [*trees, engine_version(), orjson.dumps(to_mapping(policy), option=orjson.OPT_SORT_KEYS).decode()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def changed_files(changes: Sequence[FileChange], lines: Mapping[str, int], exceptions_added: int = 0) -> ChangedFiles:
+    """The changes of analysed files in the engine's words; `lines` are the added plus deleted ones of each file."""
+    added, modified, deleted = set(), set(), set()
+    renamed = {}
+    for change in changes:
+        if not _is_analysed(change.path):
+            continue
+        if change.old_path and change.new_path and change.old_path != change.new_path:
+            renamed[change.new_path] = change.old_path
+        elif change.old_path and change.new_path:
+            modified.add(change.new_path)
+        elif change.new_path:
+            added.add(change.new_path)
+        elif change.old_path:
+            deleted.add(change.old_path)
+    changed_lines = sum(count for path, count in lines.items() if _is_analysed(path))
+    return ChangedFiles(
+        frozenset(added), frozenset(modified), frozenset(deleted), renamed, changed_lines, exceptions_added
+    )
+
+
+def exceptions_added(folder: Path, before: str | None, after: str | None) -> int:
+    """How many exceptions the policy file has after the change that it had not before."""
+    if after is None or before == after:
+        return 0
+    with BlobReader(folder) as blobs:
+        added = Counter(_exemptions(blobs, after)) - Counter(_exemptions(blobs, before))
+    return added.total()
+
+
+def _exemptions(blobs: BlobReader, blob: str | None) -> tuple[Exemption, ...]:
+    try:
+        return load_policy((blob and blobs.read(blob)) or b"").exemptions
+    except PolicyInvalid:  # a policy that cannot be read excuses nothing
+        return ()
+
+
+def _is_analysed(path: str) -> bool:
+    return kind_of(path) is not FileKind.VENDORED and language_of(path) in MEASURED

@@ -1,0 +1,142 @@
+"""The analysis of a pull request: fetch its head and base, judge what lies between them, store the verdict.
+
+Runs inside the child process of a claimed run, within PR_ANALYSIS_TIMEOUT.
+"""
+
+import time
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from analysis.changes import Change, JudgedChange, judge_change, read_change, recent_past
+from analysis.git.clone import MirrorResult, mirror
+from analysis.git.errors import UnknownRevision
+from analysis.git.naming import is_branch_name
+from analysis.git.tree import has_commit, merge_base
+from analysis.local_scan import policy_at
+from analysis.models import Platform, PullRequest, Run, RunStatus
+from analysis.services import runs
+from analysis.services.clones import clones_folder
+from analysis.services.facts import collect_facts, count_known
+from analysis.services.git_limits import git_limits
+from analysis.services.policies import in_force
+from analysis.services.pull_requests import CLOSED, DRAFTED, request_judgement
+from analysis.services.verdicts import store_verdict
+
+# The ref under which each host offers the head of a pull request, also of one from a fork.
+HEAD_REFS = {Platform.CODEHOST1: "refs/pull/{number}/head", Platform.CODEHOST2: "refs/merge-requests/{number}/head"}
+
+
+def judge_pull_request(run: Run) -> None:
+    """Judge the run's commit and end the run. GitError with a sentence when its commits cannot be read."""
+    pull_request = PullRequest.objects.select_related("repository").get(runs=run)
+    if not pull_request.is_open or pull_request.is_draft:
+        runs.end_run(run, RunStatus.CANCELLED, error=DRAFTED if pull_request.is_open else CLOSED)
+        return
+    fetched = _fetch(run, pull_request)
+    head = _head(run, pull_request, fetched)
+    if head != run.commit_sha:
+        _follow(run, pull_request, head)
+        return
+    runs.report_progress(run, phase="comparing", progress=20)
+    base = _base(pull_request, fetched, head)
+    change = read_change(pull_request.repository.folder, base=base, head=head, limits=git_limits())
+    _store(run, *_judge(run, pull_request, change))
+
+
+def _fetch(run: Run, pull_request: PullRequest) -> MirrorResult:
+    """Bring the base branch and the head into the clone."""
+    runs.report_progress(run, phase="cloning", progress=1)
+    clones_folder()
+    repository = pull_request.repository
+    seconds = settings.PR_ANALYSIS_TIMEOUT.total_seconds()
+    return mirror(
+        repository.clone_url,
+        repository.folder,
+        branch=pull_request.base_branch,
+        limits=git_limits(),
+        deadline=time.monotonic() + seconds,
+        extra_refs=_head_refs(pull_request),
+    )
+
+
+def _head_refs(pull_request: PullRequest) -> list[str]:
+    """Where the head may be found: the host's own ref of the pull request, and the branch unless it is a fork's."""
+    refs = [_host_ref(pull_request)]
+    is_own = pull_request.head_full_name.lower() == pull_request.repository.full_name.lower()
+    if is_own and is_branch_name(pull_request.head_ref):
+        refs.append(f"refs/heads/{pull_request.head_ref}")
+    return refs
+
+
+def _host_ref(pull_request: PullRequest) -> str:
+    return HEAD_REFS[Platform(pull_request.repository.platform)].format(number=pull_request.number)
+
+
+def _head(run: Run, pull_request: PullRequest, fetched: MirrorResult) -> str:
+    """The run's commit, or the one that the host has in its place after a forced push. UnknownRevision without either.
+
+    The host may be a moment behind its own events: a head that was judged before is no news.
+    """
+    if has_commit(pull_request.repository.folder, run.commit_sha):
+        return run.commit_sha
+    offered = (fetched.refs.get(ref) for ref in _head_refs(pull_request))
+    news = next((sha for sha in offered if sha and sha != pull_request.judged_sha), None)
+    if news is None:
+        raise UnknownRevision(f"The commit {run.commit_sha[:12]} is not at the code host; push the branch again.")
+    return news
+
+
+def _follow(run: Run, pull_request: PullRequest, head: str) -> None:
+    """Let the analysis of the commit that the host has follow this run."""
+    with transaction.atomic():
+        known = PullRequest.objects.select_for_update(of=("self",)).select_related("repository__organization__plan")
+        pull_request = known.get(pk=pull_request.pk)
+        reason = f"The branch was pushed with force and stands at {head[:12]} now; see the result there."
+        if not runs.end_run(run, RunStatus.CANCELLED, error=reason):
+            raise runs.LeaseLost
+        if pull_request.head_sha == run.commit_sha:
+            pull_request.head_sha = head
+            pull_request.save(update_fields=["head_sha"])
+            request_judgement(pull_request)
+
+
+def _base(pull_request: PullRequest, fetched: MirrorResult, head: str) -> str:
+    """Where the base branch stands; where the event said it stood when the head has been merged there since."""
+    folder, limits = pull_request.repository.folder, git_limits()
+    if fetched.head_sha is None:
+        raise UnknownRevision(f"The base branch {pull_request.base_branch} has no commits; choose another base.")
+    told = pull_request.base_sha
+    is_merged = merge_base(folder, fetched.head_sha, head, limits=limits) == head
+    return told if is_merged and told and has_commit(folder, told) else fetched.head_sha
+
+
+def _judge(run: Run, pull_request: PullRequest, change: Change) -> tuple[JudgedChange, tuple[str, ...]]:
+    """The verdict, and the notes of everything on the way to it."""
+    todo = {(item.blob, item.language): item for tree in (change.before, change.after) for item in tree.to_parse}
+    facts, known = collect_facts(
+        list(todo.values()), git_dir=change.folder, workers=settings.WORKER_CONCURRENCY, on_progress=lambda *_: None
+    )
+    runs.report_progress(run, phase="evaluating", progress=50)
+    today = timezone.now().date()
+    own = policy_at(change.folder, change.policy_blob, change.before.with_facts(facts))
+    policy = in_force(pull_request.repository, own)
+    history = recent_past(change.folder, change.merge_base, today, limits=git_limits())
+    judged = judge_change(change, facts, policy=policy.policy, history=history, today=today)
+    runs.report_progress(
+        run,
+        phase="storing",
+        progress=90,
+        files_analyzed=judged.after.files_analyzed,
+        files_from_cache=count_known(change.after, facts, known),
+    )
+    return judged, (*change.notes, *policy.notes, *judged.after.notes)
+
+
+def _store(run: Run, judged: JudgedChange, notes: tuple[str, ...]) -> None:
+    with transaction.atomic():
+        PullRequest.objects.select_for_update(of=("self",)).get(runs=run)
+        runs.lock_my_run(run)
+        store_verdict(run, judged, notes)
+        runs.end_run(run, RunStatus.SUCCEEDED)
