@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from analysis.engine.extract.scopes import LoopDraft, Scope
     from analysis.engine.extract.source import SourceFile
 
-STRUCTURE, BOOLEANS, IMPORTS, COMMENTS, WATCHED = range(5)  # streams of nodes, one per pattern of the query
+CALLS, STRUCTURE, BOOLEANS, IMPORTS, COMMENTS, WATCHED = range(6)  # streams of nodes, one per pattern of the query
 
 
 class Imported(NamedTuple):
@@ -83,16 +83,18 @@ class Dialect(ABC):
     @cached_property
     def query(self) -> Query:
         """One pattern per stream, each of single nodes, so that every stream arrives in document order and
-        the tree is walked once. Without text predicates: they would be evaluated for every node."""
-        known = tuple(each for each in self.events if self.kind_id(each) is not None)
-        patterns = (_any(known), f"[{self.booleans}] @n", _any(self.imports), _any(self.comments))
-        watched = (_any(self.watched),) if self.watched else ()
-        return Query(self.language, "\n".join((*patterns, *watched)))
+        the tree is walked once. Without text predicates: they would be evaluated for every node. A watched node that
+        stands in the structure or is a comment is not brought twice."""
+        calls = tuple(each for each, event in self.events.items() if event == "call")
+        structure = tuple(each for each in self.events if each not in calls and self.kind_id(each) is not None)
+        watched = tuple(each for each in self.watched if each not in (*structure, *self.comments))
+        patterns = (_any(calls), _any(structure), f"[{self.booleans}] @n", _any(self.imports), _any(self.comments))
+        return Query(self.language, "\n".join((*patterns, *((_any(watched),) if watched else ()))))
 
     @cached_property
     def event_kinds(self) -> tuple[tuple[int, str], ...]:
-        """Kinds of nodes with the method of the walk that each calls."""
-        known = ((self.kind_id(node_type), event) for node_type, event in self.events.items())
+        """Kinds of nodes with the method of the walk that each calls; calls are read apart from it."""
+        known = ((self.kind_id(node_type), event) for node_type, event in self.events.items() if event != "call")
         return tuple((kind, event) for kind, event in known if kind is not None)
 
     @abstractmethod

@@ -1,12 +1,15 @@
 """Who looks at what: looks of the rules and of the extractor itself, by callee and by kind of node."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from tree_sitter import Node
 
 from analysis.engine.extract import orm
+from analysis.engine.extract.calls import Candidate
+from analysis.engine.extract.dialect import COMMENTS, STRUCTURE, WATCHED
 from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
@@ -15,7 +18,6 @@ from analysis.engine.rules.base import Look
 
 logger = logging.getLogger(__name__)
 
-Candidate = tuple[tuple[Look, ...], Node]  # who looks at which node
 Gate = tuple[tuple[Look, ...], Callable[[bytes, int], object] | None]  # looks, and what must match where a node starts
 
 
@@ -31,13 +33,13 @@ def looks_at_calls(language: str) -> dict[str, tuple[Look, ...]]:
     return by_name
 
 
-def watched(nodes: Iterable[Node], file: SourceFile) -> list[Candidate]:
-    """The nodes beside the looks whose gates they pass (see `Watch`)."""
+def watched(streams: Sequence[Iterable[Node]], file: SourceFile) -> list[Candidate]:
+    """The nodes of all streams but the calls, beside the looks whose gates they pass (see `Watch`)."""
     source = file.source
     absent = frozenset(needs for needs in _all_needs(file.language) if not any(map(source.__contains__, needs)))
     by_kind = _gates_by_kind(file.language, absent)
     found: list[Candidate] = []
-    for node in nodes:
+    for node in chain(streams[STRUCTURE], streams[COMMENTS], streams[WATCHED]):
         for looks, starts in by_kind.get(node.kind_id, ()):
             if starts is None or starts(source, node.start_byte):
                 found.append((looks, node))

@@ -1,17 +1,18 @@
 """Source to facts by way of its tree: parse, walk, let the rules look, and put the drafts into facts."""
 
-from tree_sitter import Node
+from itertools import chain
 
 from analysis.engine.extract import orm
 from analysis.engine.extract.blocks import blocks
+from analysis.engine.extract.calls import read_calls
 from analysis.engine.extract.comments import suppressions
-from analysis.engine.extract.dialect import COMMENTS, WATCHED
+from analysis.engine.extract.dialect import CALLS, COMMENTS
 from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.extract.finish import class_facts, function_facts, loop_facts
 from analysis.engine.extract.looks import looks_at_calls, marks_of, watched
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.extract.text import Lines
-from analysis.engine.extract.walk import Walk
+from analysis.engine.extract.walk import Streams, Walk
 from analysis.engine.facts import FileFacts
 
 
@@ -19,11 +20,12 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
     """Facts of a source in one of the parsed languages."""
     file, walk, streams = _walked(source, language, lines)
     dialect = file.dialect
+    candidates = read_calls(streams[CALLS], file, looks_at_calls(language), walk.awaited)
     comments = [(node.start_byte, node.end_byte) for node in streams[COMMENTS]]
     for start, end in comments:
         lines.blank_out(source, start, end)
     functions = function_facts(file)
-    marks = marks_of(walk.candidates + watched(streams[WATCHED], file), file)
+    marks = marks_of(chain(candidates, watched(streams, file)), file)
     orm.join_variables(file)
     reasoned, unreasoned = suppressions(source, lines, comments)
     return FileFacts(
@@ -54,8 +56,8 @@ def parse(source: bytes, language: str) -> SourceFile:
     return _walked(source, language, Lines(source))[0]
 
 
-def _walked(source: bytes, language: str, lines: Lines) -> tuple[SourceFile, Walk, list[list[Node]]]:
+def _walked(source: bytes, language: str, lines: Lines) -> tuple[SourceFile, Walk, Streams]:
     dialect = dialect_of(language)
     file = SourceFile(language, source, dialect.parser.parse(source), lines, dialect)
-    walk = Walk(file, looks_at_calls(language))
+    walk = Walk(file)
     return file, walk, walk.run()

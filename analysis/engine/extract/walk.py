@@ -1,4 +1,4 @@
-"""One pass over the nodes that matter, in document order, with the scopes around them.
+"""One pass over the nodes that make structure, in document order, with the scopes around them.
 
 The query of the dialect brings the nodes; nothing here descends into the tree. Counting follows
 `metrics/complexity.py`.
@@ -6,23 +6,17 @@ The query of the dialect brings the nodes; nothing here descends into the tree. 
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from msgspec import structs
 from tree_sitter import Node, QueryCursor
 
 from analysis.engine.extract.dialect import BOOLEANS, IMPORTS, STRUCTURE, WATCHED, Dialect, Imported
-from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
-from analysis.engine.extract.source import LONGEST_NAME, SourceFile, normalised, plain_name
-from analysis.engine.facts import Class, FunctionFlag, Import, ImportFlag, LoopCall
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Class, FunctionFlag, Import, ImportFlag
 from analysis.engine.metrics.complexity import DEEP, runs
-from analysis.engine.rules.base import Look
 
-LONGEST_CALL = 500  # bytes of a call in a loop that are searched for loop variables
-# Rules ask for parents, and each parent costs a walk from the root: beyond these the file is no work of man, and
-# looking at every call would be quadratic.
-LONGEST_CHAIN = 3_000  # bytes of a callee
-MOST_CANDIDATES = 5_000  # calls that rules look at in one file
 LONGEST_DECORATOR = 160  # characters
 
 _ADJACENT = re.compile(
@@ -31,34 +25,30 @@ _ADJACENT = re.compile(
 _SPACE = re.compile(rb"\s*")
 
 
+Streams = list[list[Node]]  # nodes in the order of the document, one list per pattern of the query
+
+
 class Walk:
-    """Fills a SourceFile with scopes, functions, loops, classes and calls; collects what rules want to see.
+    """Fills a SourceFile with scopes, functions, loops and classes."""
 
-    `by_name` has the looks at calls by the callee's last name.
-    """
-
-    def __init__(self, file: SourceFile, by_name: dict[str, tuple[Look, ...]]) -> None:
+    def __init__(self, file: SourceFile) -> None:
         self.file = file
         self.source = file.source
         self.dialect: Dialect = file.dialect
-        self.callee = file.dialect.callee
-        self.by_name = by_name
-        self.candidates: list[tuple[tuple[Look, ...], Node]] = []
         self.classes: list[Class] = []
         self.imported: list[Imported] = []
         self.error_bytes = 0
-        self._names: dict[bytes, tuple[str, tuple[Look, ...]]] = {}
-        self._chain_start, self._chain_name = -1, ""
+        self.awaited: set[int] = set()  # where expressions end that are awaited
         self._decorators: list[Node] = []
         self._else_if = -1  # where an `if` must start to be an `else if`
-        self._awaiting = -1  # where a call must end to be awaited
 
-    def run(self) -> list[list[Node]]:
+    def run(self) -> Streams:
         """Walk, and return the streams of nodes."""
         root = self.file.tree.root_node
-        streams: list[list[Node]] = [[] for _ in range(WATCHED + 1)]
+        streams: Streams = [[] for _ in range(WATCHED + 1)]
+        append = [stream.append for stream in streams]
         for index, captured in QueryCursor(self.dialect.query).matches(root):
-            streams[index].append(captured["n"][0])
+            append[index](captured["n"][0])
 
         for node in streams[IMPORTS]:
             self.imported.extend(self.dialect.imported(node, self.file))
@@ -83,70 +73,20 @@ class Walk:
         self._document(root)
 
     def _walk(self, nodes: list[Node]) -> None:
-        handlers: dict[int, Callable[[Node, int, Scope], None]] = {
-            kind: getattr(self, event) for kind, event in self.dialect.event_kinds
-        }
+        handlers = _handlers(self.dialect)
         for node in nodes:
             start = node.start_byte
             scope = self.scope
             while start >= scope.end:
                 scope = scope.parent  # type: ignore[assignment]
             self.scope = scope
-            handlers[node.kind_id](node, start, scope)
+            handlers[node.kind_id](self, node, start, scope)
 
     def _open(self, kind: str, node: Node, start: int, parent: Scope) -> Scope:
         scope = Scope(kind, node, start, node.end_byte, parent)
         self.file.scopes.append(scope)
         self.scope = scope
         return scope
-
-    # Calls
-
-    def call(self, node: Node, start: int, scope: Scope) -> None:
-        if scope.broken:
-            return
-        first, last = self.callee(node)
-        if last - first > LONGEST_NAME:
-            first = last - LONGEST_NAME - 1
-        raw = self.source[first:last]
-        named = self._names.get(raw)
-        if named is None:
-            name = self.file.resolve(self._plain_name(raw, first))
-            named = self._names[raw] = (name, self.by_name.get(self.dialect.name_call(name), ()))
-        name, looks = named
-        scope.function.calls[name] = None
-        if looks and last - start < LONGEST_CHAIN and len(self.candidates) < MOST_CANDIDATES:
-            self.candidates.append((looks, node))
-        if scope.loop is not None:
-            self._call_in_loop(node, start, name, scope.loop)
-
-    def _plain_name(self, raw: bytes, first: int) -> str:
-        """The dotted name of a callee. The calls of one chain begin at the same byte and arrive from the outermost to
-        the innermost, so the name of each is what stands before the last brackets of the one before it."""
-        if first == self._chain_start:
-            name = self._chain_name[: max(0, self._chain_name.rfind("()"))]
-            last = name.rpartition(".")[2]
-            if last and raw.endswith(last.encode()):
-                self._chain_name = name
-                return name
-        name = plain_name(raw)
-        if len(raw) <= LONGEST_NAME:
-            self._chain_start, self._chain_name = first, name
-        return name
-
-    def _call_in_loop(self, node: Node, start: int, name: str, loop: LoopDraft | None) -> None:
-        while loop is not None and loop.head_start <= start < loop.head_end:
-            loop = loop.parent
-        if loop is None:
-            return
-        end = node.end_byte
-        text = self.source[start : min(end, start + LONGEST_CALL)]
-        uses = not dependents(loop, self.source).isdisjoint(WORD.findall(text))
-        line = self.file.lines.of(start)
-        loop.calls.append(LoopCall(name, line, uses, end == self._awaiting, normalised(text)))
-
-    def awaiting(self, node: Node, start: int, scope: Scope) -> None:
-        self._awaiting = node.end_byte
 
     # Definitions
 
@@ -328,6 +268,9 @@ class Walk:
         if node.named_child_count and not scope.broken:
             scope.function.cognitive += 1
 
+    def awaiting(self, node: Node, start: int, scope: Scope) -> None:
+        self.awaited.add(node.end_byte)
+
     def yields(self, node: Node, start: int, scope: Scope) -> None:
         scope.function.flags |= FunctionFlag.GENERATOR
 
@@ -397,3 +340,9 @@ def decorator_text(file: SourceFile, node: Node) -> str:
     text = file.text(node).lstrip("@").strip()
     name, bracket, rest = text.partition("(")
     return " ".join((file.resolve(name) + bracket + rest).split())[:LONGEST_DECORATOR]
+
+
+@lru_cache(maxsize=16)
+def _handlers(dialect: Dialect) -> dict[int, Callable[[Walk, Node, int, Scope], None]]:
+    """The method of the walk for each kind of node."""
+    return {kind: getattr(Walk, event) for kind, event in dialect.event_kinds}

@@ -80,6 +80,21 @@ def test_constructors_are_called_by_their_class():
     assert java(source).functions[1].calls == ("java.io.FileInputStream", "ArrayList")
 
 
+def test_names_of_a_chain_leave_out_arguments_comments_and_type_arguments():
+    source = """import x.Order;
+    class K { void f() { Order.<T>of(a("(")) // all of them
+        .with('(')
+        .each(new Row<T>(1).cells()); } }"""
+    assert java(source).functions[1].calls == (
+        "x.Order.of().with().each",
+        "x.Order.of().with",
+        "x.Order.of",
+        "a",
+        "newRow().cells",
+        "Row",
+    )
+
+
 def test_loops_and_stream_callbacks():
     source = (
         "class K { void f() { for (Order o : repo.findAll()) { String r = o.region();\n"
