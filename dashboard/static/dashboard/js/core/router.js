@@ -37,8 +37,9 @@ export function navigate(address, { replace = false } = {}) {
   return show();
 }
 
-/** Load and show the current page again, in place. */
-export function reload() {
+/** Load and show the current page again, in place; with `frame` also what is around it. */
+export function reload({ frame = false } = {}) {
+  if (frame) current.path = null;
   return show({ scroll: scrollY });
 }
 
@@ -68,6 +69,7 @@ async function show({ scroll = 0 } = {}) {
     if (page.signal.aborted || isAbort(error)) return;
     report(error);
     fill(slot?.isConnected ? slot : root, errorState(error, reload));
+    slot?.closest("[aria-busy]")?.setAttribute("aria-busy", "false");
   } finally {
     if (!page.signal.aborted) progress.removeAttribute("data-busy");
   }
