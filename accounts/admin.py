@@ -10,10 +10,10 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 
 from accounts import letters, services
 from accounts.models import Letter, PasswordReset, Session, User
+from config.staff import ReadOnlyAdmin, StaffAdmin, confirmed
 
 SIGN_INS_SHOWN = 10
 
@@ -23,28 +23,20 @@ for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Group):
         admin.site.unregister(model)
 
 
-class Unwritable:
-    """Rows that only the service itself writes: staff read them and use the actions."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
 @admin.register(User)
-class UserAdmin(ModelAdmin):
+class UserAdmin(StaffAdmin):
     list_display = ("email", "name", "provider", "is_active", "is_staff", "last_login", "open_sessions")
     list_filter = ("provider", "is_active", "is_staff")
-    search_fields = ("email", "name")
-    ordering = ("-created_at",)
+    search_fields = ("email", "name", "=id", "=socialaccount__uid")
+    search_help_text = "Address, name, id, or the sign-in provider's id of the account"
+    ordering = ("-id",)
     fields = ("email", "name", "provider", "is_active", "is_staff", "last_login", "created_at", "recent_sign_ins")
     readonly_fields = ("email", "provider", "last_login", "created_at", "recent_sign_ins")
     actions = ("sign_out_everywhere", "disable")
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """An account owns organizations and stands in ledgers: it is disabled, never deleted by hand."""
+        return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         still_open = Count("sessions", filter=Q(sessions__revoked_at=None))
@@ -68,12 +60,12 @@ class UserAdmin(ModelAdmin):
         lines = ((f"{row.created_at:%Y-%m-%d %H:%M} UTC", row.provider, row.address or "?") for row in latest)
         return format_html_join("", "{}, {}, from {}<br>", lines)
 
-    @admin.action(description="Sign out everywhere", permissions=["change"])
+    @confirmed("Sign out everywhere", asks="End every session of these people? Their devices have to sign in again.")
     def sign_out_everywhere(self, request: HttpRequest, users: QuerySet[User]) -> None:
         ended = sum(services.revoke_sessions(user=user) for user in users)
         messages.success(request, f"Sessions ended: {ended}")
 
-    @admin.action(description="Disable and sign out", permissions=["change"])
+    @confirmed("Disable and sign out", asks="Close these accounts? Nobody can sign in to them until staff enable them.")
     def disable(self, request: HttpRequest, users: QuerySet[User]) -> None:
         for user in users:
             services.disable(user=user)
@@ -81,41 +73,42 @@ class UserAdmin(ModelAdmin):
 
 
 @admin.register(Session)
-class SessionAdmin(Unwritable, ModelAdmin):
+class SessionAdmin(ReadOnlyAdmin):
     list_display = ("user", "provider", "address", "created_at", "rotated_at", "expires_at", "revoked_at")
     list_filter = ("provider", ("revoked_at", admin.EmptyFieldListFilter))
     list_select_related = ("user",)
     search_fields = ("user__email", "address")
     date_hierarchy = "created_at"
-    ordering = ("-created_at",)
+    ordering = ("-id",)
     fields = ("user", "provider", "address", "created_at", "rotated_at", "expires_at", "revoked_at")
     actions = ("revoke",)
 
-    @admin.action(description="Revoke: refuse both tokens from now on")
+    @confirmed("Revoke", asks="End these sessions? Both their tokens are refused from now on.")
     def revoke(self, request: HttpRequest, sessions: QuerySet[Session]) -> None:
         ended = services.revoke(sessions=sessions)
         messages.success(request, f"Sessions ended: {ended}")
 
 
 @admin.register(PasswordReset)
-class PasswordResetAdmin(Unwritable, ModelAdmin):
+class PasswordResetAdmin(ReadOnlyAdmin):
     list_display = ("user", "created_at", "expires_at", "used_at")
+    list_filter = (("used_at", admin.EmptyFieldListFilter),)
     list_select_related = ("user",)
     search_fields = ("user__email",)
-    ordering = ("-created_at",)
+    ordering = ("-id",)
     fields = ("user", "created_at", "expires_at", "used_at")
 
 
 @admin.register(Letter)
-class LetterAdmin(Unwritable, ModelAdmin):
+class LetterAdmin(ReadOnlyAdmin):
     list_display = ("kind", "recipient", "created_at", "attempts", "due_at", "sent_at")
     list_filter = ("kind", ("sent_at", admin.EmptyFieldListFilter), ("due_at", admin.EmptyFieldListFilter))
     search_fields = ("recipient",)
-    ordering = ("-created_at",)
+    ordering = ("-id",)
     fields = ("kind", "recipient", "created_at", "attempts", "due_at", "sent_at")
     actions = ("send_again",)
 
-    @admin.action(description="Send again")
+    @confirmed("Send again", asks="Send these letters again, also those that have left already?")
     def send_again(self, request: HttpRequest, rows: QuerySet[Letter]) -> None:
         for letter in rows:
             letters.send_again(letter.pk)

@@ -1,35 +1,19 @@
 """Plans, prices, subscriptions and payments for staff. What a provider decides is read here, never written."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 
 from billing.models import CancellationOrder, Payment, Plan, Price, Repair, Subscription
 from billing.services.reconciliation import reconcile_one
 from config.errors import Refusal
-
-
-class ReadOnlyAdmin(ModelAdmin):
-    """Rows can be looked at and searched."""
-
-    list_per_page = 50
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+from config.staff import ReadOnlyAdmin, StaffAdmin, confirmed
 
 
 @admin.register(Plan)
-class PlanAdmin(ModelAdmin):
+class PlanAdmin(StaffAdmin):
     """Prices and limits. A new price is sold after `manage.py sync_prices`; limits hold at once."""
 
     list_display: ClassVar = [
@@ -52,7 +36,7 @@ class PlanAdmin(ModelAdmin):
 
 
 @admin.register(Price)
-class PriceAdmin(ModelAdmin):
+class PriceAdmin(StaffAdmin):
     """Which price at which provider is which plan and cycle."""
 
     list_display: ClassVar = ["provider", "external_id", "plan", "cycle", "amount", "is_current"]
@@ -79,10 +63,10 @@ class SubscriptionAdmin(ReadOnlyAdmin):
     list_select_related: ClassVar = ["organization", "plan"]
     search_fields: ClassVar = ["=external_id", "=customer_id", "=payments__invoice_id", "organization__slug"]
     search_help_text = "Subscription, customer or invoice id of the provider, or the organization's slug"
-    ordering: ClassVar = ["-created_at"]
+    ordering: ClassVar = ["-id"]
     actions: ClassVar = ["compare"]
 
-    @admin.action(description="Compare with the provider and repair", permissions=["compare"])
+    @confirmed("Compare with the provider", asks="Ask the provider about these subscriptions and repair what differs?")
     def compare(self, request: HttpRequest, queryset: QuerySet[Subscription]) -> None:
         """Reconcile the chosen subscriptions now."""
         for subscription in queryset.select_related("organization"):
@@ -93,9 +77,6 @@ class SubscriptionAdmin(ReadOnlyAdmin):
                 continue
             found = "; ".join(str(repair) for repair in repairs) or "nothing to repair"
             self.message_user(request, f"{subscription}: {found}")
-
-    def has_compare_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("billing.change_subscription")
 
 
 @admin.register(Payment)

@@ -378,6 +378,17 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 25 * 1024 * 1024
 
+# The staff's pages
+UNFOLD = {
+    "SITE_TITLE": "Technical debt, staff",
+    "SITE_HEADER": "Technical debt",
+    "SITE_SUBHEADER": "Staff",
+    "SITE_SYMBOL": "monitoring",
+    "SITE_URL": APP_URL,
+    "DASHBOARD_CALLBACK": "config.operations.start_page.fill",
+    "SIDEBAR": {"show_search": True, "navigation": "config.operations.navigation.groups"},
+}
+
 SPECTACULAR_SETTINGS = {
     "TITLE": "Technical-debt analysis",
     "DESCRIPTION": "Scans git repositories for technical debt and serves the results.",

@@ -4,6 +4,8 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
+from config.operations.entrance import log_in
+
 urlpatterns = [
     path("v1/", include("accounts.urls")),
     path("v1/", include("organizations.urls")),
@@ -13,6 +15,7 @@ urlpatterns = [
     path("v1/", include("webhooks.urls")),
     path("v1/schema", SpectacularAPIView.as_view(permission_classes=[], authentication_classes=[]), name="schema"),
     path("v1/docs", SpectacularSwaggerView.as_view(permission_classes=[], authentication_classes=[]), name="docs"),
+    path("admin/login/", log_in),
     path("admin/", admin.site.urls),
     path("", include("dashboard.urls")),
 ]

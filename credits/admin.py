@@ -4,35 +4,18 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
 from config.errors import Refusal
 from config.models import new_id
+from config.staff import ReadOnlyAdmin
 from credits import services
 from credits.models import CreditAccount, CreditEntry
-
-
-class ReadOnlyAdmin(ModelAdmin):
-    """Rows can be looked at and searched."""
-
-    list_per_page = 50
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
 
 class GrantForm(forms.Form):
@@ -125,7 +108,7 @@ class CreditEntryAdmin(ReadOnlyAdmin):
     list_filter: ClassVar = ["type", "operation"]
     list_select_related: ClassVar = ["account__organization", "granted_by"]
     search_fields: ClassVar = ["account__organization__slug", "=key"]
-    ordering: ClassVar = ["-created_at", "-number"]
+    ordering: ClassVar = ["-id"]
 
     @admin.display(description="Organization")
     def organization(self, entry: CreditEntry) -> str:

@@ -28,6 +28,7 @@ RATES = {
     ("POST", "auth/forgot-password"): "3/m",
     ("POST", "auth/reset-password"): "5/m",
     ("GET", "auth/me"): "60/m",
+    ("POST", "admin/login"): "5/m",
 }
 # Protected by signature, size and caching instead.
 UNLIMITED = ("billing/webhook/", "webhooks/", "badge/")
@@ -46,19 +47,24 @@ class TableThrottle(BaseThrottle):
         route = match.route.removeprefix("v1/") if match else ""
         if not settings.RATELIMIT_ENABLE or not is_limited(route):
             return True
-        rate = RATES.get((request.method or "", route))
-        self.usage = get_usage(
-            request._request,
-            group=f"{request.method} {route}" if rate else "default",
-            key=lambda group, _: caller_of(request),
-            rate=rate or DEFAULT_RATE,
-            increment=True,
-        )
+        self.usage = count(request._request, route, caller=caller_of(request))
         setattr(request._request, "rate_usage", self.usage)  # noqa: B010 - an attribute of ours on Django's request
         return not self.usage["should_limit"]
 
     def wait(self) -> float:
         return max(1, self.usage["time_left"])
+
+
+def count(request: HttpRequest, route: str, *, caller: str) -> Any:
+    """Count one call by the table: django-ratelimit's usage, with `should_limit` and `time_left` in seconds."""
+    rate = RATES.get((request.method or "", route))
+    return get_usage(
+        request,
+        group=f"{request.method} {route}" if rate else "default",
+        key=lambda group, _: caller,
+        rate=rate or DEFAULT_RATE,
+        increment=True,
+    )
 
 
 def was_counted(request: Request) -> bool:
@@ -67,10 +73,14 @@ def was_counted(request: Request) -> bool:
 
 
 def caller_of(request: Request) -> str:
-    """The session of a caller who proved one, else the address; of IPv6 the network, as one client has 2**64."""
+    """The session of a caller who proved one, else the network address: one client of IPv6 has 2**64 addresses."""
     if session := getattr(request.auth, "pk", None):
         return f"session {session}"
-    address = client_address(request._request)
+    return network_of(client_address(request._request))
+
+
+def network_of(address: str) -> str:
+    """The address itself, or the /64 that an IPv6 address lies in."""
     return str(ipaddress.ip_network(f"{address}/64", strict=False)) if ":" in address else address
 
 

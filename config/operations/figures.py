@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Count, F, Min, Q, QuerySet, Sum
 
 from accounts.models import Letter
-from analysis.models import Run, RunStatus
+from analysis.models import Publication, Run, RunStatus
 from billing.models import CancellationOrder
 from config.models import first_id_at
 from organizations.models import Farewell
@@ -37,10 +37,12 @@ class Queue:
 
 def queues(now: datetime) -> list[Queue]:
     """Every queue of the service. Two queries for each that can give up, else one."""
+    events, publications, letters = WebhookEvent.objects, Publication.objects, Letter.objects
     return [
-        _queue("events", WebhookEvent.objects.filter(state__in=UNFINISHED), "next_at", now, _dead_events()),
+        _queue("events", events.filter(state__in=UNFINISHED), "next_at", now, events.filter(state=State.DEAD)),
         _queue("runs", Run.objects.filter(status=RunStatus.QUEUED), "queued_at", now),
-        _queue("letters", Letter.objects.all(), "due_at", now, Letter.objects.filter(due_at=None, sent_at=None)),
+        _queue("publications", publications.due(now), "next_at", now, publications.filter(state="given_up")),
+        _queue("letters", letters.all(), "due_at", now, letters.filter(due_at=None, sent_at=None)),
         _queue("cancellations", CancellationOrder.objects.filter(done_at=None), "next_at", now),
         _queue("farewells", Farewell.objects.all(), "next_at", now),
     ]
@@ -48,40 +50,34 @@ def queues(now: datetime) -> list[Queue]:
 
 def unfinished_runs() -> dict[str, int]:
     """How many runs are queued and running."""
-    return _counted(Run.objects.unfinished(), "status", [RunStatus.QUEUED.value, RunStatus.RUNNING.value])
+    # One count each: both statuses have a small index of their own.
+    return {status: Run.objects.filter(status=status).count() for status in ("queued", "running")}
 
 
 def runs_by_status(now: datetime) -> dict[str, int]:
     """The runs asked for in the last day, by what became of them."""
-    return _counted(_since(Run, now - DAY), "status", RunStatus.values)
+    rows = rows_since(Run, now - DAY).order_by().values_list("status").annotate(number=Count("pk"))
+    return {**dict.fromkeys(RunStatus.values, 0), **dict(rows)}
 
 
 def takeovers(now: datetime) -> int:
     """How often a run of the last day had to be taken over from a worker that was lost."""
-    again = _since(Run, now - DAY).filter(attempts__gt=1)
+    again = rows_since(Run, now - DAY).filter(attempts__gt=1)
     return int(again.aggregate(times=Sum(F("attempts") - 1))["times"] or 0)
 
 
 def events_by_source(now: datetime) -> Iterator[tuple[str, str, int]]:
     """Source, state and number of the events that came in during the last day."""
-    rows = _since(WebhookEvent, now - DAY).order_by().values("source", "state").annotate(number=Count("pk"))
+    rows = rows_since(WebhookEvent, now - DAY).order_by().values("source", "state").annotate(number=Count("pk"))
     return ((row["source"], row["state"], row["number"]) for row in rows)
 
 
-def _dead_events() -> QuerySet[Any]:
-    return WebhookEvent.objects.filter(state=State.DEAD)
+def rows_since(model: Any, moment: datetime) -> QuerySet[Any]:
+    """The rows of a table that were made since then: one range of its primary key."""
+    return model.objects.filter(pk__gte=first_id_at(moment))
 
 
 def _queue(name: str, rows: QuerySet[Any], due_at: str, now: datetime, given_up: QuerySet[Any] | None = None) -> Queue:
     waiting = rows.filter(Q(**{f"{due_at}__lte": now})).aggregate(count=Count("pk"), oldest=Min(due_at))
     lost = given_up.count() if given_up is not None else 0
     return Queue(name=name, due=waiting["count"], oldest_due_at=waiting["oldest"], given_up=lost)
-
-
-def _counted(rows: QuerySet[Any], field: str, values: list[str]) -> dict[str, int]:
-    found = dict(rows.order_by().values_list(field).annotate(number=Count("pk")))
-    return {value: found.get(value, 0) for value in values}
-
-
-def _since(model: Any, moment: datetime) -> QuerySet[Any]:
-    return model.objects.filter(pk__gte=first_id_at(moment))

@@ -28,7 +28,7 @@ def rows(owner):
 
 
 def run(client, model, action, *objects):
-    body = {"action": action, "_selected_action": [str(row.pk) for row in objects]}
+    body = {"action": action, "confirmed": "yes", "_selected_action": [str(row.pk) for row in objects]}
     return client.post(f"/admin/accounts/{model}/", body, follow=True)
 
 

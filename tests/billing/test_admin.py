@@ -125,7 +125,8 @@ class TestGrant:
 def test_staff_compare_a_subscription_with_its_provider(as_staff, paid, cardpay, organization):
     cardpay.subscriptions[paid.external_id]["cancel_at_period_end"] = True
 
-    as_staff.post("/admin/billing/subscription/", {"action": "compare", "_selected_action": [str(paid.pk)]})
+    form = {"action": "compare", "confirmed": "yes", "_selected_action": [str(paid.pk)]}
+    as_staff.post("/admin/billing/subscription/", form)
 
     paid.refresh_from_db()
     assert paid.status == "cancelling"

@@ -46,7 +46,7 @@ class TestWhatIsTold:
     def test_an_empty_service_has_nothing_waiting(self, client: Any) -> None:
         found = scrape(client)
 
-        for queue in ("events", "runs", "letters", "cancellations", "farewells"):
+        for queue in ("events", "runs", "publications", "letters", "cancellations", "farewells"):
             assert found["techdebt_queue_due", queue] == found["techdebt_queue_oldest_due_seconds", queue] == 0
         assert found["techdebt_runs_unfinished", "queued"] == 0
 
@@ -106,7 +106,7 @@ class TestWhatIsTold:
             stored(f"e-{number}")
             run_of(repository, RunStatus.SUCCEEDED)
 
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(14):
             scrape(client)
 
 

@@ -111,7 +111,7 @@ def test_a_farewell_is_tried_at_once(staff, monkeypatch, django_capture_on_commi
     )
 
     with django_capture_on_commit_callbacks(execute=True):
-        staff.post(url_of("farewell"), {"action": "try_now", "_selected_action": [str(row.pk)]})
+        staff.post(url_of("farewell"), {"action": "try_now", "confirmed": "yes", "_selected_action": [str(row.pk)]})
 
     assert done == [{"id": 1}]
     assert Farewell.objects.count() == 0

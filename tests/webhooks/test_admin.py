@@ -27,7 +27,8 @@ def as_staff(client):
 
 
 def run_again(client, *events):
-    return client.post(LIST, {"action": "replay", "_selected_action": [str(event.pk) for event in events]}, follow=True)
+    form = {"action": "replay", "confirmed": "yes", "_selected_action": [str(event.pk) for event in events]}
+    return client.post(LIST, form, follow=True)
 
 
 def test_the_list_tells_at_a_glance_what_waits(as_staff):
