@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.passwords import LONGEST
@@ -43,6 +44,7 @@ class NewPasswordField(PasswordField):
         return password
 
 
+@extend_schema_field({"type": "boolean", "default": False})
 class RefreshCookieField(serializers.Field):
     """true: the refresh token travels as a cookie that scripts cannot read, and not in the body."""
 

@@ -45,14 +45,22 @@ class HealthPointSerializer(serializers.Serializer):
     healthScore = serializers.IntegerField()
 
 
+@extend_schema_field(HealthPointSerializer(many=True))
+class TrendField(serializers.Field):
+    """The course of a repository's health, found by its id in the context."""
+
+    def get_attribute(self, instance: Repository) -> Repository:
+        return instance
+
+    def to_representation(self, value: Repository) -> list[dict[str, Any]]:
+        return self.context["courses"].get(value.pk, [])
+
+
 class ListedRepositorySerializer(RepositorySerializer):
     """With the course of its health, where that was asked for."""
 
-    trend = serializers.SerializerMethodField(required=False)
-
-    @extend_schema_field(HealthPointSerializer(many=True))
-    def get_trend(self, repository: Repository) -> list[dict[str, Any]]:
-        return self.context["courses"].get(repository.pk, [])
+    # A read-only field would be described as one that every answer has.
+    trend = TrendField(required=False)
 
 
 class RepositoryQuerySerializer(serializers.Serializer):

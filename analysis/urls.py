@@ -43,5 +43,5 @@ urlpatterns = [
     ),
     path("api/packs", views.PackViewSet.as_view({"get": "list"})),
     path("api/packs/<str:name>", views.PackViewSet.as_view({"get": "retrieve"})),
-    path("badge/<str:owner>/<str:repo>", views.BadgeView.as_view()),
+    path("badge/<str:owner>/<str:repo>", views.BadgeViewSet.as_view({"get": "retrieve"})),
 ]

@@ -230,7 +230,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["config.api.rates.TableThrottle"],
     "DEFAULT_PARSER_CLASSES": ["config.api.parsing.SafeJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["config.api.rendering.JSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "config.api.schema.Schema",
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.rendering.AlwaysTheFirst",
     "EXCEPTION_HANDLER": "config.api.errors.handle",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",

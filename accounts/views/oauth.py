@@ -50,6 +50,11 @@ class OAuthViewSet(ViewSet):
     permission_classes: list[Any] = []
     provider = ""
 
+    @property
+    def operation_suffix(self) -> str:
+        """Tells the operations of the two providers apart."""
+        return self.provider
+
     @describe(
         "Start a sign-in with the provider",
         description="Open this address in the browser: it sends it on to the provider's page.",

@@ -1,7 +1,7 @@
 """Views translate: load with permission, validate, make one call, respond."""
 
 from analysis.views.ai import AiViewSet
-from analysis.views.badges import BadgeView
+from analysis.views.badges import BadgeViewSet
 from analysis.views.graph import ArchitectureGraphViewSet
 from analysis.views.packs import PackViewSet
 from analysis.views.policies import PolicyViewSet
@@ -14,7 +14,7 @@ from analysis.views.violations import ViolationFileViewSet, ViolationViewSet
 __all__ = [
     "AiViewSet",
     "ArchitectureGraphViewSet",
-    "BadgeView",
+    "BadgeViewSet",
     "PackViewSet",
     "PolicyViewSet",
     "RepositoryRunViewSet",

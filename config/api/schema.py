@@ -18,11 +18,13 @@ answer without a body, or a raw JSON schema. What every operation has in common 
 401 where a token is needed, 400, 413 and 415 where there is a body, 429 where there is a limit, and 500.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
 from config.api.errors import error_body
@@ -44,6 +46,32 @@ ERROR_SCHEMA = {
 }
 ERROR = {"$ref": "#/components/schemas/Error"}
 METHODS = ("get", "put", "post", "delete", "patch")
+# How operations are grouped: the first prefix of the path that fits. Generated clients make a module of each.
+TAGS = {
+    "/auth/": "Accounts",
+    "/orgs": "Organizations",
+    "/plans": "Plans",
+    "/billing/webhook/": "Webhooks",
+    "/billing/": "Billing",
+    "/credits/": "Credits",
+    "/api/packs": "Rule packs",
+    "/api/repos/{repository_id}/ai/": "AI operations",
+    "/api/repos/{repository_id}/policy": "Policies",
+    "/api/runs/": "Runs",
+    "/api/repos": "Repositories",
+    "/badge/": "Badges",
+    "/webhooks/": "Webhooks",
+}
+
+
+class Schema(AutoSchema):
+    """Names operations after their summaries; a view that stands at several paths tells them apart."""
+
+    def get_operation_id(self) -> str:
+        """`List violations` is `list_violations` in generated clients."""
+        name = operation_name(self.get_summary() or "")
+        suffix = getattr(self.view, "operation_suffix", "")
+        return f"{name}_{suffix}" if suffix else name
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -68,16 +96,25 @@ def describe(
     errors: Mapping[int, str] | None = None,
     parameters: Sequence[OpenApiParameter] = (),
     media_type: str = "application/json",
+    other_answers: Mapping[tuple[int, str], str] | None = None,
 ) -> Callable[[Any], Any]:
-    """Describe one operation: what goes in and comes out, an example of both, and its errors by status and message."""
+    """Describe one operation: what goes in and comes out, an example of both, and its errors by status and message.
+
+    `other_answers` are those with a body of another kind, by status and media type.
+    """
     examples = []
     if request_example is not None:
         examples.append(OpenApiExample("Request", value=request_example, request_only=True))
     if example is not None:
-        examples.append(OpenApiExample("Answer", value=example, response_only=True, status_codes=[str(status)]))
+        # drf-spectacular puts the brackets of a list around each example itself.
+        for value in example if getattr(response, "many", False) else [example]:
+            where = {"status_codes": [str(status)], "media_type": media_type}
+            examples.append(OpenApiExample("Answer", value=value, response_only=True, **where))
     answers: dict[Any, Any] = {(status, media_type) if response is not None else status: _success(response, status)}
     for code, message in (errors or {}).items():
         answers[code] = OpenApiResponse(ERROR, HTTPStatus(code).phrase, examples=[error_example(code, message)])
+    for answer, about in (other_answers or {}).items():
+        answers[answer] = OpenApiResponse(str, about)
     return extend_schema(
         summary=summary,
         description=description or f"{summary}.",
@@ -86,6 +123,12 @@ def describe(
         examples=examples,
         parameters=list(parameters),
     )
+
+
+def operation_name(summary: str) -> str:
+    """The operation's name in generated clients: `Read a repository's overview` is `read_repository_overview`."""
+    words = re.findall(r"[a-z0-9]+", summary.lower().replace("'s ", " "))
+    return "_".join(word for word in words if word not in ("a", "an", "the"))
 
 
 def query(name: str, kind: type = str, about: str = "", **options: Any) -> OpenApiParameter:
@@ -124,6 +167,7 @@ def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def _complete_operation(method: str, path: str, operation: dict[str, Any]) -> None:
+    operation["tags"] = [next(tag for prefix, tag in TAGS.items() if path.startswith(prefix))]
     common = {500: "Internal server error"}
     if any(operation.get("security", [])):
         common[401] = "Unauthorized"
