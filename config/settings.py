@@ -403,6 +403,12 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "Role": "organizations.models.Role",
         "GrantableRole": "organizations.models.GRANTABLE_ROLES",
+        "PaymentProviderName": "billing.models.PaymentProvider",
+        "BillingCycle": "billing.models.BillingCycle",
+        "SubscriptionStatus": "billing.models.SubscriptionStatus",
+        "CreditOperation": "credits.models.Operation",
+        "CreditEntryType": "credits.models.EntryType",
+        "Platform": "analysis.models.Platform",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

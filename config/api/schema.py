@@ -108,7 +108,7 @@ def describe(
     if example is not None:
         # drf-spectacular puts the brackets of a list around each example itself.
         for value in example if getattr(response, "many", False) else [example]:
-            where = {"status_codes": [str(status)], "media_type": media_type}
+            where: dict[str, Any] = {"status_codes": [str(status)], "media_type": media_type}
             examples.append(OpenApiExample("Answer", value=value, response_only=True, **where))
     answers: dict[Any, Any] = {(status, media_type) if response is not None else status: _success(response, status)}
     for code, message in (errors or {}).items():
