@@ -29,7 +29,7 @@ def repository_for(user: User, repository_id: str, *, at_least: Role = Role.MEMB
     too low. Two queries."""
     repository = (
         Repository.objects.select_related("organization__plan", "current_report")
-        .defer("current_report__graph", "current_report__aliases")
+        .defer("current_report__graph", "current_report__aliases", "current_report__coupling")
         .filter(pk=key_of(repository_id, UnknownRepository))
         .first()
     )

@@ -110,7 +110,31 @@ FINDING = {
     "rule": "risk-http-no-timeout",
     "message": "`requests.get` has no timeout",
 }
-HOTSPOT = {"file": "shop/orders.py", "complexity": 87, "churnCount": 14, "violationCount": 6, "riskScore": 73}
+HOTSPOT = {
+    "file": "shop/orders.py",
+    "complexity": 87,
+    "churnCount": 14,
+    "violationCount": 6,
+    "riskScore": 73,
+    "topAuthorShare": 0.57,
+    "coupledFiles": ["billing/invoices.py"],
+}
+COUPLING = {
+    "windowDays": 180,
+    "commits": 412,
+    "pairs": [
+        {
+            "files": ["billing/invoices.py", "shop/orders.py"],
+            "modules": ["billing", "shop"],
+            "acrossModules": True,
+            "support": 9,
+            "confidence": 0.64,
+            "importsEachOther": False,
+        }
+    ],
+    "files": [{"file": "shop/orders.py", "commits": 23, "authors": 4, "mainAuthor": "Dana", "mainAuthorShare": 0.57}],
+    "modules": [{"module": "shop", "commits": 88, "authors": 7, "mainAuthor": "Dana", "mainAuthorShare": 0.41}],
+}
 PULL_REQUEST = {
     "prNumber": 311,
     "title": "Charge in one transaction",

@@ -83,11 +83,20 @@ GRAPH = {
     ],
     "modules": [{"name": "shop", "path": "shop", "nodeCount": 1, "violations": 2}],
     "layers": [{"name": "views", "color": "#3b82f6"}, {"name": "data", "color": "#0d9488"}],
+    "cycles": [
+        {
+            "files": ["shop/models.py", "shop/views.py"],
+            "modules": ["shop"],
+            "edges": 2,
+            "deferred": False,
+            "cut": [{"source": "shop/models.py", "target": "shop/views.py", "line": 4}],
+        }
+    ],
     "stats": {
         "totalNodes": 1,
         "totalEdges": 1,
         "violationEdges": 1,
-        "circularEdges": 0,
+        "circularEdges": 2,
         "modules": 1,
         "layers": 2,
     },

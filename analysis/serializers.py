@@ -152,6 +152,8 @@ class HotspotSerializer(serializers.Serializer):
     churnCount = serializers.IntegerField()
     violationCount = serializers.IntegerField()
     riskScore = serializers.IntegerField()
+    topAuthorShare = serializers.FloatField(allow_null=True)
+    coupledFiles = serializers.ListField(child=serializers.CharField())
 
 
 class SizedHotspotSerializer(HotspotSerializer):

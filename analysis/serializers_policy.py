@@ -162,6 +162,20 @@ class GraphLayerSerializer(serializers.Serializer):
     color = serializers.CharField()
 
 
+class GraphCutSerializer(serializers.Serializer):
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not the field's source
+    target = serializers.CharField()
+    line = serializers.IntegerField()
+
+
+class GraphCycleSerializer(serializers.Serializer):
+    files = serializers.ListField(child=serializers.CharField())
+    modules = serializers.ListField(child=serializers.CharField())
+    edges = serializers.IntegerField(help_text="How many imports lie in the circle.")
+    deferred = serializers.BooleanField(help_text="It closes only through imports inside functions.")
+    cut = GraphCutSerializer(many=True, help_text="The fewest imports whose removal breaks it.")
+
+
 class GraphStatsSerializer(serializers.Serializer):
     totalNodes = serializers.IntegerField()
     totalEdges = serializers.IntegerField()
@@ -176,4 +190,5 @@ class ArchitectureGraphSerializer(serializers.Serializer):
     edges = GraphEdgeSerializer(many=True)
     modules = GraphModuleSerializer(many=True)
     layers = GraphLayerSerializer(many=True)
+    cycles = GraphCycleSerializer(many=True)
     stats = GraphStatsSerializer()

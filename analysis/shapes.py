@@ -6,6 +6,7 @@ from typing import Any
 from analysis.changes import JudgedChange
 from analysis.engine.gates import FiredGate, Verdict
 from analysis.engine.globs import glob
+from analysis.engine.metrics.coupling import COUPLING_DAYS, Coupling, Ownership
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Finding, GateAction
 from analysis.engine.policy import Exemption
@@ -31,7 +32,7 @@ def scan_shape(
         "linesOfCode": report.lines_of_code,
         "languages": dict(report.languages),
         "violations": [finding_shape(each) for each in (report.findings if violations is None else violations)],
-        "hotspots": [hotspot_shape(spot) for spot in report.hotspots],
+        "hotspots": [hotspot_shape(spot, report.coupling) for spot in report.hotspots],
         "gate": gate,
         "notes": list(scanned.notes),
     }
@@ -129,12 +130,45 @@ def finding_shape(finding: Finding) -> dict[str, Any]:
     return shown
 
 
-def hotspot_shape(spot: Hotspot) -> dict[str, Any]:
-    """One file's risk."""
+def hotspot_shape(spot: Hotspot, coupling: Coupling) -> dict[str, Any]:
+    """One file's risk, whose it is and what changes with it."""
+    owner = coupling.owners.get(spot.file)
     return {
         "file": spot.file,
         "complexity": spot.complexity,
         "churnCount": spot.churn_count,
         "violationCount": spot.violation_count,
         "riskScore": spot.risk_score,
+        "topAuthorShare": round(owner.main_author_share, 2) if owner else None,
+        "coupledFiles": list(coupling.partners.get(spot.file, ())),
+    }
+
+
+def coupling_shape(coupling: Coupling) -> dict[str, Any]:
+    """Files that change together, and the main author of files and modules."""
+    return {
+        "windowDays": COUPLING_DAYS,
+        "commits": coupling.commits,
+        "pairs": [
+            {
+                "files": list(pair.files),
+                "modules": list(pair.modules),
+                "acrossModules": pair.across_modules,
+                "support": pair.together,
+                "confidence": round(pair.confidence, 2),
+                "importsEachOther": pair.imports,
+            }
+            for pair in coupling.pairs
+        ],
+        "files": [{"file": each.name, **_owner_shape(each)} for each in coupling.files],
+        "modules": [{"module": each.name, **_owner_shape(each)} for each in coupling.modules],
+    }
+
+
+def _owner_shape(owned: Ownership) -> dict[str, Any]:
+    return {
+        "commits": owned.commits,
+        "authors": len(owned.authors),
+        "mainAuthor": owned.main_author,
+        "mainAuthorShare": round(owned.main_author_share, 2),
     }

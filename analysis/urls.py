@@ -14,6 +14,7 @@ urlpatterns = [
     path("api/repos/<str:repository_id>/violations", views.ResultViewSet.as_view({"get": "violations"})),
     path("api/repos/<str:repository_id>/trends", views.ResultViewSet.as_view({"get": "trends"})),
     path("api/repos/<str:repository_id>/score-history", views.ScoreHistoryViewSet.as_view({"get": "retrieve"})),
+    path("api/repos/<str:repository_id>/coupling", views.CouplingViewSet.as_view({"get": "retrieve"})),
     path("api/repos/<str:repository_id>/hotspots", views.ResultViewSet.as_view({"get": "hotspots"})),
     path("api/repos/<str:repository_id>/prs", views.ResultViewSet.as_view({"get": "pull_requests"})),
     path("api/repos/<str:repository_id>/prs/<str:number>", views.ResultViewSet.as_view({"get": "pull_request"})),

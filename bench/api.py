@@ -171,6 +171,8 @@ def _hotspot(number: int) -> dict[str, Any]:
         "churnCount": 12,
         "violationCount": 4,
         "riskScore": 90 - number // 6,
+        "topAuthorShare": 0.5,
+        "coupledFiles": [],
     }
 
 

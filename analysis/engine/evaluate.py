@@ -68,6 +68,7 @@ def report_of(evaluator: Evaluator) -> Report:
         policy=evaluator.policy,
         layer_violations=_layer_violations(codebase, evaluator.policy),
         day=codebase.today,
+        history=codebase.history,
     )
 
 

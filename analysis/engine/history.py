@@ -82,14 +82,18 @@ class History:
         """Commits in the window, merges left out."""
         return self.window.commits
 
+    def steps_of(self, days: int) -> tuple[Step, ...]:
+        """The commits of the last `days` days, oldest first."""
+        if not self.steps:
+            return ()
+        last = self.day.toordinal() if self.day else self.steps[-1].day
+        start = bisect_right(self.steps, last - days, key=_day)
+        return self.steps[start : bisect_right(self.steps, last, key=_day)]
+
     @cached_property
     def window(self) -> Churn:
         """Churn of the 90 days that end with `day`, or with the last commit."""
-        if not self.steps:
-            return Churn()
-        last = self.day.toordinal() if self.day else self.steps[-1].day
-        start = bisect_right(self.steps, last - WINDOW_DAYS, key=_day)
-        return churn_of(self.steps[start : bisect_right(self.steps, last, key=_day)])
+        return churn_of(self.steps_of(WINDOW_DAYS))
 
 
 def step_of(commit: CommitLike) -> Step:

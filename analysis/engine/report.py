@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph import ImportGraph
+from analysis.engine.history import History
+from analysis.engine.metrics.coupling import COUPLING_DAYS, Coupling, coupling_of
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Category, Finding
 from analysis.engine.policy import Policy
@@ -56,6 +59,12 @@ class Report:
     policy: Policy = field(default_factory=Policy)
     layer_violations: frozenset[tuple[str, str]] = frozenset()  # imports (source, target) that break the layers
     day: date = date.min
+    history: History = field(default_factory=History, repr=False)
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """Which files change together and whose they are; found out when it is asked for."""
+        return coupling_of(self.history.steps_of(COUPLING_DAYS), self.graph)
 
     @property
     def duplicated_lines(self) -> int:

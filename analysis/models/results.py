@@ -26,6 +26,7 @@ class ScanReport(BaseModel):
     category_breakdown = models.JSONField(default=dict)
     hotspots = models.JSONField(default=list)
     top_violations = models.JSONField(default=list)
+    coupling = models.JSONField(default=dict)  # the answer of the coupling endpoint
     # Paths of renamed files to the path they were first known by: the part of a violation's identity that moves.
     aliases = models.JSONField(default=dict)
     graph = models.BinaryField(default=bytes)  # the architecture graph's answer: JSON, gzip

@@ -46,4 +46,4 @@ def compressed_graph(repository: Repository) -> bytes:
 def _empty_graph(repository: Repository) -> dict[str, Any]:
     layers = layer_colors(present_policy(repository))
     stats = {**dict.fromkeys(NO_STATS, 0), "layers": len(layers)}
-    return {"nodes": [], "edges": [], "modules": [], "layers": layers, "stats": stats}
+    return {"nodes": [], "edges": [], "modules": [], "layers": layers, "cycles": [], "stats": stats}

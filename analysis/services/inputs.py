@@ -13,7 +13,8 @@ import orjson
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.history import History
-from analysis.engine.metrics.churn import WINDOW_DAYS, Step
+from analysis.engine.metrics.churn import Step
+from analysis.engine.metrics.coupling import COUPLING_DAYS
 from analysis.engine.policy_file import parse_policy, to_mapping
 from analysis.engine.version import facts_version
 from analysis.models import Repository, ScanInputs
@@ -40,8 +41,8 @@ class Inputs:
 def inputs_of(
     commit_sha: str, tree: SourceTree, history: History, own: PolicyInForce, notes: tuple[str, ...], today: date
 ) -> Inputs:
-    """What to remember of a scan; of the history only what can still lie in the window of churn."""
-    oldest = (today - timedelta(days=WINDOW_DAYS) - CLOCK_SLACK).toordinal()
+    """What to remember of a scan; of the history only what can still lie in the window of coupling."""
+    oldest = (today - timedelta(days=COUPLING_DAYS) - CLOCK_SLACK).toordinal()
     recent = tuple(step for step in history.steps if step.day >= oldest)
     keys = {path: (item.blob, item.language) for path, item in tree.blobs.items()}
     return Inputs(commit_sha, keys, History(recent), own, notes)

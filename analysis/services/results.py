@@ -19,7 +19,7 @@ from analysis.models import Repository, Run, ScanReport, Snapshot, Violation, Vi
 from analysis.services.inputs import Inputs, store_inputs
 from analysis.services.runs import lock_my_run
 from analysis.services.standings import store_standing
-from analysis.shapes import hotspot_shape
+from analysis.shapes import coupling_shape, hotspot_shape
 
 CATEGORY_FIELDS = ("architecture", "runtime_risk", "performance", "reliability", "maintainability")
 BATCH = 1000
@@ -187,6 +187,7 @@ def _store_report(run: Run, scanned: Scanned) -> ScanReport:
             "category_breakdown": {name: report.categories.get(name, 0) for name in CATEGORY_FIELDS},
             "hotspots": [_sized(hotspot, report) for hotspot in report.hotspots[:HOTSPOTS_KEPT]],
             "top_violations": _top_violations(run, report),
+            "coupling": coupling_shape(report.coupling),
             "aliases": dict(scanned.aliases),
             "graph": gzip.compress(orjson.dumps(scanned.graph), compresslevel=1, mtime=0),
         },
@@ -195,7 +196,7 @@ def _store_report(run: Run, scanned: Scanned) -> ScanReport:
 
 
 def _sized(hotspot: Hotspot, report: Report) -> dict[str, Any]:
-    return {**hotspot_shape(hotspot), "linesOfCode": report.file_metrics[hotspot.file].code_lines}
+    return {**hotspot_shape(hotspot, report.coupling), "linesOfCode": report.file_metrics[hotspot.file].code_lines}
 
 
 def _top_violations(run: Run, report: Report) -> list[str]:

@@ -18,6 +18,7 @@ from analysis.engine.facts import FileFacts
 from analysis.engine.graph import architecture_graph
 from analysis.engine.history import History
 from analysis.engine.metrics.churn import WINDOW_DAYS
+from analysis.engine.metrics.coupling import COUPLING_DAYS
 from analysis.engine.version import facts_version
 from analysis.git.clone import MirrorResult, mirror
 from analysis.git.errors import EmptyRepository, GitError
@@ -104,11 +105,12 @@ def _judge_and_store(
 
 
 def read_past(folder: Path, head: str, today: date) -> History:
-    """The commits that churn and daily snapshots need: the whole history when HISTORY_DAYS is 0."""
+    """The commits that churn, coupling and daily snapshots need: the whole history when HISTORY_DAYS is 0."""
     commits = read_history(folder, head, limits=git_limits())
     if not settings.HISTORY_DAYS:
         return History.of(commits)
-    oldest = today - timedelta(days=settings.HISTORY_DAYS + WINDOW_DAYS) - CLOCK_SLACK
+    needed = max(settings.HISTORY_DAYS + WINDOW_DAYS, COUPLING_DAYS)
+    oldest = today - timedelta(days=needed) - CLOCK_SLACK
     recent = []
     for commit in commits:
         if commit.committed_at.date() < oldest:

@@ -2,6 +2,7 @@
 
 from analysis.views.ai import AiViewSet
 from analysis.views.badges import BadgeViewSet
+from analysis.views.coupling import CouplingViewSet
 from analysis.views.graph import ArchitectureGraphViewSet
 from analysis.views.packs import PackViewSet
 from analysis.views.policies import PolicyViewSet
@@ -15,6 +16,7 @@ __all__ = [
     "AiViewSet",
     "ArchitectureGraphViewSet",
     "BadgeViewSet",
+    "CouplingViewSet",
     "PackViewSet",
     "PolicyViewSet",
     "RepositoryRunViewSet",

@@ -56,7 +56,16 @@ def scanned(repository: Repository) -> Repository:
 
 
 def spot(file: str, risk: int) -> dict[str, Any]:
-    return {"file": file, "complexity": 9, "churnCount": 4, "violationCount": 1, "riskScore": risk, "linesOfCode": 120}
+    return {
+        "file": file,
+        "complexity": 9,
+        "churnCount": 4,
+        "violationCount": 1,
+        "riskScore": risk,
+        "linesOfCode": 120,
+        "topAuthorShare": 1.0,
+        "coupledFiles": [],
+    }
 
 
 def add_violation(repository: Repository, rule: str, category: str, severity: str, line: int, **more: Any) -> None:

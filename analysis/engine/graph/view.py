@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.engine.graph.breaks import Files, deep_imports, layer_breaks
 from analysis.engine.graph.layers import assign_layers
-from analysis.engine.graph.model import Edge, ImportGraph
+from analysis.engine.graph.model import Cycle, Edge, ImportGraph
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Finding
 from analysis.engine.policy import Policy
@@ -70,6 +70,7 @@ def architecture_graph(
         "edges": edges,
         "modules": modules,
         "layers": layers,
+        "cycles": [_cycle(cycle, graph) for cycle in (*graph.cycles, *graph.deferred_cycles)],
         "stats": {
             "totalNodes": len(nodes),
             "totalEdges": len(edges),
@@ -85,6 +86,18 @@ def layer_colors(policy: Policy) -> list[dict[str, str]]:
     """Each layer's name once and its colour, which depends on its place only."""
     names = dict.fromkeys(layer.name for layer in policy.layers)
     return [{"name": name, "color": LAYER_COLORS[height % len(LAYER_COLORS)]} for height, name in enumerate(names)]
+
+
+def _cycle(cycle: Cycle, graph: ImportGraph) -> dict[str, Any]:
+    """A circle of imports and the fewest of them that break it. A deferred one closes only inside functions, and
+    counts neither in the statistics nor as a violation of its edges."""
+    return {
+        "files": list(cycle.files),
+        "modules": sorted({graph.modules[path].name for path in cycle.files}),
+        "edges": len(cycle.edges),
+        "deferred": cycle.deferred,
+        "cut": [{"source": edge.source, "target": edge.target, "line": edge.line} for edge in cycle.cut],
+    }
 
 
 def _edges(graph: ImportGraph, violations: dict[EdgeKey, tuple[str, str]]) -> list[dict[str, Any]]:

@@ -1,10 +1,17 @@
 import re
+from datetime import date
+from pathlib import Path
 
+import rustworkx as rx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import analysis
+from analysis.engine.evaluate import evaluate
+from analysis.engine.extract import extract
 from analysis.engine.graph import architecture_graph, build_graph
 from analysis.engine.graph.view import LAYER_COLORS
+from analysis.engine.history import History
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Finding
 from analysis.engine.policy import Policy
@@ -121,20 +128,70 @@ def test_colours_of_layers_are_distinct_stable_and_readable_on_light_and_dark():
 names = [f"{layer}/{name}.py" for layer in ("api", "service", "domain", "tests") for name in ("a", "b", "c")]
 imports = st.lists(st.sampled_from([name[:-3].replace("/", ".") for name in names]), max_size=5, unique=True)
 projects = st.dictionaries(st.sampled_from(names), imports, max_size=len(names))
+OWN_POLICY = policy_of(
+    "services=analysis/services/**", "engine=analysis/engine/**", "models=analysis/models/**", "views=analysis/views/**"
+)
 POLICY = policy_of("api=api/**", "service=service/**", "domain=domain/**")
 
 
 @settings(deadline=None)
 @given(projects)
 def test_statistics_agree_with_nodes_and_edges(files):
+    assert_agrees(view_of(files, POLICY))
+
+
+@settings(deadline=None)
+@given(projects)
+def test_cutting_what_the_cycles_name_leaves_none(files):
     view = view_of(files, POLICY)
+    cut = {(edge["source"], edge["target"]) for cycle in view["cycles"] for edge in cycle["cut"]}
+    kept = [(edge["source"], edge["target"]) for edge in view["edges"] if (edge["source"], edge["target"]) not in cut]
+    assert rx.is_directed_acyclic_graph(digraph(kept))
+    marked_cuts = {pair for pair, kind in marked(view).items() if kind == "circular_import"}
+    assert marked_cuts <= cut
+
+
+def test_the_graph_of_this_project_agrees_with_itself_and_with_its_findings():
+    folder = Path(analysis.__file__).parent
+    files = {
+        f"analysis/{path.relative_to(folder)}": extract(path.read_bytes(), "python") for path in folder.rglob("*.py")
+    }
+    report = evaluate(files=files, history=History.empty(), policy=OWN_POLICY, today=date(2026, 1, 1))
+    view = architecture_graph(report.graph, OWN_POLICY, report.findings, report.files, report.hotspots)
+
+    assert view["stats"]["totalNodes"] > 200
+    assert_agrees(view)
+    layer_findings = [finding for finding in report.findings if finding.rule_id == "arch-layer-violation"]
+    assert layer_findings
+    assert {finding.file for finding in layer_findings} == {
+        source for (source, _), kind in marked(view).items() if kind == "layer_violation"
+    }
+    open_findings = [finding for finding in report.findings if not finding.in_test]
+    assert sum(node["violations"] for node in view["nodes"]) == len(open_findings)
+
+
+def digraph(pairs):
+    graph = rx.PyDiGraph()
+    number = {name: graph.add_node(name) for name in {name for pair in pairs for name in pair}}
+    graph.add_edges_from_no_data([(number[source], number[target]) for source, target in pairs])
+    return graph
+
+
+def assert_agrees(view):
+    """Nodes, edges, modules, layers, cycles and statistics tell one story."""
     nodes, edges, stats = view["nodes"], view["edges"], view["stats"]
     known = {node["id"] for node in nodes}
 
     assert stats["totalNodes"] == len(nodes) == len(known) == sum(module["nodeCount"] for module in view["modules"])
     assert stats["totalEdges"] == len(edges) == len({(edge["source"], edge["target"]) for edge in edges})
     assert stats["violationEdges"] == sum(edge["isViolation"] for edge in edges)
-    assert stats["circularEdges"] <= len(edges)
+    hard = [cycle for cycle in view["cycles"] if not cycle["deferred"]]
+    assert stats["circularEdges"] == sum(cycle["edges"] for cycle in hard)
+    for cycle in view["cycles"]:
+        assert set(cycle["files"]) <= known
+        assert cycle["modules"] == sorted({node["module"] for node in nodes if node["id"] in cycle["files"]})
+        assert 0 < len(cycle["cut"]) <= cycle["edges"]
+    assert {node["layer"] for node in nodes} - {None} <= {layer["name"] for layer in view["layers"]}
     assert stats["modules"] == len({node["module"] for node in nodes})
     assert sum(node["violations"] for node in nodes) == sum(module["violations"] for module in view["modules"])
     for edge in edges:
