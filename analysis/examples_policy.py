@@ -36,6 +36,37 @@ PREVIEW = {
     "removed": [VIOLATION],
     "recentPRs": [{"prNumber": 311, "currentResult": "pass", "previewResult": "fail"}],
 }
+BACKTEST = {
+    "commitSha": "9fceb02d0ae598e95dc970b74767f19372d61af8",
+    "evaluated": 1,
+    "failed": 1,
+    "warned": 0,
+    "notEvaluated": 0,
+    "pullRequests": [
+        {
+            "prNumber": 118,
+            "title": "Merge pull request #118 from acme/monthly-report",
+            "commitSha": "9fceb02d0ae598e95dc970b74767f19372d61af8",
+            "mergedAt": "2026-11-18T09:12:44.000Z",
+            "result": "fail",
+            "currentResult": "pass",
+            "score": 62.0,
+            "blockingCount": 1,
+            "warningCount": 0,
+            "gates": [
+                {
+                    "metric": "debt_delta_score",
+                    "operator": ">",
+                    "value": 50,
+                    "actual": 62,
+                    "action": "block",
+                    "message": "Debt score of the change: 62 (the policy blocks at > 50)",
+                }
+            ],
+            "violations": [],
+        }
+    ],
+}
 PACK = {
     "name": "django-drf",
     "title": "Django with REST framework",

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from analysis.engine.gate_metrics import METRICS, OPERATORS
 from analysis.engine.model import Volume
 from analysis.serializers import ViolationSerializer
+from analysis.services.backtests import MOST_PULL_REQUESTS
 from config.api.fields import TextField, TimestampField
 
 
@@ -95,6 +97,57 @@ class PreviewSerializer(serializers.Serializer):
     added = AddedViolationSerializer(many=True)
     removed = ViolationSerializer(many=True)
     recentPRs = PreviewedPullRequestSerializer(many=True)
+
+
+@extend_schema_field(PolicySerializer)
+class PolicyPartField(serializers.Field):
+    """A part of a policy as it was sent: the service judges it, since it names the place of a mistake."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data
+
+
+class BacktestRequestSerializer(serializers.Serializer):
+    policy = PolicyPartField(help_text="Laid over the present policy, as in a preview.")
+    limit = serializers.IntegerField(
+        min_value=1, default=50, help_text="How many pull requests, the newest first; at most 200."
+    )
+
+    def validate_limit(self, limit: int) -> int:
+        return min(limit, MOST_PULL_REQUESTS)
+
+
+class BacktestedGateSerializer(GateSerializer):
+    actual = serializers.FloatField()
+    action = serializers.ChoiceField(["block", "warn"])
+    message = serializers.CharField()
+
+
+class BacktestedPullRequestSerializer(serializers.Serializer):
+    prNumber = serializers.IntegerField(allow_null=True, help_text="Null where the history does not tell it.")
+    title = serializers.CharField()
+    commitSha = serializers.CharField()
+    mergedAt = TimestampField()
+    result = serializers.ChoiceField(["pass", "fail"])
+    currentResult = serializers.CharField(
+        allow_null=True, help_text="What the gate said while the pull request was open; null where it was not asked."
+    )
+    score = serializers.FloatField()
+    blockingCount = serializers.IntegerField()
+    warningCount = serializers.IntegerField()
+    gates = BacktestedGateSerializer(many=True, help_text="Those that would have fired.")
+    violations = AddedViolationSerializer(many=True, help_text="The gravest that the gates object to, at most ten.")
+
+
+class BacktestSerializer(serializers.Serializer):
+    commitSha = serializers.CharField(
+        allow_null=True, help_text="The last scanned commit, from which the walk goes back; null before the first scan."
+    )
+    evaluated = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    warned = serializers.IntegerField(help_text="Passed with warnings.")
+    notEvaluated = serializers.IntegerField(help_text="Left when the time was over; the next call goes on from there.")
+    pullRequests = BacktestedPullRequestSerializer(many=True, help_text="The newest first.")
 
 
 class PackSerializer(serializers.Serializer):

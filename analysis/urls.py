@@ -37,6 +37,7 @@ urlpatterns = [
     ),
     path("api/repos/<str:repository_id>/policy", views.PolicyViewSet.as_view({"get": "retrieve", "put": "update"})),
     path("api/repos/<str:repository_id>/policy/preview", views.PolicyViewSet.as_view({"post": "preview"})),
+    path("api/repos/<str:repository_id>/policy/backtest", views.PolicyViewSet.as_view({"post": "backtest"})),
     path("api/repos/<str:repository_id>/policy/undo", views.PolicyViewSet.as_view({"post": "undo"})),
     path("api/repos/<str:repository_id>/apply-pack", views.PolicyViewSet.as_view({"post": "apply_pack"})),
     path(

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from analysis.git.command import run_git, stream_git
+from analysis.git.errors import DamagedRepository
 from analysis.git.limits import DEFAULT_LIMITS, GitLimits
 from analysis.git.naming import decode_text
 from analysis.git.records import Change, Records, change_of
@@ -61,6 +62,21 @@ def read_history(
         yield from _commits(Records(process), limits)
 
 
+def mainline(
+    folder: Path, head: str, *, most: int, limits: GitLimits = DEFAULT_LIMITS, deadline: float | None = None
+) -> Iterator[Commit]:
+    """The last commits that were put on this branch, newest first, each with what it changed there.
+
+    Those are the first parents; the changes of a merge are what it brought. Files that moved and kept half of their
+    content are renames, or where blobs are missing those that moved unchanged.
+    """
+    start = resolve(folder, head, limits=limits)
+    try:
+        yield from list(_mainline(folder, start, most, "-M50%", limits, deadline))
+    except DamagedRepository:
+        yield from _mainline(folder, start, most, "-M100%", limits, deadline)
+
+
 def daily_commits(
     folder: Path,
     head: str,
@@ -91,6 +107,18 @@ def daily_commits(
             if oldest is not None and latest < oldest:
                 break
     return sorted(found.items())
+
+
+def _mainline(
+    folder: Path, start: str, most: int, renames: str, limits: GitLimits, deadline: float | None
+) -> Iterator[Commit]:
+    with stream_git(
+        folder, "log", "--first-parent", "--diff-merges=first-parent", "--raw", "--no-abbrev", "-z", renames,
+        "--no-color", "--no-show-signature", "--no-notes", "--no-mailmap",
+        f"--max-count={min(most, limits.commits)}", f"--format={_FORMAT}", start, "--",
+        limits=limits, deadline=deadline,
+    ) as process:  # fmt: skip
+        yield from _commits(Records(process), limits)
 
 
 def count_commits(folder: Path, head: str, *, limits: GitLimits = DEFAULT_LIMITS) -> int:

@@ -56,10 +56,16 @@ class LastState:
 
     def judge(self, policy: Policy, today: date) -> Report:
         """What a scan of this state would report today under `policy`."""
+        with self.evaluator(policy, today) as evaluator:
+            return report_of(evaluator)
+
+    @contextmanager
+    def evaluator(self, policy: Policy, today: date) -> Iterator[Evaluator]:
+        """The judge of this state, who may go on to others that resemble it. The next caller waits for the end."""
         with self._turn, _without_collector():
             self._evaluator.policy = policy
             self._evaluator.judge(self.files, self.inputs.history, today, self.aliases, self._graph)
-            return report_of(self._evaluator)
+            yield self._evaluator
 
 
 def last_state(repository: Repository) -> LastState | None:

@@ -9,8 +9,16 @@ from analysis import access
 from analysis import examples_policy as examples
 from analysis.models import Repository
 from analysis.selectors.policies import policy_read
-from analysis.serializers_policy import ApplyPackSerializer, PolicyReadSerializer, PolicySerializer, PreviewSerializer
+from analysis.serializers_policy import (
+    ApplyPackSerializer,
+    BacktestRequestSerializer,
+    BacktestSerializer,
+    PolicyReadSerializer,
+    PolicySerializer,
+    PreviewSerializer,
+)
 from analysis.services import packs, policy_changes
+from analysis.services.backtests import backtest_policy
 from analysis.services.previews import FactsTooOld, preview_policy
 from config.api.schema import describe
 from organizations.entitlements import Feature, require_feature
@@ -72,6 +80,31 @@ class PolicyViewSet(ViewSet):
         repository = access.repository_for(request.user, repository_id)
         outcome = preview_policy(repository=repository, body=request.data, today=timezone.now().date())
         return Response(PreviewSerializer(outcome).data)
+
+    @describe(
+        "Back-test a policy",
+        description="Which of the last merged pull requests would have failed under the present policy with this part "
+        "of one over it, and why. They are read from the history of the scanned branch: merge commits, and commits "
+        "that name their pull request; a branch with neither counts each commit. Each is judged as it was merged, by "
+        "today's churn and day. Persists nothing. A call takes about ten seconds at most; `notEvaluated` says how many "
+        "were left, and the next call goes on from there. Other gates on the same pull requests cost no time.",
+        request=BacktestRequestSerializer,
+        response=BacktestSerializer,
+        request_example={"policy": examples.POLICY_PART, "limit": 50},
+        example=examples.BACKTEST,
+        errors={**INVALID, **UNKNOWN, 409: FactsTooOld.message},
+    )
+    def backtest(self, request: SignedInRequest, repository_id: str) -> Response:
+        repository = access.repository_for(request.user, repository_id)
+        body = BacktestRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        asked = body.validated_data
+
+        outcome = backtest_policy(
+            repository=repository, body=asked["policy"], limit=asked["limit"], today=timezone.now().date()
+        )
+
+        return Response(BacktestSerializer(outcome).data)
 
     @describe(
         "Undo the last change of the policy",
