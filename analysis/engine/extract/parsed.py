@@ -37,7 +37,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
         error_bytes=max(0, walk.error_bytes),
         is_entry=dialect.is_entry(file),
         functions=functions,
-        classes=class_facts(file, walk.classes, functions),
+        classes=class_facts(file, file.classes, functions),
         imports=walk.imports(),
         exports=dialect.exports(functions, file),
         loops=loop_facts(file),

@@ -7,6 +7,7 @@ import tree_sitter_python
 from tree_sitter import Node
 
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
+from analysis.engine.extract.python_entries import entries_of
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Import, ImportFlag, Parameter
@@ -20,12 +21,6 @@ _RANGE = re.compile(r"range\((\d+)(?:,\s*(\d+))?\)$")
 _SLICE = re.compile(r"\[:(\d+)\]$")
 _FIELD = re.compile(rb"\bself\.(\w+)(?:\s*:[^=\n]+)?\s*=[^=]")
 _MAIN = re.compile(rb"^if __name__ ==", re.MULTILINE)
-_ROUTE = re.compile(
-    r"\.(?:(route|get|post|put|patch|delete|head|options|websocket|api_route)\(|(?:app_)?errorhandler\()(.*)"
-)
-_NO_ROUTERS = ("unittest.mock.", "mock.", "pytest.", "responses.")  # their `patch` and `get` serve nobody
-_TASK = re.compile(r"(^|\.)(task|shared_task|periodic_task|on_after_configure|actor|job)\b")
-_VIEW = re.compile(r"(^|\.)(api_view|action|require_(http_methods|GET|POST|safe)|csrf_exempt|login_required)\b")
 
 
 class Python(Dialect):
@@ -235,19 +230,7 @@ class Python(Dialect):
         )
 
     def entries(self, functions: tuple[Function, ...], file: SourceFile) -> Iterable[Entry]:
-        for function in functions:
-            for decorator in function.decorators:
-                if decorator.startswith(_NO_ROUTERS):
-                    continue
-                if (route := _ROUTE.search(decorator)) is not None:
-                    method = (route[1] or "").upper()
-                    yield Entry(function.name, "request", "python", f"{method} {route[2].rstrip(')')[:100]}".strip())
-                elif _TASK.search(decorator.partition("(")[0]):
-                    yield Entry(function.name, "job", "celery", decorator[:100])
-                elif _VIEW.search(decorator.partition("(")[0]):
-                    yield Entry(function.name, "request", "django", decorator[:100])
-            if function.owner and function.name.endswith(".handle") and "BaseCommand" in file.bindings:
-                yield Entry(function.name, "job", "django", "command")
+        yield from entries_of(functions, file.classes, file)
         if b"__name__" in file.source and _MAIN.search(file.source):
             yield Entry("module", "main", "python", "__main__")
 

@@ -213,10 +213,13 @@ class JavaScript(Dialect):
         return file.source.startswith(b"#!") or b"require.main === module" in file.source
 
     def readers(self) -> Mapping[str, Look]:
-        return dict.fromkeys(script_entries.VERBS, script_entries.look_at_route)
+        return {
+            **dict.fromkeys(script_entries.VERBS, script_entries.look_at_route),
+            **dict.fromkeys(script_entries.PROCEDURES, script_entries.look_at_procedure),
+        }
 
     def entries(self, functions: tuple[Function, ...], file: SourceFile) -> Iterable[Entry]:
-        return script_entries.declared(functions)
+        return script_entries.declared(functions, file)
 
 
 class TypeScript(JavaScript):

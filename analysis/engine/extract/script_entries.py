@@ -8,6 +8,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Mark
 
+PROCEDURES = frozenset({"query", "mutation", "subscription"})
 VERBS = frozenset({"get", "post", "put", "patch", "delete", "all", "use", "head", "options"})
 
 _ROUTER = re.compile(
@@ -15,6 +16,7 @@ _ROUTER = re.compile(
 )
 _NEST_ROUTE = re.compile(r"(?:^|\.)(Get|Post|Put|Patch|Delete|All|Head|Options|Query|Mutation|Subscription)\b(.*)")
 _NEST_JOB = re.compile(r"(?:^|\.)(Cron|Interval|Timeout|Process|Processor|EventPattern|MessagePattern|OnEvent)\b")
+_PROCEDURE = re.compile(r"[pP]rocedure(?:\(\))?(?:\.\w+(?:\(\))?)*$")
 _NEXT = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|getServerSideProps|getStaticProps)")
 
 
@@ -35,8 +37,20 @@ def look_at_route(call: Node, file: SourceFile) -> Iterator[Mark]:
     return iter(())
 
 
-def declared(functions: tuple[Function, ...]) -> Iterator[Entry]:
+def look_at_procedure(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """tRPC: `publicProcedure.input(shape).mutation(handler)`."""
+    receiver, _, kind = file.callee(call).rpartition(".")
+    positional, _ = file.arguments(call)
+    if positional and _PROCEDURE.search(receiver):
+        name = _handler_name(positional[-1], file)
+        if name:
+            file.entries.append(Entry(name, "request", "trpc", kind))
+    return iter(())
+
+
+def declared(functions: tuple[Function, ...], file: SourceFile) -> Iterator[Entry]:
     """Entries by decorators and by names that a framework calls."""
+    is_remix = file.mentions(b"react-router") or file.mentions(b"@remix-run") or file.mentions(b"/+types/")
     for function in functions:
         for decorator in function.decorators:
             if (route := _NEST_ROUTE.search(decorator)) is not None:
@@ -47,6 +61,8 @@ def declared(functions: tuple[Function, ...]) -> Iterator[Entry]:
                 yield Entry(function.name, "job", "nest", job[1])
         if function.flags & FunctionFlag.EXPORTED and not function.owner and _NEXT.fullmatch(function.name):
             yield Entry(function.name, "request", "next", function.name)
+        elif is_remix and function.flags & FunctionFlag.EXPORTED and function.name in ("loader", "action"):
+            yield Entry(function.name, "request", "remix", function.name)
 
 
 def _handler_name(node: Node, file: SourceFile) -> str:

@@ -155,7 +155,7 @@ def _type_only(node: Node) -> int:
     if clause is None or clause.named_child_count != 1 or clause.named_child(0).type != "named_imports":
         return 0
     specifiers = clause.named_child(0).named_children
-    is_type = bool(specifiers) and all(each.child(0).type == "type" for each in specifiers)
+    is_type = bool(specifiers) and all(each.child_count and each.child(0).type == "type" for each in specifiers)
     return ImportFlag.TYPE_ONLY if is_type else 0
 
 

@@ -11,7 +11,7 @@ from tree_sitter import Node, Tree
 from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.text import Lines
-from analysis.engine.facts import Entry, FunctionFlag, Mark, Query
+from analysis.engine.facts import Class, Entry, FunctionFlag, Mark, Query
 
 if TYPE_CHECKING:
     from analysis.engine.extract.dialect import Dialect
@@ -69,6 +69,7 @@ class SourceFile:
         self.functions: list[FunctionDraft] = []
         self.loops: list[LoopDraft] = []
         self.exports: dict[str, None] = {}
+        self.classes: list[Class] = []
         self.entries: list[Entry] = []
         self.queries: list[Query] = []
         self.query_variables: set[str] = set()

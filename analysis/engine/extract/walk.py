@@ -35,7 +35,6 @@ class Walk:
         self.file = file
         self.source = file.source
         self.dialect: Dialect = file.dialect
-        self.classes: list[Class] = []
         self.imported: list[Imported] = []
         self.error_bytes = 0
         self.awaited: set[int] = set()  # where expressions end that are awaited
@@ -146,7 +145,7 @@ class Walk:
             fields=header.fields,
             flags=header.flags,
         )
-        self.classes.append(fact)
+        self.file.classes.append(fact)
 
     def decorator(self, node: Node, start: int, scope: Scope) -> None:
         self._decorators.append(node)

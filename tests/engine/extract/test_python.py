@@ -234,3 +234,28 @@ def test_a_patched_test_is_no_route():
 def test_a_patch_route_is_one():
     facts = extract(b'@app.patch("/orders")\ndef change():\n    pass\n', "python")
     assert [(entry.kind, entry.function) for entry in facts.entries] == [("request", "change")]
+
+
+def test_methods_of_views_and_resolvers_are_entries():
+    source = """
+from rest_framework.viewsets import ModelViewSet
+
+class Orders(ModelViewSet):
+    def get_queryset(self): ...
+    def helper(self): ...
+
+class Plain:
+    def get(self): ...
+
+class OrderCreate(Mutation):
+    @classmethod
+    def perform_mutation(cls, _root, info, /, **data): ...
+    def resolve_total(root, info): ...
+    def resolve_path(self, path): ...
+"""
+    facts = extract(source.encode(), "python")
+    assert [(each.function, each.kind) for each in facts.entries] == [
+        ("Orders.get_queryset", "request"),
+        ("OrderCreate.perform_mutation", "request"),
+        ("OrderCreate.resolve_total", "request"),
+    ]

@@ -177,3 +177,18 @@ def test_require_in_comments_and_strings_imports_nothing():
         "const lib = await import('./lib');\n"
     )
     assert [each.target for each in script(source).imports] == ["./real", "./lib"]
+
+
+def test_procedures_and_loaders_are_entries():
+    source = """
+import { redirect } from 'react-router';
+export const pay = authenticatedProcedure.input(shape).mutation(async ({ input }) => {
+  await charge(input);
+});
+export const loader = async () => {};
+db.query(async () => {});
+"""
+    assert {(each.kind, each.framework) for each in script(source).entries} == {
+        ("request", "trpc"),
+        ("request", "remix"),
+    }

@@ -1,0 +1,54 @@
+"""What outside calls in Python: routes, views, resolvers, tasks, commands."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Class, Entry, Function, Parameter
+
+_ROUTE = re.compile(
+    r"\.(?:(route|get|post|put|patch|delete|head|options|websocket|api_route)\(|(?:app_)?errorhandler\()(.*)"
+)
+_NO_ROUTERS = ("unittest.mock.", "mock.", "pytest.", "responses.")  # their `patch` and `get` serve nobody
+_TASK = re.compile(r"(^|\.)(task|shared_task|periodic_task|on_after_configure|actor|job)\b")
+_VIEW = re.compile(r"(^|\.)(api_view|action|require_(http_methods|GET|POST|safe)|csrf_exempt|login_required)\b")
+_HANDLERS = frozenset(
+    """get post put patch delete head options list create retrieve update partial_update destroy perform_create
+    perform_update perform_destroy get_queryset get_object form_valid dispatch""".split()
+)
+_VIEW_BASE = re.compile(r"(?:View|ViewSet|Resource|Endpoint|RequestHandler)$")
+_RESOLVER = re.compile(r"(?:resolve_\w+|mutate|perform_mutation|mutate_and_get_payload)$")
+_INFO = frozenset({"info", "_info"})  # the second or third parameter of a resolver
+
+
+def entries_of(functions: tuple[Function, ...], classes: Iterable[Class], file: SourceFile) -> Iterator[Entry]:
+    """Entries by decorators, by the base classes of views, and by the signature of GraphQL resolvers."""
+    views = {each.name for each in classes if any(_VIEW_BASE.search(base) for base in each.bases)}
+    for function in functions:
+        yield from _decorated(function)
+        if not function.owner:
+            continue
+        name = function.name.rpartition(".")[2]
+        if name == "handle" and "BaseCommand" in file.bindings:
+            yield Entry(function.name, "job", "django", "command")
+        elif name in _HANDLERS and function.owner in views:
+            yield Entry(function.name, "request", "django", name)
+        elif _RESOLVER.match(name) and _asks_for_info(function.parameters):
+            yield Entry(function.name, "request", "graphql", name)
+
+
+def _decorated(function: Function) -> Iterator[Entry]:
+    for decorator in function.decorators:
+        if decorator.startswith(_NO_ROUTERS):
+            continue
+        if (route := _ROUTE.search(decorator)) is not None:
+            method = (route[1] or "").upper()
+            yield Entry(function.name, "request", "python", f"{method} {route[2].rstrip(')')[:100]}".strip())
+        elif _TASK.search(decorator.partition("(")[0]):
+            yield Entry(function.name, "job", "celery", decorator[:100])
+        elif _VIEW.search(decorator.partition("(")[0]):
+            yield Entry(function.name, "request", "django", decorator[:100])
+
+
+def _asks_for_info(parameters: tuple[Parameter, ...]) -> bool:
+    return any(each.name.partition(":")[0] in _INFO for each in parameters[:4])

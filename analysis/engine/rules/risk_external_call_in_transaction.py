@@ -1,0 +1,139 @@
+"""Another service is called while a transaction is open."""
+
+import re
+from collections.abc import Iterator
+
+from analysis.engine.calls import Callee
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.facts import Function, Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules import transactions
+
+RULE = Rule(
+    id="risk-external-call-in-transaction",
+    type="external_call_in_tx",
+    category=Category.RUNTIME_RISK,
+    title="External call in a transaction",
+    severity=Severity.WARNING,
+    points=2,
+    suggestion=(
+        "Do the call before or after the transaction (outbox, after commit); it keeps locks and a connection for as"
+        " long as the remote is slow."
+    ),
+)
+
+WATCHES = transactions.WATCHES
+
+_VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
+_HTTP = (
+    rf"(?:requests|httpx)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
+    rf"|got(?:\.{_VERBS})?|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|send|get|post|put|exchange|execute)"
+    r"|(?:\w+\.)*restTemplate\.\w+"
+)
+_MAIL = (
+    r"django\.core\.mail\.(?:send_mail|send_mass_mail|mail_admins|mail_managers)|smtplib\.SMTP\w*|net/smtp\.SendMail"
+    r"|(?:\w+\.)*\w*[mM]ail(?:er|Sender|Service)?\.(?:send\w*)|(?:[\w.]+\.)?(?:sendMail|sendEmail|send_email|send_mail)"
+)
+_QUEUE = (
+    r"[\w.]+\.(?:delay|apply_async)|(?:\w+\.)*(?:\w*[kK]afka|rabbit|jms)Template\.(?:send|convertAndSend)"
+    r"|(?:\w+\.)*\w*[qQ]ueue\.add|(?:[\w.]+\.)?(?:triggerJob|sendMessage|SendMessage|PublishMessage)"
+    r"|(?:\w+\.)*\w*(?:[pP]roducer|[pP]ublisher)\.(?:send|publish|produce|Publish|Produce)"
+)
+_PAYMENT = (
+    r"(?:\w+\.)*[sS]tripe\.(?:\w+\.)+(?:create|modify|update|retrieve|list|capture|confirm|refund|cancel|del|delete)"
+)
+_CLOUD = (
+    r"(?:\w+\.)*(?:s3|sqs|sns|ses)(?:_?[cC]lient)?\.(?:send|put\w*|upload\w*|get_object|delete_object|publish|send_\w+)"
+)
+_PROCESS = (
+    r"subprocess\.(?:run|call|check_call|check_output|Popen)|os\.system|os/exec\.Command\(\)\.(?:Run|Output|CombinedOutput)"
+    r"|child_process\.\w+"
+)
+_SLEEP = r"time\.sleep|asyncio\.sleep|time\.Sleep|(?:[\w.]+\.)?Thread\.sleep|(?:[\w.]+\.)?TimeUnit\.\w+\.sleep"
+_KINDS = {
+    "calls another service over HTTP": re.compile(_HTTP),
+    "sends mail": re.compile(_MAIL),
+    "puts a message into a queue": re.compile(_QUEUE),
+    "talks to the payment provider": re.compile(_PAYMENT),
+    "talks to a cloud service": re.compile(_CLOUD),
+    "runs a process": re.compile(_PROCESS),
+    "sleeps": re.compile(_SLEEP),
+}
+_ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
+_FIX = {
+    "python": "Do it in `transaction.on_commit`, or before the transaction begins; until then locks are held.",
+    "java": "Do it in a `@TransactionalEventListener`, or outside of the transactional method.",
+}
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """One finding for each transaction, at the first call that leaves the process."""
+    for place, mark in codebase.marks(transactions.ANNOTATION):
+        if place.kind in (FileKind.SOURCE, FileKind.SCRIPT):
+            found = _direct(mark) or _one_level_deep(mark, place)
+            if found is not None:
+                yield _finding(mark, place, *found)
+
+
+def what_it_does(call: str) -> str:
+    """What a call does outside of the process, in words; empty when it stays inside, as far as its name tells."""
+    if not _ANY.fullmatch(call):
+        return ""
+    return next(words for words, pattern in _KINDS.items() if pattern.fullmatch(call))
+
+
+def _calls(mark: Mark) -> Iterator[tuple[str, int]]:
+    for call in mark.data["calls"].split():
+        name, _, line = call.rpartition("@")
+        yield name, int(line)
+
+
+def _direct(mark: Mark) -> tuple[int, str, Confidence] | None:
+    for name, line in _calls(mark):
+        if words := what_it_does(name):
+            return line, f"`{_brief(name)}` {words}", Confidence.HIGH
+    return None
+
+
+def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
+    calls = place.codebase.calls
+    for name, line in _calls(mark):
+        for callee in calls.resolve(place.path, place.function, name):
+            if inner := _leaves(callee, place.codebase):
+                return line, f"`{_brief(name)}` {what_it_does(inner)} (`{_brief(inner)}`)", Confidence.MEDIUM
+    return None
+
+
+def _leaves(callee: Callee, codebase: Codebase) -> str:
+    """The call by which a function leaves the process, unless it waits for the commit."""
+    function: Function = codebase.files[callee.path].functions[callee.position]
+    if any("on_commit" in call for call in function.calls):
+        return ""
+    return next((call for call in function.calls if what_it_does(call)), "")
+
+
+def _brief(name: str) -> str:
+    """A dotted name without its packages."""
+    return ".".join(name.rpartition("/")[2].split(".")[-2:])
+
+
+def _finding(mark: Mark, place: Place, line: int, what: str, confidence: Confidence) -> Finding:
+    lines = range(mark.line, int(mark.data["last"]) + 1)
+    locks = any(query.lock and query.line in lines for query in place.facts.queries)
+    endless = any(each.rule == "risk-http-no-timeout" and each.line == line for each in place.facts.marks)
+    severity = Severity.CRITICAL if locks or endless else Severity.WARNING
+    return Finding(
+        rule_id=RULE.id,
+        file=place.path,
+        line=line,
+        message=f"{what} inside the transaction of line {mark.line}"
+        + (", which holds row locks" if locks else "")
+        + (", and without a time limit" if endless else ""),
+        function=place.function.name,
+        anchor=mark.anchor,
+        suggestion=_FIX.get(place.facts.language, ""),
+        severity=Severity.INFO if "reads_only" in mark.data else severity,
+        confidence=confidence,
+    )

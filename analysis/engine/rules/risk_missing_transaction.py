@@ -1,0 +1,229 @@
+"""Several rows are written one after the other, and a failure in between leaves the first half behind."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from analysis.engine.calls import Callee
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Function, Mark, Query
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import runs_by_hand
+from analysis.engine.rules import transactions
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.branches import run_together
+from analysis.engine.rules.reading import function_text, short, text_after, text_before
+from analysis.engine.rules.transactions import in_transaction
+
+RULE = Rule(
+    id="risk-missing-transaction",
+    type="missing_transaction",
+    category=Category.RUNTIME_RISK,
+    title="Writes without a transaction",
+    severity=Severity.WARNING,
+    points=2,
+    suggestion="Wrap the writes in one transaction, so a failure between them leaves nothing half done.",
+    confidence=Confidence.MEDIUM,
+)
+
+_VERBS = {"insert": "inserted", "bulk_insert": "inserted", "update": "updated", "delete": "deleted"}
+_REPOSITORY = re.compile(
+    rb"\b((?:\w+)[rR]epo(?:sitory)?)\.(save|saveAll|saveAndFlush|insert|update|delete|deleteById|deleteAll|remove)\("
+)
+_GORM = re.compile(rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(\w+)")
+_ASIDE = re.compile(r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt")
+_MONEY = re.compile(r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer|payout")
+_BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
+_PASSED_ON = re.compile(r"\b(?:tx|trx|transaction|transactionalEntityManager|t)\.\w|transaction:|session:")
+_ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
+_AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
+_NEAR = 200  # characters
+_FIX = {
+    "python": "Wrap the writes in `with transaction.atomic():`, so a failure between them leaves nothing half done.",
+    "java": "Put `@Transactional` on the public method that does these writes.",
+    "go": "Run the writes in one transaction (`db.BeginTx` with a deferred `Rollback`).",
+}
+
+
+class _Write(NamedTuple):
+    start: int
+    line: int
+    label: str
+    verb: str
+
+
+def look(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """The functions of a file that write to two tables outside of any transaction."""
+    for writes in _by_function(file).values():
+        if len(writes) > 1 and (pair := _unprotected(writes, root, file)) is not None:
+            first, second = pair
+            node = _node_at(first.start, root)
+            message = (
+                f"`{first.label}` is {first.verb} here and `{second.label}` {second.verb} on line {second.line}, not in"
+                " one transaction"
+            )
+            yield file.mark(RULE.id, node, message, suggestion=_FIX.get(file.language, ""), data={"form": "writes"})
+
+
+def look_at_settings(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """Whether Django puts every request into a transaction."""
+    if _ATOMIC_REQUESTS.search(file.source):
+        yield file.mark(RULE.id, root, "", data={"form": "atomic requests"})
+
+
+def look_at_begin(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """A Go transaction that is committed but never rolled back."""
+    after = text_after(call, file)
+    if "Close()" in text_before(call, file)[-_NEAR:]:
+        return  # a session that rolls back when it is closed
+    if ".Commit(" in after and "Rollback" not in after and "rollback" not in after and not file.in_test(call):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"The transaction of `{short(file.text(call))}` has no `Rollback`: an error leaves it open with its locks",
+            confidence="high",
+            suggestion="Add `defer tx.Rollback()` right after the error check; after a commit it does nothing.",
+            data={"form": "begin"},
+        )
+
+
+def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
+    """`@Transactional` on a method that Spring's proxy cannot see."""
+    name, body = method.child_by_field_name("name"), method.child_by_field_name("body")
+    if name is None or body is None or method.type != "method_declaration":
+        return
+    header = file.source[method.start_byte : name.start_byte]
+    if b"@Transactional" in header and re.search(rb"\bprivate\b", header):
+        yield file.mark(
+            RULE.id,
+            name,
+            f"`@Transactional` on the private method `{file.text(name)}` has no effect: no proxy sees the call",
+            confidence="high",
+            suggestion="Make the method public and call it from another bean.",
+            data={"form": "private"},
+        )
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Writes on the path of a request or a job whose callers open no transaction either."""
+    found = [(place, mark) for place, mark in codebase.marks(RULE.id)]
+    if not found:
+        return
+    every_request = any(
+        mark.data["form"] == "atomic requests" for place, mark in found if place.kind is FileKind.SOURCE
+    )
+    heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
+    covered = _called_in_transactions(codebase, {_name(place.function) for place, _ in heard})
+    for place, mark in heard:
+        if mark.data["form"] != "writes":
+            yield place.finding(mark)
+        elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
+            yield place.finding(mark, severity=Severity.CRITICAL if _MONEY.search(mark.message) else None)
+
+
+def _is_run(place: Place, *, every_request: bool) -> bool:
+    if runs_by_hand(place.codebase, place.path):
+        return False
+    return place.in_job_path or (place.in_request_path and not every_request)
+
+
+def _called_in_transactions(codebase: Codebase, names: set[str]) -> set[Callee]:
+    """Of the functions of these names the ones that are called, and only ever inside a transaction."""
+    inside: dict[tuple[str, int], set[str]] = {}  # per function what it calls in a transaction
+    for place, mark in codebase.marks(transactions.ANNOTATION):
+        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
+        inside.setdefault((place.path, mark.function), set()).update(called)
+    covered: set[Callee] = set()
+    bare: set[Callee] = set()
+    for path, facts in codebase.sources() if inside else ():
+        for index, function in enumerate(facts.functions):
+            protected = inside.get((path, index), frozenset())
+            for call in function.calls:
+                if call.rpartition(".")[2] in names:
+                    callees = codebase.calls.resolve(path, function, call)
+                    (covered if call in protected else bare).update(callees)
+    return covered - bare
+
+
+def _name(function: Function) -> str:
+    return function.name.rpartition(".")[2]
+
+
+def _by_function(file: SourceFile) -> Mapping[int, list[_Write]]:
+    found: dict[int, list[_Write]] = {}
+    for write in sorted({*_queries(file), *_repositories(file), *_gorm(file)}):
+        if not _ASIDE.search(write.label):
+            index = file.scope_at(write.start, write.start + 1).function.index
+            found.setdefault(index, []).append(write)
+    return found
+
+
+def _unprotected(writes: list[_Write], root: Node, file: SourceFile) -> tuple[_Write, _Write] | None:
+    """The first two writes to different tables that one run may reach."""
+    if len({write.label for write in writes}) < 2 or _BY_HAND.search(
+        function_text(_node_at(writes[0].start, root), file)
+    ):
+        return None
+    bare = [write for write in writes if not in_transaction(write.start, file)]
+    for position, first in enumerate(bare):
+        for second in bare[position + 1 :]:
+            if first.label != second.label and run_together(_node_at(first.start, root), _node_at(second.start, root)):
+                return first, second
+    return None
+
+
+def _node_at(start: int, root: Node) -> Node:
+    return root.descendant_for_byte_range(start, start + 1) or root
+
+
+def _queries(file: SourceFile) -> Iterator[_Write]:
+    for query in file.queries:
+        if query.operation in _VERBS and query.model and query.orm != "sqlalchemy" and not query.in_transaction:
+            start = file.lines.starts[query.line - 1]
+            row = file.source[start:].partition(b"\n")[0]
+            before = file.source[max(0, start - _NEAR) : start] + row.partition(b"(")[0]
+            is_lazy = query.orm == "prisma" and not _AWAITED.search(before)
+            if not is_lazy and not _PASSED_ON.search(row.decode("utf-8", "replace")):
+                indent = len(row) - len(row.lstrip())
+                yield _Write(start + indent, query.line, query.model, _verb(query))
+
+
+def _verb(query: Query) -> str:
+    return _VERBS[query.operation]
+
+
+def _repositories(file: SourceFile) -> Iterator[_Write]:
+    if file.language == "python" or not (file.mentions(b"epository.") or file.mentions(b"Repo.")):
+        return
+    for match in _REPOSITORY.finditer(file.source):
+        verb = "deleted" if match[2].startswith((b"delete", b"remove")) else "saved"
+        label = match[1].decode().removesuffix("sitory").removesuffix("Repo").removesuffix("repo")
+        yield _Write(match.start(), file.lines.of(match.start()), label, verb)
+
+
+def _gorm(file: SourceFile) -> Iterator[_Write]:
+    if file.language == "go" and file.mentions(b"gorm.io"):
+        for match in _GORM.finditer(file.source):
+            verb = {b"Create": "inserted", b"Delete": "deleted"}.get(match[1], "updated")
+            yield _Write(match.start(), file.lines.of(match.start()), match[2].decode(), verb)
+
+
+_NEEDS = {
+    PYTHON: (b".objects", b"execute("),
+    SCRIPT: (b"risma", b"epository", b"Repo.", b"execute(", b"query("),
+    JAVA: (b"epository", b"executeUpdate("),
+    GO: (b"gorm.io", b"Exec(", b"ExecContext("),
+}
+_ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
+
+WATCHES = (
+    *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in _ROOTS),
+    Watch("module", look_at_settings, PYTHON, needs=(b"ATOMIC_REQUESTS",)),
+    Watch("call", look_at_begin, GO, names=frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx"})),
+    Watch("function", look_at_method, JAVA, needs=(b"@Transactional",)),
+)

@@ -1,0 +1,129 @@
+"""Where transactions begin and end, and what is called inside them.
+
+A transaction is marked while the tree is there; what its calls lead to is known in `evaluate`. The `data` of a mark
+
+- `last`: its last line
+- `calls`: callee and line of each call inside, `requests.post@12`, those of nested functions left out
+- `reads_only`: it is declared to write nothing
+"""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import text_after, within
+
+ANNOTATION = "transaction"  # rule of these marks
+MOST_CALLS = 60
+
+_BLOCK = rb"[^\n]{0,100}?(?:atomic|\.begin\(|\.begin_nested\(|transaction)"
+_WITH = re.compile(rb"(?:async\s+)?with\s+" + _BLOCK)
+_DECORATOR = re.compile(rb"@[\w.]*(?:atomic|transactional)\b")
+_RUNNERS = frozenset({"$transaction", "transaction", "withTransaction", "runInTransaction", "transactional"})
+_GO_RUNNERS = frozenset({"Transaction", "RunInTx", "InTx", "WithTx", "RunInTransaction"})
+_GO_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin"})
+_RUNS = re.compile(
+    rb"(?:\$transaction|\.transaction|withTransaction|unInTransaction|\.Transaction|RunInTx|InTx|WithTx)"
+    rb"\((?:[^\n(){}]*,)?\s*(?:async\s*)?\Z"
+)
+_JAVA = b"@Transactional"
+_HEADER = 400  # bytes before a body in which annotations stand
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "func_literal"})
+_STOP = frozenset(
+    """function_definition lambda class_definition function_declaration function_expression arrow_function class_body
+    method_definition lambda_expression func_literal""".split()
+)
+_AFTER_COMMIT = "on_commit"
+
+
+def look_at_with(block: Node, file: SourceFile) -> Iterator[Mark]:
+    body = block.child_by_field_name("body")
+    if body is not None:
+        yield from _marked(block, body, file)
+
+
+def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
+    definition = decorator.parent.child_by_field_name("definition") if decorator.parent is not None else None
+    body = definition.child_by_field_name("body") if definition is not None else None
+    if definition is not None and body is not None and definition.type == "function_definition":
+        yield from _marked(definition, body, file)
+
+
+def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
+    body = method.child_by_field_name("body")
+    if method.type == "method_declaration" and body is not None and (note := _annotation(method, file)):
+        yield from _marked(method, body, file, reads_only=b"readOnly = true" in note or b"readOnly=true" in note)
+
+
+def look_at_runner(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """A function that runs inside the transaction that the callee opens."""
+    for argument in file.arguments(call)[0]:
+        body = argument.child_by_field_name("body") if argument.type in _FUNCTIONS else None
+        if body is not None:
+            yield from _marked(call, body, file)
+
+
+def look_at_begin(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """From `Begin` to the last `Commit` of the same function."""
+    function = file.enclosing_function(call)
+    length = text_after(call, file).encode().rfind(b".Commit(")
+    if function is not None and length >= 0:
+        yield from _marked(call, function, file, start=call.end_byte, end=call.end_byte + length)
+
+
+WATCHES = (
+    Watch("with", look_at_with, PYTHON, needs=(b"atomic", b".begin", b"transaction"), starts=_WITH),
+    Watch("decorator", look_at_decorator, PYTHON, needs=(b"atomic", b"transactional"), starts=_DECORATOR),
+    Watch("function", look_at_method, JAVA, needs=(_JAVA,)),
+    Watch("call", look_at_runner, SCRIPT, names=_RUNNERS),
+    Watch("call", look_at_runner, GO, names=_GO_RUNNERS),
+    Watch("call", look_at_begin, GO, names=_GO_BEGINS),
+)
+
+
+def in_transaction(start: int, file: SourceFile) -> bool:
+    """Whether what stands at this byte runs inside a transaction of its own file, as far as the text tells."""
+    scope = file.scope_at(start, start + 1)
+    if any(_DECORATOR.match(b"@" + each.encode()) for each in scope.function.decorators):
+        return True
+    while scope.parent is not None:
+        if scope.kind == "with" and _WITH.match(file.source, scope.start):
+            return True
+        if scope.kind == "function" and file.language == "java":
+            return bool(_annotation(scope.node, file))
+        if scope.kind in ("function", "closure") and _RUNS.search(file.source, max(0, scope.start - 80), scope.start):
+            return True
+        scope = scope.parent
+    return False
+
+
+def _annotation(method: Node, file: SourceFile) -> bytes:
+    """`@Transactional(...)` of the method or of its class; empty when neither has it."""
+    for node in (method, method.parent.parent if method.parent is not None else None):
+        body = node.child_by_field_name("body") if node is not None else None
+        if node is not None and body is not None:
+            header = file.source[node.start_byte : min(body.start_byte, node.start_byte + _HEADER)]
+            if _JAVA in header:
+                return header[header.find(_JAVA) :].partition(b"\n")[0]
+    return b""
+
+
+def _marked(
+    node: Node, body: Node, file: SourceFile, *, start: int = 0, end: int = 0, reads_only: bool = False
+) -> Iterator[Mark]:
+    start, end = start or body.start_byte, end or body.end_byte
+    calls: list[str] = []
+    for call in within(body, _STOP):
+        if call.type in _CALLS and start <= call.start_byte < end and len(calls) < MOST_CALLS:
+            calls.append(f"{file.callee(call)}@{file.line(call)}".replace(" ", ""))
+    if not calls:
+        return
+    data = {"last": str(file.lines.of(max(start, end - 1))), "calls": " ".join(calls)}
+    if reads_only:
+        data["reads_only"] = "1"
+    yield Mark(ANNOTATION, file.line(node), file.function_of(body), "", file.anchor(node), data=data)

@@ -1,0 +1,133 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of
+
+RULE = "risk-external-call-in-transaction"
+
+DJANGO = """
+import requests
+import time
+from django.core.mail import send_mail
+from django.db import transaction
+from shop.models import Order
+from shop.tasks import notify
+"""
+SPRING = """
+package shop;
+import org.springframework.transaction.annotation.Transactional;
+"""
+GO = 'package shop\nimport (\n\t"net/http"\n\t"time"\n)\n'
+
+FLAGGED = [
+    (
+        "a.py",
+        DJANGO,
+        "def pay(order):\n    with transaction.atomic():\n        order.save()\n        notify.delay(order.pk)",
+        4,
+    ),
+    ("a.py", DJANGO, "@transaction.atomic\ndef pay(order):\n    order.save()\n    send_mail('a', 'b', 'c', ['d'])", 4),
+    ("a.py", DJANGO, "async def f():\n    async with session.begin():\n        await client.queue.send_email(1)", 3),
+    ("a.py", DJANGO, "def f():\n    with transaction.atomic():\n        while busy():\n            time.sleep(1)", 4),
+    (
+        "a.ts",
+        "",
+        "await prisma.$transaction(async (tx) => {\n  await tx.order.create({ data });\n  await fetch(url);\n});",
+        3,
+    ),
+    ("a.ts", "", "await db.transaction(async (tx) => {\n  await stripe.refunds.create({ charge });\n});", 2),
+    (
+        "A.java",
+        SPRING,
+        "class A {\n  @Transactional\n  public void pay(Order o) {\n    a.save(o);\n    mailSender.send(o);\n  }\n}",
+        5,
+    ),
+    (
+        "A.java",
+        SPRING,
+        '@Transactional\nclass A {\n  public void pay(Order o) {\n    kafkaTemplate.send("paid", o);\n  }\n}',
+        4,
+    ),
+    (
+        "a.go",
+        GO,
+        "func pay(db *sql.DB) error {\n\ttx, err := db.Begin()\n\ttx.Exec(q)\n\thttp.Get(u)\n\treturn tx.Commit()\n}",
+        4,
+    ),
+    (
+        "a.go",
+        GO,
+        "func f(db *gorm.DB) {\n\tdb.Transaction(func(tx *gorm.DB) error {\n\t\ttime.Sleep(1)\n\t\treturn nil\n\t})\n}",
+        3,
+    ),
+]
+FINE = [
+    (
+        "a.py",
+        DJANGO,
+        "def pay(order):\n    with transaction.atomic():\n        order.save()\n"
+        "        transaction.on_commit(lambda: notify.delay(order.pk))\n    send_mail('a', 'b', 'c', ['d'])",
+    ),
+    ("a.py", DJANGO, "def pay(order):\n    order.save()\n    notify.delay(order.pk)"),
+    (
+        "a.py",
+        DJANGO,
+        "def pay():\n    with transaction.atomic():\n        def later():\n            notify.delay(1)",
+    ),
+    (
+        "a.ts",
+        "",
+        "await prisma.$transaction(async (tx) => {\n  await tx.order.create({ data });\n});\nawait fetch(url);",
+    ),
+    ("a.ts", "", "await prisma.$transaction([prisma.order.create({ data }), prisma.line.create({ data })]);"),
+    ("A.java", SPRING, "class A {\n  public void pay(Order o) {\n    mailSender.send(o.mail());\n  }\n}"),
+    ("a.go", GO, "func f(db *sql.DB) error {\n\ttx, err := db.Begin()\n\ttx.Commit()\n\thttp.Get(u)\n\treturn nil\n}"),
+]
+
+
+@pytest.mark.parametrize(("path", "head", "source", "line"), FLAGGED)
+def test_what_leaves_the_process_is_found(path, head, source, line):
+    lines = [finding.line - head.count("\n") for finding in findings_of(RULE, {path: head + source})]
+    assert lines == [line]
+
+
+@pytest.mark.parametrize(("path", "head", "source"), FINE)
+def test_what_waits_for_the_commit_is_fine(path, head, source):
+    assert findings_of(RULE, {path: head + source}) == []
+
+
+def test_a_call_without_a_time_limit_or_with_row_locks_is_critical():
+    endless = "def pay(order):\n    with transaction.atomic():\n        requests.post(url)"
+    locked = (
+        "def pay(key):\n    with transaction.atomic():\n        order = Order.objects.select_for_update().get(pk=key)\n"
+        "        requests.post(url, timeout=5)"
+    )
+    (first,) = findings_of(RULE, {"a.py": DJANGO + endless})
+    (second,) = findings_of(RULE, {"a.py": DJANGO + locked})
+    assert (first.severity, first.confidence) == ("critical", "high")
+    assert first.message == (
+        "`requests.post` calls another service over HTTP inside the transaction of line 9, and without a time limit"
+    )
+    assert second.severity == "critical"
+    assert second.message.endswith("which holds row locks")
+
+
+def test_one_level_deep_it_is_less_certain():
+    tell = "def tell(order):\n    send_mail('a', 'b', 'c', ['d'])\n\n"
+    source = DJANGO + tell + "@transaction.atomic\ndef pay(order):\n    order.save()\n    tell(order)\n"
+    (finding,) = findings_of(RULE, {"a.py": source})
+    assert finding.confidence == "medium"
+    assert finding.message.startswith("`tell` sends mail (`mail.send_mail`) inside the transaction")
+
+
+def test_a_callee_that_waits_for_the_commit_is_fine():
+    tell = "def tell(order):\n    transaction.on_commit(lambda: notify.delay(order.pk))\n\n"
+    source = DJANGO + tell + "@transaction.atomic\ndef pay(order):\n    order.save()\n    tell(order)\n"
+    assert findings_of(RULE, {"a.py": source}) == []
+
+
+def test_a_transaction_that_reads_only_is_worth_knowing():
+    source = (
+        "class A {\n  @Transactional(readOnly = true)\n  public void f() {\n    restTemplate.getForObject(u);\n  }\n}"
+    )
+    (finding,) = findings_of(RULE, {"A.java": SPRING + source})
+    assert finding.severity == "info"

@@ -1,0 +1,129 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of
+from tests.engine.rules.shop import DJANGO, PRISMA, findings
+
+RULE = "risk-missing-transaction"
+TASK = "from celery import shared_task\nfrom django.db import transaction\n\n@shared_task\n"
+ROUTE = "const app = express();\n"
+
+FLAGGED = [
+    TASK + "def f(c):\n    Order.objects.create(customer=c)\n    Line.objects.create(amount=1)",
+    TASK + "def f(c):\n    if c:\n        Order.objects.create(customer=c)\n    Line.objects.filter(pk=c.pk).delete()",
+    TASK + "def f(c):\n    if c:\n        Order.objects.all().update(total=1)\n        Line.objects.create(amount=1)",
+]
+FINE = [
+    "def f(c):\n    with transaction.atomic():\n        Order.objects.create(total=1)\n        Line.objects.create()",
+    "@transaction.atomic\ndef f(c):\n    Order.objects.create(customer=c)\n    Line.objects.create(amount=1)",
+    "def f(c):\n    Order.objects.create(customer=c)\n    Order.objects.create(customer=c)",
+    "def f(c):\n    if c:\n        Order.objects.create(customer=c)\n    else:\n        Line.objects.create(amount=1)",
+    "def f(c):\n    if c:\n        return Order.objects.create(customer=c)\n    Line.objects.create(amount=1)",
+    "def f(c):\n    Order.objects.get(customer=c)\n    Line.objects.create(amount=1)",
+]
+
+
+@pytest.mark.parametrize("source", FLAGGED)
+def test_two_writes_of_a_job_are_found_at_the_first(source):
+    (finding,) = findings(RULE, source)
+    assert (finding.severity, finding.confidence) == ("warning", "medium")
+    assert "Order" in finding.message
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_one_transaction_one_table_or_one_branch_is_fine(source):
+    assert findings(RULE, TASK + source) == []
+
+
+def test_the_message_names_both_tables():
+    (finding,) = findings(RULE, FLAGGED[0])
+    line = (DJANGO + TASK).count("\n") + 2
+    assert finding.line == line
+    assert finding.message == (
+        f"`Order` is inserted here and `Line` inserted on line {line + 1}, not in one transaction"
+    )
+
+
+def test_money_is_critical():
+    source = TASK + "def f(c):\n    Wallet.objects.filter(pk=1).update(balance=1)\n    Order.objects.create(customer=c)"
+    (finding,) = findings(RULE, source)
+    assert finding.severity == "critical"
+
+
+def test_outside_of_requests_and_jobs_nothing_is_said():
+    source = "def f(c):\n    Order.objects.create(customer=c)\n    Line.objects.create(amount=1)"
+    assert findings(RULE, source) == []
+
+
+def test_a_function_that_is_only_called_in_transactions_is_fine():
+    helper = "def fill(c):\n    Order.objects.create(customer=c)\n    Line.objects.create(amount=1)\n\n"
+    caller = TASK + "def f(c):\n    with transaction.atomic():\n        fill(c)\n"
+    other = "\n@shared_task\ndef g(c):\n    fill(c)\n"
+    assert findings(RULE, helper + caller) == []
+    assert len(findings(RULE, helper + caller + other)) == 1
+
+
+def test_settings_that_make_each_request_a_transaction():
+    view = (
+        "from rest_framework.views import APIView\n\nclass Orders(APIView):\n    def post(self, request):\n"
+        "        Order.objects.create(total=1)\n        Line.objects.create(amount=1)\n"
+    )
+    settings = "DATABASES = {'default': {'NAME': 'shop', 'ATOMIC_REQUESTS': True}}\n"
+    assert len(findings(RULE, view)) == 1
+    assert findings(RULE, view, others={"shop/settings.py": settings}) == []
+
+
+PRISMA_WRITES = "await prisma.order.create({ data });\n  await prisma.line.update({ where, data });\n"
+SCRIPT = "import express from 'express';\nconst app = express();\napp.post('/x', async (req, res) => {\n  %s});\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        (PRISMA_WRITES, 1),
+        (
+            "await prisma.$transaction(async (tx) => {\n  await tx.order.create({ data });\n  await tx.line.create({});\n});",
+            0,
+        ),
+        ("await prisma.$transaction([\n  prisma.order.create({ data }),\n  prisma.line.create({ data }),\n]);\n", 0),
+    ],
+)
+def test_prisma(body, count):
+    assert len(findings(RULE, SCRIPT % body, "shop/work.ts")) == count
+    assert PRISMA
+
+
+SPRING = """
+package shop;
+import org.springframework.web.bind.annotation.*;
+import org.springframework.transaction.annotation.Transactional;
+
+@RestController
+class Orders {
+  @PostMapping("/x")
+  %s
+  public void pay(Order order) {
+    orderRepository.save(order);
+    stockRepository.save(order.stock());
+  }
+}
+"""
+
+
+def test_spring_repositories():
+    (finding,) = findings_of(RULE, {"Orders.java": SPRING % ""})
+    assert finding.message == "`order` is saved here and `stock` saved on line 12, not in one transaction"
+    assert findings_of(RULE, {"Orders.java": SPRING % "@Transactional"}) == []
+
+
+def test_a_private_transactional_method_has_no_transaction():
+    source = "class A {\n  @Transactional\n  private void save(Order o) { }\n  @Transactional\n  public void f() { }\n}"
+    (finding,) = findings_of(RULE, {"A.java": source})
+    assert (finding.line, finding.confidence) == (3, "high")
+
+
+GO = "package shop\n\nfunc f(db *sql.DB) error {\n\ttx, err := db.Begin()\n%s\ttx.Exec(q)\n\treturn tx.Commit()\n}\n"
+
+
+def test_a_go_transaction_needs_a_rollback():
+    assert [each.line for each in findings_of(RULE, {"a.go": GO % ""})] == [4]
+    assert findings_of(RULE, {"a.go": GO % "\tdefer tx.Rollback()\n"}) == []
