@@ -142,7 +142,7 @@ def _called_in_transactions(codebase: Codebase, names: set[str]) -> set[Callee]:
     bare: set[Callee] = set()
     for path, facts in codebase.sources() if inside else ():
         for index, function in enumerate(facts.functions):
-            protected = inside.get((path, index), frozenset())
+            protected = inside.get((path, index), set())
             for call in function.calls:
                 if call.rpartition(".")[2] in names:
                     callees = codebase.calls.resolve(path, function, call)

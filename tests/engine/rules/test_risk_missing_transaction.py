@@ -81,7 +81,7 @@ SCRIPT = "import express from 'express';\nconst app = express();\napp.post('/x',
     [
         (PRISMA_WRITES, 1),
         (
-            "await prisma.$transaction(async (tx) => {\n  await tx.order.create({ data });\n  await tx.line.create({});\n});",
+            "await prisma.$transaction(async (tx) => {\n  await tx.order.create({});\n  await tx.line.create({});\n});",
             0,
         ),
         ("await prisma.$transaction([\n  prisma.order.create({ data }),\n  prisma.line.create({ data }),\n]);\n", 0),

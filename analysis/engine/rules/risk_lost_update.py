@@ -1,0 +1,133 @@
+"""A number is read, changed in memory and written back: of two that do it at once, one change is lost."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import function_text, short, text_after, text_before
+
+RULE = Rule(
+    id="risk-lost-update",
+    type="lost_update",
+    category=Category.RUNTIME_RISK,
+    title="Lost update",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="Update atomically in the database, or lock the row while it changes.",
+)
+
+_NAME = r"[A-Za-z_$][\w$]*"
+_CHANGED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*([-+])=\s*([^\n;]+)".encode())
+_ASSIGNED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*=\s*\1\.\2\s*([-+])\s*([^\n;]+)".encode())
+_SETTER = re.compile(
+    rf"({_NAME})\.set(\w+)\(\s*\1\.get\2\(\)\s*(?:[-+]|\.add\(|\.subtract\(|\.plus\(|\.minus\()".encode()
+)
+_TEXT = re.compile(r"^[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
+_ATOMIC = re.compile(
+    r"\bF\(|select_for_update|with_for_update|FOR UPDATE|PESSIMISTIC|pessimistic|@Version|[lL]ockMode|\.lock\("
+    r"|optimistic|clause\.Locking|version_id|\bLock\(\)|synchronized|refresh_from_db\(\s*from_queryset"
+)
+_COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
+_LOCKING = re.compile(r"(?i)for_update|lock|atomic")
+_VERSIONS = frozenset({"version", "lock_version", "row_version"})
+_FIX = {
+    "python": 'Write it with one UPDATE (`update({1}=F("{1}") {2} ...)`), or load the row with `select_for_update()`.',
+    "java": "Write it with one UPDATE, lock the row (`PESSIMISTIC_WRITE`) or give the entity a `@Version`.",
+    "go": "Write it with one UPDATE (`SET {1} = {1} {2} ?`), or lock the row (`FOR UPDATE`).",
+    "script": "Let the database count (`increment`, `SET {1} = {1} {2} n`), or lock the row.",
+}
+
+
+def look(change: Node, file: SourceFile) -> Iterator[Mark]:
+    """`account.balance -= amount` followed by `account.save()` in one function."""
+    match = _match(change, file)
+    if match is None or _TEXT.match(match[4].decode("utf-8", "replace").strip()):
+        return
+    owner, name, sign = match[1].decode(), match[2].decode(), match[3].decode()
+    if _is_saved(owner, change, file) and not _is_safe(owner, change, file):
+        yield _mark(change, owner, name, sign, file)
+
+
+def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`account.setBalance(account.getBalance().subtract(amount))` followed by `accounts.save(account)`."""
+    match = _SETTER.match(file.source, call.start_byte, call.end_byte)
+    if match is None:
+        return
+    owner = match[1].decode()
+    if _is_saved(owner, call, file) and not _is_safe(owner, call, file):
+        name = match[2].decode()
+        yield _mark(call, owner, name[:1].lower() + name[1:], "-", file)
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A row that has a version column is written by one of two only; a counter that others count on is critical."""
+    entry = codebase.models.named(mark.data["model"])
+    if entry is not None and any(column.name in _VERSIONS for column in entry.model.columns):
+        return None
+    confidence = None
+    if mark.data["owner"] in {each.name for each in place.function.parameters}:
+        if any(_LOCKING.search(call) for function in place.facts.functions for call in function.calls):
+            return None  # who loaded it may hold the lock
+        confidence = Confidence.MEDIUM
+    severity = Severity.CRITICAL if _COUNTER.search(mark.data["column"]) else None
+    return place.finding(mark, severity=severity, confidence=confidence)
+
+
+def _match(change: Node, file: SourceFile) -> re.Match[bytes] | None:
+    start, end = change.start_byte, change.end_byte
+    return _CHANGED.match(file.source, start, end) or _ASSIGNED.match(file.source, start, end)
+
+
+def _is_saved(owner: str, node: Node, file: SourceFile) -> bool:
+    """Whether the row is written after the change, whole."""
+    word = re.escape(owner)
+    saved = re.search(
+        rf"(?<![\w.]){word}\.save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n)]*&?(?<![\w.]){word}\b|session\.commit\(",
+        text_after(node, file),
+    )
+    return saved is not None and (not saved[0].startswith("session") or "session" in function_text(node, file))
+
+
+def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
+    """Whether the row is locked, counted by the database, or made right here."""
+    if _ATOMIC.search(function_text(node, file)) or file.in_test(node):
+        return True
+    made = re.search(
+        rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",
+        text_before(node, file),
+    )
+    return made is not None
+
+
+def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile) -> Mark:
+    fix = _FIX.get(file.language, _FIX["script"])
+    return file.mark(
+        RULE.id,
+        node,
+        f"`{short(owner)}.{name}` is changed in memory and then saved: a change by somebody else in between is lost",
+        suggestion=fix.format(short(owner), name, sign),
+        data={"column": name, "owner": owner, "model": owner.rpartition(".")[2].title().replace("_", "")},
+    )
+
+
+_FIRST = re.compile(rf"{_NAME}(?:\.{_NAME})+\s*[-+]?=".encode())
+_SELF = re.compile(rf"({_NAME}(?:\.{_NAME})+)\s*=\s*\1\s*[-+]".encode())
+_ADDED = re.compile(rf"{_NAME}(?:\.{_NAME})+\s*[-+]=".encode())
+_SAVES = (b".save(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
+
+WATCHES = (
+    Watch("augmented_assignment", look, PYTHON, needs=_SAVES, starts=_ADDED),
+    Watch("assignment", look, PYTHON, needs=_SAVES, starts=_SELF),
+    Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=_ADDED),
+    Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
+    Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_ADDED),
+    Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_SELF),
+    Watch("expression_statement", look_at_setter, JAVA, needs=_SAVES, starts=_SETTER),
+)

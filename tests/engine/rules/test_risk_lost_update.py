@@ -1,0 +1,85 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of
+from tests.engine.rules.shop import findings, lines
+
+RULE = "risk-lost-update"
+
+FLAGGED = [
+    "def f(wallet, price):\n    wallet.balance -= price\n    wallet.save()",
+    "def f(wallet, price):\n    wallet.balance = wallet.balance - price\n    wallet.save(update_fields=['balance'])",
+    "class Wallet:\n    def pay(self, price):\n        self.balance -= price\n        self.save()",
+    "def f(order):\n    order.customer.total += 1\n    order.customer.save()",
+]
+FINE = [
+    FLAGGED[0] + "\n\ndef g(key):\n    f(wallets_for_update().get(pk=key), 5)",
+    "def f(wallet, price):\n    wallet.balance = F('balance') - price\n    wallet.save()",
+    "def f(key):\n    w = Wallet.objects.select_for_update().get(pk=key)\n    w.balance -= 1\n    w.save()",
+    "def f(price):\n    wallet = Wallet(balance=5)\n    wallet.balance -= price\n    wallet.save()",
+    "def f(wallet, price):\n    wallet.balance -= price",
+    "def f(wallet, other):\n    wallet.balance -= 1\n    other.save()",
+    "def f(order):\n    order.note += 'more'\n    order.save()",
+    "def f(order):\n    order.total = 5\n    order.save()",
+]
+
+
+@pytest.mark.parametrize("source", FLAGGED)
+def test_read_change_write_is_found(source):
+    assert len(lines(RULE, source)) == 1
+
+
+@pytest.mark.parametrize("source", FINE)
+def test_what_the_database_counts_or_locks_is_fine(source):
+    assert lines(RULE, source) == []
+
+
+def test_balances_are_critical_and_the_fix_names_the_column():
+    (finding,) = findings(
+        RULE, "def f(key, price):\n    wallet = Wallet.objects.get(pk=key)\n" + FLAGGED[0].partition("\n")[2]
+    )
+    assert (finding.severity, finding.confidence) == ("critical", "high")
+    assert finding.message.startswith("`wallet.balance` is changed in memory and then saved")
+    assert 'update(balance=F("balance") - ...)' in finding.suggestion
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("a.ts", "async function f(user, n) {\n  user.credits -= n;\n  await user.save();\n}", 1),
+        (
+            "a.ts",
+            "async function f(user, n) {\n  user.credits = user.credits - n;\n  await this.users.save(user);\n}",
+            1,
+        ),
+        ("a.ts", "async function f(user, n) {\n  user.credits -= n;\n  render(user);\n}", 0),
+        ("a.ts", "async function f(repo) {\n  await user.increment('credits', 5);\n  await user.save();\n}", 0),
+        (
+            "A.java",
+            "class A {\n  void f(Account a) {\n    a.setBalance(a.getBalance().subtract(x));\n    dao.save(a);\n  }\n}",
+            1,
+        ),
+        (
+            "A.java",
+            "class A {\n  void f(Account a) {\n    em.lock(a, LockModeType.PESSIMISTIC_WRITE);\n"
+            "    a.setBalance(a.getBalance() - x);\n    accounts.save(a);\n  }\n}",
+            0,
+        ),
+        ("a.go", "package a\n\nfunc f(a *Account) {\n\ta.Balance -= 5\n\tdb.Save(&a)\n}", 1),
+        ("a.go", "package a\n\nfunc f() {\n\ta := Account{Balance: 5}\n\ta.Balance -= 5\n\tdb.Save(&a)\n}", 0),
+    ],
+)
+def test_other_languages(path, source, count):
+    assert len(findings_of(RULE, {path: source})) == count
+
+
+def test_an_entity_with_a_version_is_fine():
+    source = "from shop.models import Purse\n\ndef f(purse):\n    purse.balance -= 1\n    purse.save()"
+    model = "from django.db import models\nclass Purse(models.Model):\n    balance = models.IntegerField()\n"
+    assert len(findings(RULE, source, others={"shop/more/models.py": model})) == 1
+    versioned = model + "    version = models.IntegerField()\n"
+    assert findings(RULE, source, others={"shop/more/models.py": versioned}) == []
+
+
+def test_a_row_that_somebody_else_loaded_is_less_certain():
+    (finding,) = findings(RULE, FLAGGED[0])
+    assert finding.confidence == "medium"
