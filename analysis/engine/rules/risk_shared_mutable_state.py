@@ -1,0 +1,239 @@
+"""State of the process is changed by requests, which run at the same time and see each other's values."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+
+RULE = Rule(
+    id="risk-shared-mutable-state",
+    type="shared_mutable_state",
+    category=Category.RUNTIME_RISK,
+    title="Shared mutable state",
+    severity=Severity.WARNING,
+    points=3,
+    suggestion=(
+        "Keep request data in the request or in a store shared by all workers; process memory is neither isolated nor"
+        " shared."
+    ),
+    confidence=Confidence.MEDIUM,
+)
+
+MOST_CHANGES = 20  # places of one name that are looked at
+
+_NOT_STATE = re.compile(
+    r"(?i)cache|memo|regist|handlers|plugins|_?logger|lock|mutex|pool|metrics|counter|gauge|local$|ctx|context"
+)
+_OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|order")
+_LOCKED = re.compile(rb"(?i)lock|mutex|synchronized|once\.Do|atomic")
+_BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
+_NEW_LINE = ord("\n")
+
+_PYTHON = re.compile(
+    rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\)|defaultdict\([^)\n]*\)|deque\(\)|0|None|\"\"|'')\s*$"
+)
+_PYTHON_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{0N\"']|dict\(|list\(|set\(|defaultdict\(|deque\()")
+_CLASS_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\))[ \t]*\n")
+_CHANGES = (
+    rb"(?:\.(?:append|extend|insert|add|update|remove|pop|clear|setdefault|discard)\(|\[[^\]\n]+\]\s*[-+]?=(?!=))"
+)
+_SCRIPT_START = re.compile(
+    rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|new (?:Map|Set)(?:<[^\n]*>)?\(\)|0|null)\s*(?=;|\n"
+    rb"|$)|\w+\s*(?::[^=\n;]+)?(?=;)"
+)
+_SCRIPT_CHANGES = (
+    rb"(?:\.(?:push|unshift|splice|set|add|delete|clear)\(|\[[^\]\n]+\]\s*[-+]?=(?!=)|\+\+|\s*[-+]?=(?![=>]))"
+)
+_JAVA_UNSAFE = re.compile(
+    rb"(?:@\w+\s+)*(?:(?:public|private|protected|final|static)\s+)*static\s+(?:final\s+)?(?:java\.\w+\.)*"
+    rb"(SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat|Calendar|GregorianCalendar|Matcher|Connection|MessageDigest)"
+    rb"\s+(\w+)"
+)
+_JAVA_FIELD = re.compile(
+    rb"(?:private|protected|public)\s+(?!static|final|volatile|transient)([\w<>\[\], .?]+?)\s+(\w+)\s*[;=]"
+)
+_JAVA_SAFE_TYPES = re.compile(rb"Atomic|Concurrent|ThreadLocal|CopyOnWrite|BlockingQueue|Logger")
+_BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository)\b")
+_SCOPED = re.compile(rb"@Scope|@RequestScope|@SessionScope|@ConfigurationProperties|@Configuration")
+_STARTUP = re.compile(
+    r"(?i)^(set|init|start|stop|destroy|configure|afterPropertiesSet|close|shutdown|load|refresh|reload|on[A-Z])"
+)
+_GO_START = re.compile(rb"\w+\s*(?:map\[[^\n]*|=\s*(?:map\[|make\(map\[))")
+_CHECKED_TWICE = re.compile(rb"if\s*\(\s*(\w+)\s*==\s*null\s*\)\s*\{?\s*\Z")
+
+
+def look_at_python(assignment: Node, file: SourceFile) -> Iterator[Mark]:
+    start = assignment.start_byte
+    found = _PYTHON.match(file.source[start : assignment.end_byte])
+    if found is None or (start and file.source[start - 1] != _NEW_LINE):
+        return
+    word = re.escape(found[1])
+    inside = re.compile(rb"^[ \t]+(?:(?<![\w.])" + word + _CHANGES + rb"|" + word + rb"\s*[-+]?=(?!=))", re.MULTILINE)
+    needs_global = re.compile(rb"\bglobal\b[^\n]*\b" + word + rb"\b")
+    yield from _changed(found[1].decode(), assignment, inside, file, needs_global)
+
+
+def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark]:
+    """A list of the class that methods fill through `self`: all instances share it."""
+    name = file.source[assignment.start_byte : assignment.end_byte].partition(b"=")[0].partition(b":")[0].strip()
+    scope = file.scope_of(assignment)
+    if scope.kind != "class":
+        return
+    body = file.source[assignment.end_byte : scope.end]
+    changed = re.search(rb"\bself\." + re.escape(name) + _CHANGES, body)
+    if changed is not None and not re.search(rb"\bself\." + re.escape(name) + rb"\s*(?::[^=\n]+)?=(?!=)", body):
+        shown = name.decode()
+        message = f"`{shown}` belongs to the class, so all instances fill the same one"
+        yield file.mark(
+            RULE.id,
+            assignment,
+            message,
+            confidence="high",
+            suggestion=f"Set `self.{shown}` in `__init__`.",
+            data={"form": "class"},
+        )
+
+
+def look_at_script(declarator: Node, file: SourceFile) -> Iterator[Mark]:
+    if file.scope_of(declarator).kind != "module" or file.language == "tsx" or _BROWSER.search(file.source):
+        return
+    name = re.match(rb"\w+", file.source[declarator.start_byte : declarator.end_byte])
+    if name is not None:
+        inside = re.compile(rb"(?<![\w.$])" + re.escape(name[0]) + _SCRIPT_CHANGES)
+        yield from _changed(name[0].decode(), declarator, inside, file)
+
+
+def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
+    if file.scope_of(spec).kind != "module":
+        return
+    name = re.match(rb"\w+", file.source[spec.start_byte : spec.end_byte])
+    if name is not None:
+        inside = re.compile(
+            rb"(?<![\w.])(?:"
+            + re.escape(name[0])
+            + rb"\[[^\]\n]+\]\s*[-+]?=(?!=)|delete\("
+            + re.escape(name[0])
+            + rb"\b)"
+        )
+        yield from _changed(name[0].decode(), spec, inside, file)
+
+
+def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
+    unsafe = _JAVA_UNSAFE.match(file.source, field.start_byte)
+    if unsafe is not None:
+        if not re.search(rb"synchronized\s*\(\s*" + re.escape(unsafe[2]), file.source):
+            kind, name = unsafe[1].decode(), unsafe[2].decode()
+            message = f"`{name}` is one `{kind}` for all threads, and that class is not safe for two at once"
+            fix = "Use an immutable class (`DateTimeFormatter`), one object per call, or a `ThreadLocal`."
+            yield file.mark(RULE.id, field, message, confidence="high", suggestion=fix, data={"form": "static"})
+        return
+    found = _JAVA_FIELD.match(file.source, field.start_byte)
+    if found is not None and not _JAVA_SAFE_TYPES.search(found[1]) and _is_singleton(field, file):
+        word = re.escape(found[2])
+        inside = re.compile(
+            rb"(?<![\w.])(?:this\.)?" + word + rb"(?:\s*[-+]?=(?!=)|\+\+|--|\.(?:add|put|remove|clear)\()"
+        )
+        yield from _changed(found[2].decode(), field, inside, file)
+
+
+def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
+    """Double-checked locking of a static that is not `volatile`."""
+    before = file.source[max(0, block.start_byte - 120) : block.start_byte]
+    checked = _CHECKED_TWICE.search(before)
+    if checked is None:
+        return
+    name = re.escape(checked[1])
+    again = re.search(rb"if\s*\(\s*" + name + rb"\s*==\s*null", file.source[block.start_byte : block.end_byte])
+    declared = re.search(rb"\bstatic\b[^\n;(=]*\b" + name + rb"\s*[;=]", file.source)
+    if again is not None and declared is not None and b"volatile" not in declared[0]:
+        shown = checked[1].decode()
+        message = f"`{shown}` is checked without the lock but is not `volatile`: another thread may see it half built"
+        yield file.mark(
+            RULE.id,
+            block,
+            message,
+            confidence="high",
+            suggestion=f"Declare `{shown}` volatile.",
+            data={"form": "static"},
+        )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """State that only start-up code or a command changes is nobody's surprise."""
+    if mark.data["form"] != "module":
+        return place.finding(mark)
+    reached = codebase.request_path.get(place.path, frozenset())
+    changed_by = [int(index) for index in mark.data["functions"].split() if int(index) in reached]
+    if not changed_by or place.facts.is_entry:
+        return None
+    function = place.facts.functions[changed_by[0]].name
+    severity = Severity.CRITICAL if _OF_A_USER.search(mark.data["name"]) else None
+    return place.finding(mark, message=f"{mark.message} by requests, in `{function}`", severity=severity)
+
+
+def _is_singleton(field: Node, file: SourceFile) -> bool:
+    scope = file.scope_of(field)
+    header = file.source[scope.start : scope.start + 600].partition(b"{")[0]
+    return scope.kind == "class" and _BEAN.search(header) is not None and not _SCOPED.search(header)
+
+
+def _changed(
+    name: str, declared: Node, inside: re.Pattern[bytes], file: SourceFile, needs: re.Pattern[bytes] | None = None
+) -> Iterator[Mark]:
+    """A mark with the functions that change the name, unless a lock stands in one of them."""
+    if _NOT_STATE.search(name):
+        return
+    functions: dict[int, None] = {}
+    own = file.scope_of(declared)
+    for count, match in enumerate(inside.finditer(file.source, declared.end_byte)):
+        function = file.scope_at(match.start(), match.end()).function
+        if count > MOST_CHANGES or match.start() >= own.end:
+            break
+        text = file.source[function.node.start_byte : function.node.end_byte]
+        if not function.index or _STARTUP.search(function.name.rpartition(".")[2]):
+            continue
+        if _LOCKED.search(text) or _is_local(name, text):
+            return
+        if needs is None or needs.search(text) or not _is_assigned(name, text):
+            functions[function.index] = None
+    if functions:
+        data = {"form": "module", "name": name, "functions": " ".join(map(str, functions))}
+        yield file.mark(RULE.id, declared, f"`{name}` is shared by everything in the process and changed", data=data)
+
+
+def _is_assigned(name: str, text: bytes) -> bool:
+    """Whether a Python function assigns the name: without `global` it is its own from then on."""
+    return re.search(rb"^[ \t]+" + re.escape(name.encode()) + rb"\s*[-+]?=(?!=)", text, re.MULTILINE) is not None
+
+
+def _is_local(name: str, text: bytes) -> bool:
+    """Whether the function has a variable or parameter of its own of this name."""
+    word = re.escape(name.encode())
+    return (
+        re.search(
+            rb"\b(?:const|let|var)\s+" + word + rb"\b|\b" + word + rb"\s*:=|^[^\n]*[(,]\s*" + word + rb"\s*[,):=]", text
+        )
+        is not None
+    )
+
+
+WATCHES = (
+    Watch("assignment", look_at_python, PYTHON, starts=_PYTHON_START),
+    Watch("assignment", look_at_class_attribute, PYTHON, needs=(b"self.",), starts=_CLASS_START),
+    Watch("variable_declarator", look_at_script, SCRIPT, starts=_SCRIPT_START),
+    Watch("var_spec", look_at_go, GO, starts=_GO_START),
+    Watch(
+        "field",
+        look_at_java,
+        JAVA,
+        needs=(b"static", b"@Controller", b"@RestController", b"@Service", b"@Component", b"@Repository"),
+    ),
+    Watch("synchronized_statement", look_at_synchronized, JAVA, needs=(b"== null",)),
+)

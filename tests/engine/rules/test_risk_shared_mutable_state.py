@@ -1,0 +1,157 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of
+
+RULE = "risk-shared-mutable-state"
+
+FLASK = "from flask import Flask\napp = Flask(__name__)\n"
+
+
+@pytest.mark.parametrize(
+    ("state", "body", "count"),
+    [
+        ("VISITS = []", "VISITS.append(1)", 1),
+        ("totals: dict[str, int] = {}", "totals['a'] += 1", 1),
+        ("hits = 0", "global hits\n    hits += 1", 1),
+        ("hits = 0", "hits = 1", 0),
+        ("VISITS = []", "return len(VISITS)", 0),
+        ("VISITS = []", "with lock:\n        VISITS.append(1)", 0),
+        ("VISITS = []", "VISITS = []\n    VISITS.append(1)", 0),
+        ("_cache = {}", "_cache['a'] = 1", 0),
+        ("REGISTRY = {}", "REGISTRY['a'] = 1", 0),
+        ("NAMES = ('a', 'b')", "return NAMES", 0),
+    ],
+)
+def test_state_of_a_python_module(state, body, count):
+    source = f"{FLASK}{state}\n\n@app.get('/x')\ndef handle():\n    {body}\n"
+    assert len(findings_of(RULE, {"shop/views.py": source})) == count
+
+
+def test_state_that_no_request_changes_is_fine():
+    source = "VISITS = []\n\ndef fill():\n    VISITS.append(1)\n\nfill()\n"
+    assert findings_of(RULE, {"shop/start.py": source}) == []
+
+
+def test_the_finding_stands_at_the_declaration_and_names_the_handler():
+    source = f"{FLASK}current_user = {{}}\n\n@app.get('/x')\ndef handle():\n    current_user['id'] = 5\n"
+    (finding,) = findings_of(RULE, {"shop/views.py": source})
+    assert finding.line == 3
+    assert finding.message == (
+        "`current_user` is shared by everything in the process and changed by requests, in `handle`"
+    )
+    assert (finding.severity, finding.confidence) == ("critical", "medium")
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("class A:\n    rows = []\n\n    def add(self, row):\n        self.rows.append(row)\n", [2]),
+        (
+            "class A:\n    rows = []\n\n    def __init__(self):\n        self.rows = []\n\n"
+            "    def add(self, row):\n        self.rows.append(row)\n",
+            [],
+        ),
+        ("class A:\n    rows = []\n\n    def all(self):\n        return self.rows\n", []),
+        ("class A:\n    rows = ()\n\n    def all(self):\n        return self.rows\n", []),
+    ],
+)
+def test_a_list_of_the_class(source, lines):
+    assert [each.line for each in findings_of(RULE, {"a.py": source})] == lines
+
+
+@pytest.mark.parametrize(
+    ("state", "body", "count"),
+    [
+        ("const visits = [];", "visits.push(req.ip);", 1),
+        ("let hits = 0;", "hits += 1;", 1),
+        ("const rooms = new Map();", "rooms.set(req.id, 1);", 1),
+        ("const visits = [];", "const visits = []; visits.push(1);", 0),
+        ("const cache = new Map();", "cache.set(req.id, 1);", 0),
+        ("const names = ['a'];", "res.json(names);", 0),
+    ],
+)
+def test_state_of_a_script_module(state, body, count):
+    source = f"const app = express();\n{state}\napp.get('/x', (req, res) => {{\n  {body}\n}});\n"
+    assert len(findings_of(RULE, {"shop/routes.js": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("field", "count"),
+    [
+        ('private static final SimpleDateFormat FORMAT = new SimpleDateFormat("yyyy");', 1),
+        ("private static final DateTimeFormatter FORMAT = DateTimeFormatter.ISO_DATE;", 0),
+        ("private static final ThreadLocal<SimpleDateFormat> FORMAT = x;", 0),
+        ("private final SimpleDateFormat format = x;", 0),
+    ],
+)
+def test_static_objects_that_one_thread_may_use(field, count):
+    assert len(findings_of(RULE, {"A.java": f"class A {{\n  {field}\n}}\n"})) == count
+
+
+BEAN = """
+package shop;
+import org.springframework.web.bind.annotation.*;
+
+@RestController
+class Orders {
+  %s
+  @GetMapping("/x")
+  public String show(String name) {
+    %s
+    return name;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "body", "count"),
+    [
+        ("private String last;", "last = name;", 1),
+        ("private int visits;", "this.visits++;", 1),
+        ("private final AtomicInteger visits = x;", "visits.incrementAndGet();", 0),
+        ("private String last;", "synchronized (this) { last = name; }", 0),
+        ("@Autowired\n  private Rows rows;", "rows.find(name);", 0),
+    ],
+)
+def test_fields_of_spring_beans(field, body, count):
+    assert len(findings_of(RULE, {"Orders.java": BEAN % (field, body)})) == count
+
+
+LAZY = """
+class A {
+  private static %s A instance;
+  static A get() {
+    if (instance == null) {
+      synchronized (A.class) {
+        if (instance == null) { instance = new A(); }
+      }
+    }
+    return instance;
+  }
+}
+"""
+
+
+def test_double_checked_locking_needs_volatile():
+    assert [each.line for each in findings_of(RULE, {"A.java": LAZY % ""})] == [6]
+    assert findings_of(RULE, {"A.java": LAZY % "volatile"}) == []
+
+
+GO = """package shop
+
+import "net/http"
+
+var visits = map[string]int{}
+
+func show(w http.ResponseWriter, r *http.Request) {
+	%s
+	visits[r.URL.Path]++
+	visits["a"] = 1
+}
+"""
+
+
+def test_maps_of_a_go_package():
+    assert [each.line for each in findings_of(RULE, {"shop/show.go": GO % ""})] == [5]
+    assert findings_of(RULE, {"shop/show.go": GO % "mu.Lock()\n\tdefer mu.Unlock()"}) == []
