@@ -30,6 +30,8 @@ export const RISKS = {
   CRITICAL: { name: "Critical", tone: "critical" },
 };
 
+export const LANGUAGES = { python: "Python", javascript: "JavaScript", typescript: "TypeScript", tsx: "TSX", java: "Java", go: "Go" };
+
 export const PLATFORMS = { git: "Git", codehost1: "Code host 1", codehost2: "Code host 2" };
 
 /** The word and tone of a health score, 0 to 100. */

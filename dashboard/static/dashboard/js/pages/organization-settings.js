@@ -55,7 +55,7 @@ function nameCard(organization, page) {
 function readOnlyCard({ name, slug }) {
   const line = (term, text) => [h("dt", null, term), h("dd", null, text)];
   const text = "Only admins and the owner change these.";
-  return card({ title: "Name", text }, h("dl", { class: "facts" }, line("Name", name), line("Slug", h("code", null, slug))));
+  return card({ title: "Name", text }, h("dl", { class: "terms" }, line("Name", name), line("Slug", h("code", null, slug))));
 }
 
 function leaveCard(organization) {

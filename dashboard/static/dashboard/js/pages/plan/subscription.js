@@ -56,7 +56,7 @@ function facts(subscription) {
   const line = (term, text) => text && [h("dt", null, term), h("dd", null, text)];
   return h(
     "dl",
-    { class: "facts" },
+    { class: "terms" },
     line("Paid by", PAYMENT_PROVIDERS[provider]?.name),
     line("This period", currentPeriodStart && `${date(currentPeriodStart)} to ${date(currentPeriodEnd)}`),
     line(cancelAtPeriodEnd ? "Ends" : "Renews", currentPeriodEnd && ago(currentPeriodEnd)),

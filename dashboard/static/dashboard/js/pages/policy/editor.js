@@ -1,0 +1,66 @@
+/** A policy that is being changed: the form, the live preview beside it, and saving. */
+
+import * as api from "../../core/api.js";
+import { fill, h } from "../../core/dom.js";
+import { forget } from "../../data/catalog.js";
+import { isSame, writable } from "../../data/policy.js";
+import { button } from "../../ui/button.js";
+import { showFieldError } from "../../ui/form.js";
+import { toast } from "../../ui/toast.js";
+import { backtestButton } from "./backtest.js";
+import { asFile } from "./file.js";
+import { livePreview } from "./live.js";
+import { sections } from "./sections.js";
+
+/** The whole editor. Without `maySave` changes can be tried and not saved. */
+export function editor(policy, page, maySave) {
+  const saved = writable(policy);
+  const draft = structuredClone(saved);
+  const form = h("form", { class: "policy-form", novalidate: true, on: { submit: (event) => event.preventDefault() } });
+  const bar = h("div", { class: "save-bar", hidden: true, role: "status" });
+  const file = h("div");
+  const live = livePreview(page.params.repositoryId, { signal: page.signal, onProblem: (error) => showProblem(form, error) });
+
+  const changed = () => {
+    clearProblems(form);
+    const isDirty = !isSame(draft, saved);
+    bar.hidden = !isDirty;
+    fill(file, asFile(draft));
+    live.show(isDirty ? draft : null);
+  };
+  const discard = () => {
+    Object.assign(draft, structuredClone(saved));
+    fill(form, sections(draft, changed));
+    changed();
+  };
+  const save = async () => {
+    try {
+      await api.put(`/api/repos/${page.params.repositoryId}/policy`, draft);
+    } catch (error) {
+      if (showFieldError(form, error.field, error.sentence)) return;
+      throw error;
+    }
+    forget("/api/repos");
+    await page.reload({ frame: true });
+    toast("The policy is saved and judges from now on", "good");
+  };
+
+  fill(form, sections(draft, changed));
+  fill(bar, h("strong", null, "Unsaved changes"), h("span", { class: "row" }, button("Discard", { kind: "quiet", onClick: discard }), maySave && button("Save the policy", { kind: "primary", onClick: save })));
+  fill(file, asFile(draft));
+  const side = h("div", { class: "policy-side" }, live.element, backtestButton(page.params.repositoryId, () => draft), file);
+  return h("div", { class: "policy" }, h("div", { class: "stack" }, form, bar), side);
+}
+
+/** While somebody types a problem is shown where it is, without moving the focus there. */
+function showProblem(form, error) {
+  const focused = document.activeElement;
+  const isPlaced = error.field && showFieldError(form, error.field, error.sentence);
+  if (isPlaced) focused?.focus();
+  return isPlaced;
+}
+
+function clearProblems(form) {
+  for (const place of form.querySelectorAll(".field-error")) fill(place);
+  for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+}
