@@ -37,6 +37,7 @@ POST /auth/login
 POST /auth/refresh
 POST /auth/forgot-password
 POST /auth/reset-password
+GET /auth/providers
 GET /auth/codehost1
 GET /auth/codehost1/callback
 GET /auth/idp2

@@ -4,7 +4,7 @@ import * as api from "../core/api.js";
 import { navigate } from "../core/router.js";
 import { forget } from "../data/catalog.js";
 import { isAtLeast } from "../data/roles.js";
-import { chosenOrganization } from "../shell/chosen.js";
+import { chosenOrganization } from "../data/chosen.js";
 import { button, linkButton } from "../ui/button.js";
 import { card, pageHead } from "../ui/card.js";
 import { field, form, select } from "../ui/form.js";

@@ -4,7 +4,7 @@ import * as api from "../core/api.js";
 import { navigate } from "../core/router.js";
 import { logOut } from "../core/session.js";
 import { forget, me } from "../data/catalog.js";
-import { chooseOrganization } from "../shell/chosen.js";
+import { chooseOrganization } from "../data/chosen.js";
 import { button } from "../ui/button.js";
 import { card } from "../ui/card.js";
 import { state } from "../ui/states.js";

@@ -3,7 +3,7 @@
 import * as api from "../core/api.js";
 import { navigate } from "../core/router.js";
 import { forget } from "../data/catalog.js";
-import { chooseOrganization } from "../shell/chosen.js";
+import { chooseOrganization } from "../data/chosen.js";
 import { button, linkButton } from "../ui/button.js";
 import { card, pageHead } from "../ui/card.js";
 import { field, form } from "../ui/form.js";

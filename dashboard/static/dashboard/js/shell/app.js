@@ -9,7 +9,7 @@ import { isAtLeast } from "../data/roles.js";
 import { icon } from "../ui/icons.js";
 import { menu, menuItem } from "../ui/menu.js";
 import { brand } from "./brand.js";
-import { chosenOrganization, chooseOrganization } from "./chosen.js";
+import { chosenOrganization, chooseOrganization } from "../data/chosen.js";
 
 export const app = {
   async load() {

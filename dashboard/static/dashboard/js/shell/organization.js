@@ -3,7 +3,7 @@
 import { h } from "../core/dom.js";
 import { organization as read } from "../data/catalog.js";
 import { app, appFrame } from "./app.js";
-import { chosenOrganization, chooseOrganization } from "./chosen.js";
+import { chosenOrganization, chooseOrganization } from "../data/chosen.js";
 
 export const organization = {
   async load(page) {

@@ -9,7 +9,7 @@ import { healthBadge, riskBadge } from "../ui/badge.js";
 import { button } from "../ui/button.js";
 import { toast } from "../ui/toast.js";
 import { app, appFrame } from "./app.js";
-import { chooseOrganization } from "./chosen.js";
+import { chooseOrganization } from "../data/chosen.js";
 import { insideApp } from "./organization.js";
 
 const TABS = [

@@ -1,6 +1,7 @@
 /** What stands where data would: nothing yet, not allowed, not found, broken, or on its way. */
 
 import { h } from "../core/dom.js";
+import { chosenOrganizationId } from "../data/chosen.js";
 import { button, linkButton } from "./button.js";
 import { icon } from "./icons.js";
 
@@ -21,12 +22,20 @@ export function state({ icon: name, title, text, tone, actions = [], level = "h2
 
 /** Why a page is not there, after the status of the refusal, with the way on. */
 export function errorState(error, retry) {
+  if (error.status === 403 && error.message.startsWith("The plan ")) return planState(error);
   const [name, title, tone] = SORTS[error.status] ?? ["alert", "Something went wrong", "critical"];
   const text = error.sentence ?? "The page could not be shown.";
   const again = button("Try again", { icon: "refresh", onClick: retry });
   const home = linkButton("All repositories", "/");
   const actions = [403, 404].includes(error.status) ? [home] : [again, home];
   return h("div", { class: "card", role: "alert" }, state({ icon: name, title, text, tone, actions, level: "h1" }));
+}
+
+/** A plan that lacks the feature: what it is missing, and the way to the plans. */
+function planState({ message }) {
+  const id = chosenOrganizationId();
+  const actions = id ? [linkButton("Compare the plans", `/orgs/${id}/plan`, { kind: "primary" })] : [];
+  return h("div", { class: "card", role: "alert" }, state({ icon: "wallet", title: "Not part of your plan", text: `${message}.`, tone: "accent", actions }));
 }
 
 const SORTS = {
