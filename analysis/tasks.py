@@ -49,3 +49,27 @@ def sweep_publications() -> None:
     from analysis.services import sending
 
     sending.sweep(now=timezone.now())
+
+
+@shared_task(soft_time_limit=80, time_limit=90, expires=600)
+def enrich_comment(publication_id: str) -> None:
+    """Let a model say in other words what a comment says."""
+    from analysis.services import enriching
+
+    enriching.enrich(UUID(publication_id))
+
+
+@shared_task(soft_time_limit=20, time_limit=30, expires=60)
+def sweep_polls() -> None:
+    """Every minute: find the repositories whose code host is to be asked for open pull requests."""
+    from analysis.services import polling
+
+    polling.sweep(now=timezone.now())
+
+
+@shared_task(soft_time_limit=80, time_limit=90, expires=300)
+def poll_pull_requests(repository_id: str) -> None:
+    """Ask a code host for the open pull requests of one repository."""
+    from analysis.services import polling
+
+    polling.poll(UUID(repository_id), now=timezone.now())

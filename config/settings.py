@@ -210,6 +210,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "schedule": timedelta(seconds=10),
         "options": {"expires": 10},
     },
+    "analysis-sweep-polls": {
+        "task": "analysis.tasks.sweep_polls",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    },
     "analysis-remove-orphaned-clones": {
         "task": "analysis.tasks.remove_orphaned_clones",
         "schedule": timedelta(days=1),
@@ -306,6 +311,8 @@ PR_ANALYSIS_TIMEOUT = timedelta(milliseconds=env.integer("PR_ANALYSIS_TIMEOUT_MS
 RUN_LEASE = timedelta(seconds=env.integer("RUN_LEASE_SECONDS", 30, at_least=2))
 # Analyses that may run at once, over all workers; one organization gets at most half of them.
 RUN_SLOTS = env.integer("RUN_SLOTS", 2 * WORKER_CONCURRENCY, at_least=1)
+# How often a code host is asked for the open pull requests of each repository, to find what no event told.
+PULL_REQUEST_POLL_INTERVAL = timedelta(seconds=env.integer("PULL_REQUEST_POLL_SECONDS", 300, at_least=10))
 # Days of history that the first scan fills with one snapshot a day; 0 means the whole history.
 HISTORY_DAYS = env.integer("HISTORY_DAYS", 90)
 

@@ -2,11 +2,14 @@
 
 from typing import ClassVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from unfold.decorators import display
 
 from analysis.models import Publication, PublicationState, PullRequest
-from config.staff import DANGER, INFO, SUCCESS, WARNING, ReadOnlyAdmin
+from analysis.services.sending import send_again
+from config.staff import DANGER, INFO, SUCCESS, WARNING, ReadOnlyAdmin, confirmed
 
 STATE_COLOURS = {
     PublicationState.WAITING.value: WARNING,
@@ -61,6 +64,13 @@ class PublicationAdmin(ReadOnlyAdmin):
     search_help_text = "Repository, a whole commit id, or the code host's id of the comment or check run"
     ordering: ClassVar = ["-id"]
     exclude: ClassVar = ["lease"]
+    actions: ClassVar = ["send_again"]
+
+    @confirmed("Send again", asks="Send these to the code host again, from the first attempt?")
+    def send_again(self, request: HttpRequest, publications: QuerySet[Publication]) -> None:
+        """Also what was sent already: the host then shows the same."""
+        count = sum(send_again(publication.pk) for publication in publications)
+        messages.success(request, f"Queued: {count}; left alone: {len(publications) - count} that are being sent")
 
     @display(description="PR")
     def pull_request_number(self, publication: Publication) -> int:

@@ -141,6 +141,7 @@ def _fact(repository: Repository, request: dict[str, Any]) -> PullRequestFact:
             clone_url=str(base.get("clone_url") or ""),
             default_branch=str(base.get("default_branch") or ""),
             installation_id=repository.installation_id,
+            is_private=bool(base.get("private")),
         )
         return PullRequestFact(
             repository=hosted,

@@ -4,7 +4,7 @@ import re
 
 # A word joiner is seen by nobody, and neither host takes what it stands in for a mention or a reference.
 _BREAK = "\u2060"
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>|])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]|])")
 _REFERENCES = re.compile(r"([@#!~$%&^](?=\w)|://|(?<=www)\.|\bGH-(?=\d))", re.IGNORECASE)
 # Long hexadecimal numbers become links to commits.
 _HASHES = re.compile(r"\b([0-9a-f]{6})(?=[0-9a-f]+\b)", re.IGNORECASE)
@@ -15,7 +15,7 @@ def text(words: str, most: int) -> str:
     """Prose of at most `most` characters in one line, without any effect."""
     plain = shortened(words, most)
     broken = _HASHES.sub(rf"\1{_BREAK}", _REFERENCES.sub(rf"\1{_BREAK}", plain))
-    return _MARKUP.sub(r"\\\1", broken)
+    return _MARKUP.sub(r"\\\1", broken).replace("<", "&lt;").replace(">", "&gt;")
 
 
 def code(words: str, most: int) -> str:

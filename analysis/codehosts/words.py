@@ -4,10 +4,13 @@ A comment is short and silent: without anything that somebody should do or know,
 from an earlier commit shrinks to a line. Everything that people wrote elsewhere is escaped.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import quote
+
+import orjson
 
 from analysis.codehosts.markdown import code, shortened, text
 from analysis.engine.gate_metrics import METRICS
@@ -136,7 +139,7 @@ def check_run(judged: Judged) -> CheckRun:
         "success" if judged.passed else "failure",
         _headline(judged),
         "\n\n".join(_body(judged)),
-        tuple(_annotation(finding) for finding in _gravest(judged.listed("introduced"))[:MOST_ANNOTATIONS]),
+        tuple(_annotation(finding) for finding in gravest(judged.listed("introduced"))[:MOST_ANNOTATIONS]),
     )
 
 
@@ -146,14 +149,26 @@ def unjudged_check_run(reason: str) -> CheckRun:
 
 
 def with_advice(body: str, advice: str) -> str:
-    """A comment with the words of a model, which are somebody else's words too."""
-    quoted = "\n".join(f"> {text(line, 600)}" for line in advice.splitlines() if line.strip())
-    return f"{body}\n\n**In other words** (written by a language model)\n{quoted}"
+    """A comment with the words of a model, which come without effect already (`analysis.ai.answers`)."""
+    quoted = "\n".join(f"> {line}" for line in advice.splitlines())
+    return f"{body}\n\n**In other words** (by a language model)\n\n{quoted}"
 
 
 def verdict_in_words(judged: Judged) -> str:
     """The result and what fired, as plain sentences."""
     return ". ".join((_headline(judged), *(_gate_sentence(gate) for gate in judged.listed("gates"))))
+
+
+def about(judged: Judged) -> str:
+    """A name for what a comment speaks of: the same while the findings are."""
+    told = sorted([each["ruleId"], each["file"], each["message"]] for each in judged.listed("introduced"))
+    return hashlib.sha256(orjson.dumps(told)).hexdigest()[:32]
+
+
+def gravest(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What blocks first, then what warns, then by severity."""
+    actions, severities = ("block", "warn", "none"), ("critical", "warning", "info")
+    return sorted(findings, key=lambda each: (actions.index(each["gateAction"]), severities.index(each["severity"])))
 
 
 def _is_worth_words(judged: Judged) -> bool:
@@ -200,7 +215,7 @@ def _gate_sentence(gate: Mapping[str, Any]) -> str:
 
 
 def _findings(judged: Judged) -> str:
-    worth = [finding for finding in _gravest(judged.listed("introduced")) if finding["severity"] != "info"]
+    worth = [finding for finding in gravest(judged.listed("introduced")) if finding["severity"] != "info"]
     if not worth:
         return ""
     lines = [_finding(judged, finding) for finding in worth[:FINDINGS_SHOWN]]
@@ -255,11 +270,6 @@ def _annotation(finding: Mapping[str, Any]) -> Annotation:
         title=shortened(finding["ruleId"], 64),
         message=shortened(said, 1000),
     )
-
-
-def _gravest(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    actions, severities = ("block", "warn", "none"), ("critical", "warning", "info")
-    return sorted(findings, key=lambda each: (actions.index(each["gateAction"]), severities.index(each["severity"])))
 
 
 def _why_not(judged: Judged) -> str:

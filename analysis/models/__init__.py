@@ -5,6 +5,7 @@ from analysis.models.inputs import ScanInputs
 from analysis.models.installation_tokens import InstallationToken
 from analysis.models.installations import Installation
 from analysis.models.policies import StoredPolicy
+from analysis.models.polls import PullRequestPoll
 from analysis.models.publications import Publication, PublicationKind, PublicationState
 from analysis.models.pull_requests import PullRequest
 from analysis.models.repositories import Platform, Repository
@@ -21,6 +22,7 @@ __all__ = [
     "PublicationKind",
     "PublicationState",
     "PullRequest",
+    "PullRequestPoll",
     "Repository",
     "Run",
     "RunKind",

@@ -41,9 +41,8 @@ def announce_verdict(run: Run) -> None:
     if not _is_published(run):
         return
     judged = judged_of(run)
-    body = words.comment(judged)
     _show(run, PublicationKind.STATUS, _status(run, words.status(judged)))
-    _show(run, PublicationKind.COMMENT, {"body": body or words.all_clear(judged), "quiet": not body})
+    _show(run, PublicationKind.COMMENT, _comment(run, judged))
     _show_check_run(run, words.check_run(judged))
 
 
@@ -74,51 +73,8 @@ def judged_of(run: Run) -> words.Judged:
     )
 
 
-def _is_published(run: Run) -> bool:
-    return run.pull_request_id is not None and is_set_up(run.repository)
-
-
-def _end_superseded(run: Run) -> None:
-    """Let no commit wait for ever: a queued run that took a newer head leaves the older one without a verdict."""
-    being_judged = Run.objects.filter(pull_request_id=run.pull_request_id, status=RunStatus.RUNNING)
-    waiting = Publication.objects.filter(
-        pull_request_id=run.pull_request_id, kind=PublicationKind.STATUS, payload__state="pending"
-    )
-    forgotten = waiting.exclude(sha=_sha(run)).exclude(sha__in=being_judged.values("commit_sha"))
-    for row in forgotten:
-        _replace(row.key, run=row.run, payload=_status(run, words.superseded()))
-
-
-def _show_check_run(run: Run, check_run: words.CheckRun) -> None:
-    if run.repository.platform == Platform.CODEHOST1:
-        _show(run, PublicationKind.CHECK_RUN, {**asdict(check_run), "url": page_of(_pull_request(run))})
-
-
-def _show(run: Run, kind: PublicationKind, payload: Mapping[str, Any]) -> None:
-    """Let the place say this, whatever it was to say before."""
-    pull_request, sha = _pull_request(run), _sha(run)
-    key = f"{kind}:{pull_request.pk}" if kind == PublicationKind.COMMENT else f"{kind}:{pull_request.pk}:{sha}"
-    if _replace(key, run=run, payload=payload, sha=sha):
-        return
-    row = Publication(
-        repository_id=run.repository_id,
-        pull_request=pull_request,
-        run=run,
-        kind=kind,
-        key=key,
-        sha=sha,
-        payload=payload,
-    )
-    try:
-        with transaction.atomic():
-            row.save(force_insert=True)
-        hint(row.pk)
-    except IntegrityError:  # another run of the same pull request has said something in between
-        _replace(key, run=run, payload=payload, sha=sha)
-
-
-def _replace(key: str, **changes: Any) -> bool:
-    """New words for a row that is there. A worker that is sending the old ones sees the revision and sends again."""
+def replace_words(key: str, **changes: Any) -> bool:
+    """New words for a row that is there; False without one. A worker that is sending the old ones sends again."""
     now = timezone.now()
     row = Publication.objects.filter(key=key).first()
     if row is None:
@@ -135,6 +91,61 @@ def _replace(key: str, **changes: Any) -> bool:
     )
     hint(row.pk)
     return True
+
+
+def _is_published(run: Run) -> bool:
+    return run.pull_request_id is not None and is_set_up(run.repository)
+
+
+def _end_superseded(run: Run) -> None:
+    """Let no commit wait for ever: a queued run that took a newer head leaves the older one without a verdict."""
+    being_judged = Run.objects.filter(pull_request_id=run.pull_request_id, status=RunStatus.RUNNING)
+    waiting = Publication.objects.filter(
+        pull_request_id=run.pull_request_id, kind=PublicationKind.STATUS, payload__state="pending"
+    )
+    forgotten = waiting.exclude(sha=_sha(run)).exclude(sha__in=being_judged.values("commit_sha"))
+    for row in forgotten:
+        replace_words(row.key, run=row.run, payload=_status(run, words.superseded()))
+
+
+def _show_check_run(run: Run, check_run: words.CheckRun) -> None:
+    if run.repository.platform == Platform.CODEHOST1:
+        _show(run, PublicationKind.CHECK_RUN, {**asdict(check_run), "url": page_of(_pull_request(run))})
+
+
+def _show(run: Run, kind: PublicationKind, payload: Mapping[str, Any]) -> None:
+    """Let the place say this, whatever it was to say before."""
+    pull_request, sha = _pull_request(run), _sha(run)
+    key = f"{kind}:{pull_request.pk}" if kind == PublicationKind.COMMENT else f"{kind}:{pull_request.pk}:{sha}"
+    if replace_words(key, run=run, payload=payload, sha=sha):
+        return
+    row = Publication(
+        repository_id=run.repository_id,
+        pull_request=pull_request,
+        run=run,
+        kind=kind,
+        key=key,
+        sha=sha,
+        payload=payload,
+    )
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+        hint(row.pk)
+    except IntegrityError:  # another run of the same pull request has said something in between
+        replace_words(key, run=run, payload=payload, sha=sha)
+
+
+def _comment(run: Run, judged: words.Judged) -> dict[str, Any]:
+    """A comment that speaks of the same findings as before keeps what a model said of them."""
+    body = words.comment(judged)
+    if not body:
+        return {"body": words.all_clear(judged), "quiet": True}
+    about = words.about(judged)
+    before = Publication.objects.filter(pull_request_id=run.pull_request_id, kind=PublicationKind.COMMENT).first()
+    is_same = before is not None and before.payload.get("about") == about and "advice" in before.payload
+    advice = {"advice": before.payload["advice"]} if before and is_same else {}
+    return {"body": body, "quiet": False, "about": about, **advice}
 
 
 def _status(run: Run, status: words.Status) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from django.conf import settings
 from django.core.cache import cache
 from django.db.models import F
 from django.utils import timezone
@@ -20,7 +21,7 @@ from analysis.codehosts.calls import HostFailed, HostRefused, NotPermitted, NotT
 from analysis.codehosts.codehost1 import CodeHost1
 from analysis.codehosts.codehost2 import CodeHost2
 from analysis.codehosts.comments import quieten_comment, show_comment
-from analysis.codehosts.words import Annotation, CheckRun, Status
+from analysis.codehosts.words import Annotation, CheckRun, Status, with_advice
 from analysis.models import Platform, Publication, PublicationKind, PublicationState, Repository
 from config.background import nudge
 
@@ -46,6 +47,7 @@ def send(publication_id: UUID) -> None:
         _record_failure(row, failure)
     else:
         _record(row, state=PublicationState.SENT, external_id=external_id, sent_at=timezone.now(), error="")
+        _offer_to_model(row)
 
 
 def sweep(*, now: datetime) -> None:
@@ -61,14 +63,16 @@ def hint(publication_id: UUID) -> None:
     nudge("analysis.tasks.send_publication", str(publication_id))
 
 
-def send_again(publication_id: UUID) -> None:
-    """On the word of a member of staff: send a row from the first attempt, also one that was sent or given up."""
+def send_again(publication_id: UUID) -> bool:
+    """On the word of a member of staff: send a row from the first attempt, also one that was sent or given up. False
+    while it is being sent."""
     now = timezone.now()
     changed = Publication.objects.filter(pk=publication_id, lease=None).update(
         state=PublicationState.WAITING, attempts=0, next_at=now, announced_at=now, error="", updated_at=now
     )
     if changed:
         hint(publication_id)
+    return bool(changed)
 
 
 def _claim(publication_id: UUID, now: datetime) -> Publication | None:
@@ -104,9 +108,18 @@ def _show(row: Publication) -> str:
 
 def _show_comment(host: CodeHost, row: Publication) -> str:
     body = row.payload["body"]
+    if advice := row.payload.get("advice"):
+        body = with_advice(body, advice)
     if row.payload["quiet"]:
         return quieten_comment(host, row.pull_request, body, known_id=row.external_id, may_be_lost=row.is_begun)
     return show_comment(host, row.pull_request, body, known_id=row.external_id)
+
+
+def _offer_to_model(row: Publication) -> None:
+    """A plain comment stands: let a model say it in other words, if there is one."""
+    is_plain = row.kind == PublicationKind.COMMENT and not row.payload["quiet"] and "advice" not in row.payload
+    if settings.AI_BASE_URL and is_plain:
+        nudge("analysis.tasks.enrich_comment", str(row.pk))
 
 
 def _show_check_run(row: Publication) -> str:
