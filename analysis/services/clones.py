@@ -5,8 +5,11 @@ from pathlib import Path
 
 from django.conf import settings
 
+from analysis.codehosts.calls import HostFailed
+from analysis.codehosts.tokens import clone_authorization
 from analysis.git.clone import remove_clone
-from analysis.models import Repository
+from analysis.git.errors import CloneUnreachable
+from analysis.models import Installation, Platform, Repository
 
 
 def clones_folder() -> Path:
@@ -14,6 +17,29 @@ def clones_folder() -> Path:
     folder = Path(settings.WORKSPACE_DIR) / "clones"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def credentials(repository: Repository) -> str | None:
+    """The header line that lets git read the repository at its host; None where we have none.
+
+    Those of an App's installation are lent to its own organization alone: an address is quickly typed.
+    CloneUnreachable when the host gives us none now.
+    """
+    if repository.platform == Platform.CODEHOST1 and not _is_its_own(repository):
+        return None
+    try:
+        return clone_authorization(repository)
+    except HostFailed as failure:
+        raise CloneUnreachable("The code host gave us no access now; try again later.") from failure
+
+
+def _is_its_own(repository: Repository) -> bool:
+    return Installation.objects.filter(
+        platform=repository.platform,
+        external_id=repository.installation_id,
+        organization=repository.organization_id,
+        is_deleted=False,
+    ).exists()
 
 
 def remove_orphans() -> int:

@@ -9,9 +9,12 @@ from django.conf import settings
 from django.db import connections
 from django.utils import timezone
 
+from analysis.engine.rules import all_rules
 from analysis.git.errors import GitError
 from analysis.models import Run, RunKind, RunStatus
 from analysis.services import runs
+from analysis.services.judging import judge_pull_request
+from analysis.services.scanning import scan
 from analysis.supervision import Outcome, run_in_child
 
 HEARTBEATS_PER_LEASE = 6
@@ -43,6 +46,7 @@ def execute_run(run: Run) -> None:
     if seconds <= 0:
         _time_out(run)
         return
+    all_rules()  # loaded here once, not in every child
     connections.close_all()  # parent and child must not talk over one socket
     outcome = run_in_child(
         partial(_work, run),
@@ -80,9 +84,6 @@ def _work(run: Run) -> None:
 
 
 def _analyse(run: Run) -> None:
-    from analysis.services.judging import judge_pull_request
-    from analysis.services.scanning import scan
-
     if run.kind == RunKind.PULL_REQUEST:
         judge_pull_request(run)
         return

@@ -17,7 +17,7 @@ from analysis.git.tree import has_commit, merge_base
 from analysis.local_scan import policy_at
 from analysis.models import Platform, PullRequest, Run, RunStatus
 from analysis.services import runs
-from analysis.services.clones import clones_folder
+from analysis.services.clones import clones_folder, credentials
 from analysis.services.facts import collect_facts, count_known
 from analysis.services.git_limits import git_limits
 from analysis.services.policies import in_force
@@ -56,6 +56,7 @@ def _fetch(run: Run, pull_request: PullRequest) -> MirrorResult:
         repository.folder,
         branch=pull_request.base_branch,
         limits=git_limits(),
+        auth_header=credentials(repository),
         deadline=time.monotonic() + seconds,
         extra_refs=_head_refs(pull_request),
     )

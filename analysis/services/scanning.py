@@ -28,7 +28,7 @@ from analysis.git.tree import changed_entries, list_tree
 from analysis.local_scan import policy_at
 from analysis.models import Repository, Run, ScanReport
 from analysis.services import runs
-from analysis.services.clones import clones_folder
+from analysis.services.clones import clones_folder, credentials
 from analysis.services.facts import collect_facts, count_known
 from analysis.services.git_limits import git_limits
 from analysis.services.inputs import inputs_of
@@ -127,6 +127,7 @@ def _bring_up_to_date(run: Run, repository: Repository) -> MirrorResult:
         repository.folder,
         branch=repository.default_branch or None,
         limits=git_limits(),
+        auth_header=credentials(repository),
         deadline=time.monotonic() + settings.FIRST_SCAN_TIMEOUT.total_seconds(),
     )
     if clone.head_sha is None:

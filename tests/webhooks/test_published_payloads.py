@@ -13,6 +13,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from analysis.models import Installation, Platform, Repository, RunKind, RunStatus
 from tests.providers.npm import NODE, NPM
 from tests.webhooks import deliveries
 from webhooks import inbox
@@ -74,6 +75,59 @@ def test_published_payloads_are_filed_under_what_they_are_about(examples):
         subjects[name] = set(WebhookEvent.objects.filter(type__startswith=name).values_list("subject", flat=True))
         assert all(subject.startswith(first_words) for subject in subjects[name])
     assert len(subjects["pull_request"]) < 29
+
+
+class TestEffects:
+    """The handled payloads, one after the other, in a repository that is connected."""
+
+    @pytest.fixture
+    def repository(self, organization) -> Repository:
+        return Repository.objects.create(
+            organization=organization,
+            full_name="Codertocat/Hello-World",
+            platform=Platform.CODEHOST1,
+            clone_url="https://codehost.example/Codertocat/Hello-World.git",
+        )
+
+    def send(self, examples: list[dict], name: str, action: str | None = None) -> None:
+        payloads = next(event["examples"] for event in examples if event["name"] == name)
+        for payload in payloads:
+            if payload.get("action") == action:
+                deliveries.codehost1(name, payload).send()
+        inbox.drain()
+
+    def test_a_pull_request_goes_through_its_states(self, examples, repository):
+        seen = []
+        for action in ("opened", "converted_to_draft", "ready_for_review", "closed", "reopened"):
+            self.send(examples, "pull_request", action)
+            row = repository.pull_requests.get()
+            seen.append((row.is_open, row.is_draft, row.runs.filter(status=RunStatus.QUEUED).count()))
+
+        assert (row.number, row.title, row.author) == (2, "Update the README with new information.", "Codertocat")
+        assert seen == [
+            (True, False, 1),
+            (True, True, 0),
+            (True, False, 1),
+            (False, False, 0),
+            (False, False, 0),  # the reopened one is older than the closed one
+        ]
+
+    def test_pushes_scan_the_default_branch_once(self, examples, repository):
+        self.send(examples, "push")
+
+        assert [run.kind for run in repository.runs.all()] == [RunKind.FIRST_SCAN]
+        repository.refresh_from_db()
+        assert (repository.default_branch, repository.external_id) == ("master", "186853002")
+
+    def test_a_repository_that_becomes_private_is_not_heard_of_any_more(self, examples, repository):
+        self.send(examples, "repository", "privatized")
+        self.send(examples, "installation", "created")
+        self.send(examples, "installation_repositories", "added")
+
+        repository.refresh_from_db()
+        assert (repository.external_id, repository.installation_id) == ("", "")
+        assert Installation.objects.filter(organization=None).exists()
+        assert WebhookEvent.objects.filter(handled=True, state=State.DONE).count() == WebhookEvent.objects.count()
 
 
 def facts_of(examples: list[dict], name: str, read: Callable[[Fact], Any]) -> list[Any]:
