@@ -5,7 +5,8 @@ import re
 # A word joiner is seen by nobody, and neither host takes what it stands in for a mention or a reference.
 _BREAK = "\u2060"
 _MARKUP = re.compile(r"([\\`*_{}\[\]|])")
-_REFERENCES = re.compile(r"([@#!~$%&^](?=\w)|://|(?<=www)\.|\bGH-(?=\d))", re.IGNORECASE)
+_REFERENCES = re.compile(r"([@#!~$%&^](?=\w)|\bGH-(?=\d))", re.IGNORECASE)
+_ADDRESSES = re.compile(r"(://|(?<=www)\.)", re.IGNORECASE)
 # Long hexadecimal numbers become links to commits.
 _HASHES = re.compile(r"\b([0-9a-f]{6})(?=[0-9a-f]+\b)", re.IGNORECASE)
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
@@ -14,7 +15,8 @@ _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u206
 def text(words: str, most: int) -> str:
     """Prose of at most `most` characters in one line, without any effect."""
     plain = shortened(words, most)
-    broken = _HASHES.sub(rf"\1{_BREAK}", _REFERENCES.sub(rf"\1{_BREAK}", plain))
+    broken = _ADDRESSES.sub(rf"{_BREAK}\1", _REFERENCES.sub(rf"\1{_BREAK}", plain))
+    broken = _HASHES.sub(rf"\1{_BREAK}", broken)
     return _MARKUP.sub(r"\\\1", broken).replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -26,7 +26,7 @@ class TestForeignWords:
     def test_nobody_is_called_and_nothing_is_linked(self) -> None:
         said = text(NASTY, 300)
 
-        for effect in ("@dana", "#12", "!3", "<img", "[a](", "://", "GH-7", "www.evil", "\n"):
+        for effect in ("@dana", "#12", "!3", "<img", "[a](", "https://", "GH-7", "www.evil", "\n"):
             assert effect not in said
 
     def test_a_code_span_cannot_be_left(self) -> None:
