@@ -386,6 +386,7 @@ X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 25 * 1024 * 1024
 
 # The staff's pages
+LOGIN_REDIRECT_URL = "/admin/"
 UNFOLD = {
     "SITE_TITLE": "Technical debt, staff",
     "SITE_HEADER": "Technical debt",

@@ -254,6 +254,13 @@ class TestStartPage:
 
 
 class TestSignIn:
+    def test_who_opens_the_form_itself_comes_to_the_start_page(self) -> None:
+        User.objects.create_superuser("root@example.org", factories.PASSWORD, name="Root")
+
+        response = Client().post("/admin/login/", {"username": "root@example.org", "password": factories.PASSWORD})
+
+        assert response["Location"] == "/admin/"
+
     def test_tries_are_limited_and_the_right_password_does_not_help_then(self, rate_limits: None) -> None:
         User.objects.create_superuser("root@example.org", factories.PASSWORD, name="Root")
         form, client = {"username": "root@example.org", "password": "wrong"}, Client()
