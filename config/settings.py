@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.templatetags.static import static
 from environ import Env
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -227,6 +228,7 @@ CELERY_TASK_ROUTES = {"analysis.tasks.execute_next_run": {"queue": "runs"}}
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+FORMAT_MODULE_PATH = ["config.formats"]
 
 # The API
 REST_FRAMEWORK = {
@@ -393,6 +395,7 @@ UNFOLD = {
     "SITE_SUBHEADER": "Staff",
     "SITE_SYMBOL": "monitoring",
     "SITE_URL": APP_URL,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("dashboard/icon.svg")}],
     "DASHBOARD_CALLBACK": "config.operations.start_page.fill",
     "SIDEBAR": {"show_search": True, "navigation": "config.operations.navigation.groups"},
 }
@@ -404,6 +407,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "docExpansion": "list", "filter": True, "validatorUrl": None},
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/v1",
     "SCHEMA_PATH_PREFIX_TRIM": True,

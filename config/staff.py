@@ -32,6 +32,10 @@ class StaffAdmin(ModelAdmin):
     list_per_page = 50
     show_full_result_count = False
 
+    def name_of(self, row: Any) -> str:
+        """How a row is called in the question before an action."""
+        return str(row)
+
     def has_act_permission(self, request: HttpRequest) -> bool:
         """Actions are for those who could change such a row if rows were changed by hand."""
         return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
@@ -56,7 +60,7 @@ def confirmed(description: str, *, asks: str, permission: str = "act") -> Callab
     def decorate(act: Callable[..., None]) -> Any:
         @admin.action(description=description, permissions=[permission])
         @wraps(act)
-        def ask_then_act(page: ModelAdmin, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
+        def ask_then_act(page: StaffAdmin, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
             if "confirmed" not in request.POST:
                 return _question(page, request, rows, action=act.__name__, title=description, question=asks)
             LogEntry.objects.log_actions(
@@ -70,13 +74,13 @@ def confirmed(description: str, *, asks: str, permission: str = "act") -> Callab
     return decorate
 
 
-def _question(page: ModelAdmin, request: HttpRequest, rows: QuerySet[Any], **words: str) -> HttpResponse:
+def _question(page: StaffAdmin, request: HttpRequest, rows: QuerySet[Any], **words: str) -> HttpResponse:
     count = rows.count()
     context = {
         **page.admin_site.each_context(request),
         **words,
         "opts": page.opts,
-        "rows": rows[:ROWS_SHOWN],
+        "rows": [page.name_of(row) for row in rows[:ROWS_SHOWN]],
         "count": count,
         "more": max(0, count - ROWS_SHOWN),
         "checkbox": ACTION_CHECKBOX_NAME,

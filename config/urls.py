@@ -2,8 +2,8 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
+from config.operations.description import BrowserView, DescriptionView
 from config.operations.entrance import log_in
 
 urlpatterns = [
@@ -13,8 +13,8 @@ urlpatterns = [
     path("v1/", include("credits.urls")),
     path("v1/", include("analysis.urls")),
     path("v1/", include("webhooks.urls")),
-    path("v1/schema", SpectacularAPIView.as_view(permission_classes=[], authentication_classes=[]), name="schema"),
-    path("v1/docs", SpectacularSwaggerView.as_view(permission_classes=[], authentication_classes=[]), name="docs"),
+    path("v1/schema", DescriptionView.as_view(), name="schema"),
+    path("v1/docs", BrowserView.as_view(), name="docs"),
     path("admin/login/", log_in),
     path("admin/", admin.site.urls),
     path("", include("dashboard.urls")),

@@ -45,6 +45,9 @@ class RunAdmin(ReadOnlyAdmin):
     exclude: ClassVar = ["lease"]
     actions: ClassVar = ["rescan"]
 
+    def name_of(self, row: Run) -> str:
+        return f"{row.repository.full_name}: {row.kind} of {row.queued_at:%Y-%m-%d %H:%M}, {row.status}"
+
     @display(description="Status", ordering="status", label=STATUS_COLOURS)
     def shown_status(self, run: Run) -> str:
         return run.status

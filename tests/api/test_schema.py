@@ -153,6 +153,19 @@ def test_operations_that_need_a_token_say_so(operations):
 
 
 @pytest.mark.django_db
-def test_the_document_and_its_browser_are_served(anonymous):
-    assert anonymous.get("/v1/schema").status_code == 200
-    assert anonymous.get("/v1/docs").status_code == 200
+def test_the_document_is_served_to_everybody_and_made_once(anonymous, document):
+    first, second = (anonymous.get("/v1/schema") for _ in range(2))
+
+    assert first.json() == json.loads(json.dumps(document, default=str))
+    assert anonymous.get("/v1/schema", headers={"If-None-Match": second["ETag"]}).status_code == 304
+
+
+@pytest.mark.django_db
+def test_its_browser_comes_from_this_service_alone(anonymous):
+    response = anonymous.get("/v1/docs")
+    page = response.content.decode()
+
+    assert response.status_code == 200
+    assert "script-src 'self';" in response["Content-Security-Policy"]
+    assert "<script>" not in page
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
