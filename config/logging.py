@@ -30,6 +30,8 @@ def logging_config(level: str) -> dict[str, Any]:
         "loggers": {
             # Django logs each 4xx as a warning; our own request log has them already.
             "django.request": {"level": "ERROR"},
+            # Writes whole addresses, and those of providers may hold a code or a token.
+            "httpx": {"level": "WARNING"},
         },
     }
 

@@ -7,7 +7,7 @@ from django.db.models import Q
 from accounts.models import User
 from analysis.codehosts.facts import HostedRepository
 from analysis.git.address import check_address
-from analysis.git.errors import AddressRefused
+from analysis.git.errors import AddressRefused, CloneUnreachable
 from analysis.models import Installation, Platform, Repository
 from analysis.services.git_limits import git_limits
 from analysis.services.runs import request_run
@@ -124,8 +124,8 @@ def default_clone_url(platform: Platform, full_name: str) -> str:
 
 
 def refuse_address(clone_url: str) -> None:
-    """InvalidInput for a scheme or host that may not be cloned from."""
+    """InvalidInput for a scheme or host that may not be cloned from, and for a host that nobody knows."""
     try:
         check_address(clone_url, git_limits())
-    except AddressRefused as refusal:
+    except (AddressRefused, CloneUnreachable) as refusal:
         raise InvalidInput(f"cloneUrl: {refusal}") from refusal

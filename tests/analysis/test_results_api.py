@@ -149,7 +149,7 @@ class TestConnect:
         [
             "file:///etc/passwd.git", "ssh://git@example.org/a.git", "ext::sh -c id", "-oProxyCommand=id",
             "http://93.184.216.34/a.git", "https://127.0.0.1/a.git", "https://user:secret@93.184.216.34/a.git",
-            "https://[::1]/a.git", "https://169.254.169.254/latest",
+            "https://[::1]/a.git", "https://nowhere.invalid/a.git", "https://169.254.169.254/latest",
         ],
     )  # fmt: skip
     def test_an_address_outside_the_allowed_ones_is_400(

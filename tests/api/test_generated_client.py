@@ -9,13 +9,19 @@ from typing import Any
 
 import pytest
 
+from analysis.models import Platform, Repository
 from config.operations.description import document
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GENERATOR = str(Path(sys.executable).with_name("openapi-python-client"))
-OPTIONS = "post_hooks: []\nproject_name_override: debt-client\npackage_name_override: debt_client\n"
+OPTIONS = """
+post_hooks: []
+project_name_override: debt-client
+package_name_override: debt_client
+content_type_overrides: {image/svg+xml: text/html}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -37,41 +43,28 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield lambda name: importlib.import_module(f"debt_client.{name}")
 
 
-def test_it_signs_up_founds_an_organization_connects_a_repository_and_lists_it(
-    generated: Any, live_server: Any
-) -> None:
+def test_it_signs_up_founds_an_organization_and_lists_its_repositories(generated: Any, live_server: Any) -> None:
     models, clients = generated("models"), generated("client")
     base = f"{live_server.url}/v1"
-    anybody = clients.Client(base_url=base)
+    account = models.SignUp(email="dana@example.org", password=factories.PASSWORD, name="Dana Diaz")
 
-    signed_up = call(generated, "accounts.sign_up_with_address_and_password").sync(
-        client=anybody,
-        body=models.SignUp(email="dana@example.org", password=factories.PASSWORD, name="Dana Diaz"),
-    )
-    dana = clients.AuthenticatedClient(base_url=base, token=signed_up.access_token)
-    acme = call(generated, "organizations.found_organization").sync(
-        client=dana, body=models.FoundOrganization(name="Acme")
-    )
-    connected = call(generated, "repositories.connect_repository").sync(
-        client=dana,
-        body=models.ConnectRepository(
-            org_id=acme.id,
-            full_name="acme/shop",
-            platform=models.Platform.GIT,
-            clone_url="https://example.org/shop.git",
-        ),
-    )
-    listed = call(generated, "repositories.list_repositories").sync(client=dana)
+    with clients.Client(base_url=base) as anybody:
+        pair = call(generated, "accounts.sign_up_with_address_and_password").sync(client=anybody, body=account)
+    with clients.AuthenticatedClient(base_url=base, token=pair.access_token) as dana:
+        body = models.CreateOrganization(name="Acme")
+        acme = call(generated, "organizations.found_organization").sync(client=dana, body=body)
+        shop = Repository.objects.create(organization_id=acme.id, full_name="acme/shop", platform=Platform.GIT)
+        listed = call(generated, "repositories.list_repositories").sync(client=dana)
 
-    assert [repository.id for repository in listed] == [connected.id]
-    assert listed[0].full_name == "acme/shop"
+    assert [repository.id for repository in listed] == [str(shop.pk)]
+    assert (listed[0].full_name, listed[0].platform) == ("acme/shop", models.Platform.GIT)
 
 
 def test_it_reads_refusals_as_the_one_error_type(generated: Any, live_server: Any) -> None:
     models, clients = generated("models"), generated("client")
-    stranger = clients.AuthenticatedClient(base_url=f"{live_server.url}/v1", token="made-up")
 
-    refusal = call(generated, "repositories.list_repositories").sync(client=stranger)
+    with clients.AuthenticatedClient(base_url=f"{live_server.url}/v1", token="made-up") as stranger:
+        refusal = call(generated, "repositories.list_repositories").sync(client=stranger)
 
     assert refusal == models.Error(status_code=401, message="Unauthorized", error="Unauthorized")
 
