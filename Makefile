@@ -36,6 +36,7 @@ check: install-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py rule_docs --check
 
 # GIT_DIR_TO_MEASURE=<git directory>; by default this checkout's own.
 bench: install-dev

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.graph.model import Cycle, Edge, ImportGraph
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
 RULE = Rule(
@@ -19,6 +19,49 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=4,
     suggestion="Move the shared part to a third module or invert one dependency.",
+)
+GUIDE = Guide(
+    why=(
+        "Files in a circle can only be understood, tested and released together, and whichever is loaded first sees the"
+        " others half made."
+    ),
+    grades=(
+        "One finding per circle, at the import that is cheapest to cut. Critical when packages or at least three "
+        "modules go in a circle, info when it closes only through imports inside functions."
+    ),
+    flagged=(
+        {
+            "shop/orders.py": """
+from shop.invoices import bill
+
+
+def place(order):
+    bill(order)
+""",
+            "shop/invoices.py": """
+from shop.orders import place
+
+
+def bill(order):
+    return place
+""",
+        },
+    ),
+    fine=(
+        {
+            "shop/orders.py": """
+from shop.invoices import bill
+
+
+def place(order):
+    bill(order)
+""",
+            "shop/invoices.py": """
+def bill(order):
+    return order.total
+""",
+        },
+    ),
 )
 POINTS_PER_EDGE = 0.5
 MODULES_OF_A_CRITICAL_CYCLE = 3

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.facts import FileFacts, Query
 from analysis.engine.graph import LayerPlace, assign_layers
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.rules.example_models import DJANGO_SHOP
 
 RULE = Rule(
     id="arch-controller-uses-orm",
@@ -17,6 +18,55 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=2,
     suggestion="Move the query to the repository or service; the controller should only translate HTTP.",
+)
+GUIDE = Guide(
+    why=(
+        "A query in a handler cannot be reused or tested without a request, and the rules of the business spread over "
+        "the edge of the program."
+    ),
+    grades="Once per file, at its first query. Info when the policy names no layer for services or repositories.",
+    flagged=(
+        {
+            "shop/views.py": """
+from shop.models import Order
+
+
+def show(request, pk):
+    return render(request, Order.objects.get(pk=pk))
+""",
+            "shop/services.py": """
+from shop.models import Order
+
+
+def place(order):
+    return Order.objects.create(total=order)
+""",
+        },
+    ),
+    fine=(
+        {
+            "shop/views.py": """
+from shop import services
+
+
+def show(request, pk):
+    return render(request, services.order(pk))
+""",
+            "shop/services.py": """
+from shop.models import Order
+
+
+def order(pk):
+    return Order.objects.get(pk=pk)
+""",
+        },
+    ),
+    given=DJANGO_SHOP,
+    policy="""
+layers:
+  - {name: views, path: views.py}
+  - {name: services, path: services.py}
+""",
 )
 _SERVICE_LAYER = re.compile(r"service|repositor|use[-_]?case|application", re.IGNORECASE)
 _HANDLER_LAYER = re.compile(r"^(api|web|http|controllers?|handlers?|routes?|views?|presentation)$", re.IGNORECASE)

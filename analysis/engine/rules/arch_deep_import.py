@@ -7,7 +7,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph.breaks import deep_imports
 from analysis.engine.graph.model import External
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
 RULE = Rule(
@@ -18,6 +18,33 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Import from the module's public entry and export there what is needed.",
+)
+GUIDE = Guide(
+    why=(
+        "What lies behind a public entry may change any day; who reaches past it breaks with every rearrangement there."
+    ),
+    flagged=(
+        {
+            "shop/work.py": """
+from celery._state import current_app
+
+
+def name():
+    return current_app.main
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from celery import current_app
+
+
+def name():
+    return current_app.main
+"""
+        },
+    ),
 )
 _SCRIPT_INSIDE = re.compile(r"^(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)")
 _PYTHON_INSIDE = re.compile(r"\._(?!_)\w")

@@ -7,7 +7,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.facts import ImportFlag
 from analysis.engine.graph import assign_layers
 from analysis.engine.graph.model import External
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
 RULE = Rule(
@@ -18,6 +18,41 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=4,
     suggestion="Define a port (interface) in the domain and implement it in the adapter layer.",
+)
+GUIDE = Guide(
+    why=(
+        "The domain is what outlives frameworks. Once it imports one, every upgrade of the framework is a change of the"
+        " business rules."
+    ),
+    grades="Only in a domain layer, or in a domain folder of an architecture that points inwards.",
+    flagged=(
+        {
+            "shop/domain/order.py": """
+import requests
+
+
+def price(order):
+    return requests.get(order.url, timeout=5).json()
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/domain/order.py": """
+from decimal import Decimal
+
+
+def price(order):
+    return order.total * Decimal("1.2")
+"""
+        },
+    ),
+    policy="""
+architecture: hexagonal
+layers:
+  - {name: adapters, path: "shop/adapters/**"}
+  - {name: domain, path: "shop/domain/**"}
+""",
 )
 WEB, ORM, HTTP, QUEUE, CLOUD = "web framework", "ORM", "HTTP client", "queue", "cloud SDK"
 _CATALOG = {

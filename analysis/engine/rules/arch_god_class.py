@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import Class, FileFacts, Function, FunctionFlag
 from analysis.engine.graph.paths import folder_of
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
 RULE = Rule(
@@ -19,6 +19,14 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=8,
     suggestion="Extract a group of methods around their fields into its own class.",
+)
+GUIDE = Guide(
+    why="Everything changes in it, everybody waits for it, and nobody knows all of it.",
+    grades=(
+        "At least two of: more than 20 public methods, more than 15 fields, cyclomatic complexity above 60, more than "
+        "500 lines, or groups of methods that share no field. Builders, visitors, facades and classes that only "
+        "delegate are left alone."
+    ),
 )
 MOST_METHODS = 20
 MOST_FIELDS = 15

@@ -6,7 +6,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.graph.breaks import wires_application
 from analysis.engine.graph.model import ImportGraph
 from analysis.engine.graph.paths import folder_of
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
 RULE = Rule(
@@ -17,6 +17,16 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=10,
     suggestion="Split by reason to change; start with the group of functions used by only one dependent.",
+)
+GUIDE = Guide(
+    why=(
+        "A file on which everything depends and which depends on everything turns each change into a change of the "
+        "whole."
+    ),
+    grades=(
+        "More than 20 files import it and it imports many itself. Files that only pass names on, and those of constants"
+        " or types, are left alone."
+    ),
 )
 LEAST_PRODUCT = 400
 LEAST_FAN = 10

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts, Mark
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
 
@@ -22,6 +22,33 @@ RULE = Rule(
     suggestion="Do it in a function called at start-up; import must not fail because a server is down.",
     languages=(*PYTHON, *SCRIPT, *GO),
     in_scripts=False,
+)
+GUIDE = Guide(
+    why=(
+        "An import that talks to the network or opens files is slow, fails at the worst moment, and runs in every test "
+        "and tool that only wants a name."
+    ),
+    flagged=(
+        {
+            "shop/rates.py": """
+import requests
+
+RATES = requests.get("https://rates.example.org", timeout=5).json()
+""",
+            "shop/views.py": "from shop.rates import RATES",
+        },
+    ),
+    fine=(
+        {
+            "shop/rates.py": """
+import requests
+
+
+def rates():
+    return requests.get("https://rates.example.org", timeout=5).json()
+"""
+        },
+    ),
 )
 NETWORK, DATABASE, FILE, PROCESS, SLEEP, GLOBAL = (
     "a network call",

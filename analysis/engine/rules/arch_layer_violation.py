@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.graph.breaks import LayerBreak, layer_breaks
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
 RULE = Rule(
@@ -15,6 +15,48 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=3,
     suggestion="Depend on an interface of the inner layer, or move the code.",
+)
+GUIDE = Guide(
+    why=(
+        "Layers are a promise about what can change without what. One import against the direction, and the promise is "
+        "gone for both."
+    ),
+    grades="Needs layers in the policy, outermost first.",
+    flagged=(
+        {
+            "shop/models/order.py": """
+from shop.views.orders import render
+
+
+def show(order):
+    return render(order)
+""",
+            "shop/views/orders.py": """
+def render(order):
+    return str(order)
+""",
+        },
+    ),
+    fine=(
+        {
+            "shop/views/orders.py": """
+from shop.models.order import Order
+
+
+def render(pk):
+    return Order(pk)
+""",
+            "shop/models/order.py": """
+class Order:
+    pass
+""",
+        },
+    ),
+    policy="""
+layers:
+  - {name: views, path: "shop/views/**"}
+  - {name: models, path: "shop/models/**"}
+""",
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from analysis.engine.codebase import Codebase
 from analysis.engine.graph.breaks import wires_application
 from analysis.engine.graph.model import Edge
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
 RULE = Rule(
@@ -19,6 +19,13 @@ RULE = Rule(
     points=4,
     suggestion="Invert the dependency or move the volatile part out of the stable module's reach.",
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why="Many rely on a module because it is stable. When it relies on one that changes all the time, all of them do.",
+    grades=(
+        "A module with at least five dependents imports one that belongs to the tenth that changes most, and changes "
+        "three times as often as itself."
+    ),
 )
 FEWEST_MODULES = 6
 STABLE, UNSTABLE = 0.3, 0.7

@@ -1,7 +1,7 @@
 """How a rule module looks, and what it can watch.
 
 A rule is a module of this package, named after what it finds, that opens with the sentence of what it finds. It
-defines `RULE` and one or both of:
+defines `RULE`, `GUIDE` (what its page in docs/rules says, with examples that a test judges) and one or both of:
 
 - `WATCHES`: where it looks while the tree is there. Each `Watch` names the kind of node (and for calls the last name
   of the callee, so that a hundred rules cost one dictionary look-up a call) and a `look` function that yields marks.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.rules.thresholds import judged_functions
 from analysis.engine.severity import WORSE_IN_HOTSPOT
 
@@ -19,6 +19,15 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Extract the most nested block into a function and replace nested ifs by guard clauses.",
+)
+GUIDE = Guide(
+    why=(
+        "Nesting and breaks in the flow are what readers keep in their heads. Functions above the limit are changed "
+        "wrongly more often."
+    ),
+    grades=(
+        "Warning above 15, critical above 40 in a hotspot. The method is that of Campbell, Cognitive Complexity (2018)."
+    ),
 )
 
 

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.reading import short
 
@@ -19,6 +19,28 @@ RULE = Rule(
     severity=Severity.INFO,
     points=0.5,
     suggestion="Delete it; version control keeps it.",
+)
+GUIDE = Guide(
+    why="Nobody dares to delete it, nobody knows whether it still holds, and git has it anyway.",
+    flagged=(
+        {
+            "shop/work.py": """
+def total(order):
+    # tax = rate(order.region)
+    # return order.total * tax
+    return order.total
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def total(order):
+    # Prices include the tax of their region.
+    return order.total
+"""
+        },
+    ),
 )
 
 LONG_BLOCK = 15  # lines

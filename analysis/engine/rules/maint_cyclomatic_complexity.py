@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts, FunctionFlag
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.rules.thresholds import graded, judged_functions
 
 INFO, WARNING, CRITICAL = 10, 15, 50
@@ -18,6 +18,13 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Split by responsibility or replace the branch list with a lookup table.",
+)
+GUIDE = Guide(
+    why="Each independent path is a case to think of and to test.",
+    grades=(
+        "Info above 10, warning above 15, critical above 50 (McCabe 1976). Of several findings about one overgrown "
+        "function only the first carries its points."
+    ),
 )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.rules.thresholds import judged_functions
 
 LIMIT, CRITICAL = 4, 6
@@ -17,6 +17,33 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Invert the condition and return early, or extract the inner loop.",
+)
+GUIDE = Guide(
+    why="To know when the innermost line runs one must hold every condition around it.",
+    grades="Warning above 4 levels, critical above 6.",
+    flagged=(
+        {
+            "shop/work.py": """
+def work(orders):
+    for order in orders:
+        if order.paid:
+            for line in order.lines:
+                if line.open:
+                    while line.left:
+                        line.ship()
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def work(orders):
+    for order in orders:
+        if order.paid:
+            ship(order)
+"""
+        },
+    ),
 )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.engine.codebase import Codebase
 from analysis.engine.copies import Copy
 from analysis.engine.facts import FileFacts
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.report import POINTS_PER_DUPLICATED_LINE
 
@@ -19,6 +19,10 @@ RULE = Rule(
     severity=Severity.INFO,
     points=1,
     suggestion="Extract the block into one function.",
+)
+GUIDE = Guide(
+    why="A fault repaired in one copy stays in the others, and nobody knows how many there are.",
+    grades="One finding for the second and each further copy; the first is named in the message.",
 )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts
 from analysis.engine.metrics.hotspots import Hotspot
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
 AFTER_HOTSPOTS = True
@@ -22,6 +22,16 @@ RULE = Rule(
     severity=Severity.INFO,
     points=8,
     suggestion="Refactor its most complex functions and add tests around them before the next feature.",
+)
+GUIDE = Guide(
+    why=(
+        "Complex code that nobody touches costs nothing; simple code may change daily. Where both meet, most time is "
+        "lost."
+    ),
+    grades=(
+        "By the risk score of the file (complexity, commits of 90 days, findings): info from 60, warning from 75, "
+        "critical from 90."
+    ),
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.languages import PARSED, FileKind, kind_of
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.rules.thresholds import graded
 
 INFO, WARNING, CRITICAL = 500, 1000, 3000
@@ -19,6 +19,13 @@ RULE = Rule(
     points=4,
     suggestion="Split the file by topic.",
     tests_too=True,
+)
+GUIDE = Guide(
+    why=(
+        "Nobody knows a file that cannot be read in one sitting, so it is searched instead of read, and grows where it "
+        "was found."
+    ),
+    grades="Info above 500 lines of code, warning above 1,000, critical above 3,000.",
 )
 
 

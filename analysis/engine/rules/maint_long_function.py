@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.rules.thresholds import graded, judged_functions
 
 INFO, WARNING, CRITICAL = 60, 100, 300
@@ -19,6 +19,10 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Extract cohesive steps into functions named after their purpose.",
+)
+GUIDE = Guide(
+    why="A function that does not fit on a screen does several things, and its variables live too long.",
+    grades="Info above 60 lines of code, warning above 100, critical above 300.",
 )
 
 

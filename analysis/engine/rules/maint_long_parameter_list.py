@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag, Parameter
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 
 INFO, WARNING = 5, 7
 FRAMEWORK_LIMIT = 10  # signatures that a framework fills in
@@ -39,6 +39,29 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Group the parameters that travel together in an object.",
+)
+GUIDE = Guide(
+    why="Callers mix up the order, and parameters that travel together are a thing without a name.",
+    grades=(
+        "Info above 5, warning above 7. Constructors that are given their parts, and handlers whose framework asks for "
+        "it, may have more."
+    ),
+    flagged=(
+        {
+            "shop/work.py": """
+def ship(order, street, city, country, weight, carrier, insured, gift):
+    return order
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def ship(order, address, parcel):
+    return order
+"""
+        },
+    ),
 )
 
 

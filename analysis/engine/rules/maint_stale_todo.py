@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.reading import short
@@ -23,6 +23,28 @@ RULE = Rule(
     points=0.5,
     suggestion="Do it, or give it an owner and an issue.",
     tests_too=True,
+)
+GUIDE = Guide(
+    why="A TODO that belongs to nobody is a decision that nobody made.",
+    grades="More points when it names a bug or security.",
+    flagged=(
+        {
+            "shop/work.py": """
+def total(order):
+    # TODO handle refunds
+    return order.total
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def total(order):
+    # TODO(dana): handle refunds, see SHOP-211
+    return order.total
+"""
+        },
+    ),
 )
 
 GRAVE_EXCESS = 1.5  # points above the base when it names a bug or security

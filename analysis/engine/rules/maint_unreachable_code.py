@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import COMMENTS, short
 
@@ -19,6 +19,27 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Delete it, or correct the jump above.",
+)
+GUIDE = Guide(
+    why="Code that never runs is read, kept working and believed in.",
+    flagged=(
+        {
+            "shop/work.py": """
+def total(order):
+    return order.total
+    order.save()
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def total(order):
+    order.save()
+    return order.total
+"""
+        },
+    ),
 )
 
 _EXITS = frozenset(

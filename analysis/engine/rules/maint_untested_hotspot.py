@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from analysis.engine.codebase import Codebase
 from analysis.engine.languages import FileKind
 from analysis.engine.metrics.hotspots import Hotspot
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.maint_hotspot_file import complex_functions, worst_hotspots
 
@@ -23,6 +23,10 @@ RULE = Rule(
     points=6,
     suggestion="Write characterisation tests for it first.",
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why="The file that changes most and is hardest to follow is the one that needs a net.",
+    grades="A hotspot that no test imports, directly or through one other file, in a repository that has tests.",
 )
 
 

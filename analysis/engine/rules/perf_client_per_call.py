@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import function_name
@@ -22,6 +22,38 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=2,
     suggestion="Create the client once (module, DI singleton) and reuse its connection pool.",
+)
+GUIDE = Guide(
+    why=(
+        "Making the client opens connections, reads configuration and shakes hands; doing so for every call multiplies "
+        "latency and exhausts sockets."
+    ),
+    flagged=(
+        {
+            "shop/storage.py": """
+import boto3
+
+
+def save(files):
+    for name, data in files.items():
+        boto3.client("s3").put_object(Bucket="shop", Key=name, Body=data)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/storage.py": """
+import boto3
+
+S3 = boto3.client("s3")
+
+
+def save(files):
+    for name, data in files.items():
+        S3.put_object(Bucket="shop", Key=name, Body=data)
+"""
+        },
+    ),
 )
 
 _PYTHON = frozenset(

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 
 RULE = Rule(
@@ -17,6 +18,32 @@ RULE = Rule(
     points=1,
     suggestion="Count in the database; the rows are not needed.",
     ladder=Ladder.READ,
+)
+GUIDE = Guide(
+    why="The database counts without sending a row; the program has to receive, decode and keep all of them.",
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def busy(customer):
+    return len(Order.objects.filter(customer=customer)) > 5
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def busy(customer):
+    return Order.objects.filter(customer=customer).count() > 5
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 _ASKS = frozenset({"len", "bool"})

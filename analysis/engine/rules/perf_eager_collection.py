@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import Relation
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import IndexedModel
 from analysis.engine.policy import Policy
 
@@ -18,6 +18,56 @@ RULE = Rule(
     points=3,
     suggestion="Map the collection lazy and fetch it where it is needed.",
     ladder=Ladder.READ,
+)
+GUIDE = Guide(
+    why=(
+        "Every object drags its whole collection along, also for callers who want a name, and two such collections in "
+        "one query multiply their rows."
+    ),
+    flagged=(
+        {
+            "shop/tables.py": """
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Line(Base):
+    __tablename__ = "line"
+    id: Mapped[int] = mapped_column(primary_key=True)
+
+
+class Order(Base):
+    __tablename__ = "orders"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    lines: Mapped[list["Line"]] = relationship(lazy="joined")
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/tables.py": """
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Line(Base):
+    __tablename__ = "line"
+    id: Mapped[int] = mapped_column(primary_key=True)
+
+
+class Order(Base):
+    __tablename__ = "orders"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    lines: Mapped[list["Line"]] = relationship(lazy="selectin")
+"""
+        },
+    ),
 )
 
 _JOINING = {

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 
 RULE = Rule(
@@ -17,6 +18,32 @@ RULE = Rule(
     points=3,
     suggestion="Move the condition into the query.",
     ladder=Ladder.READ,
+)
+GUIDE = Guide(
+    why="The database would send the few rows that match; so it sends all of them, and the program looks at each.",
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def paid():
+    return [order for order in Order.objects.all() if order.is_paid]
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def paid(customer):
+    return Order.objects.filter(customer=customer, is_paid=True)
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 _DONE = {"filter": "filtered", "sum": "summed", "sort": "ordered"}

@@ -9,11 +9,12 @@ from analysis.engine.calls import Callee
 from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.bounds import is_unbounded
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 
 RULE = Rule(
@@ -26,6 +27,38 @@ RULE = Rule(
     suggestion="Add pagination with a maximum page size.",
     confidence=Confidence.MEDIUM,
     ladder=Ladder.READ,
+)
+GUIDE = Guide(
+    why="A list that answers with everything is quick on the day it is written and slower with every customer.",
+    flagged=(
+        {
+            "shop/api.py": """
+from rest_framework.viewsets import ModelViewSet
+
+from shop.models import Order
+
+
+class Orders(ModelViewSet):
+    queryset = Order.objects.all()
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/api.py": """
+from rest_framework.pagination import CursorPagination
+from rest_framework.viewsets import ModelViewSet
+
+from shop.models import Order
+
+
+class Orders(ModelViewSet):
+    queryset = Order.objects.all()
+    pagination_class = CursorPagination
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 _LISTING_CLASS = re.compile(

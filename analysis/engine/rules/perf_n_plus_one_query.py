@@ -6,10 +6,11 @@ from pathlib import PurePosixPath
 from analysis.engine.calls import OWN_RECEIVERS, Callee
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts, FunctionFlag, Loop, LoopCall
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import FEW, Queries, QuerySite, runs_by_hand
 from analysis.engine.rules import query_text
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.severity import MILDER
 
 RULE = Rule(
@@ -21,6 +22,39 @@ RULE = Rule(
     points=6,
     suggestion="Load all rows for the collected keys in one query before the loop and look them up in a map.",
     ladder=Ladder.READ,
+)
+GUIDE = Guide(
+    why=(
+        "Each round waits for the network and the database: what takes 5 ms for ten rows takes a minute for a hundred "
+        "thousand."
+    ),
+    grades="By the larger of the tables that drive the loop and that are queried.",
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Order, Customer
+
+
+def owners(orders):
+    names = []
+    for order in Order.objects.filter(is_paid=True):
+        names.append(Customer.objects.get(pk=order.customer_id))
+    return names
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Order, Customer
+
+
+def owners(customer_ids):
+    return Customer.objects.in_bulk(customer_ids)
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 WATCHES = query_text.WATCHES
 

@@ -9,10 +9,11 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Loop, Mark, Relation
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries, QuerySite, Schema, runs_by_hand
 from analysis.engine.rules.base import PYTHON, Watch
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import goes_on, rounds
 from analysis.engine.severity import MILDER
 
@@ -26,6 +27,37 @@ RULE = Rule(
     suggestion="Ask for the relation in the query before the loop.",
     ladder=Ladder.READ,
     languages=PYTHON,
+)
+GUIDE = Guide(
+    why=(
+        "The loop looks innocent: reading an attribute runs a query per row, because the query before it did not ask "
+        "for the relation."
+    ),
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def emails():
+    for order in Order.objects.filter(is_paid=False):
+        send(order.customer.email)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def emails():
+    for order in Order.objects.filter(is_paid=False).select_related("customer"):
+        send(order.customer.email)
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 MOST_READS = 40  # attributes of one loop that are noted

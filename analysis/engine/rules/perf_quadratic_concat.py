@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import assigned_values, is_short_list, short
 
@@ -19,6 +19,40 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Collect the parts in a list/`StringBuilder`/`strings.Builder` and join once.",
+)
+GUIDE = Guide(
+    why="Each round copies all that was there before: twice the input takes four times as long.",
+    grades="Info when the loop is visibly small, and in Python where the interpreter repairs the local case.",
+    flagged=(
+        {
+            "src/Report.java": """
+class Report {
+    String of(java.util.List<String> lines) {
+        String text = "";
+        for (String line : lines) {
+            text += line;
+        }
+        return text;
+    }
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "src/Report.java": """
+class Report {
+    String of(java.util.List<String> lines) {
+        StringBuilder text = new StringBuilder();
+        for (String line : lines) {
+            text.append(line);
+        }
+        return text.toString();
+    }
+}
+"""
+        },
+    ),
 )
 
 SMALL_LOOP = 20  # rounds that are known to be few

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Rule, Severity
+from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import function_text, is_short_list, text_after, text_before
 
@@ -20,6 +20,35 @@ RULE = Rule(
     points=1,
     suggestion="Build a set or map before the loop.",
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why="A list is searched from its start each time; a set answers at once.",
+    flagged=(
+        {
+            "shop/work.py": """
+def fresh(rows):
+    known = []
+    for row in rows:
+        if row.key in known:
+            continue
+        known.append(row.key)
+    return known
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def fresh(rows):
+    known = set()
+    for row in rows:
+        if row.key in known:
+            continue
+        known.add(row.key)
+    return known
+"""
+        },
+    ),
 )
 
 _PYTHON_LIST = r"\b{0}\s*(:\s*(list|List)\b[^=\n]*)?=\s*(\[|list\(|sorted\()|\b{0}\s*:\s*(list|List)\["

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.built_text import built_text, is_constant
@@ -22,6 +22,44 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Compile the pattern once at module/class level.",
+)
+GUIDE = Guide(
+    why="The pattern is the same every time and only its use differs; building it costs more than matching.",
+    grades="Info in Python, which keeps the last few hundred patterns.",
+    flagged=(
+        {
+            "src/Words.java": r"""
+import java.util.regex.Pattern;
+
+class Words {
+    int count(java.util.List<String> lines) {
+        int found = 0;
+        for (String line : lines) {
+            if (Pattern.compile("\\d+").matcher(line).find()) {
+                found++;
+            }
+        }
+        return found;
+    }
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "src/Words.java": r"""
+import java.util.regex.Pattern;
+
+class Words {
+    private static final Pattern DIGITS = Pattern.compile("\\d+");
+
+    boolean has(String line) {
+        return DIGITS.matcher(line).find();
+    }
+}
+"""
+        },
+    ),
 )
 
 _COMPILERS = frozenset(

@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import short
@@ -24,6 +24,35 @@ RULE = Rule(
     suggestion="Run the independent calls concurrently with a limit (`pMap`, `asyncio.TaskGroup` + semaphore).",
     confidence=Confidence.MEDIUM,
     languages=(*PYTHON, *SCRIPT),
+)
+GUIDE = Guide(
+    why=(
+        "Waiting for one answer before asking the next question adds the times up; asked together they take as long as "
+        "the slowest."
+    ),
+    grades="Warning on the request path, else info.",
+    flagged=(
+        {
+            "shop/load.ts": """
+export async function load(ids: string[]) {
+  const all = [];
+  for (const id of ids) {
+    all.push(await fetchOrder(id));
+  }
+  return all;
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/load.ts": """
+export async function load(a: string, b: string) {
+  return Promise.all([fetchOrder(a), fetchOrder(b)]);
+}
+"""
+        },
+    ),
 )
 
 _CALLS = frozenset({"call", "call_expression"})

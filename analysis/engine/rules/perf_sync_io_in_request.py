@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
 from analysis.engine.rules.reading import function_name
@@ -23,6 +23,36 @@ RULE = Rule(
     points=2,
     suggestion="Use the promise variant (`fs.promises.readFile`); the sync call stops every other request.",
     languages=SCRIPT,
+)
+GUIDE = Guide(
+    why="One thread serves all requests: while it reads a file, nobody is served.",
+    flagged=(
+        {
+            "shop/app.ts": """
+import express from "express";
+import fs from "fs";
+
+const app = express();
+app.get("/terms", (req, res) => {
+  res.send(fs.readFileSync("terms.html"));
+});
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/app.ts": """
+import express from "express";
+import fs from "fs";
+
+const app = express();
+const TERMS = fs.readFileSync("terms.html");
+app.get("/terms", (req, res) => {
+  res.send(TERMS);
+});
+"""
+        },
+    ),
 )
 
 _FS = """readFileSync writeFileSync appendFileSync readdirSync statSync lstatSync existsSync mkdirSync rmSync unlinkSync

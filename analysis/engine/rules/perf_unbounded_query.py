@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite, runs_by_hand
 from analysis.engine.rules.bounds import is_unbounded
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_missing_pagination import listing_handlers
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.severity import MILDER
@@ -21,6 +22,36 @@ RULE = Rule(
     points=5,
     suggestion="Bound the query (a limit, a slice, keyset pages) or stream it in batches.",
     ladder=Ladder.READ,
+)
+GUIDE = Guide(
+    why=(
+        "A table grows and memory does not. The query that loads all of it works until the day it takes the process "
+        "with it."
+    ),
+    grades="One step milder when a condition narrows by a key, and in commands run by hand.",
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def export():
+    return list(Order.objects.all())
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def latest():
+    return list(Order.objects.order_by("-pk")[:100])
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 _WORDS = {

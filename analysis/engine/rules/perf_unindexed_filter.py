@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import FLAG, Queries, QuerySite, Schema, runs_by_hand
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
@@ -19,6 +20,32 @@ RULE = Rule(
     points=3,
     suggestion="Add an index on the column, or filter by an indexed one.",
     ladder=Ladder.SCAN,
+)
+GUIDE = Guide(
+    why="Without an index the database reads the whole table to find one row, every time somebody asks.",
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def by_reference(reference):
+    return Order.objects.get(reference=reference)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def by_key(key):
+    return Order.objects.get(pk=key)
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 _SEARCHES = frozenset({"eq", "in", "range", "like"})

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FunctionFlag
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries, QuerySite, runs_by_hand
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, goes_on, rounds, size_of
 from analysis.engine.severity import MILDER
 
@@ -20,6 +21,37 @@ RULE = Rule(
     points=4,
     suggestion="Collect the objects and write them with one bulk call in batches of a few hundred.",
     ladder=Ladder.READ,
+)
+GUIDE = Guide(
+    why=(
+        "A round trip, and often a commit, per row: a thousand rows take seconds where one statement takes "
+        "milliseconds."
+    ),
+    grades="Info where each row has error handling of its own or a model does more than write.",
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Line
+
+
+def store(rows):
+    for row in rows:
+        Line.objects.create(amount=row.amount)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Line
+
+
+def store(rows):
+    Line.objects.bulk_create([Line(amount=row.amount) for row in rows], batch_size=500)
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 _VERBS = {"insert": "inserted", "update": "updated", "delete": "deleted"}

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, Watch
 from analysis.engine.rules.reading import short, statements
 
@@ -20,6 +20,35 @@ RULE = Rule(
     points=0.5,
     suggestion="Catch the exceptions this code can handle (`requests.RequestException`, `ValueError`).",
     languages=(*PYTHON, *JAVA),
+)
+GUIDE = Guide(
+    why=(
+        "A handler for everything also takes the faults that nobody thought of, and what it does not tell cannot be "
+        "found."
+    ),
+    flagged=(
+        {
+            "shop/work.py": """
+def load(path):
+    try:
+        return read(path)
+    except Exception:
+        log.warning("not loaded")
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def load(path):
+    try:
+        return read(path)
+    except Exception:
+        log.exception("not loaded")
+        raise
+"""
+        },
+    ),
 )
 
 _PYTHON_BROAD = re.compile(rb"except\s*(:|\(?[^:\n]*\b(Base)?Exception\b)")

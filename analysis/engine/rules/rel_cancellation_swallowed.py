@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, Watch
 from analysis.engine.rules.reading import function_name, function_text, text_after, text_before
 
@@ -20,6 +20,39 @@ RULE = Rule(
     points=0.5,
     suggestion="Restore the interrupt flag or re-raise the cancellation, so shutdown works.",
     languages=(*PYTHON, *JAVA),
+)
+GUIDE = Guide(
+    why="Somebody asked the work to stop and it goes on: shutdowns hang and time limits do not limit.",
+    flagged=(
+        {
+            "shop/work.py": """
+import asyncio
+
+
+async def work(queue):
+    while True:
+        try:
+            await queue.get()
+        except asyncio.CancelledError:
+            pass
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+import asyncio
+
+
+async def work(queue):
+    try:
+        await queue.get()
+    except asyncio.CancelledError:
+        queue.close()
+        raise
+"""
+        },
+    ),
 )
 
 _INTERRUPTED = re.compile(rb"catch\s*\([^)]*\bInterruptedException\b")

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import DEFINITIONS, function_text, within
 
@@ -19,6 +19,39 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Chain it: `raise OrderError(...) from exc` / `new OrderException(msg, e)` / `%w`.",
+)
+GUIDE = Guide(
+    why="The new exception says that something failed, the old one said what; without it nobody finds out.",
+    flagged=(
+        {
+            "src/Store.java": """
+class Store {
+    void save(Order order) {
+        try {
+            write(order);
+        } catch (java.io.IOException problem) {
+            throw new IllegalStateException("cannot save");
+        }
+    }
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "src/Store.java": """
+class Store {
+    void save(Order order) {
+        try {
+            write(order);
+        } catch (java.io.IOException problem) {
+            throw new IllegalStateException("cannot save", problem);
+        }
+    }
+}
+"""
+        },
+    ),
 )
 
 _STOP = DEFINITIONS | {"except_clause", "catch_clause"}  # a nested handler has a cause of its own

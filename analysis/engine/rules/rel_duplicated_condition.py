@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import short
 
@@ -19,6 +19,25 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="One of the two was meant to be another condition; fix or remove it.",
+)
+GUIDE = Guide(
+    why="It was copied and the second half never changed: the case that was meant is not tested.",
+    flagged=(
+        {
+            "shop/work.py": """
+def is_open(order):
+    return order.paid and order.paid
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def is_open(order):
+    return order.paid and not order.shipped
+"""
+        },
+    ),
 )
 
 _OPERATORS = frozenset(

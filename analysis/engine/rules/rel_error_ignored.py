@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import failing_functions
 from analysis.engine.rules.reading import short
@@ -21,6 +21,38 @@ RULE = Rule(
     points=0.5,
     suggestion="Check the error.",
     languages=GO,
+)
+GUIDE = Guide(
+    why=(
+        "Go has no exceptions: an error that is not looked at did not happen, and the program goes on with half a "
+        "result."
+    ),
+    flagged=(
+        {
+            "shop/store.go": """
+package shop
+
+import "os"
+
+func rotate() {
+	os.Rename("log", "log.1")
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/store.go": """
+package shop
+
+import "os"
+
+func rotate() error {
+	return os.Rename("log", "log.1")
+}
+"""
+        },
+    ),
 )
 
 _OS = "Mkdir MkdirAll Rename WriteFile Chmod Chown Chdir Truncate Symlink Link".split()

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -19,6 +19,29 @@ RULE = Rule(
     points=0.5,
     suggestion="Add `raise`/`throw`.",
     languages=(*PYTHON, *SCRIPT, *JAVA),
+)
+GUIDE = Guide(
+    why="The check is there and does nothing: the exception is made and thrown away.",
+    flagged=(
+        {
+            "shop/work.py": """
+def pay(amount):
+    if amount < 0:
+        ValueError("negative")
+    return amount
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def pay(amount):
+    if amount < 0:
+        raise ValueError("negative")
+    return amount
+"""
+        },
+    ),
 )
 
 _CREATED = re.compile(rb"(?:new\s+)?[\w$.]*(?:Error|Exception)\(")

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import DEFINITIONS
 
@@ -20,6 +20,34 @@ RULE = Rule(
     points=0.5,
     suggestion="Move the jump after the try statement.",
     languages=(*PYTHON, *SCRIPT, *JAVA),
+)
+GUIDE = Guide(
+    why=(
+        "A `return` in `finally` throws away the exception on its way out, and whatever the function was about to "
+        "answer."
+    ),
+    flagged=(
+        {
+            "shop/work.py": """
+def load(path):
+    try:
+        return read(path)
+    finally:
+        return None
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def load(path):
+    try:
+        return read(path)
+    finally:
+        close(path)
+"""
+        },
+    ),
 )
 
 _LOOPS = frozenset({"for_statement", "while_statement", "for_in_statement", "do_statement", "enhanced_for_statement"})

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import text_after
 
@@ -19,6 +19,32 @@ RULE = Rule(
     severity=Severity.INFO,
     points=0.5,
     suggestion="Use an aware value: `datetime.now(timezone.utc)` / `timezone.now()` / `Instant.now()`.",
+)
+GUIDE = Guide(
+    why="A time without a zone means another instant on another machine and twice the same hour in autumn.",
+    grades="Warning when compared, stored or used for expiry, else info.",
+    flagged=(
+        {
+            "shop/work.py": """
+from datetime import datetime
+
+
+def is_over(order):
+    return order.expires_at < datetime.utcnow()
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from datetime import UTC, datetime
+
+
+def is_over(order):
+    return order.expires_at < datetime.now(UTC)
+"""
+        },
+    ),
 )
 
 _NOW = {"datetime.datetime.now": 0, "datetime.datetime.fromtimestamp": 1}  # name to the position of the zone

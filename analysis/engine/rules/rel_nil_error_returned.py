@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import returns_error
 from analysis.engine.rules.reading import function_name, statements
@@ -21,6 +21,39 @@ RULE = Rule(
     points=0.5,
     suggestion="Return the error (wrapped), or say why it does not matter.",
     languages=GO,
+)
+GUIDE = Guide(
+    why="The caller is told that all is well although the function knows better.",
+    flagged=(
+        {
+            "shop/store.go": """
+package shop
+
+func load(path string) error {
+	err := read(path)
+	if err != nil {
+		return nil
+	}
+	return nil
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/store.go": """
+package shop
+
+func load(path string) error {
+	err := read(path)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+"""
+        },
+    ),
 )
 
 _CONDITION = re.compile(rb"\bif\s+(?:[^{\n]*;\s*)?(\w*[eE]rr)\s*([!=]=)\s*nil\s*\{")

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.reading import text_before
@@ -22,6 +22,32 @@ RULE = Rule(
     points=1,
     suggestion="Raise/return an error and let the entry point decide.",
     in_scripts=False,
+)
+GUIDE = Guide(
+    why="Whoever imports this cannot clean up, cannot retry and cannot test it: the whole process is gone.",
+    flagged=(
+        {
+            "shop/rates.py": """
+import sys
+
+
+def rate(region):
+    if not region:
+        sys.exit(1)
+    return 1
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/rates.py": """
+def rate(region):
+    if not region:
+        raise ValueError("a region is needed")
+    return 1
+"""
+        },
+    ),
 )
 
 _EXITS = {

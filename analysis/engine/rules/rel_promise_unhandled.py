@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import SCRIPT, Watch
 from analysis.engine.rules.reading import short, text_after
 
@@ -20,6 +20,11 @@ RULE = Rule(
     points=0.5,
     suggestion="Return the chain or end it with `.catch`; since Node 15 an unhandled rejection ends the process.",
     languages=SCRIPT,
+)
+GUIDE = Guide(
+    why="A rejection that nobody takes ends the process in Node and disappears in a browser.",
+    flagged=({"shop/load.ts": "load().then(show);"},),
+    fine=({"shop/load.ts": "load().then(show).catch(report);"},),
 )
 
 _TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b")

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Rule, Severity
+from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import function_name
 
@@ -22,6 +22,37 @@ RULE = Rule(
         "Limit the attempts and wait exponentially with jitter; endless instant retries keep a struggling service down."
     ),
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why="When the other side is down, everybody knocks for ever and as fast as they can, and keeps it down.",
+    flagged=(
+        {
+            "shop/work.py": """
+def load(client, key):
+    while True:
+        try:
+            return client.fetch(key)
+        except OSError:
+            continue
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+import time
+
+
+def load(client, key):
+    for attempt in range(5):
+        try:
+            return client.fetch(key)
+        except OSError:
+            time.sleep(2**attempt)
+    raise TimeoutError(key)
+"""
+        },
+    ),
 )
 
 _ENDLESS = re.compile(rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{")

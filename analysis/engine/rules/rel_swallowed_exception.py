@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 
@@ -23,6 +23,34 @@ RULE = Rule(
     suggestion="Handle, log with context, or let it propagate.",
     languages=(*PYTHON, *SCRIPT, *JAVA),
     tests_too=True,
+)
+GUIDE = Guide(
+    why="The failure happened and left no trace; what comes after it works on nothing.",
+    flagged=(
+        {
+            "shop/work.py": """
+def store(order):
+    try:
+        order.save()
+    except ValueError:
+        pass
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+import logging
+
+
+def store(order):
+    try:
+        order.save()
+    except ValueError:
+        logging.exception("order was not stored")
+"""
+        },
+    ),
 )
 
 # Exceptions that answer a question rather than report a failure.

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import short, text_before
 
@@ -20,6 +20,35 @@ RULE = Rule(
     points=0.5,
     suggestion="Handle the missing case (`get_object_or_404`, `?.`, `orElseThrow(() -> new NotFound(id))`).",
     languages=(*PYTHON, *SCRIPT, *JAVA),
+)
+GUIDE = Guide(
+    why=(
+        "The look-up finds nothing on the day the input is another one, and the error names neither the input nor the "
+        "look-up."
+    ),
+    flagged=(
+        {
+            "shop/work.py": """
+import re
+
+
+def number(text):
+    return re.search(r"[0-9]+", text).group(0)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+import re
+
+
+def number(text):
+    found = re.search(r"[0-9]+", text)
+    return found.group(0) if found else ""
+"""
+        },
+    ),
 )
 
 _MATCHERS = frozenset({"re.match", "re.search", "re.fullmatch"})

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import SCRIPT, Watch
 from analysis.engine.rules.promises import async_function, async_functions, cannot_fail
 
@@ -20,6 +20,31 @@ RULE = Rule(
     points=1,
     suggestion="`forEach` does not wait: use `for ... of` with `await` or `Promise.all(items.map(...))`.",
     languages=SCRIPT,
+)
+GUIDE = Guide(
+    why="The caller does not know about promises: it goes on before the work is done, and takes a promise for `true`.",
+    flagged=(
+        {
+            "shop/work.ts": """
+export function send(orders: Order[]) {
+  orders.forEach(async (order) => {
+    await mail(order);
+  });
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.ts": """
+export async function send(orders: Order[]) {
+  for (const order of orders) {
+    await mail(order);
+  }
+}
+"""
+        },
+    ),
 )
 
 _PREDICATES = frozenset({"filter", "some", "every", "sort", "find", "findIndex"})

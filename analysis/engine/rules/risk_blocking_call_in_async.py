@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.reading import full_callee, function_name, origin_of
@@ -22,6 +22,33 @@ RULE = Rule(
     points=1,
     suggestion="Await the async variant or move the call to a thread (`asyncio.to_thread`).",
     languages=PYTHON,
+)
+GUIDE = Guide(
+    why="One thread runs all coroutines: while one blocks, all others of the process stand still.",
+    flagged=(
+        {
+            "shop/work.py": """
+import time
+
+
+async def poll(job):
+    while not job.done:
+        time.sleep(1)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+import asyncio
+
+
+async def poll(job):
+    while not job.done:
+        await asyncio.sleep(1)
+"""
+        },
+    ),
 )
 
 _VERBS = ("get", "post", "put", "patch", "delete", "head", "options", "request", "stream")

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import Relation
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Ladder, Rule, Severity, Volume
+from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.models import IndexedModel
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite, runs_by_hand
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.volumes import is_large
 
 RULE = Rule(
@@ -20,6 +21,26 @@ RULE = Rule(
     points=3,
     suggestion="Delete or archive the children in batches first, and restrict the deletion in the relation.",
     ladder=Ladder.LOCK,
+)
+GUIDE = Guide(
+    why="Deleting one customer deletes millions of rows in one transaction: locks, replication lag, and no way back.",
+    grades="Only where the table that goes along is declared large.",
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Customer
+
+
+def leave(pk):
+    Customer.objects.get(pk=pk).delete()
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
+    policy="""
+data_volumes:
+  shop_order: XL
+""",
 )
 
 

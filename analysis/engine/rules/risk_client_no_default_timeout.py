@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import function_text
@@ -23,6 +23,30 @@ RULE = Rule(
     points=0.5,
     suggestion="Set connect and operation timeouts when building the client.",
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why=(
+        "A client or server without any limit waits for ever for a peer that has gone, and holds a connection while it "
+        "does."
+    ),
+    flagged=(
+        {
+            "shop/mail.py": """
+import smtplib
+
+server = smtplib.SMTP("mail.example.org")
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/mail.py": """
+import smtplib
+
+server = smtplib.SMTP("mail.example.org", timeout=10)
+"""
+        },
+    ),
 )
 
 _PYTHON = {  # to the position of a timeout among positional arguments; -1: by keyword only

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import bound_names
 from analysis.engine.rules.reading import function_name, text_after
@@ -21,6 +21,35 @@ RULE = Rule(
     points=0.5,
     suggestion="Pass `ctx` (`db.QueryContext(ctx, ...)`), so a cancelled request stops its work.",
     languages=GO,
+)
+GUIDE = Guide(
+    why="The request is over, and the work for it goes on: nobody can stop it and nobody waits for it.",
+    flagged=(
+        {
+            "shop/store.go": """
+package shop
+
+import "context"
+
+func load(ctx context.Context, id string) error {
+	return fetch(context.Background(), id)
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/store.go": """
+package shop
+
+import "context"
+
+func load(ctx context.Context, id string) error {
+	return fetch(ctx, id)
+}
+"""
+        },
+    ),
 )
 
 _CONTEXT = re.compile(r"(\w+)\s+context\.Context\b")

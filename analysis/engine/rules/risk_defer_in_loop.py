@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.reading import short
@@ -24,6 +24,47 @@ RULE = Rule(
     suggestion="Move the body into a function so each iteration releases its resource.",
     languages=GO,
     tests_too=True,
+)
+GUIDE = Guide(
+    why="Everything stays open until the function ends: with ten thousand files it ends with none left to open.",
+    flagged=(
+        {
+            "shop/store.go": """
+package shop
+
+import "os"
+
+func readAll(paths []string) {
+	for _, path := range paths {
+		file, _ := os.Open(path)
+		defer file.Close()
+		use(file)
+	}
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/store.go": """
+package shop
+
+import "os"
+
+func readAll(paths []string) {
+	for _, path := range paths {
+		read(path)
+	}
+}
+
+func read(path string) {
+	file, _ := os.Open(path)
+	defer file.Close()
+	use(file)
+}
+"""
+        },
+    ),
 )
 
 _ENDS = re.compile(rb"(return|break|panic\(|os\.Exit\(|log\.Fatal)")

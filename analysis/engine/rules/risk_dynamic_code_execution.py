@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
@@ -23,6 +23,29 @@ RULE = Rule(
     severity=Severity.CRITICAL,
     points=3,
     suggestion="Replace with a dispatch table/`ast.literal_eval`; pass arguments as a list without a shell.",
+)
+GUIDE = Guide(
+    why="Whoever has a say in the text has a say in what the machine does.",
+    grades="Critical when the text is not a literal, else info.",
+    flagged=(
+        {
+            "shop/work.py": """
+def price(order, formula):
+    return eval(formula)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+import ast
+
+
+def price(order, formula):
+    return ast.literal_eval(formula)
+"""
+        },
+    ),
 )
 
 _PYTHON_CODE = frozenset({"eval", "exec", "builtins.eval", "builtins.exec"})

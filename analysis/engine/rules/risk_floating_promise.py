@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 from analysis.engine.rules.promises import async_function, async_functions, cannot_fail
 
@@ -20,6 +20,33 @@ RULE = Rule(
     points=0.5,
     suggestion="Await it, or handle its rejection; errors here vanish and the process may exit.",
     languages=(*PYTHON, *SCRIPT),
+)
+GUIDE = Guide(
+    why="The work may fail and nobody will know, or never run at all.",
+    flagged=(
+        {
+            "shop/work.py": """
+async def notify(order):
+    await send(order)
+
+
+async def place(order):
+    notify(order)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+async def notify(order):
+    await send(order)
+
+
+async def place(order):
+    await notify(order)
+"""
+        },
+    ),
 )
 
 _PROMISES = frozenset(f"Promise.{name}" for name in ("all", "allSettled", "any", "race", "reject"))

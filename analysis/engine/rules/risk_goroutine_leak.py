@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Rule, Severity
+from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import bound_names
 from analysis.engine.rules.reading import function_name, text_after, text_before
@@ -22,6 +22,49 @@ RULE = Rule(
     suggestion="Give the channel room for the sender or select on `ctx.Done()` in the goroutine.",
     confidence=Confidence.MEDIUM,
     languages=GO,
+)
+GUIDE = Guide(
+    why="A goroutine that waits for what never comes keeps its memory and whatever it holds until the process ends.",
+    flagged=(
+        {
+            "shop/work.go": """
+package shop
+
+import "context"
+
+func first(ctx context.Context, ask func() int) int {
+	answers := make(chan int)
+	go func() { answers <- ask() }()
+	select {
+	case answer := <-answers:
+		return answer
+	case <-ctx.Done():
+		return 0
+	}
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.go": """
+package shop
+
+import "context"
+
+func first(ctx context.Context, ask func() int) int {
+	answers := make(chan int, 1)
+	go func() { answers <- ask() }()
+	select {
+	case answer := <-answers:
+		return answer
+	case <-ctx.Done():
+		return 0
+	}
+}
+"""
+        },
+    ),
 )
 
 _SEND = re.compile(r"^[ \t]*(?:go func\(\) \{ )?(\w+)\s*<-\s*[^\n]+", re.MULTILINE)

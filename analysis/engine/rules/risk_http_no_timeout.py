@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import full_callee, function_text
@@ -21,6 +21,34 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Pass an explicit timeout (connect and read) to this call.",
+)
+GUIDE = Guide(
+    why=(
+        "The other side accepts the connection and never answers. The caller waits for ever; a pool of such callers is "
+        "an outage."
+    ),
+    flagged=(
+        {
+            "shop/client.py": """
+import requests
+
+
+def rates(region):
+    return requests.get(f"https://rates.example.org/{region}").json()
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/client.py": """
+import requests
+
+
+def rates(region):
+    return requests.get(f"https://rates.example.org/{region}", timeout=(3, 10)).json()
+"""
+        },
+    ),
 )
 
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request"})

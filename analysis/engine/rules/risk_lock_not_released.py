@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 from analysis.engine.rules.reading import function_name, text_after
 
@@ -20,6 +20,38 @@ RULE = Rule(
     points=0.5,
     suggestion="Release in `finally`/`defer mu.Unlock()` right after acquiring.",
     languages=(*PYTHON, *JAVA, *GO),
+)
+GUIDE = Guide(
+    why="The way out that forgets the lock is the error, and after it everybody waits.",
+    flagged=(
+        {
+            "shop/store.go": """
+package shop
+
+func (s *Store) take(key string) int {
+	s.mu.Lock()
+	if s.closed {
+		return 0
+	}
+	s.mu.Unlock()
+	return 1
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/store.go": """
+package shop
+
+func (s *Store) take(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.values[key]
+}
+"""
+        },
+    ),
 )
 
 _BY_CONTRACT = re.compile(

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, PYTHON, Watch
 from analysis.engine.rules.reading import within
@@ -22,6 +22,34 @@ RULE = Rule(
     points=0.5,
     suggestion="Bind the value now (`lambda x=x: ...`).",
     languages=(*PYTHON, *GO),
+)
+GUIDE = Guide(
+    why="All functions made in the loop see the last value, not the one of their round.",
+    flagged=(
+        {
+            "shop/work.py": """
+def jobs(orders):
+    found = []
+    for order in orders:
+        found.append(lambda: order.ship())
+    return found
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from functools import partial
+
+
+def jobs(orders):
+    found = []
+    for order in orders:
+        found.append(partial(ship, order))
+    return found
+"""
+        },
+    ),
 )
 
 _KEEPERS = re.compile(

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import PYTHON, Watch
 
 RULE = Rule(
@@ -19,6 +19,27 @@ RULE = Rule(
     points=0.5,
     suggestion="Default to `None` and create the list inside the function.",
     languages=PYTHON,
+)
+GUIDE = Guide(
+    why="The default is made once: what one call puts into it is there in the next.",
+    flagged=(
+        {
+            "shop/work.py": """
+def total(order, seen=[]):
+    seen.append(order)
+    return len(seen)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def total(order, seen=None):
+    seen = [*(seen or ()), order]
+    return len(seen)
+"""
+        },
+    ),
 )
 
 _DISPLAYS = {

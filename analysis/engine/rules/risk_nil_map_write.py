@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Rule, Severity
+from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, Watch
 
 RULE = Rule(
@@ -19,6 +19,39 @@ RULE = Rule(
     points=0.5,
     suggestion="Initialise with `make(map[K]V)` before writing; this panics.",
     languages=GO,
+)
+GUIDE = Guide(
+    why="A map that was declared and never made can be read, and panics on the first write.",
+    flagged=(
+        {
+            "shop/work.go": """
+package shop
+
+func count(words []string) map[string]int {
+	var found map[string]int
+	for _, word := range words {
+		found[word] = 1
+	}
+	return found
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.go": """
+package shop
+
+func count(words []string) map[string]int {
+	found := make(map[string]int)
+	for _, word := range words {
+		found[word] = 1
+	}
+	return found
+}
+"""
+        },
+    ),
 )
 
 _DECLARED = re.compile(rb"(\w+)\s+map\[[^=]*$")

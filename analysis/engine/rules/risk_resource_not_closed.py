@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.go_results import bound_names
@@ -23,6 +23,36 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Open it in `with`/try-with-resources, or `defer x.Close()` right after the error check.",
+)
+GUIDE = Guide(
+    why=(
+        "Handles are few. Each one that is left open is gone until the process ends, and the error that shows it comes "
+        "elsewhere."
+    ),
+    grades="Info in scripts, which end soon.",
+    flagged=(
+        {
+            "shop/work.py": """
+import json
+
+
+def load(path):
+    return json.load(open(path))
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+import json
+
+
+def load(path):
+    with open(path) as file:
+        return json.load(file)
+"""
+        },
+    ),
 )
 
 _PYTHON = frozenset(

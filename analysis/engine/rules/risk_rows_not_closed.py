@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import bound_names
@@ -23,6 +23,51 @@ RULE = Rule(
     points=0.5,
     suggestion="Add `defer rows.Close()` directly after the error check and test `rows.Err()` after the loop.",
     languages=GO,
+)
+GUIDE = Guide(
+    why="Rows that are not closed keep their connection; when all are kept, every request waits.",
+    flagged=(
+        {
+            "shop/store.go": """
+package shop
+
+import "database/sql"
+
+func names(db *sql.DB) error {
+	rows, err := db.Query("select name from customer")
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		if broken() {
+			return nil
+		}
+	}
+	return nil
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/store.go": """
+package shop
+
+import "database/sql"
+
+func names(db *sql.DB) error {
+	rows, err := db.Query("select name from customer")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+	}
+	return rows.Err()
+}
+"""
+        },
+    ),
 )
 
 _DRIVERS = re.compile(r"^(database/sql|github\.com/(jmoiron/sqlx|jackc/pgx))\b")

@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.built_text import is_constant, text_of_argument
@@ -23,6 +23,25 @@ RULE = Rule(
     severity=Severity.CRITICAL,
     points=2,
     suggestion="Pass the values as parameters.",
+)
+GUIDE = Guide(
+    why="A quote in a name breaks the statement; a clever name rewrites it.",
+    flagged=(
+        {
+            "shop/work.py": """
+def find(cursor, name):
+    cursor.execute(f"select * from customer where name = '{name}'")
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+def find(cursor, name):
+    cursor.execute("select * from customer where name = %s", [name])
+"""
+        },
+    ),
 )
 
 _SQL = re.compile(

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -22,6 +22,34 @@ RULE = Rule(
     suggestion="Bound it (`lru_cache(maxsize=...)`, TTL cache); this grows until the process is killed.",
     confidence=Confidence.MEDIUM,
     languages=(*PYTHON, *SCRIPT),
+)
+GUIDE = Guide(
+    why="It only ever grows: memory runs out after days, far from the line that fills it.",
+    flagged=(
+        {
+            "shop/work.py": """
+SEEN = {}
+
+
+def rate(region):
+    if region not in SEEN:
+        SEEN[region] = fetch(region)
+    return SEEN[region]
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from functools import lru_cache
+
+
+@lru_cache(maxsize=1024)
+def rate(region):
+    return fetch(region)
+"""
+        },
+    ),
 )
 
 _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.IGNORECASE)

@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import assigned_values, function_text, short
@@ -23,6 +23,33 @@ RULE = Rule(
     points=2,
     suggestion="Limit the fan-out (semaphore, worker pool, `p-limit`): 10,000 items open 10,000 connections.",
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why=(
+        "With ten elements it is quick; with ten thousand it opens ten thousand connections at once, and the other side"
+        " is down."
+    ),
+    flagged=(
+        {
+            "shop/work.ts": """
+export async function load(ids: string[]) {
+  return Promise.all(ids.map((id) => fetch(`/orders/${id}`)));
+}
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.ts": """
+import pLimit from "p-limit";
+
+const limit = pLimit(10);
+export async function load(ids: string[]) {
+  return Promise.all(ids.map((id) => limit(() => fetch(`/orders/${id}`))));
+}
+"""
+        },
+    ),
 )
 
 SMALL = 20  # elements that are known to be few

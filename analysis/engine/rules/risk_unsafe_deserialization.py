@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import function_name, is_imported, text_before
@@ -22,6 +22,32 @@ RULE = Rule(
     points=3,
     suggestion="Use JSON or a safe loader; this runs code chosen by whoever wrote the bytes.",
     languages=(*PYTHON, *SCRIPT, *JAVA),
+)
+GUIDE = Guide(
+    why="Such a loader runs what the bytes tell it to: whoever wrote them runs code here.",
+    grades="Critical for data of requests, queues and uploads, else warning.",
+    flagged=(
+        {
+            "shop/work.py": """
+import pickle
+
+
+def read(request):
+    return pickle.loads(request.body)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+import json
+
+
+def read(request):
+    return json.loads(request.body)
+"""
+        },
+    ),
 )
 
 _LOADERS = frozenset(

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.model import Category, Confidence, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite, runs_by_hand
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.severity import MILDER
 
@@ -20,6 +21,34 @@ RULE = Rule(
     points=1.5,
     suggestion="Add a condition, or work in batches of a few thousand rows with a commit each.",
     ladder=Ladder.READ,
+)
+GUIDE = Guide(
+    why=(
+        "One statement without a condition rewrites or empties the table, and holds a lock on all of it while it does."
+    ),
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def reset():
+    Order.objects.update(is_paid=False)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def reset(customer):
+    Order.objects.filter(customer=customer).update(is_paid=False)
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 _VERBS = {"update": "updated", "delete": "deleted"}
