@@ -8,10 +8,11 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.reading import function_text, short, text_after, text_before
 
 RULE = Rule(
@@ -23,6 +24,36 @@ RULE = Rule(
     points=1.5,
     suggestion="Use an atomic operation (`get_or_create`, upsert, `putIfAbsent`) backed by a unique constraint.",
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why=(
+        "Between the question and the act another request does the same: two rows where one was meant, or an error that"
+        " nobody handles."
+    ),
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def place(reference):
+    if not Order.objects.filter(reference=reference).exists():
+        Order.objects.create(reference=reference)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Order
+
+
+def place(reference):
+    Order.objects.get_or_create(reference=reference)
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 _HANDLED = re.compile(

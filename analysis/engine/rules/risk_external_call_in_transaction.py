@@ -7,7 +7,7 @@ from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.facts import Function, Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules import transactions
 
@@ -21,6 +21,41 @@ RULE = Rule(
     suggestion=(
         "Do the call before or after the transaction (outbox, after commit); it keeps locks and a connection for as"
         " long as the remote is slow."
+    ),
+)
+GUIDE = Guide(
+    why=(
+        "While somebody else's server thinks, the transaction holds its locks; and when it rolls back, the letter has "
+        "left already."
+    ),
+    flagged=(
+        {
+            "shop/work.py": """
+from django.core.mail import send_mail
+from django.db import transaction
+
+
+@transaction.atomic
+def pay(order):
+    order.save()
+    send_mail("Paid", "Thank you", "shop@example.org", [order.email])
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from functools import partial
+
+from django.db import transaction
+
+
+@transaction.atomic
+def pay(order):
+    order.save()
+    transaction.on_commit(partial(thank, order))
+"""
+        },
     ),
 )
 

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import function_text, short, text_after, text_before
@@ -21,6 +21,31 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Update atomically in the database, or lock the row while it changes.",
+)
+GUIDE = Guide(
+    why="Two requests read 100, take 30 and 50, and write 70 and 50: one payment never happened.",
+    grades="Critical for balances, stock and the like.",
+    flagged=(
+        {
+            "shop/work.py": """
+def pay(wallet, price):
+    wallet.balance -= price
+    wallet.save()
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from django.db.models import F
+
+
+def pay(wallet, price):
+    wallet.balance = F("balance") - price
+    wallet.save()
+"""
+        },
+    ),
 )
 
 _NAME = r"[A-Za-z_$][\w$]*"

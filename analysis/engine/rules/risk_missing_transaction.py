@@ -11,12 +11,13 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Function, Mark, Query
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules import transactions
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.branches import run_together
+from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.reading import function_text, short, text_after, text_before
 from analysis.engine.rules.transactions import in_transaction
 
@@ -29,6 +30,42 @@ RULE = Rule(
     points=2,
     suggestion="Wrap the writes in one transaction, so a failure between them leaves nothing half done.",
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why="The second write fails and the first stays: an order without lines, money taken and nothing booked.",
+    flagged=(
+        {
+            "shop/tasks.py": """
+from celery import shared_task
+
+from shop.models import Line, Order
+
+
+@shared_task
+def place(customer):
+    order = Order.objects.create(customer=customer)
+    Line.objects.create(order=order, amount=1)
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/tasks.py": """
+from celery import shared_task
+from django.db import transaction
+
+from shop.models import Line, Order
+
+
+@shared_task
+def place(customer):
+    with transaction.atomic():
+        order = Order.objects.create(customer=customer)
+        Line.objects.create(order=order, amount=1)
+"""
+        },
+    ),
+    given=DJANGO_SHOP,
 )
 
 _VERBS = {"insert": "inserted", "bulk_insert": "inserted", "update": "updated", "delete": "deleted"}

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -24,6 +24,44 @@ RULE = Rule(
         " shared."
     ),
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why=(
+        "All requests of a process share it: one sees what another one left there, and no process sees what the next "
+        "one has."
+    ),
+    grades="Critical where it holds a user or a tenant.",
+    flagged=(
+        {
+            "shop/views.py": """
+from flask import Flask
+
+app = Flask(__name__)
+VISITS = []
+
+
+@app.get("/")
+def index():
+    VISITS.append(1)
+    return str(len(VISITS))
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/views.py": """
+from flask import Flask, session
+
+app = Flask(__name__)
+
+
+@app.get("/")
+def index():
+    session["visits"] = session.get("visits", 0) + 1
+    return str(session["visits"])
+"""
+        },
+    ),
 )
 
 MOST_CHANGES = 20  # places of one name that are looked at
