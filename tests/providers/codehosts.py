@@ -1,10 +1,13 @@
 """Loopback servers that speak the protocols of both code hosts, as far as we call them.
 
 `odd` holds answers that are given to the next calls instead of the right ones; a callable among them is called first,
-with the server, and the right answer follows. Calls for a token are always answered well.
+with the server, and the right answer follows. Calls for a token are always answered well. `kills_after_write` is a
+process that dies once the next call has changed something, before it hears the answer.
 """
 
+import os
 import re
+import signal
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -32,6 +35,7 @@ class Host(Loopback):
         self.comments: dict[int, str] = {}
         self.statuses: dict[str, list[dict[str, Any]]] = {}
         self.open: list[dict[str, Any]] = []
+        self.kills_after_write: int | None = None
 
     @property
     def writes(self) -> list[str]:
@@ -41,6 +45,13 @@ class Host(Loopback):
     def shown_on(self, sha: str) -> str:
         """The state that the commit shows."""
         return self.statuses[sha][-1]["state"]
+
+    def respond(self, method: str, target: str, headers: dict[str, str], raw: bytes) -> Answer:
+        answer = super().respond(method, target, headers, raw)
+        if method != "GET" and not target.startswith("/app/") and self.kills_after_write:
+            os.kill(self.kills_after_write, signal.SIGKILL)
+            self.kills_after_write = None
+        return answer
 
     def planned(self) -> Answer | None:
         while self.odd:
