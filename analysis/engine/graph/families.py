@@ -90,7 +90,7 @@ class PythonFamily(Family):
         self.packages = {path: resolver.root_of(path) for path in nodes}
 
     def _shows(self, path: str, facts: FileFacts) -> object:
-        return python.names_bound_in(facts) if path.endswith("__init__.py") else None
+        return python.names_bound_in(path, facts) if path.endswith("__init__.py") else None
 
 
 class ScriptFamily(Family):

@@ -39,7 +39,7 @@ class PythonResolver:
         folder = folder_of(path)
         where = self._locate(folder, statement.target)
         if where is not None:
-            return self._targets(where, statement.names)
+            return self._targets(where, statement.names, importer=path)
         # A folder that only happens to be called like a library is none of its packages.
         return MISSING if self._is_package(self._locate(folder, top)) else outside(top)
 
@@ -90,7 +90,7 @@ class PythonResolver:
 
     def _names_bound_in(self, init: str) -> frozenset[str]:
         if init not in self._bound:
-            self._bound[init] = names_bound_in(self._files[init])
+            self._bound[init] = names_bound_in(init, self._files[init])
         return self._bound[init]
 
     def _locate(self, folder: str, dotted: str) -> str | None:
@@ -124,11 +124,13 @@ class PythonResolver:
         return frozenset(root for root in roots if root in self._folders or not root)
 
 
-def names_bound_in(facts: FileFacts) -> frozenset[str]:
+def names_bound_in(path: str, facts: FileFacts) -> frozenset[str]:
     """Names that a package defines itself or takes from one of its modules, so that they hide a submodule."""
+    package = f".{folder_of(path).replace('/', '.')}"
     names = {function.name for function in facts.functions} | {entry.name for entry in facts.classes}
     for statement in facts.imports:
-        if statement.target:  # `from . import name` binds the submodule itself
+        binds_submodules = not statement.target or (not statement.level and package.endswith(f".{statement.target}"))
+        if not binds_submodules:  # as `from . import name` and `from package import name` do
             names.update(statement.names)
     return frozenset(names)
 

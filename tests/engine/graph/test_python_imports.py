@@ -76,8 +76,11 @@ def test_imports_lead_to_files(files, edges):
     assert edges_of(files) == edges
 
 
-def test_a_package_that_imports_its_own_modules_does_not_import_itself():
-    graph = graph_of({"a/__init__.py": [imported("", "b", "c", level=1)], "a/b.py": []})
+@pytest.mark.parametrize(
+    "statement", [imported("", "b", "c", level=1), imported("a", "b", "c")], ids=["from .", "by name"]
+)
+def test_a_package_that_imports_its_own_modules_does_not_import_itself(statement):
+    graph = graph_of({"a/__init__.py": [statement], "a/b.py": []})
 
     assert [(edge.source, edge.target) for edge in graph.edges] == [("a/__init__.py", "a/b.py")]
     assert graph.self_imports == ()
