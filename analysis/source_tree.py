@@ -92,10 +92,10 @@ class PolicyInForce:
 
 def policy_of_file(content: bytes | None, files: Mapping[str, FileFacts]) -> PolicyInForce:
     """The policy in a repository's own file; without one, or with a broken one, the defaults of its stack."""
-    defaults = default_policy(detect_stack(files))
-    if content is None:
-        return PolicyInForce(defaults, "default")
-    try:
-        return PolicyInForce(load_policy(content), "repository")
-    except PolicyInvalid as problem:
-        return PolicyInForce(defaults, "default", (f"The policy file was not used: {problem}",))
+    notes = []
+    if content is not None:
+        try:
+            return PolicyInForce(load_policy(content), "repository")
+        except PolicyInvalid as problem:
+            notes.append(f"The policy file was not used: {problem}")
+    return PolicyInForce(default_policy(detect_stack(files)), "default", tuple(notes))

@@ -1,7 +1,8 @@
 """Tells a repository's stack from its manifests and imports."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph.manifest import Manifest, manifest_of
@@ -73,11 +74,9 @@ def _uses(files: Mapping[str, FileFacts], manifests: Iterable[Manifest]) -> Coun
     return uses
 
 
-def _starts(name: str) -> Iterator[str]:
-    yield name
-    for index, character in enumerate(name):
-        if character in "./:":
-            yield name[:index]
+@lru_cache(maxsize=2**15)  # files import the same things again and again
+def _starts(name: str) -> tuple[str, ...]:
+    return name, *(name[:index] for index, character in enumerate(name) if character in "./:")
 
 
 def _most_used(known: str, uses: Counter[str]) -> str:

@@ -1,7 +1,9 @@
 """From names of branches, tags and commits to hashes."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
+from typing import NoReturn
 
 from analysis.git.clone import BRANCHES
 from analysis.git.command import run_git
@@ -19,12 +21,24 @@ def resolve(folder: Path, rev: str, *, limits: GitLimits = DEFAULT_LIMITS) -> st
     """The commit that a branch, tag or hash names. Raises UnknownRevision, or EmptyRepository without commits."""
     if len(rev) > REVISION_CHARACTERS or not _REVISION.match(rev):
         raise UnknownRevision
-    names = [rev] if _HASH.match(rev) else [f"{BRANCHES}{rev}", rev]
-    for name in names:
-        arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        sha = run_git(folder, *arguments, limits=limits, accept=(0, 1, 128)).decode().strip()
-        if _HASH.match(sha):
-            return sha
+    if _HASH.match(rev):
+        return _commit(folder, rev, limits)
+    sha = _looked_up(folder, f"{BRANCHES}{rev}", limits) or _looked_up(folder, rev, limits)
+    return sha or _refuse(folder, limits)
+
+
+@lru_cache(maxsize=256)  # a commit never changes, and each step of an analysis asks for the same few
+def _commit(folder: Path, sha: str, limits: GitLimits) -> str:
+    return _looked_up(folder, sha, limits) or _refuse(folder, limits)
+
+
+def _looked_up(folder: Path, name: str, limits: GitLimits) -> str:
+    arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    sha = run_git(folder, *arguments, limits=limits, accept=(0, 1, 128)).decode().strip()
+    return sha if _HASH.match(sha) else ""
+
+
+def _refuse(folder: Path, limits: GitLimits) -> NoReturn:
     if not run_git(folder, "for-each-ref", "--count=1", limits=limits):
         raise EmptyRepository
     raise UnknownRevision
@@ -38,9 +52,7 @@ def merge_base(folder: Path, a: str, b: str, *, limits: GitLimits = DEFAULT_LIMI
 
 def has_commit(folder: Path, sha: str, *, limits: GitLimits = DEFAULT_LIMITS) -> bool:
     """Whether a commit, given by its hash, is in the clone, under whatever ref or none."""
-    return bool(_HASH.match(sha)) and bool(
-        run_git(folder, "cat-file", "-t", sha, limits=limits, accept=(0, 128)).strip() == b"commit"
-    )
+    return bool(_HASH.match(sha)) and _looked_up(folder, sha, limits) == sha
 
 
 def tree_hash(folder: Path, revision: str, *, limits: GitLimits = DEFAULT_LIMITS) -> str:
