@@ -13,9 +13,15 @@ _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u206
 
 
 def text(words: str, most: int) -> str:
-    """Prose of at most `most` characters in one line, without any effect."""
-    plain = shortened(words, most)
-    broken = _ADDRESSES.sub(rf"{_BREAK}\1", _REFERENCES.sub(rf"\1{_BREAK}", plain))
+    """Prose of at most `most` characters in one line, without any effect. What stands between backticks is code."""
+    parts = shortened(words, most).split("`")
+    if len(parts) % 2 == 0:  # one backtick has no partner
+        parts[-2:] = ["`".join(parts[-2:])]
+    return "".join(code(part, most) if index % 2 else _prose(part) for index, part in enumerate(parts))
+
+
+def _prose(words: str) -> str:
+    broken = _ADDRESSES.sub(rf"{_BREAK}\1", _REFERENCES.sub(rf"\1{_BREAK}", words))
     broken = _HASHES.sub(rf"\1{_BREAK}", broken)
     return _MARKUP.sub(r"\\\1", broken).replace("<", "&lt;").replace(">", "&gt;")
 

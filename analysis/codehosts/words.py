@@ -115,14 +115,16 @@ def unjudged_status(reason: str) -> Status:
 
 def comment(judged: Judged) -> str:
     """The comment; empty when there is nothing that anybody should do or know."""
-    return "\n\n".join((f"### {_mark(judged)} {_headline(judged)}", *_body(judged))) if _is_worth_words(judged) else ""
+    if not _is_worth_words(judged):
+        return ""
+    return "\n\n".join((f"### {_mark(judged)} {text(_headline(judged), 200)}", *_body(judged)))
 
 
 def all_clear(judged: Judged) -> str:
     """What an earlier comment shrinks to."""
     if not judged.is_evaluated:
         return f"⚪ Not evaluated: {text(_why_not(judged), REASON_CHARACTERS)}"
-    return f"✅ Nothing left to do: {_balance(judged)}. {_footer(judged)}"
+    return f"✅ Nothing to do here any more: {_balance(judged)}. {_footer(judged)}"
 
 
 def unjudged_comment(reason: str, sha: str, page: str) -> str:
@@ -180,15 +182,22 @@ def _is_worth_words(judged: Judged) -> bool:
 
 
 def _headline(judged: Judged) -> str:
-    if not judged.passed:
+    if judged.passed:
+        return f"Passed with {_amount(judged.warnings, 'warning')}" if judged.warnings else "Passed"
+    blocking = [gate for gate in judged.listed("gates") if gate["action"] == "block"]
+    if not blocking:
         return f"Blocked: {_amount(judged.blocking, 'reason')}"
-    if judged.warnings:
-        return f"Passed with {_amount(judged.warnings, 'warning')}"
-    return "Passed"
+    first, more = blocking[0], len(blocking) - 1
+    reason = (
+        f"{_title(first)[:1].lower()}{_title(first)[1:]} {first['actual']:g} ({first['operator']} {first['value']:g})"
+    )
+    return f"Blocked: {reason}" + (f" and {more} more" if more else "")
 
 
 def _balance(judged: Judged) -> str:
     new, gone = judged.count("introduced"), judged.count("resolved")
+    if not new and not gone:
+        return "no new debt"
     return f"{_amount(new, 'new finding')}, {gone} resolved, debt score {judged.score:+.1f}"
 
 
@@ -197,8 +206,8 @@ def _mark(judged: Judged) -> str:
 
 
 def _body(judged: Judged) -> list[str]:
-    parts = [_balance(judged)[:1].upper() + _balance(judged)[1:] + ".", _gates(judged), _findings(judged)]
-    parts += [_exceptions(judged), _notes(judged), _footer(judged)]
+    balance = f"{_balance(judged)[:1].upper()}{_balance(judged)[1:]}."
+    parts = [balance, _gates(judged), _findings(judged), _exceptions(judged), _notes(judged), _footer(judged)]
     return [part for part in parts if part]
 
 
@@ -208,10 +217,13 @@ def _gates(judged: Judged) -> str:
 
 
 def _gate_sentence(gate: Mapping[str, Any]) -> str:
-    metric = METRICS.get(gate["metric"])
     verb = "blocks" if gate["action"] == "block" else "warns"
-    title = metric.title if metric else gate["metric"]
-    return f"{title}: {gate['actual']:g} (the policy {verb} at {gate['operator']} {gate['value']:g})"
+    return f"{_title(gate)}: {gate['actual']:g} (the policy {verb} at {gate['operator']} {gate['value']:g})"
+
+
+def _title(gate: Mapping[str, Any]) -> str:
+    metric = METRICS.get(gate["metric"])
+    return metric.title if metric else str(gate["metric"])
 
 
 def _findings(judged: Judged) -> str:

@@ -65,7 +65,7 @@ class TestVerdict:
 
         assert host1.shown_on(HEAD) == "failure"
         (comment,) = host1.comments.values()
-        assert "Blocked: 2 reasons" in comment
+        assert "Blocked: new critical findings 1 (&gt; 0)" in comment
         assert f"]({host1.url}/acme/shop/blob/{HEAD}/shop/orders.py#L7)" in comment
         assert "A query for each element of a list" in comment
         assert "New critical findings: 1 (the policy blocks at" in comment
@@ -99,7 +99,7 @@ class TestVerdict:
         judged(next_run(run.pull_request, "d" * 40), verdict())
 
         assert list(host1.comments) == [number]
-        assert host1.comments[number].startswith("✅ Nothing left to do")
+        assert host1.comments[number].startswith("✅ Nothing to do here any more")
 
     def test_code_host_2_gets_a_status_and_one_note(
         self, host2: CodeHost2, organization: Any, judged: Any, sent: Sent

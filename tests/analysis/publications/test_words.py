@@ -33,6 +33,9 @@ class TestForeignWords:
         assert code("a`b``c", 20) == "```a`b``c```"
         assert code("`", 20) == "`` ` ``"
 
+    def test_code_in_prose_stays_code_and_prose_stays_prose(self) -> None:
+        assert text("`Order` is *queried* in `a @dana` and `b", 100) == "`Order` is \\*queried\\* in `a @dana` and \\`b"
+
     def test_a_long_path_keeps_its_end(self) -> None:
         assert code("very/long/folder/name.py", 10) == "`…r/name.py`"
 
@@ -90,8 +93,8 @@ class TestWhatIsSaid:
 
     def test_the_status_sums_it_up(self) -> None:
         assert words.status(judged(verdict(finding()))).description == (
-            "Blocked: 2 reasons; 1 new finding, 0 resolved, debt score +12.0"
+            "Blocked: new critical findings 1 (> 0); 1 new finding, 0 resolved, debt score +12.0"
         )
         assert words.status(judged(verdict(), passed=True, blocking=0, warnings=1)).description == (
-            "Passed with 1 warning; 0 new findings, 0 resolved, debt score +12.0"
+            "Passed with 1 warning; no new debt"
         )
