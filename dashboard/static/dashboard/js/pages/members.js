@@ -159,7 +159,7 @@ function askForAddress(page) {
     content: (close) =>
       form({
         fields: [
-          field({ label: "E-mail address", name: "email", type: "email", autocomplete: "off", required: true, placeholder: "dana@example.org" }),
+          field({ label: "Email address", name: "email", type: "email", autocomplete: "off", required: true, placeholder: "dana@example.org" }),
           select({ label: "Role", name: "role", options: ROLES, value: "member" }),
         ],
         actions: [button("Send the invitation", { kind: "primary", type: "submit" }), button("Not now", { onClick: () => close() })],

@@ -34,8 +34,6 @@ function finder(frameworks, page) {
   const search = field({ label: "Search", name: "q", type: "search", id: "pack-search", value: page.query.get("q") ?? "", placeholder: "django, queue, hexagonal…" });
   const framework = select({ label: "Framework", name: "framework", id: "pack-framework", options: [["", "All"], ...names], value: page.query.get("framework") ?? "" });
   search.classList.add("pack-search");
-  search.querySelector("label").htmlFor = "pack-search";
-  framework.querySelector("label").htmlFor = "pack-framework";
   let timer;
   search.addEventListener("input", ({ target }) => {
     clearTimeout(timer);

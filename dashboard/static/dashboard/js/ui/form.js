@@ -25,8 +25,8 @@ export function form({ fields, actions, onSubmit }) {
  * @param {{label: string, name: string, type?: string, hint?: string|Node}} options anything else is an attribute of
  *   the input
  */
-export function field({ label, hint, type = "text", ...attributes }) {
-  return labelled({ label, hint }, (ids) => h("input", { class: "input", type, ...ids, ...attributes }));
+export function field({ label, hint, id, type = "text", ...attributes }) {
+  return labelled({ label, hint, id }, (ids) => h("input", { class: "input", type, ...ids, ...attributes }));
 }
 
 /** A labelled text area. */
@@ -35,8 +35,8 @@ export function textArea({ label, hint, value = "", ...attributes }) {
 }
 
 /** A labelled choice; `options` are `[value, text]` pairs. */
-export function select({ label, hint, options, value = "", ...attributes }) {
-  return labelled({ label, hint }, (ids) => {
+export function select({ label, hint, id, options, value = "", ...attributes }) {
+  return labelled({ label, hint, id }, (ids) => {
     const entries = options.map(([key, text]) => h("option", { value: key, selected: key === value }, text));
     return h("select", { class: "input", ...ids, ...attributes }, entries);
   });
@@ -53,8 +53,7 @@ export function showFieldError(element, name, sentence) {
   return true;
 }
 
-function labelled({ label, hint }, control) {
-  const id = freshId("field");
+function labelled({ label, hint, id = freshId("field") }, control) {
   const [hintId, errorId] = [`${id}-hint`, `${id}-error`];
   const ids = { id, "aria-describedby": hint ? `${hintId} ${errorId}` : errorId };
   return h(

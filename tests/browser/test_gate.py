@@ -1,0 +1,113 @@
+"""The gate at the browser: a changed policy and its effect, rule packs, and why a pull request was blocked."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from analysis.models import Platform, PullRequest, Repository
+from analysis.services.repositories import connect_repository
+from tests import factories
+from tests.analysis.conftest import TODAY
+from tests.analysis.repositories import SHOP, GitRepository
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def team(owner: Any, member: Any) -> Any:
+    return factories.organization(owner=owner, members=[member], plan="pro", name="Acme")
+
+
+@pytest.fixture
+def shop(team: Any, service: str, tmp_path: Path) -> Repository:
+    """A small shop, connected and scanned."""
+    source = GitRepository.create(tmp_path / "shop")
+    source.commit(SHOP, on=TODAY - timedelta(days=3))
+    made = connect_repository(organization=team, full_name="acme/shop", platform=Platform.GIT, clone_url=source.url)
+    made.refresh_from_db()
+    assert made.last_scan_at
+    return made
+
+
+def test_a_changed_policy_shows_its_effect_is_saved_and_undone(visitor: Any, shop: Repository, owner: Any) -> None:
+    olivia = visitor(owner)
+    olivia.goes_to(f"/repos/{shop.pk}/policy")
+    olivia.sees("Defaults of the stack")
+    olivia.finds_no_barrier()
+    before = shop.total_violations
+
+    olivia.is_refused(400)
+    olivia.clicks("Add an exception")
+    olivia.page.get_by_label("Rule").fill("risk-no-such-thing")
+    olivia.page.get_by_label("Files").last.fill("shop/**")
+    olivia.page.get_by_label("Reason").fill("Goes away with the old shop")
+    olivia.sees("there is no rule 'risk-no-such-thing'")
+    olivia.page.get_by_label("Rule").fill("risk-http-no-timeout")
+    olivia.sees("Would no longer count (1)")
+    olivia.clicks("Save the policy")
+    olivia.sees("Set here")
+
+    shop.refresh_from_db()
+    assert shop.total_violations == before - 1
+    olivia.clicks("Undo the last change")
+    olivia.clicks("Undo")
+    olivia.sees("Defaults of the stack")
+    shop.refresh_from_db()
+    assert shop.total_violations == before
+
+
+def test_a_member_tries_a_change_and_cannot_save_it(visitor: Any, shop: Repository, member: Any) -> None:
+    mia = visitor(member)
+    mia.goes_to(f"/repos/{shop.pk}/policy")
+    mia.sees("Only admins and the owner can save a policy")
+
+    mia.page.get_by_label("Value").first.fill("3")
+
+    mia.sees("Unsaved changes")
+    assert mia.page.get_by_role("button", name="Save the policy").count() == 0
+
+
+def test_a_pack_is_found_and_applied(visitor: Any, shop: Repository, owner: Any) -> None:
+    olivia = visitor(owner)
+    olivia.goes_to("/packs")
+    olivia.page.get_by_label("Search").fill("rest fra")
+    olivia.page.get_by_role("link", name="Django with REST framework").click()
+    olivia.sees("serializers*")
+    olivia.finds_no_barrier()
+
+    olivia.clicks("Apply to a repository")
+    olivia.page.get_by_role("dialog").get_by_text("Health").wait_for()
+    olivia.clicks("Apply the pack")
+
+    olivia.sees("Pack django-drf")
+    assert olivia.page.get_by_label("Name").first.input_value() == "urls"
+
+
+def test_a_blocked_pull_request_says_why(visitor: Any, shop: Repository, owner: Any) -> None:
+    found = {
+        "ruleId": "risk-http-no-timeout", "category": "runtime_risk", "severity": "critical", "confidence": "high",
+        "file": "shop/price.py", "line": 5, "function": "price", "message": "`requests.get` has no time limit",
+        "suggestion": "Pass a timeout.", "debtPoints": 0.5, "gateAction": "block",
+    }  # fmt: skip
+    verdict = {
+        "hash": "aa", "mergeBase": "b" * 40, "evaluated": True, "notes": [], "exceptions": [],
+        "metrics": {"debt_delta_score": 1, "new_critical": 1},
+        "gates": [{"metric": "new_critical", "operator": ">", "value": 0, "actual": 1, "action": "block"}],
+        "introduced": [found], "introducedTotal": 1, "resolved": [], "resolvedTotal": 0,
+    }  # fmt: skip
+    PullRequest.objects.create(
+        repository=shop, number=7, title="Ask for prices", author="dana", head_sha="d" * 40, base_branch="main",
+        judged_sha="d" * 40, judged_at=timezone.now(), score=1, gate_result="fail", blocking_count=2, verdict=verdict,
+    )  # fmt: skip
+    olivia = visitor(owner)
+    olivia.goes_to(f"/repos/{shop.pk}/prs")
+    olivia.finds_no_barrier()
+
+    olivia.page.get_by_role("link", name="Ask for prices").click()
+
+    olivia.sees("blocks when above 0")
+    olivia.sees("shop/price.py:5")
+    olivia.finds_no_barrier()
