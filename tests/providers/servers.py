@@ -14,9 +14,12 @@ STOP_SECONDS = 10
 
 @contextlib.contextmanager
 def running(
-    command: Sequence[str | Path], *, port: int, cwd: Path, env: Mapping[str, str] | None = None
+    command: Sequence[str | Path], *, port: int, cwd: Path, env: Mapping[str, str] | None = None, seconds: float = 30
 ) -> Iterator[None]:
-    """A server process, from when it listens on `port` to the end of the block. Its output goes to `cwd/output`."""
+    """A server process, from when it listens on `port` to the end of the block. Its output goes to `cwd/output`.
+
+    `seconds` is how long it may take to start.
+    """
     environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), **(env or {})}
     with (
         (cwd / "output").open("w+") as output,
@@ -25,7 +28,7 @@ def running(
         ) as process,
     ):
         try:
-            _wait_for(port, process, output.name)
+            _wait_for(port, process, output.name, seconds)
             yield
         finally:
             _stop(process)
@@ -47,8 +50,8 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _wait_for(port: int, process: "subprocess.Popen[bytes]", output: str) -> None:
-    deadline = time.monotonic() + 30
+def _wait_for(port: int, process: "subprocess.Popen[bytes]", output: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return

@@ -1,0 +1,50 @@
+"""Every page of a repository, light and dark: nothing stands in the way of anybody, and nothing sticks out."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import grave_barriers, sign_in
+
+pytestmark = pytest.mark.browser
+
+OPEN = ["/login", "/signup", "/forgot-password", "/reset-password?token=x", "/auth/callback?error=access_denied"]
+SIGNED_IN = ["/", "/connect", "/orgs/new", "/invitations/some-token"]
+OF_A_REPOSITORY = [
+    "",
+    "?trend=categories",
+    "/violations",
+    "/violations?file=nowhere.py",
+    "/hotspots",
+    "/architecture",
+    "/architecture?module=shop",
+    "/runs",
+    "/settings",
+    "/nothing-here",
+]
+NARROW = {"width": 390, "height": 844}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_has_grave_barriers_or_sticks_out_of_a_narrow_screen(theme, visit, scanned):
+    olga, repository = scanned
+    page = visit("/login", color_scheme=theme, viewport={"width": 1280, "height": 900})
+    faults = {path: faults_of(page, path) for path in OPEN}
+    page.goto("/login")
+    sign_in(page, olga)
+    for path in [*SIGNED_IN, *(f"/repos/{repository}{rest}" for rest in OF_A_REPOSITORY)]:
+        faults[path] = faults_of(page, path)
+
+    assert {path: found for path, found in faults.items() if found} == {}
+
+
+def faults_of(page: Page, path: str) -> list[str]:
+    page.goto(path)
+    page.locator("h1").first.wait_for()
+    page.locator(".skeleton").first.wait_for(state="detached")
+    faults = grave_barriers(page)
+    wide = page.viewport_size
+    page.set_viewport_size(NARROW)
+    if (beyond := page.evaluate("document.documentElement.scrollWidth - innerWidth")) > 0:
+        faults.append(f"sticks out by {beyond} px at {NARROW['width']} px")
+    page.set_viewport_size(wide)
+    return faults
