@@ -57,3 +57,9 @@ def test_every_module_is_in_the_import_map():
     imports = json.loads(modules.import_map())["imports"]
 
     assert set(imports) == {f"/static/dashboard/{file.relative_to(STATIC)}" for file in STATIC.glob("js/**/*.js")}
+
+
+def test_every_import_names_a_file():
+    for file in STATIC.glob("js/**/*.js"):
+        for name in re.findall(r"""(?:from|import)\s*\(?\s*"(\.[^"]+)\"""", file.read_text()):
+            assert (file.parent / name).resolve().is_file(), f"{file} imports {name}"
