@@ -16,6 +16,7 @@ from analysis.engine.changes import (
 from analysis.engine.gate_metrics import METRICS, action_of, fires
 from analysis.engine.metrics.hotspots import HOTSPOT_RISK
 from analysis.engine.model import Category, Finding, GateAction, Severity
+from analysis.engine.moves import without_moved
 from analysis.engine.policy import Gate, Policy
 from analysis.engine.report import Report
 from analysis.engine.severity import round1
@@ -65,12 +66,16 @@ def compare(base: Report, head: Report, changed: ChangedFiles) -> Delta:
     """The difference between the merge base and the head of a change.
 
     Both reports have to be judged by the same policy, rules and day, with `aliases` that give a renamed file the same
-    first path in both; findings are the same when their fingerprints are.
+    first path in both; findings are the same when their fingerprints are, or when they merely moved.
     """
     before = {finding.fingerprint for finding in (*base.findings, *base.suppressed)}
     after = {finding.fingerprint for finding in (*head.findings, *head.suppressed)}
-    introduced = tuple(finding for finding in head.findings if finding.fingerprint not in before)
-    resolved = tuple(finding for finding in base.findings if finding.fingerprint not in after)
+    introduced, resolved = without_moved(
+        [finding for finding in head.findings if finding.fingerprint not in before],
+        [finding for finding in base.findings if finding.fingerprint not in after],
+        before=base.origins,
+        after=head.origins,
+    )
     categories = {**base.rule_categories, **head.rule_categories}
     metrics = {
         **_debt(introduced, resolved),

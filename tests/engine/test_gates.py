@@ -11,7 +11,7 @@ from analysis.engine.gate_metrics import METRICS
 from analysis.engine.gates import compare, judge
 from analysis.engine.model import Category, GateAction, Ladder, Severity, Volume
 from analysis.engine.policy import Gate, Layer, Policy
-from analysis.engine.rules import arch_layer_violation
+from analysis.engine.rules import arch_circular_import, arch_layer_violation
 from tests.engine.building import a_rule, function, judged, mark, source, touched
 
 RULES = (
@@ -64,6 +64,29 @@ class TestTheDifference:
         head = report({"lib/b.py": with_marks(mark())["app/a.py"]}, aliases={"lib/b.py": "app/a.py"})
         found = compare(base, head, ChangedFiles(renamed={"lib/b.py": "app/a.py"}))
         assert (found.introduced, found.resolved) == ((), ())
+
+    def test_a_renamed_function_is_neutral(self):
+        statement = mark(anchor="price = fetch(url)", function=1)
+        base = {"app/a.py": source(function("save"), marks=[statement])}
+        head = {"app/a.py": source(function("store"), marks=[statement])}
+        found = delta(base, head)
+        assert (found.introduced, found.resolved, found.metrics["new_violations"]) == ((), (), 0)
+
+    def test_a_function_that_goes_to_another_file_is_neutral(self):
+        statement = mark(anchor="price = fetch(url)", function=1)
+        code = source(function("save"), marks=[statement])
+        assert delta({"app/a.py": code}, {"app/b.py": code}).introduced == ()
+
+    def test_what_becomes_graver_on_the_way_is_new(self):
+        def saved(name, severity):
+            return {"app/a.py": source(function(name), marks=[mark(anchor="x", function=1, severity=severity)])}
+
+        assert len(delta(saved("save", "warning"), saved("store", "critical")).introduced) == 1
+
+    def test_the_same_statement_a_second_time_is_new(self):
+        statement = mark(anchor="price = fetch(url)", function=1)
+        code = source(function("save"), marks=[statement])
+        assert len(delta({"app/a.py": code}, {"app/a.py": code, "app/b.py": code}).introduced) == 1
 
     def test_findings_in_tests_cost_nothing(self):
         rule = a_rule(rule_fields={"tests_too": True})
@@ -157,6 +180,19 @@ class TestMetrics:
         assert circles({}, ring("a", "b")) == (1, 1)
         assert circles(ring("a", "b"), ring("a", "b", "c")) == (1, 1)
         assert circles(ring("a", "b", "c"), ring("a", "b")) == (1, 0)
+
+    def test_a_circle_that_shrinks_is_not_introduced(self):
+        def ring(*names):
+            files = zip(names, (*names[1:], names[0]), strict=True)
+            return {f"{name}.py": source(imports=[Import(following, 1)]) for name, following in files}
+
+        def introduced(before, after):
+            reports = [judged(files, arch_circular_import) for files in (before, after)]
+            return len(compare(*reports, NO_CHANGE).introduced)
+
+        assert introduced(ring("a", "b", "c"), ring("a", "b")) == 0
+        assert introduced(ring("a", "b", "c", "d"), ring("a", "b") | ring("c", "d")) == 0
+        assert introduced(ring("a", "b"), ring("a", "b", "c")) == 1
 
     def test_imports_that_break_the_layers(self):
         policy = Policy(layers=(Layer("web", "web/"), Layer("domain", "domain/")))
