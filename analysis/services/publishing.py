@@ -10,17 +10,20 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Value, When
+from django.db.models.functions import Lower
 from django.utils import timezone
 
 from analysis.codehosts import words
 from analysis.codehosts.addresses import files_at, page_of
 from analysis.codehosts.tokens import is_set_up
 from analysis.models import (
+    Installation,
     Platform,
     Publication,
     PublicationKind,
     PublicationState,
     PullRequest,
+    Repository,
     Run,
     RunStatus,
 )
@@ -94,7 +97,19 @@ def replace_words(key: str, **changes: Any) -> bool:
 
 
 def _is_published(run: Run) -> bool:
-    return run.pull_request_id is not None and is_set_up(run.repository)
+    return run.pull_request_id is not None and is_set_up(run.repository) and _may_speak(run.repository)
+
+
+def _may_speak(repository: Repository) -> bool:
+    """Several organizations may connect one public repository; to its host speaks the one that installed the App, and
+    where nobody knows that, the one that connected it first."""
+    installed = Installation.objects.filter(platform=repository.platform, external_id=repository.installation_id)
+    owner = installed.exclude(organization=None).values_list("organization_id", flat=True).first()
+    if owner is not None:
+        return owner == repository.organization_id
+    named = Repository.objects.alias(name_in_lower=Lower("full_name"))
+    same = named.filter(platform=repository.platform, name_in_lower=repository.full_name.lower())
+    return not same.filter(pk__lt=repository.pk).exists()
 
 
 def _end_superseded(run: Run) -> None:

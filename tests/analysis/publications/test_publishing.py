@@ -8,8 +8,9 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from analysis.models import Platform, Publication, PublicationKind, PublicationState, Run
+from analysis.models import Installation, Platform, Publication, PublicationKind, PublicationState, Run
 from analysis.services import publishing, sending
+from tests import factories
 from tests.analysis.publications.conftest import HEAD, finding, judge, next_run, verdict, waiting_run
 from tests.providers.codehosts import CodeHost1, CodeHost2
 
@@ -174,6 +175,33 @@ class TestWithoutVerdict:
         judged(run, verdict(finding()))
 
         assert not Publication.objects.exists()
+
+
+class TestWhoSpeaks:
+    def test_of_two_organizations_the_first_one_speaks(self, host1: CodeHost1, run: Run, judged: Any) -> None:
+        other = waiting_run(factories.organization(plan="team"), Platform.CODEHOST1)
+        judged(other, verdict(finding()))
+        assert not host1.statuses
+
+        judged(run, verdict())
+
+        assert host1.shown_on(HEAD) == "success"
+
+    def test_the_one_that_installed_the_app_comes_before_the_first(
+        self, host1: CodeHost1, run: Run, judged: Any
+    ) -> None:
+        other = waiting_run(factories.organization(plan="team"), Platform.CODEHOST1)
+        Installation.objects.create(
+            platform=Platform.CODEHOST1,
+            external_id=other.repository.installation_id,
+            organization=other.repository.organization,
+            fact_at=timezone.now(),
+        )
+
+        judged(run, verdict(finding()))
+        judged(other, verdict())
+
+        assert [each["state"] for each in host1.statuses[HEAD]] == ["success"]
 
 
 class TestOddAnswers:
