@@ -102,7 +102,9 @@ def judge_change(
     evaluator = Evaluator(policy)
     evaluator.judge(change.before.with_facts(facts), history, today)
     before = report_of(evaluator)
-    evaluator.judge(change.after.with_facts(facts), history, today, aliases=change.files.renamed)
+    evaluator.judge(
+        change.after.with_facts(facts), history, today, aliases=change.files.renamed, added=change.files.added
+    )
     after = report_of(evaluator)
     delta = compare(before, after, change.files)
     return JudgedChange(

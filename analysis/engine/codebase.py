@@ -37,13 +37,16 @@ class Codebase:
         today: date,
         graph: ImportGraph | None = None,
         before: "Codebase | None" = None,
+        added: frozenset[str] = frozenset(),
     ) -> None:
-        """`before` is another state of the repository: what it knows is taken over where it is the same here."""
+        """`added` are the files that a change brings, when it is a change that is judged. `before` is another state of
+        the repository: what it knows is taken over where it is the same here."""
         self.files: dict[str, FileFacts] = {
             path: files[path] for path in sorted(files) if kind_of(path) is not FileKind.VENDORED
         }
         self.policy = policy
         self.today = today
+        self.added = added
         self.history = history.as_of(today)
         self.hotspots: Mapping[str, Hotspot] = {}  # set once the other findings are known
         self._graphs: GraphBuilder = before._graphs if before else GraphBuilder()

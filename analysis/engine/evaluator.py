@@ -72,10 +72,13 @@ class Evaluator:
         today: date,
         aliases: Mapping[str, str] = NO_ALIASES,
         graph: ImportGraph | None = None,
+        added: frozenset[str] = frozenset(),
     ) -> None:
-        """Judge one state; afterwards every attribute speaks of it."""
+        """Judge one state; afterwards every attribute speaks of it. `added` are the files that a change brings."""
         before = self.codebase
-        self.codebase = Codebase(files, policy=self.policy, history=history, today=today, graph=graph, before=before)
+        self.codebase = Codebase(
+            files, policy=self.policy, history=history, today=today, graph=graph, before=before, added=added
+        )
         before.forget()
         self.origins = origins(self.codebase.files, aliases)
         for path in self.states.keys() - self.codebase.files.keys():

@@ -6,7 +6,8 @@ from analysis.engine.extract.comments import suppressions
 from analysis.engine.extract.orm.prisma import schema
 from analysis.engine.extract.orm.sql import tables
 from analysis.engine.extract.text import Lines
-from analysis.engine.facts import FileFacts, Model
+from analysis.engine.facts import FileFacts, Mark, Model
+from analysis.engine.rules import looks_at_sql
 
 _COMMENTS = {
     "sql": re.compile(rb"--[^\n]*|/\*.*?\*/", re.DOTALL),
@@ -22,6 +23,11 @@ def _models(source: bytes, language: str) -> tuple[Model, ...]:
     return reader(source.decode("utf-8", "replace")) if reader is not None else ()
 
 
+def _marks(source: bytes) -> tuple[Mark, ...]:
+    text = source.decode("utf-8", "replace")
+    return tuple(mark for look in looks_at_sql() for mark in look(text))
+
+
 def plain_facts(blob: bytes, source: bytes, language: str, lines: Lines, skipped: str) -> FileFacts:
     """Line counts, suppressions, and what the language's own reader finds."""
     if language == "manifest" and not skipped:
@@ -35,6 +41,7 @@ def plain_facts(blob: bytes, source: bytes, language: str, lines: Lines, skipped
     return FileFacts(
         language=language,
         models=_models(source, language) if not skipped else (),
+        marks=_marks(source) if language == "sql" and not skipped else (),
         lines=lines.count,
         code_lines=lines.code(1, lines.count),
         comment_lines=lines.comments,

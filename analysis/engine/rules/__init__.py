@@ -2,9 +2,11 @@
 
 import importlib
 import pkgutil
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import ModuleType
 
+from analysis.engine.facts import Mark
 from analysis.engine.model import Rule
 from analysis.engine.rules.base import Watch
 
@@ -40,3 +42,9 @@ def watches_of(language: str) -> tuple[Watch, ...]:
     return tuple(
         watch for module in all_rules() for watch in getattr(module, "WATCHES", ()) if language in watch.languages
     )
+
+
+@lru_cache(maxsize=1)
+def looks_at_sql() -> tuple[Callable[[str], Iterable[Mark]], ...]:
+    """What rules make of the text of a SQL file: `look_at_sql` of their modules."""
+    return tuple(module.look_at_sql for module in all_rules() if hasattr(module, "look_at_sql"))

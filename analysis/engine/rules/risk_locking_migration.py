@@ -1,0 +1,232 @@
+"""A migration holds a lock on a table for as long as the table is large.
+
+Only migrations that a change adds are judged: those that are merged have run.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind, kind_of
+from analysis.engine.model import Category, Finding, Ladder, Rule, Severity
+from analysis.engine.models import app_label
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
+
+RULE = Rule(
+    id="risk-locking-migration",
+    type="locking_migration",
+    category=Category.RUNTIME_RISK,
+    title="Locking migration",
+    severity=Severity.INFO,
+    points=4,
+    suggestion=(
+        "Split: add nullable, backfill in batches, then constrain; create the index concurrently; add constraints"
+        " `NOT VALID` and validate them afterwards."
+    ),
+    ladder=Ladder.LOCK,
+    in_migrations=True,
+)
+
+_NAME = r"(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:ONLY\s+)?[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)[\"`\]]?"
+_CREATED = re.compile(rf"\bCREATE\s+(?:UNLOGGED\s+|TEMP\w*\s+)?TABLE\s+{_NAME}", re.IGNORECASE)
+_STATEMENT = re.compile(r"[^;]+")
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_VOLATILE = r"(?:random|gen_random_uuid|uuid_generate_v\d\w*|clock_timestamp|nextval|uuid)\s*\("
+_SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), says)
+    for pattern, says in (
+        (
+            rf"\A\s*CREATE\s+(?:UNIQUE\s+)?INDEX\s+(?!CONCURRENTLY)[^;]*?\bON\s+{_NAME}",
+            "an index is built without `CONCURRENTLY`: writes wait until it is done",
+        ),
+        (
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}\s+ADD\s+(?:COLUMN\s+)?(?!CONSTRAINT)(?![^;]*\bDEFAULT\b)[^;,]*\bNOT\s+NULL",
+            "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them",
+        ),
+        (
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:COLUMN\s+)?[^;,]*\bDEFAULT\s+{_VOLATILE}",
+            "a column is added with a default that differs for each row: the whole table is rewritten",
+        ),
+        (
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bALTER\s+(?:COLUMN\s+)?\S+\s+(?:SET\s+DATA\s+)?TYPE\b",
+            "the type of a column is changed: the whole table may be rewritten",
+        ),
+        (
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\b(?:MODIFY|CHANGE)\s+(?:COLUMN\s+)?",
+            "the type of a column is changed: the whole table may be rewritten",
+        ),
+        (
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?(?:FOREIGN\s+KEY|CHECK)\b(?![^;]*NOT\s+VALID)",
+            "a constraint is added and checked at once: all rows are read under the lock",
+        ),
+        (
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?UNIQUE\b(?!\s+USING)",
+            "a unique constraint builds its index under the lock",
+        ),
+        (
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bSET\s+NOT\s+NULL",
+            "`SET NOT NULL` reads all rows under the lock",
+        ),
+        (
+            rf"\A\s*UPDATE\s+{_NAME}\s+SET\b(?![^;]*\bLIMIT\b)(?![^;]*\bctid\b)",
+            "rows are updated in one statement, and stay locked until the migration ends",
+        ),
+    )
+)
+_BACKFILL = re.compile(
+    r"for\s+\w+\s+in\s+(\w+)\.objects\.(?:all|filter|exclude)\([^\n]*:\s*\n[\s\S]*?\.save\(|\b(\w+)\.objects\.(?:all\(\)\.|filter\([^\n]*\)\.)?update\("
+)
+_BATCHED = re.compile(r"batch|chunk|\[:\d|\[:[A-Z_]+\]|\bwhile\b|iterator\(", re.IGNORECASE)
+_GOT = r"\b{name}\s*=\s*apps\.get_model\(\s*[\"'](?:(\w+)[\"']\s*,\s*[\"'](\w+)|(\w+)\.(\w+))"
+_CREATE_MODEL = re.compile(rb"CreateModel\(\s*(?:name\s*=\s*)?[\"'](\w+)[\"']")
+_CREATE_TABLE = re.compile(rb"create_table\(\s*[\"'](\w+)[\"']")
+_DJANGO = "django.db.migrations."
+_CONSTRAINTS = {"AddConstraint": "a constraint is added and checked at once: all rows are read under the lock"}
+_KEYS = frozenset({"ForeignKey", "OneToOneField"})
+_INDEX = "an index is built without `AddIndexConcurrently`: writes wait until it is done"
+
+
+def look_at_django(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Operations of a Django migration."""
+    callee = file.callee(call)
+    if not callee.startswith((_DJANGO, "migrations.")):
+        return
+    name = callee.rpartition(".")[2]
+    positional, keywords = file.arguments(call)
+    model = keywords.get("model_name", positional[0] if positional else None)
+    if model is None:
+        return
+    says = _CONSTRAINTS.get(name, "")
+    if name == "AddIndex":
+        says = _INDEX
+    elif name == "AddField":
+        says = _added_field(file.text(keywords.get("field", positional[-1])))
+    if says:
+        yield from _django_marks(call, file.text(model).strip("\"'"), says, file)
+
+
+def look_at_backfill(function: Node, file: SourceFile) -> Iterator[Mark]:
+    """A function of a migration that changes all rows in one go."""
+    text = file.text(function)
+    found = _BACKFILL.search(text)
+    if found is None or _BATCHED.search(text):
+        return
+    name = found[1] or found[2]
+    got = re.search(_GOT.format(name=re.escape(name)), text)
+    if got is not None:
+        model = got[2] or got[4]
+        says = "rows are changed in the migration that holds the lock, without batches"
+        start = function.start_byte + len(text[: found.start()].encode())
+        node = file.tree.root_node.descendant_for_byte_range(start, start + 1) or function
+        yield from _django_marks(node, model, says, file)
+
+
+def look_at_alembic(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Operations of Alembic."""
+    receiver, _, name = file.callee(call).rpartition(".")
+    if receiver not in ("op", "alembic.op", "batch_op"):
+        return
+    positional, keywords = file.arguments(call)
+    texts = [file.text(each).strip("\"'") for each in positional]
+    table, says = "", ""
+    if name == "create_index" and len(texts) > 1 and "postgresql_concurrently" not in keywords:
+        table, says = texts[1], "an index is built without `postgresql_concurrently`: writes wait until it is done"
+    elif name == "add_column" and len(texts) > 1 and "nullable=False" in texts[1] and "server_default" not in texts[1]:
+        table, says = texts[0], "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them"
+    elif name == "alter_column" and texts and "type_" in keywords:
+        table, says = texts[0], "the type of a column is changed: the whole table may be rewritten"
+    elif name == "create_foreign_key" and len(texts) > 1 and "postgresql_not_valid" not in keywords:
+        table, says = texts[1], "a constraint is added and checked at once: all rows are read under the lock"
+    if says and table.encode() not in _CREATE_TABLE.findall(file.source):
+        yield file.mark(RULE.id, call, f"On `{table}` {says}", data={"table": table})
+
+
+def look_at_sql_call(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """SQL that a migration in a program runs: `op.execute("...")`, `queryRunner.query("...")`."""
+    for argument in file.arguments(call)[0][:1]:
+        if "string" in argument.type:
+            text = file.text(argument)
+            for line, table, says in _locks(text.strip("\"'`rf")):
+                message = f"On `{table}` {says}"
+                yield file.mark(RULE.id, call, message, data={"table": table, "line": str(line)})
+
+
+def look_at_sql(source: str) -> Iterator[Mark]:
+    """The statements of a SQL file."""
+    for line, table, says in _locks(source):
+        yield Mark(RULE.id, line, 0, f"On `{table}` {says}", f"{table}:{says[:20]}", data={"table": table})
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Findings in migrations that the change adds, for tables that were there before."""
+    for path, facts in codebase.files.items():
+        if path not in codebase.added or kind_of(path) is not FileKind.MIGRATION:
+            continue
+        for mark in facts.marks:
+            if mark.rule == RULE.id:
+                function = facts.functions[mark.function].name if mark.function < len(facts.functions) else "module"
+                yield Finding(
+                    rule_id=RULE.id,
+                    file=path,
+                    line=mark.line,
+                    message=mark.message,
+                    function=function,
+                    anchor=mark.anchor,
+                    table=mark.data.get("table") or _table(path, mark.data["model"], codebase),
+                )
+
+
+def _table(path: str, model: str, codebase: Codebase) -> str:
+    """The table of a model that a Django migration names."""
+    app = app_label(str(PurePosixPath(path).parent.parent / "models.py"))
+    for entry in codebase.models.all:
+        if entry.model.name.lower() == model.lower() and app_label(entry.path) == app:
+            return entry.table
+    return f"{app}_{model.lower()}"
+
+
+def _added_field(field: str) -> str:
+    kind = field.partition("(")[0].rpartition(".")[2]
+    if re.search(r"\bdb_index=True|\bunique=True", field) or (kind in _KEYS and "db_index=False" not in field):
+        return "the new column builds its index under the lock"
+    return ""
+
+
+def _django_marks(node: Node, model: str, says: str, file: SourceFile) -> Iterator[Mark]:
+    """A mark, unless the migration itself creates the table."""
+    if model.lower() not in {name.decode().lower() for name in _CREATE_MODEL.findall(file.source)}:
+        yield file.mark(RULE.id, node, f"On `{model}` {says}", data={"model": model})
+
+
+def _locks(source: str) -> Iterator[tuple[int, str, str]]:
+    """Line, table and what is wrong, for each statement on a table that the same text does not create."""
+    text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
+    created = {name.lower() for name in _CREATED.findall(text)}
+    for statement in _STATEMENT.finditer(text):
+        for pattern, says in _SQL:
+            found = pattern.search(statement[0])
+            if found is not None:
+                if found[1].lower() not in created:
+                    start = statement.start() + len(statement[0]) - len(statement[0].lstrip())
+                    yield text.count("\n", 0, start) + 1, found[1], says
+                break
+
+
+WATCHES = (
+    Watch("call", look_at_django, PYTHON, names=frozenset({"AddIndex", "AddField", "AddConstraint"})),
+    Watch("function", look_at_backfill, PYTHON, needs=(b"apps.get_model(",)),
+    Watch(
+        "call",
+        look_at_alembic,
+        PYTHON,
+        names=frozenset({"create_index", "add_column", "alter_column", "create_foreign_key"}),
+    ),
+    Watch("call", look_at_sql_call, PYTHON, names=frozenset({"RunSQL"})),
+    Watch("call", look_at_sql_call, SCRIPT, names=frozenset({"query"})),
+)

@@ -1,0 +1,128 @@
+from datetime import date
+
+import pytest
+
+from analysis.engine.evaluator import Evaluator
+from analysis.engine.extract import extract
+from analysis.engine.history import History
+from analysis.engine.languages import language_of
+from analysis.engine.model import Finding, Volume
+from analysis.engine.policy import Policy
+
+RULE = "risk-locking-migration"
+
+MODELS = """
+from django.db import models
+
+class Event(models.Model):
+    kind = models.CharField(max_length=9)
+"""
+HEAD = "from django.db import migrations, models\nfrom django.contrib.postgres.operations import AddIndexConcurrently\n"
+OPERATIONS = HEAD + "class Migration(migrations.Migration):\n    operations = [\n        %s,\n    ]\n"
+
+
+def findings(path: str, source: str, volumes: dict[str, str] | None = None, *, is_new: bool = True) -> list[Finding]:
+    texts = {"shop/models.py": MODELS, path: source}
+    files = {name: extract(text.encode(), language_of(name)) for name, text in texts.items()}
+    policy = Policy(data_volumes={name: Volume(size) for name, size in (volumes or {}).items()})
+    evaluator = Evaluator(policy)
+    added = frozenset({path}) if is_new else frozenset[str]()
+    evaluator.judge(files, History.empty(), date(2026, 1, 1), added=added)
+    found = [finding for state in evaluator.states.values() for finding in state.verdict.findings]
+    return [finding for finding in found if finding.rule_id == RULE]
+
+
+FLAGGED = [
+    'migrations.AddIndex("event", models.Index(fields=["kind"], name="a"))',
+    'migrations.AddIndex(model_name="event", index=models.Index(fields=["kind"], name="a"))',
+    'migrations.AddConstraint("event", models.CheckConstraint(check=x, name="a"))',
+    'migrations.AddField("event", "code", models.CharField(max_length=9, default="", db_index=True))',
+    'migrations.AddField("event", "owner", models.ForeignKey("User", null=True, on_delete=models.CASCADE))',
+    'migrations.RunSQL("CREATE INDEX a ON shop_event (kind)")',
+]
+FINE = [
+    'AddIndexConcurrently("event", models.Index(fields=["kind"], name="a"))',
+    'migrations.AddField("event", "code", models.CharField(max_length=9, null=True))',
+    'migrations.AddField("event", "code", models.CharField(max_length=9, default=""))',
+    'migrations.RunSQL("CREATE INDEX CONCURRENTLY a ON shop_event (kind)")',
+    'migrations.CreateModel("Event", fields=[]), migrations.AddIndex("event", models.Index(fields=["kind"]))',
+]
+
+
+@pytest.mark.parametrize("operation", FLAGGED)
+def test_a_new_django_migration_that_locks_a_large_table(operation):
+    (finding,) = findings("shop/migrations/0002_more.py", OPERATIONS % operation, {"Event": "XL"})
+    assert (finding.line, finding.severity, finding.table, finding.volume) == (5, "critical", "shop_event", "XL")
+
+
+@pytest.mark.parametrize("operation", FINE)
+def test_what_locks_for_a_moment_is_fine(operation):
+    assert findings("shop/migrations/0002_more.py", OPERATIONS % operation, {"Event": "XL"}) == []
+
+
+def test_migrations_that_are_merged_and_small_tables_are_left_alone():
+    source = OPERATIONS % FLAGGED[0]
+    assert findings("shop/migrations/0002_more.py", source, {"Event": "XL"}, is_new=False) == []
+    assert findings("shop/migrations/0002_more.py", source, {"Event": "S"}) == []
+    (finding,) = findings("shop/migrations/0002_more.py", source)
+    assert finding.severity == "info"
+
+
+BACKFILL = HEAD + (
+    "def fill(apps, editor):\n    Event = apps.get_model('shop', 'Event')\n    for event in Event.objects.all():\n"
+    "        event.kind = 'a'\n        event.save()\n"
+)
+
+
+def test_a_backfill_without_batches():
+    (finding,) = findings("shop/migrations/0002_fill.py", BACKFILL, {"Event": "XXL"})
+    assert (finding.line, finding.function, finding.volume) == (5, "fill", "XXL")
+    batched = BACKFILL.replace("Event.objects.all()", "Event.objects.all().iterator()")
+    assert findings("shop/migrations/0002_fill.py", batched, {"Event": "XXL"}) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("CREATE INDEX a ON events (kind);", 1),
+        ("-- first\n\nALTER TABLE public.events ADD COLUMN code text NOT NULL;", 3),
+        ("ALTER TABLE events ADD COLUMN code uuid DEFAULT gen_random_uuid();", 1),
+        ("ALTER TABLE events ALTER COLUMN kind TYPE text;", 1),
+        ("ALTER TABLE events ADD CONSTRAINT a FOREIGN KEY (owner) REFERENCES users (id);", 1),
+        ("ALTER TABLE events ADD CONSTRAINT a UNIQUE (kind);", 1),
+        ("ALTER TABLE events ALTER COLUMN kind SET NOT NULL;", 1),
+        ("SELECT 1;\nUPDATE events SET kind = 'a';", 2),
+        ("CREATE INDEX CONCURRENTLY a ON events (kind);", 0),
+        ("ALTER TABLE events ADD COLUMN code text;", 0),
+        ("ALTER TABLE events ADD COLUMN code text NOT NULL DEFAULT '';", 0),
+        ("ALTER TABLE events ADD CONSTRAINT a FOREIGN KEY (owner) REFERENCES users (id) NOT VALID;", 0),
+        ("CREATE TABLE events (id int);\nCREATE INDEX a ON events (kind);", 0),
+        ("ALTER TABLE events DROP COLUMN kind;", 0),
+    ],
+)
+def test_sql_files(statement, line):
+    found = findings("db/migration/V2__more.sql", statement, {"events": "XL"})
+    assert [finding.line for finding in found] == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("operation", "count"),
+    [
+        ("op.create_index('a', 'events', ['kind'])", 1),
+        ("op.create_index('a', 'events', ['kind'], postgresql_concurrently=True)", 0),
+        ("op.add_column('events', sa.Column('code', sa.String(), nullable=False))", 1),
+        ("op.add_column('events', sa.Column('code', sa.String(), nullable=False, server_default=''))", 0),
+        ("op.create_table('events'); op.create_index('a', 'events', ['kind'])", 0),
+    ],
+)
+def test_alembic(operation, count):
+    source = f"from alembic import op\n\ndef upgrade():\n    {operation}\n"
+    assert len(findings("alembic/versions/12345678_more.py", source, {"events": "XL"})) == count
+
+
+def test_typeorm():
+    source = (
+        "export class A {\n  async up(queryRunner) {\n"
+        "    await queryRunner.query(`CREATE INDEX a ON events (kind)`);\n  }\n}\n"
+    )
+    assert [each.line for each in findings("src/migrations/1-more.ts", source, {"events": "XL"})] == [3]
