@@ -17,6 +17,7 @@ from analysis.engine.model import Category, Finding, Ladder, Rule, Severity
 from analysis.engine.models import app_label
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import function_name
 
 RULE = Rule(
     id="risk-locking-migration",
@@ -105,8 +106,8 @@ def look_at_django(call: Node, file: SourceFile) -> Iterator[Mark]:
     says = _CONSTRAINTS.get(name, "")
     if name == "AddIndex":
         says = _INDEX
-    elif name == "AddField":
-        says = _added_field(file.text(keywords.get("field", positional[-1])))
+    elif name == "AddField" and (field := keywords.get("field", positional[-1] if positional else None)) is not None:
+        says = _added_field(file.text(field))
     if says:
         yield from _django_marks(call, file.text(model).strip("\"'"), says, file)
 
@@ -130,7 +131,7 @@ def look_at_backfill(function: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_alembic(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Operations of Alembic."""
     receiver, _, name = file.callee(call).rpartition(".")
-    if receiver not in ("op", "alembic.op", "batch_op"):
+    if receiver not in ("op", "alembic.op", "batch_op") or function_name(call, file) == "downgrade":
         return
     positional, keywords = file.arguments(call)
     texts = [file.text(each).strip("\"'") for each in positional]

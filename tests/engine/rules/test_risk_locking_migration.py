@@ -39,6 +39,7 @@ FLAGGED = [
     'migrations.AddField("event", "code", models.CharField(max_length=9, default="", db_index=True))',
     'migrations.AddField("event", "owner", models.ForeignKey("User", null=True, on_delete=models.CASCADE))',
     'migrations.RunSQL("CREATE INDEX a ON shop_event (kind)")',
+    'migrations.AddField(model_name="event", name="code", field=models.CharField(max_length=9, unique=True))',
 ]
 FINE = [
     'AddIndexConcurrently("event", models.Index(fields=["kind"], name="a"))',

@@ -1,0 +1,125 @@
+"""A webhook acts again when the provider delivers an event again."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.calls import Callee
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import WRITES
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
+
+RULE = Rule(
+    id="rel-webhook-not-idempotent",
+    type="webhook_not_idempotent",
+    category=Category.RELIABILITY,
+    title="Webhook that is not idempotent",
+    severity=Severity.WARNING,
+    points=4,
+    suggestion="Store the event id under a unique constraint and ignore repeats; providers deliver more than once.",
+    confidence=Confidence.MEDIUM,
+)
+
+LONGEST = 20_000  # bytes of a handler that are read
+
+_WORD = rb"(?:web_?hook|_hook|/hooks?/|callback|\bipn\b|notif(?:y|ication))"
+_NAMED = re.compile(
+    rb"(?i)(?:def|func|function)\s+(?:\([^)\n]*\)\s*)?\w*(?:web_?hook|_ipn|ipn_|payment_?callback|payment_?notif)\w*|\b(?:handle|receive|process)\w*[wW]eb[hH]ook\w*\s*\("
+)
+_ROUTED = re.compile(rb"(?i)(?:\.post|@post|postmapping|\.route|methods\s*=)[^\n]{0,40}\(?\s*[\"'`][^\"'`\n]*" + _WORD)
+_GUARDED = re.compile(
+    rb"(?i)idempot|event_?id|delivery_?id|already|duplicate|processed|\bseen\b|dedup|insertIfNew|get_or_create|update_or_create"
+    rb"|upsert|on_?conflict|ignore_conflicts|IntegrityError|P2002|orIgnore|updateOrCreate|findOrCreate|exists\(|event\.id\b|message_?id"
+)
+_WRITES = re.compile(
+    rb"\.(?:save|create|insert|insert_one|insertOne|add|increment|update|updateOne|updateMany|delete|execute|Create|Save|Exec|ExecContext)\w*\("
+)
+_ONLY_QUEUED = re.compile(rb"(?i)\.(?:delay|apply_async|enqueue|add_task|publish|send_task)\(|queue\.add\(")
+_MONEY = re.compile(rb"(?i)credit|balance|payment|charge|refund|stock|inventor|wallet|payout|invoice|subscription")
+_VERIFIED = re.compile(rb"(?i)signature|hmac|constructEvent|construct_event|verify_?webhook")
+_PARSED = re.compile(
+    rb"json\.loads\(\s*request\.(?:body|data)|request\.json\b|request\.get_json\(|JSON\.parse\(|json\.NewDecoder\(r\.Body\)"
+)
+_HEADER = 300  # bytes before a function in which its route stands
+
+
+def look(function: Node, file: SourceFile) -> Iterator[Mark]:
+    """A handler that is named or routed as a webhook and changes something."""
+    start = function.start_byte
+    before = file.source[max(0, start - _HEADER) : start]
+    before = before[max(before.rfind(b"\n\n"), before.rfind(b"}\n"), 0) :]
+    text = file.source[start : min(function.end_byte, start + LONGEST)]
+    head = text[:_HEADER].partition(b"\n")[0]
+    if not (_ROUTED.search(before + head) or _NAMED.search(head)) or file.in_test(function):
+        return
+    name = file.functions[file.function_of(function)].name
+    data = {
+        "guarded": "1" if _GUARDED.search(text) else "",
+        "writes": "1" if _WRITES.search(text) else "",
+        "queued": "1" if _ONLY_QUEUED.search(text) else "",
+        "money": "1" if _MONEY.search(text) else "",
+    }
+    yield file.mark(RULE.id, function, f"`{name}` acts on every delivery: no event id is stored or checked", data=data)
+    verified, parsed = _VERIFIED.search(text), _PARSED.search(text)
+    if verified is not None and parsed is not None and parsed.start() < verified.start():
+        yield file.mark(
+            RULE.id,
+            function,
+            f"`{name}` reads the body before it has verified the signature",
+            suggestion="Verify the signature over the raw bytes first, then read the body.",
+            data={"form": "order"},
+        )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Only handlers of requests that write or send, and neither they nor what they call knows the event."""
+    if place.kind is not FileKind.SOURCE or not _is_entry(place):
+        return None
+    if mark.data.get("form") == "order":
+        return place.finding(mark)
+    if mark.data["guarded"] or not _changes_something(mark, place) or any(map(_is_guarded, _callees(place))):
+        return None
+    if mark.data["queued"] and not mark.data["writes"]:
+        return None
+    confidence = Confidence.MEDIUM if mark.data["writes"] else Confidence.LOW
+    return place.finding(mark, confidence=confidence, severity=Severity.CRITICAL if mark.data["money"] else None)
+
+
+def _is_entry(place: Place) -> bool:
+    name = place.function.name
+    return any(
+        entry.kind == "request" and entry.function in (name, name.rpartition(".")[2]) for entry in place.facts.entries
+    )
+
+
+def _callees(place: Place) -> Iterator[Place]:
+    for callee in place.codebase.calls.callees(Callee(place.path, place.index)):
+        yield place.codebase.place(callee.path, callee.position)
+
+
+def _is_guarded(place: Place) -> bool:
+    names = " ".join((place.function.name, *place.function.calls)).encode()
+    columns = " ".join(
+        each.column for query in place.facts.queries if query.function == place.index for each in query.filters
+    ).encode()
+    return _GUARDED.search(names) is not None or _GUARDED.search(columns) is not None
+
+
+def _changes_something(mark: Mark, place: Place) -> bool:
+    return bool(mark.data["writes"]) or any(
+        any(query.function == each.index and query.operation in WRITES for query in each.facts.queries)
+        or any(map(what_it_does, each.function.calls))
+        for each in _callees(place)
+    )
+
+
+_NEEDS = (b"ebhook", b"ebHook", b"_hook", b"/hook", b"allback", b"ipn", b"otif")
+
+WATCHES = tuple(Watch("function", look, languages, needs=_NEEDS) for languages in (PYTHON, SCRIPT, JAVA, GO))

@@ -1,0 +1,74 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of
+
+RULE = "rel-webhook-not-idempotent"
+
+EXPRESS = "const app = express();\napp.post('/hooks/pay', async (req, res) => {\n  %s\n  res.sendStatus(200);\n});\n"
+FLASK = (
+    "from flask import Flask\napp = Flask(__name__)\n\n@app.route('/webhooks/pay', methods=['POST'])\n"
+    "def pay_webhook():\n    %s\n"
+)
+SPRING = """
+package shop;
+import org.springframework.web.bind.annotation.*;
+
+@RestController
+class Hooks {
+  @PostMapping("/webhook/pay")
+  public void pay(@RequestBody Event event) {
+    %s
+  }
+}
+"""
+
+FLAGGED = [
+    ("a.ts", EXPRESS % "await credits.add(req.body.org, 500);", 2),
+    ("a.py", FLASK % "org.credits += 5\n    org.save()", 5),
+    ("Hooks.java", SPRING % "accounts.save(event.account());", 7),
+]
+FINE = [
+    ("a.ts", EXPRESS % "const fresh = await events.insertIfNew(verified(req).id);\n  if (fresh) await credits.add(1);"),
+    ("a.ts", EXPRESS % "await prisma.payment.upsert({ where: { id }, update, create });"),
+    ("a.ts", EXPRESS % "await queue.enqueue(req.body);"),
+    ("a.ts", (EXPRESS % "await credits.add(1);").replace("/hooks/pay", "/orders")),
+    ("a.py", FLASK % "if Delivery.objects.filter(event_id=x).exists():\n        return\n    org.save()"),
+    ("a.py", FLASK % "log(request)"),
+]
+
+
+@pytest.mark.parametrize(("path", "source", "line"), FLAGGED)
+def test_a_handler_that_acts_on_each_delivery(path, source, line):
+    (finding,) = findings_of(RULE, {path: source})
+    assert finding.line == line
+    assert finding.message.endswith("acts on every delivery: no event id is stored or checked")
+
+
+@pytest.mark.parametrize(("path", "source"), FINE)
+def test_handlers_that_know_the_event_or_change_nothing(path, source):
+    assert findings_of(RULE, {path: source}) == []
+
+
+def test_money_is_critical():
+    (first, second, third) = (findings_of(RULE, {path: source})[0] for path, source, _ in FLAGGED)
+    assert [first.severity, second.severity, third.severity] == ["critical", "critical", "warning"]
+
+
+def test_a_handler_whose_callee_stores_the_event_is_fine():
+    store = "\ndef store(event):\n    Delivery.objects.get_or_create(event_id=event)\n"
+    source = FLASK % "store(request)\n    org.save()" + store
+    assert findings_of(RULE, {"a.py": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("data = request.get_json()\n    check_signature(request.data)\n    seen(data)", 1),
+        ("check_signature(request.data)\n    data = request.get_json()\n    seen(data)", 0),
+    ],
+)
+def test_the_signature_comes_before_the_body(body, count):
+    found = findings_of(RULE, {"a.py": FLASK % body})
+    assert [each.message for each in found] == count * [
+        "`pay_webhook` reads the body before it has verified the signature"
+    ]
