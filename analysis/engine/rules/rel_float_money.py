@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -24,6 +24,32 @@ RULE = Rule(
     points=3,
     suggestion="Use `DecimalField`/`BigDecimal`/`NUMERIC` or integer minor units.",
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why="Binary fractions cannot hold most cents: 0.1 + 0.2 is not 0.3, and totals stop adding up.",
+    grades="Critical in code that bills people, by its path or model.",
+    flagged=(
+        {
+            "shop/models.py": """
+from django.db import models
+
+
+class Order(models.Model):
+    price = models.FloatField()
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/models.py": """
+from django.db import models
+
+
+class Order(models.Model):
+    price = models.DecimalField(max_digits=12, decimal_places=2)
+"""
+        },
+    ),
 )
 
 _FLOATS = frozenset(

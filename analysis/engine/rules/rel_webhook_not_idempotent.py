@@ -10,7 +10,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import WRITES
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -25,6 +25,33 @@ RULE = Rule(
     points=4,
     suggestion="Store the event id under a unique constraint and ignore repeats; providers deliver more than once.",
     confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why="Providers deliver an event again when they are not sure that it arrived, and the customer pays twice.",
+    grades="Critical when the handler moves money, credits or stock.",
+    flagged=(
+        {
+            "shop/hooks.ts": """
+const app = express();
+app.post("/hooks/pay", async (req, res) => {
+  await credits.add(req.body.org, 500);
+  res.sendStatus(200);
+});
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/hooks.ts": """
+const app = express();
+app.post("/hooks/pay", async (req, res) => {
+  const fresh = await events.insertIfNew(verified(req).id);
+  if (fresh) await credits.add(req.body.org, 500);
+  res.sendStatus(200);
+});
+"""
+        },
+    ),
 )
 
 LONGEST = 20_000  # bytes of a handler that are read

@@ -13,7 +13,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind, kind_of
-from analysis.engine.model import Category, Finding, Ladder, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import app_label
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
@@ -32,6 +32,10 @@ RULE = Rule(
     ),
     ladder=Ladder.LOCK,
     in_migrations=True,
+)
+GUIDE = Guide(
+    why="While an index is built or a column rewritten, every write to the table waits, and then every request.",
+    grades="Judged are migrations that a change adds: those that are merged have run.",
 )
 
 _NAME = r"(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:ONLY\s+)?[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)[\"`\]]?"

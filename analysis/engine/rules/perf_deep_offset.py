@@ -1,0 +1,91 @@
+"""A page far behind is reached by reading and dropping all rows before it."""
+
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite
+from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.volumes import is_large
+
+RULE = Rule(
+    id="perf-deep-offset",
+    type="deep_offset",
+    category=Category.PERFORMANCE,
+    title="Deep offset",
+    severity=Severity.INFO,
+    points=4,
+    suggestion="Page by key (`WHERE id > :last ORDER BY id LIMIT n`) instead of a growing OFFSET.",
+    confidence=Confidence.MEDIUM,
+    ladder=Ladder.SOFT,
+)
+GUIDE = Guide(
+    why="The database reads and drops all rows before the page: page 10,000 costs ten thousand pages.",
+    grades="Only on tables that are declared large.",
+    policy="data_volumes:\n  Customer: XL\n",
+    flagged=(
+        {
+            "shop/work.py": """
+from rest_framework.views import APIView
+
+from shop.models import Customer
+
+
+class Customers(APIView):
+    def get(self, request):
+        start = int(request.GET["start"])
+        return list(Customer.objects.all()[start : start + 50])
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from rest_framework.views import APIView
+
+from shop.models import Customer
+
+
+class Customers(APIView):
+    def get(self, request):
+        after = request.GET["after"]
+        return list(Customer.objects.filter(pk__gt=after).order_by("pk")[:50])
+"""
+        },
+    ),
+    given={
+        "shop/models.py": """
+from django.db import models
+
+
+class Customer(models.Model):
+    note = models.CharField(max_length=90)
+"""
+    },
+)
+
+UNKNOWN = -1  # an offset that an expression gives
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Offsets of requests and of loops into tables that are declared large."""
+    for site in codebase.queries.sites:
+        if site.query.offset == UNKNOWN and is_large(site.volume) and "admin" not in site.path:
+            if site.query.loop >= 0:
+                yield _finding(site, "grows with each round of the loop")
+            elif site.query.function in codebase.request_path.get(site.path, ()):
+                yield _finding(site, "comes from the request without a limit")
+
+
+def _finding(site: QuerySite, how: str) -> Finding:
+    return Finding(
+        rule_id=RULE.id,
+        file=site.path,
+        line=site.line,
+        message=f"The offset into {site.label} {how}: all rows before it are read and dropped{size_of(site)}",
+        function=site.function.name,
+        anchor=site.query.anchor,
+        table=site.table,
+        volume=site.volume,
+    )

@@ -1,0 +1,97 @@
+"""A condition or an order that no plain index can serve reads the whole table."""
+
+from collections.abc import Iterator
+
+from analysis.engine.codebase import Codebase
+from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite, Schema, runs_by_hand
+from analysis.engine.rules.perf_n_plus_one_query import size_of
+
+RULE = Rule(
+    id="perf-unindexable-predicate",
+    type="unindexable_predicate",
+    category=Category.PERFORMANCE,
+    title="Predicate without a usable index",
+    severity=Severity.INFO,
+    points=4,
+    suggestion="Use a trigram or full-text index, or a normalised column.",
+    ladder=Ladder.SOFT,
+)
+GUIDE = Guide(
+    why="An index is ordered by how a text begins; what may stand anywhere in it must be looked for in every row.",
+    flagged=(
+        {
+            "shop/work.py": """
+from shop.models import Customer
+
+
+def find(text):
+    return list(Customer.objects.filter(note__icontains=text))
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/work.py": """
+from shop.models import Customer
+
+
+def find(text):
+    return list(Customer.objects.filter(note__startswith=text))
+"""
+        },
+    ),
+    given={
+        "shop/models.py": """
+from django.db import models
+
+
+class Customer(models.Model):
+    note = models.CharField(max_length=90)
+"""
+    },
+)
+
+_RANDOM = frozenset({"?", "random", "rand"})
+
+
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """Searches inside of texts, and random orders, where no other condition finds few rows."""
+    for site in codebase.queries.sites:
+        schema = site.schema
+        if schema is None or not site.runs or site.looks_small or runs_by_hand(codebase, site.path):
+            continue
+        if any(each.operator in ("eq", "in") and _is_selective(each.column, schema) for each in site.query.filters):
+            continue
+        message, suggestion = _said(site, schema)
+        if message:
+            yield Finding(
+                rule_id=RULE.id,
+                file=site.path,
+                line=site.line,
+                message=message,
+                function=site.function.name,
+                anchor=site.query.anchor,
+                suggestion=suggestion,
+                table=site.table,
+                volume=site.volume,
+            )
+
+
+def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:
+    if site.query.order and site.query.order[0].lower() in _RANDOM:
+        fix = f"Pick random keys first, or sample (`TABLESAMPLE`): this sorts all of `{site.table}`."
+        return f"All rows of {site.label} are sorted in random order{size_of(site)}", fix
+    for each in site.query.filters:
+        if each.operator == "contains" and each.column in schema.columns and each.column not in schema.leading:
+            fix = f"Use a trigram or full-text index on `{site.table}.{each.column}`, or a normalised column."
+            return (
+                f"`{schema.name}.{each.column}` is searched inside of its text: every row is read{size_of(site)}",
+                fix,
+            )
+    return "", ""
+
+
+def _is_selective(column: str, schema: Schema) -> bool:
+    return "." in column or schema.is_foreign_key(column) or schema.is_indexed(column)

@@ -1,0 +1,107 @@
+"""A lock of the process is held while something slow happens outside of it."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
+from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
+from analysis.engine.rules.reading import short, text_after, within
+from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
+
+RULE = Rule(
+    id="risk-lock-held-across-io",
+    type="lock_across_io",
+    category=Category.RUNTIME_RISK,
+    title="Lock held across I/O",
+    severity=Severity.WARNING,
+    points=2,
+    suggestion="Copy what you need under the lock and do the slow part outside.",
+    confidence=Confidence.MEDIUM,
+)
+GUIDE = Guide(
+    why="While one thread waits for the network, all that need the lock wait for it as well.",
+    flagged=(
+        {
+            "shop/rates.py": """
+import requests
+
+
+def refresh(lock, rates):
+    with lock:
+        rates.update(requests.get("https://rates.example", timeout=5).json())
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/rates.py": """
+import requests
+
+
+def refresh(lock, rates):
+    found = requests.get("https://rates.example", timeout=5).json()
+    with lock:
+        rates.update(found)
+"""
+        },
+    ),
+)
+
+_LOCK = re.compile(rb"with\s+(self\.\w*lock\w*|\w*lock\w*|\w*mutex\w*)\s*:", re.IGNORECASE)
+_OF_A_RESOURCE = re.compile(r"(?i)file|write|conn|socket|client|session|log|io_|rate|throttle|send|request")
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
+_WAITS = re.compile(r"\.(?:wait|Wait|await)$")
+
+
+def look_at_with(block: Node, file: SourceFile) -> Iterator[Mark]:
+    """`with lock:` around a request; `async with` waits without blocking."""
+    found = _LOCK.match(file.source, block.start_byte)
+    body = block.child_by_field_name("body")
+    if found is not None and body is not None:
+        yield from _first(found[1].decode(), body, file, body.start_byte, body.end_byte)
+
+
+def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
+    body = block.child_by_field_name("body")
+    if body is not None:
+        head = file.source[block.start_byte : body.start_byte].decode("utf-8", "replace")
+        yield from _first(head.partition("(")[2].rpartition(")")[0], body, file, body.start_byte, body.end_byte)
+
+
+def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """From `mu.Lock()` to the first `mu.Unlock()`, or to the end of the function when that is deferred."""
+    function = file.enclosing_function(call)
+    name = file.text(call).partition(".Lock(")[0]
+    if function is None or file.arguments(call)[0]:
+        return
+    after = text_after(call, file)
+    unlock = re.search(rf"(\bdefer\s+)?(?<!\w){re.escape(name)}\.Unlock\(", after)
+    if unlock is not None:
+        length = len(after if unlock[1] else after[: unlock.start()])
+        yield from _first(name, function, file, call.end_byte, call.end_byte + length)
+
+
+def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Iterator[Mark]:
+    """The first call under the lock that leaves the process."""
+    if _OF_A_RESOURCE.search(lock) or file.in_test(body):
+        return
+    for call in within(body):
+        if call.type in _CALLS and start <= call.start_byte < end:
+            name = file.callee(call)
+            if (words := what_it_does(name)) and not _WAITS.search(name):
+                message = (
+                    f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
+                )
+                yield file.mark(RULE.id, call, message)
+                return
+
+
+WATCHES = (
+    Watch("with", look_at_with, PYTHON, starts=_LOCK),
+    Watch("synchronized_statement", look_at_synchronized, JAVA),
+    Watch("call", look_at_go, GO, names=frozenset({"Lock"})),
+)

@@ -1,0 +1,152 @@
+"""A regular expression that takes exponential time on texts that almost match."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from re import _constants as signs  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+from tree_sitter import Node
+
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import short
+
+RULE = Rule(
+    id="risk-regex-backtracking",
+    type="regex_backtracking",
+    category=Category.RUNTIME_RISK,
+    title="Regular expression that backtracks",
+    severity=Severity.WARNING,
+    points=1,
+    suggestion="Rewrite without nested quantifiers or limit the input length.",
+    confidence=Confidence.MEDIUM,
+    languages=(*PYTHON, *SCRIPT, *JAVA),
+)
+GUIDE = Guide(
+    why="A text of thirty characters that nearly matches keeps a core busy for minutes: anybody may send one.",
+    grades="Critical on the path of a request.",
+    flagged=(
+        {
+            "shop/names.py": r"""
+import re
+
+NAME = re.compile(r"^(\w+\s?)*$")
+"""
+        },
+    ),
+    fine=(
+        {
+            "shop/names.py": r"""
+import re
+
+NAME = re.compile(r"^\w+(\s\w+)*$")
+"""
+        },
+    ),
+)
+
+LONGEST = 1_000  # characters of a pattern
+_NESTED = re.compile(r"[+*}]\)?[^()]{0,12}\)(?:[+*]|\{\d*,\})")
+_LITERAL = re.compile(r"^[rbu]*([\"'`]{3}|[\"'`])(.*)\1$", re.DOTALL)
+_SCRIPT = re.compile(r"^/(.*)/\w*$", re.DOTALL)
+_CALLS = frozenset({"compile", "match", "search", "fullmatch", "sub", "findall", "finditer", "split"})
+
+Items = Sequence[tuple[Any, Any]]  # a pattern as Python's own parser takes it apart
+
+
+def look_at_call(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """A pattern written out in `re.compile("...")`, `Pattern.compile("...")` or `new RegExp("...")`."""
+    positional = file.arguments(call)[0]
+    callee = file.callee(call)
+    if not positional or "string" not in positional[0].type:
+        return
+    if file.language == "python" and not callee.startswith("re."):
+        return
+    found = _LITERAL.match(file.text(positional[0]))
+    if found is None:
+        return
+    is_raw = file.text(positional[0])[:2].lower().startswith(("r", "br"))
+    yield from _marked(positional[0], found[2] if is_raw else found[2].replace("\\\\", "\\"), file)
+
+
+def look_at_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
+    found = _SCRIPT.match(file.text(literal))
+    if found is not None:
+        yield from _marked(literal, found[1], file)
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """On the path of a request anybody may send such a text."""
+    return place.finding(mark, severity=Severity.CRITICAL if place.in_request_path else None)
+
+
+@lru_cache(maxsize=2_000)
+def backtracks(pattern: str) -> bool:
+    """Whether a repetition without an end holds another one that may match the same text in many ways, and something
+    follows that can fail."""
+    if len(pattern) > LONGEST or _NESTED.search(pattern) is None:
+        return False
+    try:
+        return _is_ambiguous(list(parser.parse(pattern)), followed=False)
+    except (re.error, OverflowError, RecursionError):
+        return False
+
+
+def _is_ambiguous(items: Items, *, followed: bool) -> bool:
+    for position, (sign, value) in enumerate(items):
+        after = followed or any(_can_fail(each) for each in items[position + 1 :])
+        if sign in (signs.MAX_REPEAT, signs.MIN_REPEAT):
+            inner = list(value[2])
+            if value[1] is signs.MAXREPEAT and after and _repeats_itself(inner):
+                return True
+            if _is_ambiguous(inner, followed=after):
+                return True
+        elif any(_is_ambiguous(list(each), followed=after) for each in _parts(sign, value)):
+            return True
+    return False
+
+
+def _parts(sign: Any, value: Any) -> Sequence[Items]:
+    """What a group or an alternation is made of."""
+    if sign is signs.SUBPATTERN:
+        return [value[3]]
+    return value[1] if sign is signs.BRANCH else ()
+
+
+def _can_fail(item: tuple[Any, Any]) -> bool:
+    sign, value = item
+    return sign not in (signs.MAX_REPEAT, signs.MIN_REPEAT) or value[0] > 0
+
+
+def _repeats_itself(items: Items) -> bool:
+    """Whether one repetition without an end is all that must match: every split of the text then matches too."""
+    while len(items) == 1 and items[0][0] is signs.SUBPATTERN:
+        items = list(items[0][1][3])
+    endless = 0
+    for sign, value in items:
+        if sign not in (signs.MAX_REPEAT, signs.MIN_REPEAT):
+            return False
+        if value[1] is signs.MAXREPEAT and value[0] > 0:
+            endless += 1
+        elif value[0] > 0:
+            return False
+    return endless == 1 or (len(items) == 1 and items[0][1][1] is signs.MAXREPEAT)
+
+
+def _marked(node: Node, pattern: str, file: SourceFile) -> Iterator[Mark]:
+    if backtracks(pattern):
+        yield file.mark(RULE.id, node, f"`{short(pattern)}` takes exponential time on texts that almost match")
+
+
+WATCHES = (
+    Watch("call", look_at_call, PYTHON, names=_CALLS),
+    Watch("call", look_at_call, SCRIPT, names=frozenset({"RegExp"})),
+    Watch("call", look_at_call, JAVA, names=frozenset({"compile", "matches", "replaceAll", "replaceFirst"})),
+    Watch("regex", look_at_literal, SCRIPT, starts=re.compile(rb"/[^\n]*[+*}][^\n()]{0,13}\)[+*{]")),
+)

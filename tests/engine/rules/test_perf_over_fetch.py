@@ -1,0 +1,19 @@
+from tests.engine.rules.shop import findings
+
+RULE = "perf-over-fetch"
+
+
+def test_all_columns_of_a_table_with_texts():
+    source = "def f(cursor):\n    cursor.execute('SELECT * FROM shop_customer WHERE id = %s', [1])"
+    (finding,) = findings(RULE, source, volumes={"Customer": "XL"})
+    assert finding.message == "`SELECT *` fetches every column of `shop_customer`, among them `note` (3 columns)"
+    assert (finding.severity, finding.table) == ("warning", "shop_customer")
+
+
+def test_narrow_unknown_and_small_tables_and_named_columns_are_fine():
+    for text in ("SELECT * FROM wallet", "SELECT * FROM other", "SELECT id FROM shop_customer"):
+        assert findings(RULE, f"def f(cursor):\n    cursor.execute('{text}')") == []
+    assert (
+        findings(RULE, "def f(cursor):\n    cursor.execute('SELECT * FROM shop_customer')", volumes={"Customer": "S"})
+        == []
+    )

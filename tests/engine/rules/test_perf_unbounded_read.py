@@ -1,0 +1,38 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of
+
+RULE = "perf-unbounded-read"
+GO = 'package a\nimport (\n\t"io"\n\t"net/http"\n)\n\nfunc show(w http.ResponseWriter, r *http.Request) {\n\t%s\n}\n'
+FASTAPI = (
+    "from fastapi import FastAPI, UploadFile\napp = FastAPI()\n\n@app.post('/x')\n"
+    "async def take(file: UploadFile):\n    %s\n"
+)
+SPRING = (
+    'package a;\nimport org.springframework.web.bind.annotation.*;\n@RestController\nclass A {\n  @PostMapping("/x")\n'
+    "  public void take(MultipartFile file) {\n    %s\n  }\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "lines"),
+    [
+        ("a.go", GO % "data, _ := io.ReadAll(r.Body)", [8]),
+        ("a.go", GO % "r.Body = http.MaxBytesReader(w, r.Body, 100)\n\tdata, _ := io.ReadAll(r.Body)", []),
+        ("a.go", GO % "data, _ := io.ReadAll(file)", []),
+        ("a.py", FASTAPI % "data = await file.read()", [6]),
+        ("a.py", FASTAPI % "data = await file.read(1024)", []),
+        ("a.py", FASTAPI % "data = open('x').read()", []),
+        ("A.java", SPRING % "byte[] data = file.getBytes();", [7]),
+        ("A.java", SPRING % 'byte[] data = "x".getBytes();', []),
+        ("a.js", "const upload = multer({ storage: multer.memoryStorage() });\n", [1]),
+        ("a.js", "const upload = multer({ storage: multer.memoryStorage(), limits: { fileSize: 9 } });\n", []),
+    ],
+)
+def test_input_of_any_size(path, source, lines):
+    assert [each.line for each in findings_of(RULE, {path: source})] == lines
+
+
+def test_tools_read_what_they_are_given():
+    source = 'package a\nimport "io"\n\nfunc load(r *Answer) {\n\tio.ReadAll(r.Body)\n}\n'
+    assert findings_of(RULE, {"a.go": source}) == []

@@ -1,0 +1,42 @@
+import pytest
+
+from analysis.engine.rules.risk_regex_backtracking import backtracks
+from tests.engine.rules.reading import findings_of, lines_of
+
+RULE = "risk-regex-backtracking"
+
+
+@pytest.mark.parametrize("pattern", [r"(a+)+$", r"^(.*)*x", r"(\w+\s?)*$", r"^([a-z]+)*$", r"(?:\d+)+,", r"((a*)*)b"])
+def test_patterns_that_backtrack(pattern):
+    assert backtracks(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"(\w+,)*$", r"(a+)", r"a+b+$", r"(ab)+$", r"(\d+)?$", r"(a+){2,3}$", r"(a+)+", r"(", r"(\.\w+)*$"]
+)
+def test_patterns_that_do_not(pattern):
+    assert not backtracks(pattern)
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        ('import re\nNAME = re.compile(r"^(a+)+$")\n', "python", [2]),
+        ('import re\nNAME = re.compile(r"^a+$")\n', "python", []),
+        ('names.compile(r"^(a+)+$")\n', "python", []),
+        ("const name = /^(a+)+$/.test(text);\n", "typescript", [1]),
+        ("const name = /^a+$/.test(text);\n", "typescript", []),
+        ('class A { Pattern p = Pattern.compile("^(\\\\w+\\\\s?)*$"); }\n', "java", [1]),
+    ],
+)
+def test_literals_of_each_language(source, language, lines):
+    assert lines_of(RULE, source, language) == lines
+
+
+def test_on_the_path_of_a_request_it_is_critical():
+    source = (
+        "import re\nfrom flask import Flask\napp = Flask(__name__)\n\n@app.get('/x')\ndef f():\n"
+        '    return re.match(r"^(a+)+$", request.args["q"])\n'
+    )
+    (finding,) = findings_of(RULE, {"a.py": source})
+    assert (finding.severity, finding.confidence) == ("critical", "medium")
