@@ -186,7 +186,17 @@ def _category(count: int) -> dict[str, Any]:
     return {"count": count, "critical": [FINDING], "warning": []}
 
 
+NOTICE = {
+    "kind": "exception_expires",
+    "rule": "risk-http-no-timeout",
+    "file": "shop/legacy/**",
+    "expires": "2026-11-24",
+    "daysLeft": 4,
+    "message": "exception expires: risk-http-no-timeout in shop/legacy/** is accepted until 2026-11-24 (Goes away with "
+    "the old gateway)",
+}
 OVERVIEW = {
+    "notices": [NOTICE],
     "healthScore": 78,
     "totalViolations": 142,
     "debtScoreAvg": 21.4,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.examples import VIOLATION
+from analysis.examples import NOTICE, VIOLATION
 
 POLICY: dict[str, Any] = {
     "stack": {"framework": "django", "orm": "django", "language": "python", "runtime": "python"},
@@ -27,6 +27,7 @@ POLICY_READ = POLICY | {
     "packs": ["django-drf"],
     "updatedAt": "2026-11-20T18:33:00.123Z",
     "updatedBy": "01997f1d-90aa-7c31-8b52-7d1e0f4a6c10",
+    "notices": [NOTICE],
 }
 POLICY_PART = {"data_volumes": {"orders": "XL"}}
 PREVIEW = {

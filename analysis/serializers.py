@@ -214,6 +214,15 @@ class CategoriesSerializer(serializers.Serializer):
     maintainability = MaintainabilitySerializer()
 
 
+class NoticeSerializer(serializers.Serializer):
+    kind = serializers.ChoiceField(["exception_expires", "exception_expired"])
+    rule = serializers.CharField()
+    file = serializers.CharField()
+    expires = serializers.DateField()
+    daysLeft = serializers.IntegerField(help_text="Days after today on which the exception still holds.")
+    message = serializers.CharField()
+
+
 class OverviewSerializer(serializers.Serializer):
     healthScore = serializers.IntegerField(allow_null=True)
     totalViolations = serializers.IntegerField()
@@ -224,6 +233,7 @@ class OverviewSerializer(serializers.Serializer):
     recentPRs = PullRequestSerializer(many=True)
     topHotspots = HotspotSerializer(many=True)
     categories = CategoriesSerializer()
+    notices = NoticeSerializer(many=True)
 
 
 class ViolationTrendSerializer(serializers.Serializer):

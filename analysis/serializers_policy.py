@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from analysis.engine.gate_metrics import METRICS, OPERATORS
 from analysis.engine.model import Volume
-from analysis.serializers import ViolationSerializer
+from analysis.serializers import NoticeSerializer, ViolationSerializer
 from analysis.services.backtests import MOST_PULL_REQUESTS
 from config.api.fields import TextField, TimestampField
 
@@ -60,11 +60,12 @@ class PolicyReadSerializer(PolicySerializer):
     packs = serializers.ListField(child=serializers.CharField())
     updatedAt = TimestampField(source="updated_at", allow_null=True)
     updatedBy = serializers.CharField(source="updated_by_id", allow_null=True)
+    notices = NoticeSerializer(many=True)
 
     def to_representation(self, policy: Any) -> dict[str, Any]:
         """The policy is stored in its wire shape; only what a read adds is translated."""
         origin = {name: self.fields[name] for name in ("updatedAt", "updatedBy")}
-        shown = {name: policy[name] for name in (*PolicySerializer().fields, "source", "packs")}
+        shown = {name: policy[name] for name in (*PolicySerializer().fields, "source", "packs", "notices")}
         for name, field in origin.items():
             value = field.get_attribute(policy)
             shown[name] = None if value is None else field.to_representation(value)

@@ -11,6 +11,7 @@ from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Finding, GateAction
 from analysis.engine.policy import Exemption
 from analysis.engine.rules import rule_by_id
+from analysis.engine.suppression import ExpiryNotice
 from analysis.local_scan import Scan
 
 LISTED = 200
@@ -171,4 +172,17 @@ def _owner_shape(owned: Ownership) -> dict[str, Any]:
         "authors": len(owned.authors),
         "mainAuthor": owned.main_author,
         "mainAuthorShare": round(owned.main_author_share, 2),
+    }
+
+
+def notice_shape(notice: ExpiryNotice) -> dict[str, Any]:
+    """An exception of the policy that has expired or will within a week."""
+    entry = notice.exemption
+    return {
+        "kind": "exception_expired" if notice.is_expired else "exception_expires",
+        "rule": entry.rule,
+        "file": entry.file,
+        "expires": entry.expires.isoformat(),
+        "daysLeft": max(0, notice.days_left),
+        "message": notice.message,
     }

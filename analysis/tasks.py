@@ -73,3 +73,19 @@ def poll_pull_requests(repository_id: str) -> None:
     from analysis.services import polling
 
     polling.poll(UUID(repository_id), now=timezone.now())
+
+
+@shared_task(soft_time_limit=280, time_limit=300, expires=3600)
+def review_exceptions() -> None:
+    """Every hour: tell of exceptions that end, and judge again where some have ended."""
+    from analysis.services import expiry
+
+    expiry.review_exceptions(today=timezone.now().date())
+
+
+@shared_task(soft_time_limit=280, time_limit=300, expires=3600)
+def judge_again(repository_id: str) -> None:
+    """Judge one repository's stored facts on another day."""
+    from analysis.services import expiry
+
+    expiry.judge_again(UUID(repository_id), today=timezone.now().date())

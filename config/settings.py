@@ -201,6 +201,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "schedule": timedelta(minutes=10),
     },
     "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": timedelta(hours=6)},
+    "analysis-review-exceptions": {"task": "analysis.tasks.review_exceptions", "schedule": timedelta(hours=1)},
     "analysis-sweep-runs": {
         "task": "analysis.tasks.sweep_runs",
         "schedule": timedelta(seconds=10),

@@ -1,8 +1,9 @@
 """The identity of a finding: what stays the same when lines move and files are renamed (rules.md 1.1)."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import blake2b
+from typing import NamedTuple
 
 from analysis.engine.model import Finding
 
@@ -26,6 +27,44 @@ def origins(paths: Iterable[str], aliases: Mapping[str, str]) -> dict[str, str]:
         if path not in found:
             found[path] = path if path not in claimed else f"{path}\0new"
     return found
+
+
+class Seen(NamedTuple):
+    """What two states know of a finding."""
+
+    fingerprint: str
+    rule: str
+    file: str
+    function: str
+    line: int
+    message: str
+
+
+def renamed(gone: Iterable[Seen], come: Iterable[Seen], names: Callable[[str], Collection[str]]) -> dict[str, str]:
+    """Fingerprint now to fingerprint before, of findings whose function has another name now.
+
+    `names` gives the functions that a file has now: a function that is still there was not renamed. Findings pair up
+    in the order of their lines when rule, file and message agree, the names in it left out.
+    """
+    waiting: dict[tuple[str, ...], list[Seen]] = {}
+    for old in sorted(gone, key=_by_line):
+        if old.function not in names(old.file):
+            waiting.setdefault(_likeness(old), []).append(old)
+    pairs = {}
+    for new in sorted(come, key=_by_line):
+        olds = waiting.get(_likeness(new))
+        if olds:
+            pairs[new.fingerprint] = olds.pop(0).fingerprint
+    return pairs
+
+
+def _likeness(seen: Seen) -> tuple[str, str, str]:
+    without = seen.message.replace(seen.function, "").replace(seen.function.rpartition(".")[2], "")
+    return seen.rule, seen.file, without
+
+
+def _by_line(seen: Seen) -> tuple[str, int, str]:
+    return seen.file, seen.line, seen.fingerprint
 
 
 class Fingerprints:

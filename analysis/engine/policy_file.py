@@ -74,6 +74,11 @@ def to_mapping(policy: Policy) -> dict[str, Any]:
     }
 
 
+def exemptions_of(mapping: Mapping[str, Any]) -> list[Exemption]:
+    """The exceptions of a policy that was validated before, such as a stored one."""
+    return [_exemption(entry, f"exceptions[{index}]", ()) for index, entry in enumerate(mapping["exceptions"])]
+
+
 def default_policy(stack: Stack) -> Policy:
     """What applies when nobody wrote a policy: new critical findings and large additions of debt stop a merge."""
     return Policy(

@@ -61,6 +61,11 @@ class Report:
     day: date = date.min
     history: History = field(default_factory=History, repr=False)
 
+    def functions_of(self, path: str) -> frozenset[str]:
+        """The names of the functions of a file; none of one that is not there."""
+        facts = self.files.get(path)
+        return frozenset(function.name for function in facts.functions) if facts else frozenset()
+
     @cached_property
     def coupling(self) -> Coupling:
         """Which files change together and whose they are; found out when it is asked for."""

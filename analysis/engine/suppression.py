@@ -8,6 +8,8 @@ from analysis.engine.facts import FileFacts
 from analysis.engine.globs import glob
 from analysis.engine.policy import Exemption
 
+NOTICE_DAYS = 7  # before an exception ends
+
 
 @dataclass(frozen=True, slots=True)
 class Excuse:
@@ -63,13 +65,38 @@ def unreasoned_notes(files: Mapping[str, FileFacts]) -> Iterator[str]:
 
 
 def expiry_notes(exemptions: Sequence[Exemption], today: date) -> Iterator[str]:
-    """One sentence for each exception of the policy that has expired."""
-    for exemption in exemptions:
-        if _is_expired(exemption, today):
-            yield (
-                f"exception expired: {exemption.rule} in {exemption.file} was accepted until "
-                f"{exemption.expires.isoformat()} ({exemption.reason})"
-            )
+    """One sentence for each exception of the policy that has expired or will within a week."""
+    return (notice.message for notice in expiry_notices(exemptions, today))
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiryNotice:
+    """An exception whose end is near or past. `days_left` counts the days after today on which it still holds; it is
+    negative once the exception has expired."""
+
+    exemption: Exemption
+    days_left: int
+
+    @property
+    def is_expired(self) -> bool:
+        return self.days_left < 0
+
+    @property
+    def message(self) -> str:
+        """One sentence: what, where, until when and why."""
+        entry = self.exemption
+        day = entry.expires.isoformat()
+        if self.is_expired:
+            return f"exception expired: {entry.rule} in {entry.file} was accepted until {day} ({entry.reason})"
+        return f"exception expires: {entry.rule} in {entry.file} is accepted until {day} ({entry.reason})"
+
+
+def expiry_notices(exemptions: Sequence[Exemption], today: date) -> list[ExpiryNotice]:
+    """The exceptions that have expired or will within a week, the earliest first."""
+    due = [ExpiryNotice(entry, (entry.expires - today).days) for entry in exemptions]
+    return sorted(
+        (notice for notice in due if notice.days_left <= NOTICE_DAYS), key=lambda notice: notice.exemption.expires
+    )
 
 
 def _is_expired(exemption: Exemption, today: date) -> bool:

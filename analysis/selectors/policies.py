@@ -2,23 +2,42 @@
 
 import gzip
 import hashlib
+from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 import orjson
 
 from analysis.engine.graph.view import layer_colors
-from analysis.engine.policy_file import to_mapping
+from analysis.engine.policy_file import exemptions_of, to_mapping
+from analysis.engine.suppression import expiry_notices
 from analysis.models import Repository, ScanReport, StoredPolicy
 from analysis.services.policies import own_policy_as_last_read, present_policy
+from analysis.shapes import notice_shape
 
 NO_STATS = ("totalNodes", "totalEdges", "violationEdges", "circularEdges", "modules")
 
 
-def policy_read(repository: Repository) -> dict[str, Any]:
-    """The policy that judges the repository now, in the writable shape, and where it comes from. At most two queries.
+def policy_read(repository: Repository, *, today: date) -> dict[str, Any]:
+    """The policy that judges the repository now, in the writable shape, where it comes from, and which exceptions end.
+    At most two queries.
 
     Of one that was not set through the API nobody knows when it was changed and by whom.
     """
+    policy = _policy_and_origin(repository)
+    return {**policy, "notices": _notices(policy, today)}
+
+
+def policy_notices(repository: Repository, *, today: date) -> list[dict[str, Any]]:
+    """The exceptions of the present policy that have expired or will within a week. At most two queries."""
+    return _notices(_policy_and_origin(repository), today)
+
+
+def _notices(policy: Mapping[str, Any], today: date) -> list[dict[str, Any]]:
+    return [notice_shape(notice) for notice in expiry_notices(exemptions_of(policy), today)]
+
+
+def _policy_and_origin(repository: Repository) -> dict[str, Any]:
     stored = StoredPolicy.objects.filter(repository=repository).first()
     if stored is None:
         own = own_policy_as_last_read(repository)

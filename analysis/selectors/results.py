@@ -9,6 +9,7 @@ from django.db.models import Count, QuerySet
 
 from analysis.engine.model import Category, Severity
 from analysis.models import PullRequest, Repository, Snapshot, Violation, ViolationSource, ViolationStatus
+from analysis.selectors.policies import policy_notices
 
 LISTED_PER_SEVERITY = 50
 TOP_HOTSPOTS = 10
@@ -89,7 +90,7 @@ def debt_score_average(series: DailySeries) -> float | None:
 
 
 def overview(repository: Repository, *, today: date) -> dict[str, Any]:
-    """What the first page of a repository shows. Nine queries, however much there is."""
+    """What the first page of a repository shows. Eleven queries, however much there is."""
     series = daily_series(repository, days=OVERVIEW_DAYS, today=today)
     report = repository.current_report
     hotspots = list(report.hotspots[:TOP_HOTSPOTS]) if report else []
@@ -107,6 +108,7 @@ def overview(repository: Repository, *, today: date) -> dict[str, Any]:
         "recentPRs": list(judged_pull_requests(repository)[:RECENT_PULL_REQUESTS]),
         "topHotspots": hotspots,
         "categories": _categories(repository, counts, hotspots),
+        "notices": policy_notices(repository, today=today),
     }
 
 

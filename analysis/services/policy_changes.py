@@ -16,7 +16,7 @@ from config.errors import Conflict, InvalidInput
 from organizations.audit import record
 
 # What a read adds to the writable shape. A client may send back what it has read.
-READ_ONLY_FIELDS = ("source", "packs", "updatedAt", "updatedBy")
+READ_ONLY_FIELDS = ("source", "packs", "updatedAt", "updatedBy", "notices")
 
 
 class NothingToUndo(Conflict):

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.engine import snapshots as engine
+from analysis.engine.identity import Seen, renamed
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Finding
 from analysis.engine.report import Report
@@ -99,6 +100,9 @@ def _store_violations(repository: Repository, report: Report, now: datetime) -> 
     earlier = Violation.objects.filter(repository=repository, source=ViolationSource.DETERMINISTIC)
     stored = {print_: (pk, values) for pk, print_, *values in earlier.values_list("pk", "fingerprint", *SCANNED_FIELDS)}
     found = dict(_found(report))
+    for print_, before in _renamed(report, found, stored).items():
+        earlier.filter(fingerprint=before).update(fingerprint=print_)
+        stored[print_] = stored.pop(before)
     changed = [print_ for print_, values in found.items() if print_ not in stored or stored[print_][1] != values]
     reopened = [print_ for print_ in changed if print_ in stored and stored[print_][1][0] == ViolationStatus.RESOLVED]
     gone = [
@@ -125,6 +129,24 @@ def _store_violations(repository: Repository, report: Report, now: datetime) -> 
         Violation.objects.filter(repository=repository, fingerprint__in=prints).update(first_seen_at=now)
     for keys in _batched(gone):
         Violation.objects.filter(pk__in=keys).update(status=ViolationStatus.RESOLVED, resolved_at=now)
+
+
+def _renamed(
+    report: Report, found: Mapping[str, list[Any]], stored: Mapping[str, tuple[Any, list[Any]]]
+) -> dict[str, str]:
+    """Fingerprint now to the stored one, of violations whose function got another name."""
+    gone = [
+        _seen(print_, values)
+        for print_, (_, values) in stored.items()
+        if print_ not in found and values[0] != ViolationStatus.RESOLVED
+    ]
+    come = [_seen(print_, values) for print_, values in found.items() if print_ not in stored]
+    return renamed(gone, come, report.functions_of)
+
+
+def _seen(fingerprint: str, values: list[Any]) -> Seen:
+    known = dict(zip(SCANNED_FIELDS, values, strict=True))
+    return Seen(fingerprint, *(known[name] for name in ("rule_id", "file", "function", "line", "message")))
 
 
 def _batched(values: Collection[Value]) -> Iterator[list[Value]]:

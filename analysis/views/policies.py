@@ -150,4 +150,4 @@ class PolicyViewSet(ViewSet):
 
 
 def _policy_of(repository: Repository) -> Response:
-    return Response(PolicyReadSerializer(policy_read(repository)).data)
+    return Response(PolicyReadSerializer(policy_read(repository, today=timezone.now().date())).data)

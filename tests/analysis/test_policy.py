@@ -65,7 +65,7 @@ class TestRead:
 
         assert read["source"] == "default"
         assert read["gates"]["block_merge"]
-        assert set(read) == {*EMPTY, "source", "packs", "updatedAt", "updatedBy"}
+        assert set(read) == {*EMPTY, "source", "packs", "updatedAt", "updatedBy", "notices"}
 
     def test_it_takes_few_queries(
         self, as_member: Any, judged_shop: Repository, django_assert_max_num_queries: Any
