@@ -28,20 +28,25 @@ def web_command() -> list[str]:
     ]
 
 
-def worker_commands() -> list[list[str]]:
-    """One worker for events, letters and the timetable, one for analyses: a long scan delays no event."""
+def events_command() -> list[str]:
+    """The worker for events, letters and the timetable. Two of them do no harm: whatever is due is claimed once."""
+    return _worker("events", "celery", "-B")
+
+
+def runs_command() -> list[str]:
+    """The worker for analyses, apart from the other one: a long scan delays no event."""
+    return _worker("runs", "runs")
+
+
+def _worker(name: str, queue: str, *flags: str) -> list[str]:
     concurrency = str(settings.WORKER_CONCURRENCY)
-    return [
-        _worker("events", "celery", concurrency, "-B"),
-        _worker("runs", "runs", concurrency),
-    ]
-
-
-def _worker(name: str, queue: str, concurrency: str, *flags: str) -> list[str]:
     return [
         *(sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queue),
         *("-P", "prefork", "-c", concurrency, "--without-gossip", "--without-mingle", "-l", "warning", *flags),
     ]
+
+
+COMMANDS = {"web": web_command, "events": events_command, "runs": runs_command}
 
 
 def run_all(commands: Sequence[Sequence[str]], *, when_started: Callable[[], None] | None = None) -> int:

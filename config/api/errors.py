@@ -1,5 +1,6 @@
 """The error body `{statusCode, message, error}` for every refusal, known or not."""
 
+import sys
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -69,7 +70,10 @@ def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
 
 
 def server_error(request: HttpRequest) -> JsonResponse:
-    """A fault of ours. The cause is in the log under the request's id, never in the answer."""
+    """A fault of ours, or a database that is away from a page that is not the API's. The cause is in the log under the
+    request's id, never in the answer."""
+    if isinstance(sys.exception(), DatabaseAway):
+        return _json(HTTPStatus.SERVICE_UNAVAILABLE, "The database does not answer; try again")
     return _json(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal server error")
 
 

@@ -1,10 +1,11 @@
 """The probes tell whether the process lives and which part of the service is down, and nothing else."""
 
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 
 @pytest.fixture
@@ -16,15 +17,16 @@ def nobody_listens() -> Any:
 
 
 @pytest.fixture
-def database_away(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
+def database_away(monkeypatch: pytest.MonkeyPatch, django_db_blocker: Any) -> Iterator[None]:
     """Every connection to the database is refused."""
-    from django.db.utils import OperationalError
 
     def refuse(*_: Any, **__: Any) -> None:
         raise OperationalError('connection to server at "10.1.2.3", user "service" failed: password=hunter2')
 
-    connection.close()
-    monkeypatch.setattr(connection, "connect", refuse)
+    with django_db_blocker.unblock():
+        connection.close()
+        monkeypatch.setattr(connection, "connect", refuse)
+        yield
 
 
 def test_a_process_that_answers_is_alive_without_any_other_part(client: Any) -> None:
@@ -65,6 +67,15 @@ def test_without_a_database_the_probe_says_so_and_no_secret(client: Any, databas
 
     assert (response.status_code, response.json()["down"]) == (503, ["database"])
     assert "hunter2" not in response.content.decode()
+
+
+def test_pages_for_staff_say_503_meanwhile(client: Any, database_away: None) -> None:
+    client.raise_request_exception = False
+    client.cookies["sessionid"] = "a" * 32
+
+    response = client.get("/admin/")
+
+    assert (response.status_code, response.json()["message"]) == (503, "The database does not answer; try again")
 
 
 def test_probes_come_by_address_whatever_the_host_name(client: Any) -> None:

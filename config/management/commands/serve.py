@@ -1,6 +1,12 @@
-"""`manage.py serve`: the web server and the workers, until a signal or until one of them ends."""
+"""`manage.py serve`: the web server and the workers, until a signal or until one of them ends.
 
+`--only web` (or events, or runs) becomes that one process, for containers and for several machines. The database is
+then left as it is: `manage.py migrate` runs once, before.
+"""
+
+import os
 import sys
+from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
@@ -8,15 +14,21 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from config.measuring import forget_measurements
-from config.processes import run_all, web_command, worker_commands
+from config.processes import COMMANDS, run_all
 
 
 class Command(BaseCommand):
     help = "Bring the database up to date and run the web server and the workers"
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--only", choices=COMMANDS, help="become this one process, without touching the database")
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if only := options["only"]:
+            command = COMMANDS[only]()
+            os.execv(command[0], command)  # noqa: S606 - a fixed command, without a shell
         call_command("migrate", verbosity=0)
         call_command("collectstatic", verbosity=0, interactive=False)
         forget_measurements()
         self.stdout.write(f"Serving the API at {settings.BASE_URL} and its description at {settings.BASE_URL}/docs")
-        sys.exit(run_all([web_command(), *worker_commands()]))
+        sys.exit(run_all([command() for command in COMMANDS.values()]))
