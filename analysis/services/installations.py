@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from accounts.models import SignInProvider
 from accounts.selectors import user_known_as
 from analysis.codehosts.facts import HostedRepository, InstallationFact
-from analysis.models import Installation, Repository
+from analysis.models import Installation, Platform, Repository
 from analysis.services.hosted_repositories import give_up
 from analysis.services.repositories import connect_installed_repository
 from analysis.services.runs import request_run
@@ -45,6 +45,18 @@ def apply_installation(fact: InstallationFact) -> None:
     if resumed:
         for repository in _repositories_of(installation):
             request_run(repository=repository)
+
+
+@transaction.atomic
+def link_installation(*, installation: Installation, organization: Organization) -> None:
+    """Give an installation to the organization that its account belongs to, and connect the repositories it holds.
+
+    For staff: where the installer is nobody here, somebody has to know whose the account is.
+    """
+    installation.organization = organization
+    installation.save(update_fields=["organization"])
+    held = [(key, entry["fullName"]) for key, entry in installation.repositories.items() if entry["isHeld"]]
+    _connect(installation, organization, [_hosted(installation, key, name) for key, name in held])
 
 
 def _stored(fact: InstallationFact) -> Installation:
@@ -109,6 +121,15 @@ def _repositories_of(installation: Installation) -> QuerySet[Repository]:
 def _give_up(repositories: QuerySet[Repository]) -> None:
     for repository in repositories:
         give_up(repository)
+
+
+def _hosted(installation: Installation, external_id: str, full_name: str) -> HostedRepository:
+    return HostedRepository(
+        platform=Platform(installation.platform),
+        external_id=external_id,
+        full_name=full_name,
+        installation_id=installation.external_id,
+    )
 
 
 def _connect(installation: Installation, organization: Organization, added: list[HostedRepository]) -> None:

@@ -1,10 +1,12 @@
 """Installing the App connects repositories, taking it away disconnects them."""
 
 from datetime import UTC, datetime
+from io import StringIO
 from typing import Any
 
 import pytest
 from allauth.socialaccount.models import SocialAccount
+from django.core.management import call_command
 
 from analysis.models import Installation, Platform, Repository, Run, RunStatus
 from analysis.services.clones import credentials
@@ -90,6 +92,15 @@ class TestConnecting:
 
         assert connected() == []
         assert Installation.objects.get().organization is None
+
+    def test_staff_can_say_whose_such_an_installation_is(self, organization: Any) -> None:
+        install("acme/shop", "acme/website", by=1)
+        tell("installation_repositories", "removed", by=1, repositories_removed=named("acme/shop"))
+
+        call_command("link_installation", str(INSTALLATION_ID), organization.slug, stdout=StringIO())
+
+        assert connected() == ["acme/website"]
+        assert Repository.objects.get().organization == organization
 
     def test_a_member_speaks_for_no_organization(self, member: Any, organization: Any) -> None:
         SocialAccount.objects.create(user=member, provider="codehost1", uid="77")
