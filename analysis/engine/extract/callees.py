@@ -12,7 +12,7 @@ from analysis.engine.extract.source import LONGEST_NAME, SourceFile, plain_name
 
 _DIRECT = re.compile(rb"([\w.$]{1,%d})\(|new\s+([\w.$]+)[(<]" % LONGEST_NAME)
 _STEP = re.compile(rb"(?:\s|//[^\n]*\n|#[^\n]*\n)*\??\.\s*([\w$]+)\(")
-_LITERALS = frozenset({b"function(", b"func("})  # functions called where they stand
+_LITERALS = (b"function(", b"func(")  # functions called where they stand
 _BRACKET = ord(")")
 
 
@@ -22,17 +22,17 @@ class Callees:
     def __init__(self, file: SourceFile) -> None:
         self.file = file
         self.source = file.source
-        self._known: dict[bytes, str] = {}
+        self._known: dict[bytes, str | None] = dict.fromkeys(_LITERALS)
 
     def single(self, call: Node, start: int) -> str:
         """Of a call that no other call shares its start with."""
         found = _DIRECT.match(self.source, start)
-        if found is None or found[0] in _LITERALS:
+        if found is None:
             return self.file.resolve(self._spelled(call))
-        name = self._known.get(found[0])
-        if name is None:
-            name = self._known[found[0]] = self.file.resolve(found[found.lastindex].decode())  # type: ignore[index]
-        return name
+        text = found[0]
+        if text not in self._known:
+            self._known[text] = self.file.resolve(found[found.lastindex].decode())  # type: ignore[index]
+        return self._known[text] or self.file.resolve(self._spelled(call))
 
     def chain(self, calls: list[Node], start: int) -> list[str]:
         """Of calls that begin at the same byte, given and returned from the outermost to the innermost."""

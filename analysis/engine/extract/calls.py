@@ -1,5 +1,7 @@
 """The calls of a file: what each calls, the function that makes it, and the loop that repeats it."""
 
+from collections.abc import Callable
+
 from tree_sitter import Node
 
 from analysis.engine.extract.callees import Callees
@@ -19,12 +21,12 @@ Candidate = tuple[tuple[Look, ...], Node]  # who looks at which node
 
 
 def read_calls(
-    calls: list[Node], file: SourceFile, by_name: dict[str, tuple[Look, ...]], awaited: set[int]
+    calls: list[Node], file: SourceFile, looks_at: Callable[[str], tuple[Look, ...]], awaited: set[int]
 ) -> list[Candidate]:
     """Note each call at its function and loop; return those that somebody looks at by the callee's last name.
 
-    `calls` stand in the order of the document, the scopes of the file are complete, and `awaited` are the ends of the
-    expressions that are awaited.
+    `calls` stand in the order of the document, the scopes of the file are complete, `looks_at` knows the looks by the
+    last name of a callee, and `awaited` are the ends of the expressions that are awaited.
     """
     if not calls:
         return []
@@ -49,9 +51,10 @@ def read_calls(
         scope.function.calls[name] = None
         looks = known.get(name)
         if looks is None:
-            looks = known[name] = by_name.get(file.dialect.name_call(name), ())
+            looks = known[name] = looks_at(file.dialect.name_call(name))
         if looks and len(candidates) < MOST_CANDIDATES and _is_readable(call, start, file):
             candidates.append((looks, call))
+            file.callees[call.id] = name
         if scope.loop is not None:
             loop = innermost_loop(scope, start)
             if loop is not None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from analysis.engine.extract.source import SourceFile
 
 CALLS, STRUCTURE, BOOLEANS, IMPORTS, COMMENTS, WATCHED = range(6)  # streams of nodes, one per pattern of the query
+Streams = list[list[Node]]  # each in the order of the document
 
 
 class Imported(NamedTuple):
@@ -56,9 +57,9 @@ class Dialect(ABC):
     comments: tuple[str, ...]
     watchable: Mapping[str, tuple[str, ...]]  # kind of a `Watch` to node types
 
-    def __init__(self, watched: Iterable[str] = ()) -> None:
+    def __init__(self) -> None:
         self.language = Language(self.grammar())
-        self.watched = tuple(sorted({node for kind in watched for node in self.nodes_of(kind)}))
+        self._queries: dict[frozenset[str], Query] = {}
 
     def nodes_of(self, kind: str) -> tuple[str, ...]:
         """Node types that a watched kind stands for; a kind not in the table is a node type itself."""
@@ -80,16 +81,23 @@ class Dialect(ABC):
     def parser(self) -> Parser:
         return Parser(self.language)
 
-    @cached_property
-    def query(self) -> Query:
+    def query(self, watched: frozenset[str] = frozenset()) -> Query:
         """One pattern per stream, each of single nodes, so that every stream arrives in document order and
-        the tree is walked once. Without text predicates: they would be evaluated for every node. A watched node that
-        stands in the structure or is a comment is not brought twice."""
-        calls = tuple(each for each, event in self.events.items() if event == "call")
-        structure = tuple(each for each in self.events if each not in calls and self.kind_id(each) is not None)
-        watched = tuple(each for each in self.watched if each not in (*structure, *self.comments))
-        patterns = (_any(calls), _any(structure), f"[{self.booleans}] @n", _any(self.imports), _any(self.comments))
-        return Query(self.language, "\n".join((*patterns, *((_any(watched),) if watched else ()))))
+        the tree is walked once. Without text predicates: they would be evaluated for every node.
+
+        `watched` are node types that rules want to see; those of the structure and comments come anyway.
+        """
+        query = self._queries.get(watched)
+        if query is None:
+            query = self._queries[watched] = Query(self.language, "\n".join(self._patterns(watched)))
+        return query
+
+    def _patterns(self, watched: frozenset[str]) -> list[str]:
+        calls = [each for each, event in self.events.items() if event == "call"]
+        structure = [each for each in self.events if each not in calls and self.kind_id(each) is not None]
+        patterns = [_any(calls), _any(structure), f"[{self.booleans}] @n", _any(self.imports), _any(self.comments)]
+        others = sorted(watched.difference(structure, self.comments))
+        return [*patterns, _any(others)] if others else patterns
 
     @cached_property
     def event_kinds(self) -> tuple[tuple[int, str], ...]:

@@ -4,7 +4,6 @@ from functools import lru_cache
 from importlib import import_module
 
 from analysis.engine.extract.dialect import Dialect
-from analysis.engine.rules import watches_of
 
 _MODULES = {
     "python": ("python", "Python"),
@@ -18,7 +17,7 @@ _MODULES = {
 
 @lru_cache(maxsize=len(_MODULES))
 def dialect_of(language: str) -> Dialect:
-    """The dialect with all that the rules watch in its query. KeyError for languages that are not parsed."""
+    """The dialect of a language. KeyError for languages that are not parsed."""
     module, name = _MODULES[language]
     dialect: type[Dialect] = getattr(import_module(f"analysis.engine.extract.{module}"), name)
-    return dialect({watch.on for watch in watches_of(language) if watch.on != "call"})
+    return dialect()

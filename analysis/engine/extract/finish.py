@@ -13,8 +13,8 @@ FLAT_SHARE = 0.8  # of all decisions of the function
 # Only of a class that is large in one of these ways it is worth knowing which fields each method touches.
 MANY_METHODS, MANY_FIELDS, MANY_LINES, MUCH_COMPLEXITY = 20, 15, 500, 60
 
-_MEMBER = re.compile(rb"\b(?:self|this)\.(\w+)")
-_NAME = re.compile(rb"\b\w+\b")
+_MEMBER = re.compile(rb"(?:self|this)(?<!\w(?:self|this))\.(\w+)")
+_WORDS_APART = bytes(each if re.match(rb"\w", bytes([each])) else ord(" ") for each in range(256))
 
 
 def function_facts(file: SourceFile) -> tuple[Function, ...]:
@@ -98,11 +98,13 @@ def _field_use(owner: Class, methods: list[Function], file: SourceFile) -> tuple
     if not owner.fields or not _is_large(owner, methods):
         return ()
     fields = frozenset(name.encode() for name in owner.fields)
-    pattern = _MEMBER if file.language != "java" else _NAME
     starts, used = file.lines.starts, []
     for method in methods:
         end = starts[method.end_line] if method.end_line < len(starts) else len(file.source)
-        touched = fields.intersection(pattern.findall(file.source[starts[method.line - 1] : end]))
+        text = file.source[starts[method.line - 1] : end]
+        touched = fields.intersection(
+            text.translate(_WORDS_APART).split() if file.language == "java" else _MEMBER.findall(text)
+        )
         used.append((method.name.rpartition(".")[2], tuple(sorted(name.decode() for name in touched))))
     return tuple(used)
 

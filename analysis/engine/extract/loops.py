@@ -9,8 +9,7 @@ LONGEST_LOOP = 10_000  # bytes of a loop that are searched for assignments
 WORD = re.compile(rb"[A-Za-z_$][\w$]*")
 _ASSIGNED = re.compile(
     rb"(?:^|[{;])[ \t]*(?:(?:const|let|var|final) )?(?:[\w.<>\[\]]+ )?"  # Java's type
-    rb"(\w+(?:, ?\w+)*)(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$",
-    re.MULTILINE,
+    rb"(\w+(?:, ?\w+)*)(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$"
 )
 
 
@@ -22,8 +21,9 @@ def dependents(loop: LoopDraft, source: bytes) -> frozenset[bytes]:
         if loop.parent is not None:
             names |= dependents(loop.parent, source)
         start = loop.node.start_byte
-        for match in _ASSIGNED.finditer(source[start : min(loop.node.end_byte, start + LONGEST_LOOP)]):
-            if not names.isdisjoint(WORD.findall(match[2])):
-                names.update(WORD.findall(match[1]))
+        for line in source[start : min(loop.node.end_byte, start + LONGEST_LOOP)].split(b"\n"):
+            for match in _ASSIGNED.finditer(line) if b"=" in line else ():
+                if not names.isdisjoint(WORD.findall(match[2])):
+                    names.update(WORD.findall(match[1]))
         loop.dependents = frozenset(names)
     return loop.dependents

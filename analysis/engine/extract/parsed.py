@@ -6,26 +6,27 @@ from analysis.engine.extract import orm
 from analysis.engine.extract.blocks import blocks
 from analysis.engine.extract.calls import read_calls
 from analysis.engine.extract.comments import suppressions
-from analysis.engine.extract.dialect import CALLS, COMMENTS
+from analysis.engine.extract.dialect import CALLS, COMMENTS, Streams
 from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.extract.finish import class_facts, function_facts, loop_facts
-from analysis.engine.extract.looks import looks_at_calls, marks_of, watched
+from analysis.engine.extract.looks import gates_of, looks_at_calls, marks_of, watched
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.extract.text import Lines
-from analysis.engine.extract.walk import Streams, Walk
+from analysis.engine.extract.walk import Walk
 from analysis.engine.facts import FileFacts
 
 
 def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
     """Facts of a source in one of the parsed languages."""
-    file, walk, streams = _walked(source, language, lines)
+    gates = gates_of(language, source)
+    file, walk, streams = _walked(source, language, lines, gates.node_types)
     dialect = file.dialect
-    candidates = read_calls(streams[CALLS], file, looks_at_calls(language), walk.awaited)
+    candidates = read_calls(streams[CALLS], file, looks_at_calls(language).at, walk.awaited)
     comments = [(node.start_byte, node.end_byte) for node in streams[COMMENTS]]
     for start, end in comments:
         lines.blank_out(source, start, end)
     functions = function_facts(file)
-    marks = marks_of(chain(candidates, watched(streams, file)), file)
+    marks = marks_of(chain(candidates, watched(streams, gates, file)), file)
     orm.join_variables(file)
     reasoned, unreasoned = suppressions(source, lines, comments)
     return FileFacts(
@@ -53,11 +54,11 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
 
 def parse(source: bytes, language: str) -> SourceFile:
     """The file as rules see it, without asking them."""
-    return _walked(source, language, Lines(source))[0]
+    return _walked(source, language, Lines(source), frozenset())[0]
 
 
-def _walked(source: bytes, language: str, lines: Lines) -> tuple[SourceFile, Walk, Streams]:
+def _walked(source: bytes, language: str, lines: Lines, node_types: frozenset[str]) -> tuple[SourceFile, Walk, Streams]:
     dialect = dialect_of(language)
     file = SourceFile(language, source, dialect.parser.parse(source), lines, dialect)
     walk = Walk(file)
-    return file, walk, walk.run()
+    return file, walk, walk.run(dialect.query(node_types))

@@ -19,7 +19,8 @@ _NAMES = re.compile(r"[^\W\d]\w*")
 _BATCHED = re.compile(r"chunk|batch|page|paginat|fetchmany|partition|windowed|islice|range\([^,()]+,[^,]+,")
 _RANGE = re.compile(r"range\((\d+)(?:,\s*(\d+))?\)$")
 _SLICE = re.compile(r"\[:(\d+)\]$")
-_FIELD = re.compile(rb"\bself\.(\w+)(?:\s*:[^=\n]+)?\s*=[^=]")
+_FROM = re.compile(rb"from\s+(\.*[\w.]*)\s+import\s*\(?([\w\s,]+)\)?")
+_FIELD = re.compile(rb"self(?<!\wself)\.(\w+)(?:\s*:[^=\n]+)?\s*=[^=]")
 _MAIN = re.compile(rb"^if __name__ ==", re.MULTILINE)
 
 
@@ -190,24 +191,20 @@ class Python(Dialect):
             for each in node.children_by_field_name("name"):
                 yield _imported_module(each, node, line, file)
             return
-        module = node.child_by_field_name("module_name")
-        target = file.text(module).replace(" ", "") if module is not None else "__future__"
+        target, names = _plain_import(node, file) or _odd_import(node, file)
         level = len(target) - len(target.lstrip("."))
-        names = [_name_and_alias(each, file) for each in node.children_by_field_name("name")]
-        if any(each.type == "wildcard_import" for each in node.named_children):
-            names = [("*", "*")]
         prefix = target if target.endswith(".") else target + "."
         yield Imported(
             Import(
                 target=target[level:],
                 line=line,
-                names=tuple(name for name, _ in names),
+                names=tuple([name for name, _ in names]),
                 level=level,
-                aliases=tuple((local, name) for name, local in names if local != name),
+                aliases=tuple([(local, name) for name, local in names if local != name]),
             ),
             node.start_byte,
             node.end_byte,
-            tuple((local, prefix + name) for name, local in names if name != "*"),
+            tuple([(local, prefix + name) for name, local in names if name != "*"]),
         )
 
     def import_flags(self, scope: Scope, file: SourceFile) -> int:
@@ -292,6 +289,26 @@ def _imported_module(node: Node, statement: Node, line: int, file: SourceFile) -
         return Imported(fact, statement.start_byte, statement.end_byte, ((local, name),))
     head = name.partition(".")[0]
     return Imported(Import(target=name, line=line), statement.start_byte, statement.end_byte, ((head, head),))
+
+
+def _plain_import(node: Node, file: SourceFile) -> tuple[str, list[tuple[str, str]]] | None:
+    """What `from a import b, c as d` imports, read off its text: the module, and names with their local ones. None for
+    statements with comments, stars or letters beyond ASCII."""
+    found = _FROM.fullmatch(file.source, node.start_byte, node.end_byte)
+    if found is None:
+        return None
+    parts = [part.split(" as ") for part in " ".join(found[2].decode().split()).split(",")]
+    names = [(part[0].strip(), part[-1].strip()) for part in parts if part != [""] and part != [" "]]
+    return found[1].decode(), names
+
+
+def _odd_import(node: Node, file: SourceFile) -> tuple[str, list[tuple[str, str]]]:
+    """The same for any statement."""
+    module = node.child_by_field_name("module_name")
+    target = file.text(module).replace(" ", "") if module is not None else "__future__"
+    if any(each.type == "wildcard_import" for each in node.named_children):
+        return target, [("*", "*")]
+    return target, [_name_and_alias(each, file) for each in node.children_by_field_name("name")]
 
 
 def _name_and_alias(node: Node, file: SourceFile) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from analysis.engine.extract.text import Lines
 from analysis.engine.facts import Class, Entry, FunctionFlag, Mark, Query
 
 if TYPE_CHECKING:
-    from analysis.engine.extract.dialect import Dialect
+    from analysis.engine.extract.dialect import ClassHeader, Dialect
 
 LONGEST_ANCHOR = 80  # characters; longer ones are hashed
 
@@ -49,6 +49,7 @@ _DEFINITIONS = frozenset({"function", "closure"})
 _LITERAL = re.compile(
     rb"""[rRbBfFuU]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|`[^`]*`""", re.DOTALL
 )
+_DIGITS, _BLANKS = b"0123456789", b" \t\n\r\x0b\x0c"
 _NUMBER = re.compile(rb"(?<![\w.])\d[\w.]*")
 
 
@@ -65,6 +66,8 @@ class SourceFile:
         self.lines = lines
         self.dialect = dialect
         self.bindings: dict[str, str] = {}  # local name to full name, from the imports
+        self.callees: dict[int, str] = {}  # of the calls that somebody looks at, by the id of the node
+        self.headers: dict[int, ClassHeader] = {}  # of the classes, by the id of the node
         self.scopes: list[Scope] = []
         self.functions: list[FunctionDraft] = []
         self.loops: list[LoopDraft] = []
@@ -99,6 +102,8 @@ class SourceFile:
 
     def callee(self, call: Node) -> str:
         """Full name of what a call calls; arguments inside a chain are left out: `Order.objects.filter().first`."""
+        if (known := self.callees.get(call.id)) is not None:
+            return known
         start, end = self.dialect.callee(call)
         return self.resolve(plain_name(self.source[start:end]))
 
@@ -248,7 +253,9 @@ def normalised(text: bytes) -> str:
     """Source text as an identity: literals replaced, white space dropped, hashed when long."""
     if b'"' in text or b"'" in text or b"`" in text:
         text = _LITERAL.sub(b"''", text)
-    text = b"".join(_NUMBER.sub(b"0", text).split())
+    if len(text.translate(None, _DIGITS)) < len(text):
+        text = _NUMBER.sub(b"0", text)
+    text = text.translate(None, _BLANKS)
     if len(text) > LONGEST_ANCHOR:
         return blake2b(text, digest_size=12).hexdigest()
     return text.decode("utf-8", "replace")

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from itertools import accumulate
+from operator import add
 
 LARGEST_BYTES = 1_000_000
 LONGEST_LINE = 2_000
@@ -62,10 +63,11 @@ class Lines:
         rows = source.split(b"\n")
         if (rows[-1] == b"" and len(rows) > 1) or source == b"":
             rows.pop()
-        self.starts = list(accumulate(map((1).__add__, map(len, rows)), initial=0))[:-1]
-        self.has_code = list(map(bool, map(bytes.strip, rows)))
+        lengths = list(map(len, rows))
         self.count = len(rows)
-        self.longest = max(map(len, rows), default=0)
+        self.longest = max(lengths, default=0)
+        self.starts = list(map(add, accumulate(lengths, initial=0), range(self.count)))
+        self.has_code = list(map(bool, map(bytes.strip, rows)))
         self.comments = 0
         self._sums: list[int] | None = None
 

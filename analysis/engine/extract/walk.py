@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from msgspec import structs
-from tree_sitter import Node, QueryCursor
+from tree_sitter import Node, Query, QueryCursor
 
-from analysis.engine.extract.dialect import BOOLEANS, IMPORTS, STRUCTURE, WATCHED, Dialect, Imported
+from analysis.engine.extract.dialect import BOOLEANS, IMPORTS, STRUCTURE, WATCHED, Dialect, Imported, Streams
 from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Class, FunctionFlag, Import, ImportFlag
@@ -23,9 +23,6 @@ _ADJACENT = re.compile(
     rb"(?:\s|#[^\n]*\n|//[^\n]*\n|export\b|default\b|abstract\b|public\b|private\b|protected\b|static\b)*"
 )
 _SPACE = re.compile(rb"\s*")
-
-
-Streams = list[list[Node]]  # nodes in the order of the document, one list per pattern of the query
 
 
 class Walk:
@@ -41,12 +38,12 @@ class Walk:
         self._decorators: list[Node] = []
         self._else_if = -1  # where an `if` must start to be an `else if`
 
-    def run(self) -> Streams:
-        """Walk, and return the streams of nodes."""
+    def run(self, query: Query) -> Streams:
+        """Walk, and return the streams of nodes that the query brings."""
         root = self.file.tree.root_node
         streams: Streams = [[] for _ in range(WATCHED + 1)]
         append = [stream.append for stream in streams]
-        for index, captured in QueryCursor(self.dialect.query).matches(root):
+        for index, captured in QueryCursor(query).matches(root):
             append[index](captured["n"][0])
 
         for node in streams[IMPORTS]:
@@ -134,6 +131,7 @@ class Walk:
         self._mend(inner, scope)
         inner.prefix, inner.owner, inner.loop = name + ".", name, None
         self._document(node)
+        self.file.headers[node.id] = header
         lines = self.file.lines
         fact = Class(
             name=name,

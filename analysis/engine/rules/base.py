@@ -99,16 +99,18 @@ ALL = (*PYTHON, *SCRIPT, *JAVA, *GO)
 class Watch:
     """Call `look(node, file)` for each node of the kind `on` in files of these languages.
 
-    `names` belongs to the kind `call` and is required there: last segments of the resolved callee, so `get` for
-    `requests.get(...)`.
+    `names` and `endings` belong to the kind `call`, which requires one of them: last segments of the resolved callee,
+    so `get` for `requests.get(...)`, and how they end.
 
     The other kinds can be gated, so that a look costs nothing where it has nothing to see: `needs` are texts of which
-    one stands in every file with a mark, `starts` matches the source where a marked node begins.
+    one stands in every file with a mark (for comments: in a comment), `starts` matches the source where a marked node
+    begins. Nodes that no look can see something in are not even brought by the query, so `needs` spare the most.
     """
 
     on: str
     look: Look
     languages: tuple[str, ...]
     names: frozenset[str] = frozenset()
+    endings: tuple[str, ...] = ()
     needs: tuple[bytes, ...] = ()
     starts: re.Pattern[bytes] | None = None

@@ -61,6 +61,8 @@ _GO_CODE = re.compile(
     r"\s*(.*\{|[})]+,?|[\w.,\[\] ]+ :?= \S.*|[\w.]+\(.*\)|return\b( \S+(, \S+)*)?|(if|for|switch|func"
     r"|defer|go|var)\b .*\{?)$"
 )
+_CODE = {"python": _PYTHON_CODE, "go": _GO_CODE}
+_STAR = re.compile(r"^\s*\* ?")
 _DIRECTIVE = re.compile(
     r"\s*(type:|noqa|pragma|pylint|region|endregion|eslint|prettier|ts-|@ts-|!|-\*-|nolint|go:"
     r"|\+build|fmt:|isort|mypy|ruff|copyright|license"
@@ -96,21 +98,24 @@ def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
             return
         lines = _line_block(source, line_start, sign)
     elif source.startswith(b"/*", start) and not source.startswith(b"/**", start):
-        text = source[start + 2 : comment.end_byte - 2].decode("utf-8", "replace")
-        lines = [re.sub(r"^\s*\* ?", "", line).rstrip() for line in text.split("\n")]
+        rows = source[start + 2 : comment.end_byte - 2].decode("utf-8", "replace").split("\n")
+        first = next(filter(None, map(_without_star, rows)), "")
+        if not _looks_like_code(first, file):
+            return
+        lines = list(map(_without_star, rows))
     else:
         return
     if _ANNOUNCED.search(source, max(0, line_start - 200), line_start):
         return
     written = [line for line in lines if line.strip()]
     if written and _is_code(written, lines, file):
-        first = short(written[0].strip())
+        shown = short(written[0].strip())
         yield file.mark(
             RULE.id,
             comment,
-            f"{len(written)} lines of code are commented out (`{first}`)"
+            f"{len(written)} lines of code are commented out (`{shown}`)"
             if len(written) > 1
-            else f"`{first}` is commented out",
+            else f"`{shown}` is commented out",
             severity="warning" if len(written) >= LONG_BLOCK else "",
         )
 
@@ -143,15 +148,24 @@ def _line_block(source: bytes, start: int, sign: bytes) -> list[str]:
 
 def _is_code(written: list[str], lines: list[str], file: SourceFile) -> bool:
     """Cheap questions first: how lines look, whether they read like prose; at last the parser's opinion."""
-    pattern = {"python": _PYTHON_CODE, "go": _GO_CODE}.get(file.language, _BRACED_CODE)
-    if _DIRECTIVE.match(written[0]) or pattern.match(written[0].rstrip()) is None:
+    if not _looks_like_code(written[0], file):
         return False
+    pattern = _CODE.get(file.language, _BRACED_CODE)
     alike = sum(1 for line in written if pattern.match(line))
     if alike < CODE_SHARE * len(written) or any(map(_is_prose, written)):
         return False
     if len(written) == 1 and not _is_unmistakable(written[0].strip(), file.language):
         return False
     return _parses("\n".join(lines), file)
+
+
+def _looks_like_code(line: str, file: SourceFile) -> bool:
+    pattern = _CODE.get(file.language, _BRACED_CODE)
+    return not _DIRECTIVE.match(line) and pattern.match(line.rstrip()) is not None
+
+
+def _without_star(line: str) -> str:
+    return _STAR.sub("", line).rstrip()
 
 
 def _is_prose(line: str) -> bool:

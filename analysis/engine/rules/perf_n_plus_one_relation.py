@@ -62,6 +62,7 @@ def emails():
 
 MOST_READS = 40  # attributes of one loop that are noted
 _KEYS = re.compile(r"^(?:pk|id|objects|_meta|\w+_id|__\w+)$")
+_READ = re.compile(r"(?<![\w.\"'])(\w+)\.([a-z_]\w*)(?:\.(\w+)\(|(?![\w(]|\s*=[^=]))")
 _MANAGED = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+\.\w+)\.(?:all\(\)|filter\([^()]*\))$")
 _QUERYSET = re.compile(r"QuerySet\[[\"']?([\w.]+)")
 _ORMS = (b"django", b".objects", b".all()", b"sqlalchemy")
@@ -106,12 +107,11 @@ def _reads(loop: LoopDraft, file: SourceFile) -> list[str]:
     whole = file.source[function.start_byte : function.end_byte]
     if b"prefetch_related_objects(" in whole:
         return []
-    names = "|".join(re.escape(name) for name in loop.variables)
     first = file.line(node)
     found: dict[str, str] = {}
-    for match in re.finditer(rf"(?<![\w.\"'])(?:{names})\.([a-z_]\w*)(?:\.(\w+)\(|(?![\w(]|\s*=[^=]))", text):
-        name, step = match[1], match[2] or ""
-        if _KEYS.match(name) or name in found or len(found) >= MOST_READS:
+    for match in _READ.finditer(text):
+        name, step = match[2], match[3] or ""
+        if match[1] not in loop.variables or _KEYS.match(name) or name in found or len(found) >= MOST_READS:
             continue
         found[name] = f"{name}:{first + text.count(chr(10), 0, match.start())}:{step}"
     return list(found.values())

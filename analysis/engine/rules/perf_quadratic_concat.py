@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, is_short_list, short
+from analysis.engine.rules.reading import assigned_values, followed, is_short_list, short
 
 RULE = Rule(
     id="perf-quadratic-concat",
@@ -62,6 +62,7 @@ _LIST_GROWS = re.compile(rb"([\w$]++)\s*+=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\
 _TEXT = re.compile(r"""^([rbfuRBFU]{0,2}["'`]|String\.valueOf|string\(|str\()""")
 _BYTES = re.compile(r"""^(b["']|bytes\()""")
 _LEAVES = re.compile(rb"\s*;?\s*(return|break)\b")
+_BEGINS = re.compile(r"(\s*:\s*\w+)?\s*:?=(?!=)")
 _GO_TEXT = re.compile(r"\bvar\s+%s\s+string\b")
 
 
@@ -151,7 +152,7 @@ def _is_outside(name: str, statement: Node, file: SourceFile) -> bool:
     if loop is None:
         return False
     body = file.source[file.loops[loop].node.start_byte : statement.start_byte].decode("utf-8", "replace")
-    return re.search(rf"(?<![\w.]){re.escape(name)}(\s*:\s*\w+)?\s*:?=(?!=)", body) is None
+    return next(followed(name, body, _BEGINS, "_."), None) is None
 
 
 WATCHES = (

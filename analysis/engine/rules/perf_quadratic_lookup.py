@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_text, is_short_list, text_after, text_before
+from analysis.engine.rules.reading import followed, function_text, is_short_list, text_after, text_before
 
 RULE = Rule(
     id="perf-quadratic-lookup",
@@ -51,12 +51,16 @@ def fresh(rows):
     ),
 )
 
-_PYTHON_LIST = r"\b{0}\s*(:\s*(list|List)\b[^=\n]*)?=\s*(\[|list\(|sorted\()|\b{0}\s*:\s*(list|List)\["
-_SCRIPT_ARRAY = (
-    r"\b{0}\s*(:\s*[\w<>\[\]]+\[\]|:\s*Array<)"
-    r"|\b{0}\s*=\s*(\[|await Promise\.all|Array\.from|Object\.(keys|values)|[\w.]+\.(map|filter)\()"
+# What makes a name one of a list: the text behind it, in Java the text around it.
+_PYTHON_LIST = re.compile(r"\s*(:\s*(list|List)\b[^=\n]*)?=\s*(\[|list\(|sorted\()|\s*:\s*(list|List)\[")
+_SCRIPT_ARRAY = re.compile(
+    r"\s*(:\s*[\w<>\[\]]+\[\]|:\s*Array<)"
+    r"|\s*=\s*(\[|await Promise\.all|Array\.from|Object\.(keys|values)|[\w.]+\.(map|filter)\()"
 )
 _JAVA_LIST = r"\b(Array|Linked)?List<[^=;()]*>\s+{0}\b"
+_GROWS = re.compile(r"\.(append|push|add|extend|insert)\(")
+_BEGINS = re.compile(r"(\s*:[^=\n]+)?\s*:?=(?!=)")
+_SHRINKS = re.compile(r"\.(remove|pop|shift|splice|clear|insert|unshift)\b")
 _ENDS = re.compile(r"^[^\n]*\n?\s*(?:\{?\s*)?(return|break|throw|raise)\b")
 _METHODS = frozenset({"includes", "indexOf", "contains"})
 
@@ -90,15 +94,15 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield _mark(call, name, file)
 
 
-def _by_method(call: Node, list_pattern: str, file: SourceFile) -> Iterator[Mark]:
+def _by_method(call: Node, list_pattern: re.Pattern[str] | str, file: SourceFile) -> Iterator[Mark]:
     receiver, _, method = file.callee(call).rpartition(".")
     if method in _METHODS and re.fullmatch(r"[\w$]+", receiver) and file.in_loop(call):
         yield from _searched(call, receiver, list_pattern, file)
 
 
-def _searched(node: Node, name: str, list_pattern: str, file: SourceFile) -> Iterator[Mark]:
+def _searched(node: Node, name: str, list_pattern: re.Pattern[str] | str, file: SourceFile) -> Iterator[Mark]:
     """A mark when the name is known to be a list from outside the loop that the loop does not change."""
-    if not re.search(list_pattern.format(re.escape(name)), function_text(node, file)):
+    if not _is_list(name, list_pattern, function_text(node, file)):
         return
     if is_short_list(name, node, file, most=10) and not _grows(name, node, file):
         return
@@ -106,9 +110,15 @@ def _searched(node: Node, name: str, list_pattern: str, file: SourceFile) -> Ite
         yield _mark(node, name, file)
 
 
+def _is_list(name: str, list_pattern: re.Pattern[str] | str, text: str) -> bool:
+    if isinstance(list_pattern, str):
+        return re.search(list_pattern.format(re.escape(name)), text) is not None
+    return next(followed(name, text, list_pattern, "_"), None) is not None
+
+
 def _grows(name: str, node: Node, file: SourceFile) -> bool:
     """Whether the list is filled in the function: a short literal is only its beginning then."""
-    return re.search(rf"\b{re.escape(name)}\.(append|push|add|extend|insert)\(", function_text(node, file)) is not None
+    return next(followed(name, function_text(node, file), _GROWS, "_"), None) is not None
 
 
 def _is_outside(name: str, node: Node, file: SourceFile) -> bool:
@@ -119,11 +129,8 @@ def _is_outside(name: str, node: Node, file: SourceFile) -> bool:
     loop = file.loops[index]
     if name in loop.variables or 0 < loop.bound <= 10:
         return False
-    word = re.escape(name)
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
-    if re.search(
-        rf"(?<![\w.]){word}(\s*:[^=\n]+)?\s*:?=(?!=)|\b{word}\.(remove|pop|shift|splice|clear|insert|unshift)\b", body
-    ):
+    if next(followed(name, body, _BEGINS, "_."), None) or next(followed(name, body, _SHRINKS, "_"), None):
         return False
     return loop.parent is None or name not in loop.parent.variables or name in text_before(node, file)
 

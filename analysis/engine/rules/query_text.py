@@ -58,10 +58,8 @@ _WHOLE = re.compile(
     r"|\.query\(\s*\w+\s*\)\.(?:update|delete)\("
 )
 _COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
-_STAND_IN = re.compile(
-    r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s*$|\?\?"
-    r"|\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\n[^\n]*\Z"
-)
+_STAND_IN = re.compile(r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s+$")
+_MISSING = re.compile(r"\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\Z")
 _ATTEMPT = re.compile(r"\b(retr(y|ies)|attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
 _TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
 _HEAD = re.compile(
@@ -111,7 +109,7 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
             yield "own", "1"
         if query.limit == 0 and _UNREAD_LIMIT.search(text):
             yield "limited", "1"
-    if _STAND_IN.search("\n".join(lines[max(0, query.line - 3) : query.line])):
+    if _stands_in(lines, query.line):
         yield "optional", "1"
     loop = file.loops[query.loop] if query.loop >= 0 else None
     if loop is not None:
@@ -128,6 +126,15 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         uses = _uses(query, lines, file)
         if uses:
             yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
+
+
+def _stands_in(lines: list[str], line: int) -> bool:
+    """Whether the query is only what follows `or`, `else`, `??`, or an `if` for a value that is missing."""
+    before = lines[max(0, line - 3) : line]
+    text = "\n".join(before)
+    if "??" in text or (("or" in text or "else" in text) and _STAND_IN.search(text)):
+        return True
+    return len(before) > 1 and "if" in before[-2] and _MISSING.search(before[-2]) is not None
 
 
 def chain_text(lines: list[str], line: int) -> str:

@@ -6,6 +6,7 @@ Reading text costs less than asking the tree: rules call these for candidates on
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import AnyStr
 
 from tree_sitter import Node
 
@@ -17,6 +18,7 @@ DEFINITIONS = frozenset(
     generator_function generator_function_declaration method_definition class_declaration method_declaration
     constructor_declaration lambda_expression func_literal""".split()
 )
+_ASSIGNED = re.compile(rb"(?:\s*:\s*[^=\n:]{1,60})?\s*[+:]?=(?![=>])\s*(?:await\s+)?")
 COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
@@ -82,15 +84,23 @@ def assigned_values(name: str, node: Node, file: SourceFile) -> list[Node]:
     """The expressions that the innermost function assigns to a name before the node, augmented assignments too."""
     function = file.enclosing_function(node)
     start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
-    pattern = _assignment(name)
-    return [_expression_at(match.end(), file) for match in pattern.finditer(file.source, start, node.start_byte)]
+    found = followed(name.encode(), file.source, _ASSIGNED, b"_.$", start, node.start_byte)
+    return [_expression_at(match.end(), file) for match in found]
 
 
-@lru_cache(maxsize=2_000)
-def _assignment(name: str) -> re.Pattern[bytes]:
-    return re.compile(
-        rb"(?<![\w.$])" + re.escape(name).encode() + rb"(?:\s*:\s*[^=\n:]{1,60})?\s*[+:]?=(?![=>])\s*(?:await\s+)?"
-    )
+def followed(
+    name: AnyStr, text: AnyStr, behind: re.Pattern[AnyStr], no_start: AnyStr, start: int = 0, end: int | None = None
+) -> Iterator[re.Match[AnyStr]]:
+    """What follows a name, where it stands whole and the pattern matches right behind it. Letters, digits and
+    `no_start` are what it may not follow. Found by the text: a pattern for each name would have to be compiled."""
+    last = len(text) if end is None else end
+    position = text.find(name, start, last)
+    while position >= 0:
+        before = text[position - 1 : position] if position else text[:0]
+        match = behind.match(text, position + len(name), last)
+        if match is not None and not (before.isalnum() or (before and before in no_start)):
+            yield match
+        position = text.find(name, max(position + 1, match.end() if match is not None else 0), last)
 
 
 def _expression_at(start: int, file: SourceFile) -> Node:

@@ -70,6 +70,7 @@ _TO_NOWHERE = re.compile(r"\b(io|ioutil)\.Discard\b|\bos\.Std(out|err)\b")
 _CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\w+)\(")
 _LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_FAILING, *_METHODS))
 _REASONED = re.compile(rb"[^\n]*(//|/\*)\s*\w")
+_DROPS_OR_BINDS = re.compile(rb"_ =|(?:[\w.]+,\s*)*err\s*:?=")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*:?=\s*")
 _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*=(?!=)\s*([^\n]*)")
 
@@ -139,9 +140,9 @@ def _has_reason(statement: Node, file: SourceFile) -> bool:
 
 
 WATCHES = (
-    Watch("expression_statement", look_at_statement, GO),
+    Watch("expression_statement", look_at_statement, GO, starts=_CALL),
     Watch("go", look_at_statement, GO),
     Watch("defer", look_at_statement, GO),
-    Watch("assignment_statement", look_at_assignment, GO),
-    Watch("short_var_declaration", look_at_assignment, GO),
+    Watch("assignment_statement", look_at_assignment, GO, starts=_DROPS_OR_BINDS),
+    Watch("short_var_declaration", look_at_assignment, GO, starts=_DROPS_OR_BINDS),
 )

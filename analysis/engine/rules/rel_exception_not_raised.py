@@ -44,19 +44,21 @@ def pay(amount):
     ),
 )
 
-_CREATED = re.compile(rb"(?:new\s+)?[\w$.]*(?:Error|Exception)\(")
+_RAISED = re.compile(rb"\b(?:raise|throw|return)\s+\Z")
 _NOT_IMPLEMENTED = re.compile(rb"raise\s+NotImplemented\b(?!Error)")
-_BRACKET = re.compile(rb"assert\s*\(")
-_CREATIONS = frozenset({"call", "call_expression", "new_expression", "object_creation_expression"})
+_BRACKET = re.compile(rb"assert ?\(")
 
 
-def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    created = statement.named_children[0]
-    callee = file.callee(created) if created.type in _CREATIONS else ""
-    is_exception = callee.endswith(("Error", "Exception")) and callee.rpartition(".")[2][:1].isupper()
-    if is_exception and not _is_something_else(callee, file):
-        name = callee.rpartition(".")[2]
-        yield file.mark(RULE.id, created, f"`{name}` is created and dropped; nothing is raised here")
+def look_at_creation(call: Node, file: SourceFile) -> Iterator[Mark]:
+    callee, start = file.callee(call), call.start_byte
+    name = callee.rpartition(".")[2]
+    if not name[:1].isupper() or _RAISED.search(file.source, max(0, start - 20), start):
+        return
+    statement = call.parent
+    if statement is None or statement.type != "expression_statement" or statement.start_byte != start:
+        return
+    if not _is_something_else(callee, file):
+        yield file.mark(RULE.id, call, f"`{name}` is created and dropped; nothing is raised here")
 
 
 def look_at_raise(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -93,13 +95,7 @@ def _declared(node: Node, file: SourceFile) -> tuple[str, bool]:
 
 
 WATCHES = (
-    Watch(
-        "expression_statement",
-        look_at_statement,
-        (*PYTHON, *SCRIPT, *JAVA),
-        needs=(b"Error(", b"Exception("),
-        starts=_CREATED,
-    ),
+    Watch("call", look_at_creation, (*PYTHON, *SCRIPT, *JAVA), endings=("Error", "Exception")),
     Watch("throw", look_at_raise, PYTHON),
-    Watch("assert_statement", look_at_assert, PYTHON, starts=_BRACKET),
+    Watch("assert_statement", look_at_assert, PYTHON, needs=(b"assert (", b"assert("), starts=_BRACKET),
 )

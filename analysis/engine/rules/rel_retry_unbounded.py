@@ -110,6 +110,6 @@ def look_at_options(pair: Node, file: SourceFile) -> Iterator[Mark]:
 
 WATCHES = (
     Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA)),
-    Watch("decorator", look_at_tenacity, PYTHON),
+    Watch("decorator", look_at_tenacity, PYTHON, needs=(b"tenacity",)),
     Watch("pair", look_at_options, SCRIPT, needs=(b"Infinity",)),
 )

@@ -149,6 +149,6 @@ WATCHES = (
     Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"Pool", "Client"})),
     Watch("call", look_at_go_call, GO, names=frozenset({"ListenAndServe", "ListenAndServeTLS", "Serve"})),
-    Watch("literal", look_at_go_literal, GO),
+    Watch("literal", look_at_go_literal, GO, needs=(b"http.Server{",)),
     Watch("call", look_at_java, JAVA, names=frozenset({"get", "await"})),
 )

@@ -149,6 +149,6 @@ def _is_own(callee: str, file: SourceFile) -> bool:
 
 WATCHES = (
     Watch("expression_statement", look_at_script_statement, SCRIPT, starts=_CANDIDATE),
-    Watch("expression_statement", look_at_python_statement, PYTHON, needs=(b"async",), starts=_PYTHON_CALL),
+    Watch("expression_statement", look_at_python_statement, PYTHON, needs=(b"async def",), starts=_PYTHON_CALL),
     Watch("call", look_at_task, PYTHON, names=frozenset({"create_task", "ensure_future"})),
 )

@@ -171,5 +171,5 @@ WATCHES = (
     Watch("call", look_at_script, SCRIPT, names=_VERBS | {"fetch", "node-fetch", "axios"}),
     Watch("call", look_at_java, JAVA, names=frozenset({"newHttpClient", "openStream", "RestTemplate"})),
     Watch("call", look_at_go_call, GO, names=frozenset({"Get", "Post", "PostForm", "Head", "Do"})),
-    Watch("literal", look_at_go_literal, GO),
+    Watch("literal", look_at_go_literal, GO, needs=(b"net/http",)),
 )

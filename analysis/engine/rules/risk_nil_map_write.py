@@ -54,6 +54,7 @@ func count(words []string) map[string]int {
     ),
 )
 
+_MAP = re.compile(rb"\w+\s+map\[")
 _DECLARED = re.compile(rb"(\w+)\s+map\[[^=]*$")
 
 
@@ -80,4 +81,4 @@ def look(declared: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
-WATCHES = (Watch("var_spec", look, GO),)
+WATCHES = (Watch("var_spec", look, GO, starts=_MAP),)

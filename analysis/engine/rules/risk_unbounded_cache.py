@@ -53,9 +53,11 @@ def rate(region):
 )
 
 _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.IGNORECASE)
-_PYTHON_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{\s*\}|dict\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$")
-_PYTHON_EMPTY = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\{\s*\}|dict\(|defaultdict\(|OrderedDict\()")
-_SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new Map(?:<[^\n]*>)?\(\)|\{\s*\})")
+_PYTHON_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|dict\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$")
+_PYTHON_EMPTY = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|dict\(|defaultdict\(|OrderedDict\()")
+_SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new Map(?:<[^\n]*>)?\(\)|\{ ?\})")
+_PYTHON_MAPS = (b"{}", b"{ }", b"dict(", b"Dict(")
+_SCRIPT_MAPS = (b"new Map", b"{}", b"{ }")
 _NEW_LINE = ord("\n")
 _KEEPS_SELF = frozenset({"functools.lru_cache", "functools.cache"})
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
@@ -129,6 +131,6 @@ def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
 
 WATCHES = (
     Watch("decorator", look_at_decorator, PYTHON),
-    Watch("assignment", look_at_python, PYTHON, starts=_PYTHON_EMPTY),
-    Watch("variable_declarator", look_at_script, SCRIPT, starts=_SCRIPT_CACHE),
+    Watch("assignment", look_at_python, PYTHON, needs=_PYTHON_MAPS, starts=_PYTHON_EMPTY),
+    Watch("variable_declarator", look_at_script, SCRIPT, needs=_SCRIPT_MAPS, starts=_SCRIPT_CACHE),
 )

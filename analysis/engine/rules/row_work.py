@@ -1,9 +1,11 @@
 """Work on loaded rows that the database could have done: filters, sums and orders over their own columns."""
 
 import re
+from collections.abc import Iterator
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Query
+from analysis.engine.rules.reading import followed
 
 LONGEST_WORK = 2_000  # characters behind a query in which its only use must lie
 
@@ -14,6 +16,7 @@ _ORDER = re.compile(rf"\b(?:sorted|min|max)\(\s*{_SOURCE}\s*,\s*key\s*=\s*lambda
 _SCRIPT_FILTER = re.compile(
     rf"{_SOURCE}\)?\s*\.(filter|find|some|every)\(\s*\(?(\w+)\)?\s*=>\s*([^\n{{}}]+?)\)\s*[;,.)\]?]"
 )
+_READ = re.compile(r"\b(?!\s*=[^=])")
 _PLAIN = re.compile(r"[\w.\s=!<>&|'\"-]*|(?:\band\b|\bor\b|\bnot\b|\bis\b)")
 
 
@@ -47,10 +50,18 @@ def _marked(query: Query, lines: list[str], file: SourceFile) -> str:
     node = file.functions[query.function].node
     last = file.lines.of(max(node.start_byte, node.end_byte - 1))
     after = "\n".join(lines[query.line : last])
-    name = re.compile(rf"(?<![\w.$\"'])(?:list\()?{re.escape(query.variable)}\b(?!\s*=[^=])")
-    if len(name.findall(after)) != 1:
+    uses = list(_uses(query.variable, after))
+    if len(uses) != 1:
         return ""
-    return name.sub(_SOURCE, after)[: after.find(query.variable) + LONGEST_WORK]
+    start, end = uses[0]
+    return (after[:start] + _SOURCE + after[end:])[: after.find(query.variable) + LONGEST_WORK]
+
+
+def _uses(name: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where the variable is read, with a `list(` around it."""
+    for match in followed(name, text, _READ, "_.$\"'"):
+        start, end = match.start() - len(name), match.start()
+        yield (start - len("list(") if text.endswith("list(", 0, start) else start), end
 
 
 def _condition(row: str, text: str) -> str:

@@ -132,11 +132,13 @@ def _uses_django(file: SourceFile) -> bool:
 
 def _may_be_queryset(call: Node, file: SourceFile) -> bool:
     """A manager in the chain, or a query before that a variable may hold."""
-    start, end = file.dialect.callee(call)
-    callee = file.source[start:end]
-    if b"objects." in callee or b"_manager." in callee:
+    name = file.callee(call)
+    if "()" in name:  # managers may stand in the arguments of a chain too
+        start, end = file.dialect.callee(call)
+        name = file.source[start:end].decode("utf-8", "replace")
+    if "objects." in name or "_manager." in name:
         return True
-    return bool(file.query_variables) and callee.partition(b".")[0].decode("utf-8", "replace") in file.query_variables
+    return bool(file.query_variables) and name.partition(".")[0] in file.query_variables
 
 
 def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile) -> None:
@@ -299,7 +301,7 @@ def models(file: SourceFile) -> Iterator[Model]:
 
 
 def _model(node: Node, name: str, file: SourceFile) -> Model | None:
-    header = file.dialect.class_(node, file.scope_of(node), file)
+    header = file.headers[node.id]
     if any(_NOT_BASES.search(base) for base in header.bases):
         return None
     columns: list[Column] = []

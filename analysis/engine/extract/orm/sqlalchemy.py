@@ -162,7 +162,7 @@ def _model(node: Node, name: str, file: SourceFile) -> Model | None:
             relations.append(_relation(field, statement, value, file))
     if not table and not columns:
         return None
-    bases = file.dialect.class_(node, file.scope_of(node), file).bases
+    bases = file.headers[node.id].bases
     return Model(
         orm="sqlalchemy",
         name=name,
