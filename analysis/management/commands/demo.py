@@ -130,8 +130,9 @@ def _summary(run: Run, password: str, seconds: float) -> str:
 production risk {repository.production_risk} ({run.files_analyzed} files, {run.files_from_cache} from the cache, \
 {(run.duration_ms or 0) / 1000:.1f} s; {seconds:.1f} s since the start).
 
-  Look at it     {settings.APP_URL}/v1/docs
+  Look at it     {settings.APP_URL}/repos/{repository.pk}
   Sign in as     {DEMO_EMAIL} with the password {password}
+  The API        {settings.BASE_URL}/docs
   Results        {settings.BASE_URL}/api/repos/{repository.pk}/overview
   Badge          {settings.BASE_URL}/badge/{repository.full_name}
   From a shell   TOKEN=$(curl -s {settings.BASE_URL}/auth/login -H 'Content-Type: application/json' \\

@@ -30,5 +30,5 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         call_command("collectstatic", verbosity=0, interactive=False)
         forget_measurements()
-        self.stdout.write(f"Serving the API at {settings.BASE_URL} and its description at {settings.BASE_URL}/docs")
+        self.stdout.write(f"Serving the dashboard at {settings.APP_URL} and the API at {settings.BASE_URL}")
         sys.exit(run_all([command() for command in COMMANDS.values()]))

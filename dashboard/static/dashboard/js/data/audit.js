@@ -14,6 +14,7 @@ const SAID = {
   "member.role_changed": ({ subject, details }) => `made ${subject} ${details.to === "admin" ? "an admin" : "a member"}`,
   "repository.connected": ({ subject }) => `connected ${subject}`,
   "repository.disconnected": ({ subject }) => `disconnected ${subject}`,
+  "repository.scanned_by_staff": ({ subject }) => `had ${subject} scanned, as staff`,
   "policy.changed": ({ subject }) => `changed the policy of ${subject}`,
   "policy.pack_applied": ({ subject, details }) => `applied ${details.pack ?? "a rule pack"} to ${subject}`,
   "subscription.cancelled": ({ subject }) => `cancelled the plan ${words(subject)}`,

@@ -48,7 +48,7 @@ function disconnectCard(repository) {
     await navigate("/");
   };
   const ask = () =>
-    confirmDialog({
+    void confirmDialog({
       title: `Disconnect ${repository.fullName}?`,
       text: "Its results, their history and the clone are deleted. The repository itself is not touched. This cannot be taken back.",
       label: "Disconnect and delete",

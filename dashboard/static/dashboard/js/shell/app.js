@@ -39,6 +39,7 @@ export function appFrame({ user, organizations: all }, page, organization, inner
   const skip = h("a", { class: "skip", href: "#content" }, "Skip to the content");
   const shell = h("div", { class: "shell" }, skip, topbar(), sidebar, content);
   shell.addEventListener("click", (event) => moveMenu(shell, event));
+  shell.addEventListener("keydown", ({ key }) => key === "Escape" && delete shell.dataset.menu);
   return shell;
 }
 

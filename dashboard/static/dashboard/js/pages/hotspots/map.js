@@ -7,7 +7,7 @@ import { navigate } from "../../core/router.js";
 import { filePage } from "./links.js";
 
 const HEATS = [[75, 5], [60, 4], [40, 3], [20, 2], [0, 1]];
-const LEGEND = [[1, "below 20"], [2, "20"], [3, "40"], [4, "60: hotspot"], [5, "75 and above"]];
+const LEGEND = [[1, "0–19"], [2, "20–39"], [3, "40–59"], [4, "60–74: hotspot"], [5, "75 and above"]];
 const DOMINANT = 0.6;
 
 /** The picture with its legend. */

@@ -85,7 +85,7 @@ function actions(violation, page) {
   return h(
     "div",
     { class: "row" },
-    mayExcept && button("Make an exception", { icon: "gate", onClick: () => askForException(violation, page) }),
+    mayExcept && button("Make an exception", { icon: "gate", onClick: () => void askForException(violation, page) }),
     page.params.violationId ? null : h("a", { class: "button", href: link, "data-kind": "quiet" }, icon("arrow", 16), "Own page"),
     h("span", { class: "small faint" }, "In the code: ", h("code", null, `debt: ignore[${violation.ruleId}] reason`)),
   );
