@@ -64,11 +64,9 @@ def _fetch(run: Run, pull_request: PullRequest) -> MirrorResult:
 
 def _head_refs(pull_request: PullRequest) -> list[str]:
     """Where the head may be found: the host's own ref of the pull request, and the branch unless it is a fork's."""
-    refs = [_host_ref(pull_request)]
-    is_own = pull_request.head_full_name.lower() == pull_request.repository.full_name.lower()
-    if is_own and is_branch_name(pull_request.head_ref):
-        refs.append(f"refs/heads/{pull_request.head_ref}")
-    return refs
+    is_fork = pull_request.head_full_name.lower() not in ("", pull_request.repository.full_name.lower())
+    branch = [] if is_fork or not is_branch_name(pull_request.head_ref) else [f"refs/heads/{pull_request.head_ref}"]
+    return [_host_ref(pull_request), *branch]
 
 
 def _host_ref(pull_request: PullRequest) -> str:
@@ -78,11 +76,13 @@ def _host_ref(pull_request: PullRequest) -> str:
 def _head(run: Run, pull_request: PullRequest, fetched: MirrorResult) -> str:
     """The run's commit, or the one that the host has in its place after a forced push. UnknownRevision without either.
 
-    The host may be a moment behind its own events: a head that was judged before is no news.
+    The host may be a moment behind its own events: a head that was judged before is no news. Where it does not say
+    whose the branch is, one of that name here proves nothing.
     """
     if has_commit(pull_request.repository.folder, run.commit_sha):
         return run.commit_sha
-    offered = (fetched.refs.get(ref) for ref in _head_refs(pull_request))
+    refs = _head_refs(pull_request) if pull_request.head_full_name else [_host_ref(pull_request)]
+    offered = (fetched.refs.get(ref) for ref in refs)
     news = next((sha for sha in offered if sha and sha != pull_request.judged_sha), None)
     if news is None:
         raise UnknownRevision(f"The commit {run.commit_sha[:12]} is not at the code host; push the branch again.")

@@ -312,6 +312,13 @@ class TestWhatIsAnalysed:
 
         assert judge_next().status == RunStatus.SUCCEEDED
 
+    def test_without_a_ref_of_the_host_the_branch_will_do(
+        self, pull_request: hosting.PullRequest, shop: GitRepository
+    ) -> None:
+        pull_request.tell("opened", head=shop.head, base={"ref": "main"})
+
+        assert judge_next().status == RunStatus.SUCCEEDED
+
     def test_after_a_forced_push_the_new_head_is_analysed(
         self, pull_request: hosting.PullRequest, shop: GitRepository
     ) -> None:
