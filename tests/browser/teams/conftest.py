@@ -63,7 +63,7 @@ class Visitor:
         """axe finds nothing serious on the present page, neither in the light nor in the dark theme."""
         for theme in ("light", "dark"):
             self.page.emulate_media(color_scheme=theme)
-            self.page.wait_for_timeout(200)  # colours fade
+            self.page.wait_for_function("document.getAnimations().length === 0")  # colours fade
             found = Axe().run(self.page).response["violations"]
             assert not [_told(each) for each in found if each["impact"] in GRAVE], f"{self.page.url}, {theme}"
         self.page.emulate_media(color_scheme="light")
@@ -105,7 +105,7 @@ def visitor(chromium: Browser, service: str) -> Iterator[Callable[..., Visitor]]
     visitors: list[Visitor] = []
 
     def open_browser(user: User | None = None, *, beside: str = "") -> Visitor:
-        page = chromium.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        page = chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce").new_page()
         page.set_default_timeout(WAIT_MS)
         one = Visitor(page, service)
         page.on("console", lambda message: _hear(one, message))

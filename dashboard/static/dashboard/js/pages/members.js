@@ -37,7 +37,7 @@ export function view({ members, usage, invitations }, page) {
   const mayChange = isAtLeast("admin", organization.role);
   const taken = members.length + (invitations?.length ?? 0);
   const isFull = usage.members.limit >= 0 && taken >= usage.members.limit;
-  const invite = button("Invite somebody", { kind: "primary", icon: "plus", onClick: () => askForAddress(page) });
+  const invite = button("Invite somebody", { kind: "primary", icon: "plus", onClick: () => void askForAddress(page) });
   return [
     pageHead({ title: "Members", text: room(members, usage), actions: mayChange && !isFull ? [invite] : [] }),
     mayChange && isFull && fullNote(organization),
@@ -108,7 +108,7 @@ function removeButton(member, page) {
     toast(`${member.name} has been removed`, "good");
   };
   const ask = () =>
-    confirmDialog({
+    void confirmDialog({
       title: `Remove ${member.name}?`,
       text: "Access ends at once, in every open session. What this person did stays in the audit log.",
       label: "Remove",
@@ -121,7 +121,7 @@ function invitationCard(invitations, page, invite) {
   const text = "A link holds for 7 days. Cancelling makes it useless at once.";
   if (invitations.length === 0) {
     const nobody = { icon: "people", title: "No pending invitations", text: "Whoever you invite gets a letter with a link." };
-    return card({ title: "Invitations" }, state({ ...nobody, level: "h3", actions: invite ? [button("Invite somebody", { icon: "plus", onClick: () => askForAddress(page) })] : [] }));
+    return card({ title: "Invitations" }, state({ ...nobody, level: "h3", actions: invite ? [button("Invite somebody", { icon: "plus", onClick: () => void askForAddress(page) })] : [] }));
   }
   return card(
     { title: "Pending invitations", text, flush: true },
@@ -162,7 +162,7 @@ function askForAddress(page) {
           field({ label: "Email address", name: "email", type: "email", autocomplete: "off", required: true, placeholder: "dana@example.org" }),
           select({ label: "Role", name: "role", options: ROLES, value: "member" }),
         ],
-        actions: [button("Send the invitation", { kind: "primary", type: "submit" }), button("Not now", { onClick: () => close() })],
+        actions: [button("Not now", { onClick: () => close() }), button("Send the invitation", { kind: "primary", type: "submit" })],
         onSubmit: async (values) => {
           await api.post(`/orgs/${page.params.organizationId}/invitations`, values);
           close();

@@ -66,7 +66,7 @@ function leaveCard(organization) {
     toast(`You have left ${organization.name}`, "good");
   };
   const ask = () =>
-    confirmDialog({
+    void confirmDialog({
       title: `Leave ${organization.name}?`,
       text: "You lose access to its repositories at once. Somebody has to invite you to come back.",
       label: "Leave",
@@ -77,11 +77,11 @@ function leaveCard(organization) {
 
 function ownerCard(organization, members, page) {
   const others = members.filter(({ userId }) => userId !== page.frame.user.id);
-  const transfer = button("Transfer", { kind: "danger", onClick: () => askForHeir(organization, others, page), disabled: others.length === 0 });
+  const transfer = button("Transfer", { kind: "danger", onClick: () => void askForHeir(organization, others, page), disabled: others.length === 0 });
   const why = others.length ? "You become an admin. Billing goes over too." : "There is nobody else here yet.";
   return dangerCard([
     ["Transfer ownership", why, transfer],
-    ["Delete this organization", "With all repositories, results and members. Its subscription ends at once.", button("Delete", { kind: "danger", onClick: () => askToDelete(organization) })],
+    ["Delete this organization", "With all repositories, results and members. Its subscription ends at once.", button("Delete", { kind: "danger", onClick: () => void askToDelete(organization) })],
   ]);
 }
 
@@ -98,7 +98,7 @@ function askForHeir(organization, others, page) {
     content: (close) =>
       form({
         fields: [select({ label: "New owner", name: "newOwnerId", options })],
-        actions: [button("Transfer", { kind: "danger", type: "submit" }), button("Cancel", { onClick: () => close() })],
+        actions: [button("Cancel", { onClick: () => close() }), button("Transfer", { kind: "danger", type: "submit" })],
         onSubmit: async ({ newOwnerId }) => {
           await api.post(`/orgs/${organization.id}/transfer-ownership`, { newOwnerId });
           close();
@@ -122,7 +122,7 @@ function askToDelete(organization) {
       });
       return form({
         fields: [name],
-        actions: [submit, button("Cancel", { onClick: () => close() })],
+        actions: [button("Cancel", { onClick: () => close() }), submit],
         onSubmit: async () => {
           await api.del(`/orgs/${organization.id}`);
           close();

@@ -21,7 +21,7 @@ export async function load({ params, signal }) {
 
 export function view({ pack, all }, page) {
   const changeable = all.filter(({ organizationId }) => mayChange(organizationId, page));
-  const apply = button("Apply to a repository", { kind: "primary", icon: "gate", onClick: () => askForRepository(pack, changeable) });
+  const apply = button("Apply to a repository", { kind: "primary", icon: "gate", onClick: () => void askForRepository(pack, changeable) });
   return [
     h("a", { class: "small", href: "/packs" }, "All rule packs"),
     pageHead({ title: pack.title, text: pack.description, actions: changeable.length ? [apply] : [] }),

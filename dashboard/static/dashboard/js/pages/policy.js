@@ -64,5 +64,5 @@ function undoButton(page) {
     toast("The policy before is in force again", "good");
   };
   const text = "The policy before the last change judges again. Undoing once more takes that back.";
-  return button("Undo the last change", { icon: "history", onClick: () => confirmDialog({ title: "Undo the last change?", text, label: "Undo", kind: "primary", action: act }) });
+  return button("Undo the last change", { icon: "history", onClick: () => void confirmDialog({ title: "Undo the last change?", text, label: "Undo", kind: "primary", action: act }) });
 }

@@ -64,5 +64,8 @@ function tabs(one, page) {
   const links = TABS.map(([tab, rest, text]) =>
     h("a", { class: "tab", href: `/repos/${one.id}${rest}`, "aria-current": page.tab === tab ? "page" : null }, text),
   );
-  return h("nav", { class: "tabs", "aria-label": "Repository" }, links);
+  const element = h("nav", { class: "tabs", "aria-label": "Repository" }, links);
+  // On a narrow screen the current tab may lie outside.
+  requestAnimationFrame(() => element.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" }));
+  return element;
 }

@@ -2,7 +2,8 @@ import { freshId, h } from "../core/dom.js";
 import { button } from "./button.js";
 
 /**
- * A modal dialog. `content(close)` makes what stands under its heading. It leaves with Escape, or by `close`.
+ * A modal dialog. A button that opens one does so with `onClick: () => void openDialog(...)`: its action is over then,
+ * and the focus comes back to it. `content(close)` makes what stands under its heading. It leaves with Escape, or by `close`.
  * @returns {Promise<any>} what `close(value)` was given; undefined when it was dismissed
  */
 export function openDialog({ title, text, content }) {

@@ -6,7 +6,7 @@ import { change, severityBadge } from "./badge.js";
 import { prose } from "./prose.js";
 import { verdictBadge } from "./verdict.js";
 
-const SHOWN = 8;
+const SHOWN = 5;
 const FIGURES = [
   ["healthScore", "Health", "up"],
   ["totalViolations", "Violations", "down"],

@@ -33,7 +33,7 @@ function wayToPay(provider, plan, cycle, page) {
 export async function change(plan, cycle, page) {
   const body = { orgId: page.params.organizationId, planId: plan.id, billingCycle: cycle };
   const preview = await api.post("/billing/preview-change", body);
-  return openDialog({
+  void openDialog({
     title: `Change to ${plan.name}`,
     text: "The rest of the period that is paid already counts towards the new price, to the second.",
     content: (close) =>

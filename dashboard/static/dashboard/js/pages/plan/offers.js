@@ -51,5 +51,5 @@ function action(plan, cycle, data, current, page) {
     return button(label, { wide: true, kind: plan.priceMonthly > current.priceMonthly ? "primary" : undefined, onClick: () => change(plan, cycle, page) });
   }
   if (data.providers.length === 0) return h("p", { class: "small soft" }, "Payments are not set up here.");
-  return button(`Choose ${plan.name}`, { wide: true, kind: plan.id === "pro" ? "primary" : undefined, onClick: () => buy(plan, cycle, data.providers, page) });
+  return button(`Choose ${plan.name}`, { wide: true, kind: plan.id === "pro" ? "primary" : undefined, onClick: () => void buy(plan, cycle, data.providers, page) });
 }

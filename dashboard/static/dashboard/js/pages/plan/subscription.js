@@ -86,7 +86,7 @@ function cancelButton({ planName, currentPeriodEnd }, orgId, page) {
     toast("The plan is cancelled", "good");
   };
   const ask = () =>
-    confirmDialog({
+    void confirmDialog({
       title: `Cancel the plan ${planName}?`,
       text: `It stays usable until ${date(currentPeriodEnd)} and can be taken back until then. After that the organization is on the free plan: no gate, no AI credits.`,
       label: "Cancel the plan",

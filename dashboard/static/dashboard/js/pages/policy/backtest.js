@@ -22,7 +22,7 @@ export function backtestButton(repositoryId, draft) {
 function show(outcome) {
   const { evaluated, failed, warned, notEvaluated, pullRequests } = outcome;
   const text = `${count(evaluated, "merged pull request")}: ${failed} would have been blocked, ${warned} warned of.${notEvaluated ? ` ${notEvaluated} more could not be judged in the time; run it again to go on.` : ""}`;
-  return openDialog({
+  void openDialog({
     title: "Back-test",
     text,
     content: (close) => h("div", { class: "stack" }, pullRequests.length ? list(pullRequests) : nothing(), h("div", { class: "form-actions" }, button("Close", { onClick: () => close() }))),
@@ -45,7 +45,7 @@ function line({ prNumber, title, mergedAt, result, score, gates }) {
   return h(
     "li",
     null,
-    h("div", { class: "row row-between" }, h("span", { class: "backtest-name" }, prNumber ? `#${prNumber} ` : "", title), verdictBadge(result)),
+    h("div", { class: "row row-between" }, h("span", { class: "backtest-name" }, prNumber ? `#${prNumber} ` : "", title.replace(` (#${prNumber})`, "")), verdictBadge(result)),
     h("div", { class: "row small faint" }, date(mergedAt), h("span", null, "debt ", debtChange(score))),
     reasons.length > 0 && h("ul", null, reasons),
   );
