@@ -135,6 +135,14 @@ class TestBacktest:
 
         assert ask(as_member, scanned, STRICT)["notEvaluated"] == 0
 
+    def test_it_takes_few_queries_however_many_there_are(
+        self, as_member: Any, scanned: Repository, django_assert_max_num_queries: Any
+    ) -> None:
+        with django_assert_max_num_queries(20):
+            ask(as_member, scanned, STRICT)
+        with django_assert_max_num_queries(10):  # the walk is at hand
+            ask(as_member, scanned, LENIENT)
+
     def test_facts_that_were_never_stored_are_parsed(self, as_member: Any, scanned: Repository) -> None:
         present = {blob for blob, _ in load_inputs(scanned.pk).tree.values()}
         assert BlobFacts.objects.exclude(blob__in=present).delete()[0]
