@@ -33,7 +33,7 @@ PORT = 8794
 SECRET = "the App's webhook secret"
 FULL_NAME = "acme/shop"
 REPOSITORY_ID = 4711
-VERDICT_SECONDS, SCAN_SECONDS = 60, 900
+START_SECONDS, VERDICT_SECONDS, SCAN_SECONDS = 180, 60, 900
 # Lost blobs are left out of packs: a mirror may lack some that no pull request needs.
 PACK_HOOK = '#!/bin/sh\nexec "$@" --missing=allow-any\n'
 
@@ -150,7 +150,7 @@ def _serving(folder: Path) -> Iterator[None]:
     with (folder / "service.log").open("wb") as log:
         server = subprocess.Popen([sys.executable, "manage.py", "serve"], stdout=log, stderr=log)
         try:
-            assert _wait(_is_serving, 60), (folder / "service.log").read_text()
+            assert _wait(_is_serving, START_SECONDS), (folder / "service.log").read_text()
             yield
         finally:
             server.terminate()
