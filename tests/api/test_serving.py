@@ -33,10 +33,12 @@ def service(tmp_path: Path) -> Iterator[Any]:
         stderr=subprocess.DEVNULL,
     )
     address = f"http://127.0.0.1:{port}/v1/plans"
-    wait_until(lambda: answers(address), seconds=60)
-    yield process, address
-    process.kill()
-    process.wait()
+    try:
+        wait_until(lambda: answers(address), seconds=120)
+        yield process, address
+    finally:
+        process.kill()
+        process.wait()
 
 
 def answers(address: str) -> bool:
