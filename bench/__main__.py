@@ -13,6 +13,7 @@ def main() -> int:
     measurements = (
         ("engine", [repository, "--lizard"]),
         ("scan", [repository]),
+        ("policy", [repository]),
         ("api", []),
         ("sessions", []),
         ("signin_timing", []),
