@@ -19,25 +19,15 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
 from tests.analysis.repositories import SHOP, GitRepository
 from tests.providers import servers
+from tests.providers.chromium import launched
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 PASSWORD = "Correct-horse-9"
 PATIENCE_MS = 20_000
-GRAVE = {"serious", "critical"}
 
 
 @pytest.fixture(scope="session")
@@ -68,11 +58,8 @@ def service(service_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    assert CHROMIUM.exists(), "Chromium is not installed; on Debian: apt-get install chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @dataclass
@@ -205,13 +192,3 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> GitRepository:
         on=today - timedelta(days=3),
     )
     return repository
-
-
-def grave_barriers(page: Page) -> list[str]:
-    """What axe finds serious or critical on the page, with the elements."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{rule['id']}: {[node['html'][:160] for node in rule['nodes'][:3]]}"
-        for rule in found
-        if rule["impact"] in GRAVE
-    ]

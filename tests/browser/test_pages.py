@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import grave_barriers, sign_in
+from tests.browser.conftest import sign_in
+from tests.providers.chromium import grave_barriers
 
 pytestmark = pytest.mark.browser
 
@@ -24,10 +25,9 @@ OF_A_REPOSITORY = [
 NARROW = {"width": 390, "height": 844}
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_page_has_grave_barriers_or_sticks_out_of_a_narrow_screen(theme, visit, scanned):
+def test_no_page_has_grave_barriers_or_sticks_out_of_a_narrow_screen(visit, scanned):
     olga, repository = scanned
-    page = visit("/login", color_scheme=theme, viewport={"width": 1280, "height": 900})
+    page = visit("/login", viewport={"width": 1280, "height": 900})
     faults = {path: faults_of(page, path) for path in OPEN}
     page.goto("/login")
     sign_in(page, olga)

@@ -6,24 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.db import connections
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from accounts.models import User
 from tests import factories
+from tests.providers.chromium import grave_barriers, launched
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 WAIT_MS = 15_000
-GRAVE = ("serious", "critical")
 
 
 @dataclass
@@ -61,17 +51,7 @@ class Visitor:
 
     def finds_no_barrier(self) -> None:
         """axe finds nothing serious on the present page, neither in the light nor in the dark theme."""
-        for theme in ("light", "dark"):
-            self.page.emulate_media(color_scheme=theme)
-            self.page.wait_for_function("document.getAnimations().length === 0")  # colours fade
-            found = Axe().run(self.page).response["violations"]
-            assert not [_told(each) for each in found if each["impact"] in GRAVE], f"{self.page.url}, {theme}"
-        self.page.emulate_media(color_scheme="light")
-
-
-def _told(violation: dict[str, Any]) -> str:
-    places = [node["html"][:160] for node in violation["nodes"][:3]]
-    return f"{violation['id']}: {violation['help']} {places}"
+        assert grave_barriers(self.page) == [], self.page.url
 
 
 @pytest.fixture
@@ -87,12 +67,9 @@ def service(live_server: Any, settings: Any, tmp_path: Path) -> str:
 @pytest.fixture
 def chromium(service: str) -> Iterator[Browser]:
     """A browser of this test alone: Playwright's event loop stands between the tests' database and Django's."""
-    assert CHROMIUM.exists(), "Chromium is not installed; on Debian: apt-get install chromium"
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, launched() as browser:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
-        browser.close()
         connections.close_all()  # those that Django opened beside the loop
 
 

@@ -20,7 +20,7 @@ export function view(data, page) {
 
 function connectForm(open) {
   const platforms = [["git", "Any git address"], ["codehost1", "Code host 1"], ["codehost2", "Code host 2"]];
-  return form({
+  const element = form({
     fields: [
       open.length > 1 ? select({ label: "Organization", name: "orgId", value: chosenOrganization(open).id, options: open.map(({ id, name }) => [id, name]) }) : null,
       field({ label: "Address to clone from", name: "cloneUrl", placeholder: "https://git.example.org/acme/shop.git", autocomplete: "off", hint: "Read-only is enough." }),
@@ -31,6 +31,14 @@ function connectForm(open) {
     actions: [button("Connect and scan", { kind: "primary", type: "submit" }), linkButton("Cancel", "/", { kind: "quiet" })],
     onSubmit: (values) => connect({ orgId: open[0].id, ...values }),
   });
+  const { cloneUrl, fullName } = element.elements;
+  cloneUrl.addEventListener("change", () => (fullName.value ||= nameIn(cloneUrl.value)));
+  return element;
+}
+
+/** owner/name as an address ends with it, or "". */
+function nameIn(address) {
+  return /([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(address)?.[1] ?? "";
 }
 
 async function connect(values) {

@@ -1,0 +1,48 @@
+"""The system's Chromium, driven by Playwright."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+THEMES = ("light", "dark")
+GRAVE = ("serious", "critical")
+
+
+@contextlib.contextmanager
+def launched() -> Iterator[Browser]:
+    """A browser, to the end of the block."""
+    assert CHROMIUM.exists(), "Chromium is not installed; on Debian: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def grave_barriers(page: Page) -> list[str]:
+    """What axe finds serious or critical on the present page, in the light and in the dark theme."""
+    found = []
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_function("document.getAnimations().length === 0")  # colours fade
+        rules = Axe().run(page).response["violations"]
+        found += [f"{theme}: {_told(rule)}" for rule in rules if rule["impact"] in GRAVE]
+    page.emulate_media(color_scheme="light")
+    return found
+
+
+def _told(rule: dict[str, Any]) -> str:
+    places = [node["html"][:160] for node in rule["nodes"][:3]]
+    return f"{rule['id']}: {rule['help']} {places}"
