@@ -4,7 +4,7 @@ import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { ago, time } from "../core/format.js";
 import { navigate } from "../core/router.js";
-import { organization, repository as read } from "../data/catalog.js";
+import { repository as read } from "../data/catalog.js";
 import { healthBadge, riskBadge } from "../ui/badge.js";
 import { button } from "../ui/button.js";
 import { toast } from "../ui/toast.js";
@@ -27,7 +27,7 @@ export const repository = {
   async load(page) {
     const [data, one] = await Promise.all([app.load(page), read(page.params.repositoryId)]);
     chooseOrganization(one.organizationId);
-    return { ...data, repository: one, organization: await organization(one.organizationId) };
+    return { ...data, repository: one, organization: data.organizations.find(({ id }) => id === one.organizationId) };
   },
 
   view(data, page, content) {
