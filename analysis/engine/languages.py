@@ -50,7 +50,8 @@ DISPLAY_NAME = {
 }
 
 _VENDORED = re.compile(
-    r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|\.venv|venv|\.yarn)/"
+    r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
+    r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
 )
 _GENERATED = re.compile(
     r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.min\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"

@@ -54,6 +54,7 @@ app.post("/hooks/pay", async (req, res) => {
     ),
 )
 
+_SIGN_IN = re.compile(rb"(?i)oauth|saml|sso\b|oidc|login|sign_?in|auth/|authoriz")
 LONGEST = 20_000  # bytes of a handler that are read
 
 _WORD = rb"(?:web_?hook|_hook|/hooks?/|callback|\bipn\b|notif(?:y|ication))"
@@ -84,7 +85,9 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     before = before[max(before.rfind(b"\n\n"), before.rfind(b"}\n"), 0) :]
     text = file.source[start : min(function.end_byte, start + LONGEST)]
     head = text[:_HEADER].partition(b"\n")[0]
-    if not (_ROUTED.search(before + head) or _NAMED.search(head)) or file.in_test(function):
+    where = before + head
+    is_routed = _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where)
+    if not (is_routed or _NAMED.search(head)) or _SIGN_IN.search(where) or file.in_test(function):
         return
     name = file.functions[file.function_of(function)].name
     data = {

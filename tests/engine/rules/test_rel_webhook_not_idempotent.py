@@ -34,6 +34,8 @@ FINE = [
     ("a.ts", (EXPRESS % "await credits.add(1);").replace("/hooks/pay", "/orders")),
     ("a.py", FLASK % "if Delivery.objects.filter(event_id=x).exists():\n        return\n    org.save()"),
     ("a.py", FLASK % "log(request)"),
+    ("a.py", (FLASK % "org.save()").replace("POST", "GET").replace("pay_webhook", "pay")),
+    ("a.py", (FLASK % "user.save()").replace("/webhooks/pay", "/saml/callback").replace("pay_webhook", "enter")),
 ]
 
 

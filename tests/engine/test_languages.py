@@ -1,0 +1,22 @@
+"""What a path says about a file."""
+
+import pytest
+
+from analysis.engine.languages import FileKind, kind_of
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("shop/models.py", FileKind.SOURCE),
+        ("app/.server/orders.ts", FileKind.SOURCE),
+        (".github/actions/check.js", FileKind.VENDORED),
+        ("api/.semgrep/rules.py", FileKind.VENDORED),
+        (".venv/lib/a.py", FileKind.VENDORED),
+        ("web/.yarn/releases/yarn.js", FileKind.VENDORED),
+        (".eslintrc.js", FileKind.SOURCE),
+        ("shop/migrations/0001_first.py", FileKind.MIGRATION),
+    ],
+)
+def test_folders_of_tools_are_no_source_of_the_project(path, kind):
+    assert kind_of(path) is kind
