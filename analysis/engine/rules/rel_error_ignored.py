@@ -10,7 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import failing_functions
-from analysis.engine.rules.reading import short
+from analysis.engine.rules.reading import function_text, short
 
 RULE = Rule(
     id="rel-error-ignored",
@@ -67,6 +67,8 @@ _RECEIVERS = re.compile(
 )
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename)$")
 _TO_NOWHERE = re.compile(r"\b(io|ioutil)\.Discard\b|\bos\.Std(out|err)\b")
+# A writer into memory never fails: `buf := new(bytes.Buffer)`, `var text strings.Builder`.
+_IN_MEMORY = re.compile(r"(\w+)\s*(?::?=|\s)\s*(?:new\(|&)?(?:bytes\.(?:New)?Buffer|strings\.Builder)")
 _CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\w+)\(")
 _LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_FAILING, *_METHODS))
 _REASONED = re.compile(rb"[^\n]*(//|/\*)\s*\w")
@@ -120,7 +122,15 @@ def _failing(call: Node, file: SourceFile) -> str:
             and _RECEIVERS.search(callee) is not None
             and len(file.arguments(call)[0]) == arguments
         )
-    return callee.rpartition("/")[2] if is_failing and not _TO_NOWHERE.search(file.text(call)) else ""
+    return callee.rpartition("/")[2] if is_failing and not _cannot_fail(call, file) else ""
+
+
+def _cannot_fail(call: Node, file: SourceFile) -> bool:
+    """Whether what is written goes into memory or nowhere."""
+    if _TO_NOWHERE.search(file.text(call)):
+        return True
+    first = next((file.text(argument).lstrip("&") for argument in file.arguments(call)[0]), "")
+    return any(found[1] == first for found in _IN_MEMORY.finditer(function_text(call, file)))
 
 
 def _mark(call: Node, name: str, message: str, file: SourceFile, confidence: str = "") -> Mark:

@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.built_text import is_constant, text_of_argument
+from analysis.engine.rules.joined_text import is_fixed_list
 from analysis.engine.rules.reading import function_text, short
 
 RULE = Rule(
@@ -107,15 +108,17 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
-    """Constants, generated placeholders, quoted identifiers, and names that the function checks against a list."""
+    """Constants, generated placeholders, quoted identifiers, lists of literals, names that come with their values, and
+    names that the function checks against a list."""
     text = file.text(part)
-    if _SAFE.search(text) or is_constant(part, file):
+    if _SAFE.search(text) or is_constant(part, file) or is_fixed_list(part, file):
         return True
     if not re.fullmatch(r"[\w.$]+", text):
         return False
     word = re.escape(text)
     return bool(
         re.search(rf"\bif\s+{word}\s+(not\s+)?in\b|\.(includes|has|contains|containsKey|get)\(\s*{word}\s*\)", context)
+        or re.search(rf"\b{word}\s*,\s*\w*(args|params|values)\s*:?=", context)
         or re.search(rf"\b{word}\s*:?=\s*[^\n]*(quote|escape|placeholder|Identifier|[\"'`](\?|%s),? ?[\"'`])", context)
     )
 

@@ -7,7 +7,7 @@ RULE = "rel-error-ignored"
 
 def go(body):
     return (
-        f'package a\nimport ("os"; "encoding/json"; "fmt")\nfunc save() error {{ return nil }}\nfunc f() '
+        f'package a\nimport ("os"; "encoding/binary"; "encoding/json"; "fmt"; "io")\nfunc save() error {{ return nil }}\nfunc f() '
         f"{{\n{body}\n}}\n"
     )
 
@@ -32,6 +32,8 @@ FINE = [
     "defer f.Close()",
     "err := save()\nerr = wrap(err)",
     "s.Commit(1, 2)",
+    "buf := new(bytes.Buffer)\n_ = binary.Write(buf, order, 1)",
+    "var buf bytes.Buffer\nio.WriteString(&buf, a)",
 ]
 
 

@@ -29,6 +29,8 @@ FINE = [
     "log.info(f'SELECT * FROM user WHERE name = {name}')",
     "queue.execute(f'hello {name}')",
     "order = 'a'; cursor.execute(f'SELECT * FROM user ORDER BY {order}')",
+    "sql, params = query.parts(); cursor.execute(f'SELECT * FROM ({sql}) WHERE a = 1', params)",
+    "where = ['a = %s']; where.append('b = %s'); cursor.execute('DELETE FROM user WHERE ' + ' AND '.join(where), ids)",
     "if name in ALLOWED: cursor.execute(f'SELECT * FROM user ORDER BY {name}')",
 ]
 SCRIPT_FLAGGED = [
@@ -79,6 +81,22 @@ def test_go():
     assert lines_of(RULE, head.replace("\n", '\nimport "fmt"\n', 1) + sprintf, "go") == [4]
     assert lines_of(RULE, head + 'db.ExecContext(ctx, "DELETE FROM user WHERE name = " + name) }', "go") == [3]
     assert lines_of(RULE, head + 'db.Query("SELECT * FROM user WHERE name = $1", name) }', "go") == []
+
+
+def test_a_list_with_a_value_in_it_is_marked():
+    where = "where = ['a = 1']; where.append(f'b = {name}'); "
+    body = where + "cursor.execute('DELETE FROM user WHERE ' + ' AND '.join(where))"
+    assert lines_of(RULE, function(body)) == [2]
+
+
+def test_go_lists_of_conditions_with_placeholders_are_fine():
+    head = 'package a\nimport "strings"\nfunc f(db *sql.DB, name string) {\n'
+    conditions = """where, args := []string{"1 = 1"}, []any{}
+where, args = append(where, "`name` = "+placeholder(len(args)+1)), append(args, name)
+"""
+    run = 'db.Exec("DELETE FROM user WHERE "+strings.Join(where, " AND "), args...) }'
+    assert lines_of(RULE, head + conditions + run, "go") == []
+    assert lines_of(RULE, head + conditions + 'where = append(where, "b = "+name)\n' + run, "go") == [7]
 
 
 def test_names_of_tables_are_a_warning():

@@ -1,0 +1,53 @@
+"""Lists of text pieces that are joined into one: whether the source says all that is in them."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.rules.reading import text_before
+
+# The list in `strings.Join(where, " AND ")`, `" AND ".join(where)`, `where.join(" AND ")` and Java's `String.join`.
+_JOINED = re.compile(
+    r"strings\.Join\((?P<go>\w+),|[\"'`]\.join\((?P<python>\w+)\)$|^(?P<script>\w+)\.join\("
+    r"|^String\.join\([^,]+,\s*(?P<java>\w+)\)$"
+)
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:(?!\$\{)[^`])*`')
+# What may stand beside literals without putting anything foreign in: placeholders and their numbers.
+_NUMBERED = re.compile(
+    r"(?i)\w*placeholders?\w*(?=\()|\b(fmt\.Sprintf|strconv\.Itoa|len|str|String)(?=\()|(?<=\()\w*(args|params|values)\b"
+)
+_NAME = re.compile(r"[A-Za-z_]")
+_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+
+
+def is_fixed_list(part: Node, file: SourceFile) -> bool:
+    """Whether a part joins a local list that literals and placeholders alone were put into."""
+    joined = _JOINED.search(file.text(part))
+    name = joined and next(filter(None, joined.groups()), "")
+    if not name:
+        return False
+    pieces = _put_into(name, text_before(part, file))
+    return bool(pieces) and not any(_NAME.search(_NUMBERED.sub("", _QUOTED.sub("", piece))) for piece in pieces)
+
+
+def _put_into(name: str, text: str) -> list[str]:
+    """The texts of what is appended or assigned to a list."""
+    word = re.escape(name)
+    starts = re.compile(
+        rf"append\({word},|(?<![\w.]){word}\.(?:append|push|add)\(|(?<![\w.]){word}(?:,\s*\w+)?\s*:?\+?=\s*(?:\[\]string)?[\[{{]"
+    )
+    return [_until_closed(text, found.end() - (found[0][-1] == ",")) for found in starts.finditer(text)]
+
+
+def _until_closed(text: str, start: int) -> str:
+    """The text up to the bracket that closes the one that is open at the start; quoted ones do not count."""
+    open_brackets, position = 1, start
+    while position < len(text) and open_brackets:
+        quoted = _QUOTED.match(text, position)
+        if quoted:
+            position = quoted.end()
+            continue
+        open_brackets += (text[position] in _BRACKETS) - (text[position] in _BRACKETS.values())
+        position += 1
+    return text[start : position - 1]
