@@ -5,11 +5,11 @@ from tests.engine.rules.reading import lines_of, marks_of
 RULE = "rel-error-ignored"
 
 
+IMPORTS = '("encoding/binary"; "encoding/json"; "fmt"; "io"; "os")'
+
+
 def go(body):
-    return (
-        f'package a\nimport ("os"; "encoding/binary"; "encoding/json"; "fmt"; "io")\nfunc save() error {{ return nil }}\nfunc f() '
-        f"{{\n{body}\n}}\n"
-    )
+    return f"package a\nimport {IMPORTS}\nfunc save() error {{ return nil }}\nfunc f() {{\n{body}\n}}\n"
 
 
 FLAGGED = [
