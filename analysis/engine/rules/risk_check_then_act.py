@@ -13,7 +13,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.reading import function_text, short, text_after, text_before
+from analysis.engine.rules.reading import function_text, short, text_after
 
 RULE = Rule(
     id="risk-check-then-act",
@@ -70,7 +70,7 @@ _PYTHON = re.compile(
     rb"if\s+(?:not\s+)?(?:await\s+)?(?:[\w.]+\.objects\b[^\n:]*\.a?exists\(|os\.path\.|[\w.]+\.exists\(\))"
 )
 _ABSENT = re.compile(rb"if\s*\(\s*!\s*(?P<name>\w+)\s*\)|if\s*\(\s*(?P<same>\w+)\s*={2,3}\s*(?:null|undefined)\s*\)")
-_LOADED = r"\b{name}\s*=\s*await\s+(?P<client>[\w.]+)\.(?:findOne|findFirst|findUnique|findOneBy)\("
+_LOADED = re.compile(rb"\b(\w+)\s*=\s*await\s+([\w.]+)\.(?:findOne|findFirst|findUnique|findOneBy)\(")
 _JAVA_EXISTS = re.compile(rb"if\s*\(\s*!\s*(?P<repo>\w*[rR]epo\w*)\.exists\w*\(")
 _JAVA_MAP = re.compile(rb"if\s*\(\s*!\s*(?:this\.)?(?P<map>\w+)\.containsKey\((?P<key>[^()\n]+(?:\(\))?)\)\s*\)")
 _JAVA = re.compile(rb"if\s*\(\s*!\s*(?:this\.)?\w+\.(?:containsKey|exists\w*)\(")
@@ -94,14 +94,13 @@ def look_at_script(branch: Node, file: SourceFile) -> Iterator[Mark]:
     body = branch.child_by_field_name("consequence")
     if found is None or body is None:
         return
-    name = (found["name"] or found["same"]).decode()
-    loads = list(re.finditer(_LOADED.format(name=re.escape(name)), text_before(branch, file)[-_NEAR:]))
+    name = found["name"] or found["same"]
+    near = max(0, branch.start_byte - _NEAR)
+    loads = [each for each in _LOADED.finditer(file.source, near, branch.start_byte) if each[1] == name]
     if not loads or _HANDLED.search(function_text(branch, file)):
         return
-    client, model = loads[-1]["client"], loads[-1]["client"].rpartition(".")[2]
-    asked = re.findall(
-        r"(\w+)\s*[:,}]", text_before(branch, file)[-_NEAR:][loads[-1].end() :].partition("where")[2][:200]
-    )
+    client, chosen = loads[-1][2].decode(), file.source[loads[-1].end() : branch.start_byte].decode("utf-8", "replace")
+    asked = re.findall(r"(\w+)\s*[:,}]", chosen.partition("where")[2][:200])
     made = re.search(rf"\b{re.escape(client)}\.(?:create|insert|save)\(", file.text(body))
     if made is not None:
         line = file.line(body) + file.text(body)[: made.start()].count("\n")
@@ -109,9 +108,9 @@ def look_at_script(branch: Node, file: SourceFile) -> Iterator[Mark]:
             line,
             branch,
             file,
-            f"`{client}` is asked for `{name}` and then told to create it: two requests at once create two",
+            f"`{client}` is asked for `{name.decode()}` and then told to create it: two requests at once create two",
             "Use `upsert`, or create first and handle the unique violation.",
-            model=model,
+            model=client.rpartition(".")[2],
             columns=" ".join(asked),
         )
 
