@@ -27,3 +27,12 @@ FIX = {
     "-    return requests.get(url(region)).json()\n+    return requests.get(url(region), timeout=10).json()\n",
     "creditsUsed": 3,
 }
+OFFER = {
+    "setUp": True,
+    "balance": 332,
+    "operations": [
+        {"operation": "ai_scan_summary", "credits": 5, "usable": True},
+        {"operation": "ai_fix_suggestion", "credits": 3, "usable": True},
+        {"operation": "ai_cross_file", "credits": 10, "usable": True},
+    ],
+}

@@ -8,6 +8,18 @@ from config.api.fields import TextField
 MOST_FILES = 100
 
 
+class OfferSerializer(serializers.Serializer):
+    operation = serializers.CharField()
+    credits = serializers.IntegerField(help_text="What it takes at least.")
+    usable = serializers.BooleanField(source="is_usable", help_text="Set up, in the plan, and covered by the balance.")
+
+
+class AiOfferSerializer(serializers.Serializer):
+    setUp = serializers.BooleanField(source="is_set_up")
+    balance = serializers.IntegerField(help_text="-1: unlimited.")
+    operations = OfferSerializer(many=True)
+
+
 class CrossFileRequestSerializer(serializers.Serializer):
     files = serializers.ListField(
         child=TextField(max_length=1024, trim_whitespace=False),

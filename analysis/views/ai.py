@@ -6,7 +6,9 @@ from rest_framework.viewsets import ViewSet
 from accounts.authentication import SignedInRequest
 from analysis import access, examples_ai
 from analysis.ai import client
+from analysis.selectors.ai import ai_offer
 from analysis.serializers_ai import (
+    AiOfferSerializer,
     CrossFileRequestSerializer,
     CrossFileSerializer,
     FixSerializer,
@@ -27,6 +29,17 @@ ERRORS = {
 
 class AiViewSet(ViewSet):
     """The AI operations on one repository."""
+
+    @describe(
+        "Read which AI operations can be used now",
+        description="For a front end that offers only what would not be refused. Every member may ask.",
+        response=AiOfferSerializer,
+        example=examples_ai.OFFER,
+        errors={404: access.UnknownRepository.message},
+    )
+    def offer(self, request: SignedInRequest, repository_id: str) -> Response:
+        repository = access.repository_for(request.user, repository_id)
+        return Response(AiOfferSerializer(ai_offer(repository)).data)
 
     @describe(
         "Summarize the last scan",

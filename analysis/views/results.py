@@ -111,9 +111,9 @@ class ResultViewSet(ViewSet):
         example=examples.PULL_REQUEST_DETAIL,
         errors={404: access.UnknownPullRequest.message},
     )
-    def pull_request(self, request: SignedInRequest, repository_id: str, number: str) -> Response:
+    def pull_request(self, request: SignedInRequest, repository_id: str, pull_request_number: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
-        return Response(PullRequestDetailSerializer(access.pull_request_in(repository, number)).data)
+        return Response(PullRequestDetailSerializer(access.pull_request_in(repository, pull_request_number)).data)
 
     @describe(
         "Read runtime risks",

@@ -20,7 +20,7 @@ from django.db import transaction
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 
-from analysis.models import Platform, Repository, Run, RunKind, Violation
+from analysis.models import Platform, PullRequest, Repository, Run, RunKind, Violation
 from organizations.services import invite_member
 from organizations.services.invitations import mint_token
 from tests import factories
@@ -31,6 +31,7 @@ TABLE = Path(__file__).with_name("authorization.txt").read_text()
 PUBLIC = """
 GET /plans
 GET /plans/{plan_id}
+GET /billing/providers
 GET /badge/{owner}/{repo}
 POST /auth/signup
 POST /auth/login
@@ -114,9 +115,15 @@ def _places(organization: Any) -> dict[str, str]:
         "repository_id": str(repository.pk),
         "run_id": str(run.pk),
         "violation_id": str(_violation(repository).pk),
+        "pull_request_number": str(_pull_request(repository).number),
         "feature": "prGate",
         "name": "flask",
     }
+
+
+def _pull_request(repository: Repository) -> PullRequest:
+    number = PullRequest.objects.count() + 1  # no other repository has the same
+    return PullRequest.objects.create(repository=repository, number=number, head_sha="d" * 40, base_branch="main")
 
 
 def _violation(repository: Repository) -> Violation:

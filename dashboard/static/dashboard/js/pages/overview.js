@@ -8,6 +8,7 @@ import { categoryCard } from "./overview/categories.js";
 import { figures } from "./overview/figures.js";
 import { topFindings } from "./overview/findings.js";
 import { hotspotCard, pullRequestCard } from "./overview/lists.js";
+import { modelRow } from "./overview/model.js";
 import { firstScan, rescan } from "./overview/progress.js";
 import { trendCard } from "./overview/trend.js";
 
@@ -33,6 +34,7 @@ export function view(data, page) {
   return [
     run && isActive(run) && rescan(run, page),
     figures(data),
+    modelRow(page),
     trendCard(data, page),
     grid("22rem", categoryCard(overview, base), hotspotCard(overview.topHotspots, base)),
     grid("22rem", topFindings(overview.categories, base), pullRequestCard(overview.recentPRs, base)),

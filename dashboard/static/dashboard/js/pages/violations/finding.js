@@ -3,8 +3,10 @@
 import * as api from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
 import { decimal, words } from "../../core/format.js";
+import { suggestFix } from "../../data/ai.js";
 import { isAtLeast } from "../../data/roles.js";
 import { CATEGORY_NAMES } from "../../data/words.js";
+import { aiAnswer, aiButton } from "../../ui/ai.js";
 import { badge, severityBadge } from "../../ui/badge.js";
 import { button } from "../../ui/button.js";
 import { codeLines } from "../../ui/code.js";
@@ -82,11 +84,22 @@ function facts({ ruleId, file, function: name, confidence, debtPoints, source },
 function actions(violation, page) {
   const link = `/repos/${page.params.repositoryId}/violations/${violation.id}`;
   const mayExcept = isAtLeast("admin", page.frame.organization.role);
-  return h(
+  const answer = h("div", { class: "ai-place" });
+  const row = h(
     "div",
     { class: "row" },
+    suggestion(violation, answer, page),
     mayExcept && button("Make an exception", { icon: "gate", onClick: () => void askForException(violation, page) }),
     page.params.violationId ? null : h("a", { class: "button", href: link, "data-kind": "quiet" }, icon("arrow", 16), "Own page"),
     h("span", { class: "small faint" }, "In the code: ", h("code", null, `debt: ignore[${violation.ruleId}] reason`)),
   );
+  return [answer, row];
+}
+
+function suggestion({ id }, place, page) {
+  const onAnswer = async () => {
+    const { explanation, patch } = await suggestFix(page.params.repositoryId, id);
+    fill(place, aiAnswer({ text: explanation, patch }));
+  };
+  return aiButton({ operation: "ai_fix_suggestion", label: "Suggest a fix", onAnswer, page });
 }
