@@ -4,6 +4,7 @@ import { count } from "../core/format.js";
 import { usable } from "../data/ai.js";
 import { button } from "./button.js";
 import { icon } from "./icons.js";
+import { prose } from "./prose.js";
 
 /**
  * A button that asks the language model. It appears only when the operation is set up, in the plan and paid for.
@@ -26,7 +27,7 @@ export function aiAnswer({ text, patch }) {
     "div",
     { class: "ai-answer", role: "status" },
     h("p", { class: "row small soft" }, icon("spark", 14), "The language model says:"),
-    text.split(/\n{2,}/).map((paragraph) => h("p", null, paragraph)),
+    text.split(/\n{2,}/).map((paragraph) => h("p", null, prose(paragraph))),
     patch && h("pre", { class: "code", tabindex: "0", "aria-label": "Suggested patch" }, patch.split("\n").map(patchLine)),
     h("p", { class: "small faint" }, "Advice of a model: look at it before you use it. It counts in no score and no gate."),
   );
