@@ -100,3 +100,16 @@ def test_a_link_to_a_page_leads_there_after_signing_in(visit, scanned):
 
     expect(page).to_have_url(re.compile(rf"/repos/{repository}/violations\?severity=warning$"))
     expect(page.get_by_label("Severity")).to_have_value("warning")
+
+
+def test_who_cannot_be_asked_for_now_is_not_signed_out(visit, enroll):
+    page = sign_in(visit("/login"), enroll("Wanda"))
+    limited = {"statusCode": 429, "message": "Too many requests; try again in 42 seconds", "error": "Too Many Requests"}
+    page.route("**/auth/refresh", lambda route: route.fulfill(status=429, json=limited))
+
+    page.reload()
+    expect(page.get_by_role("heading", name="Too many requests")).to_be_visible()
+    page.unroute("**/auth/refresh")
+    page.get_by_role("button", name="Try again").click()
+
+    expect(page.get_by_label("Account of Wanda")).to_be_visible()

@@ -1,12 +1,22 @@
 /** Where the dashboard begins: the theme, the session of an earlier visit, the router. */
 
-import { h } from "./core/dom.js";
+import { fill, h } from "./core/dom.js";
 import { start } from "./core/router.js";
+import { routeOf } from "./core/routes.js";
 import { restore } from "./core/session.js";
 import { followTheme } from "./core/theme.js";
+import { errorState } from "./ui/states.js";
 
 followTheme();
 const root = h("div", { id: "root" });
 document.body.replaceChildren(root);
-await restore().catch(() => false); // a service that is away is told by the page that follows
-start(root);
+// The modules of the page come while the session is renewed; the router asks for them again and tells of failures.
+routeOf(location.pathname)?.route.page().catch(() => {});
+const problem = await restore().then(() => null, (error) => error);
+if (problem) tell(problem);
+else start(root);
+
+/** The session may well live on: whoever cannot ask now is not sent to sign in again. */
+function tell(error) {
+  fill(root, h("main", { class: "entrance" }, h("div", { class: "entrance-card" }, errorState(error, () => location.reload()))));
+}
