@@ -4,7 +4,7 @@ import { h } from "../core/dom.js";
 import { icon } from "../ui/icons.js";
 import { paintGraph } from "./graph-paint.js";
 
-const ZOOM = { least: 0.08, most: 2, step: 1.3 };
+const ZOOM = { least: 0.08, legible: 0.42, most: 2, step: 1.3 };
 const DRAG_PIXELS = 4;
 const ROOM = 24;
 
@@ -17,7 +17,7 @@ export function graphCanvas({ nodes, edges, chosen, description, onChoose, onOpe
   const canvas = h("canvas", { class: "graph-canvas", tabindex: "0", role: "img", "aria-label": `${description} Arrow keys move, plus and minus zoom.` });
   const view = { canvas, nodes, edges, chosen, hovered: "", scale: 1, x: 0, y: 0, boxes: new Map(nodes.map((node) => [node.id, node])) };
   const draw = () => requestAnimationFrame(() => paintGraph(view));
-  new ResizeObserver(() => fit(view, draw)).observe(canvas);
+  new ResizeObserver(() => fit(view, draw, ZOOM.legible)).observe(canvas);
   const redraw = () => (canvas.isConnected ? draw() : document.removeEventListener("themechange", redraw));
   document.addEventListener("themechange", redraw);
   listen(view, draw, { onChoose, onOpen });
@@ -27,7 +27,7 @@ export function graphCanvas({ nodes, edges, chosen, description, onChoose, onOpe
     { class: "graph-tools" },
     tool("plus", "Zoom in", () => zoomBy(ZOOM.step)),
     tool("minus", "Zoom out", () => zoomBy(1 / ZOOM.step)),
-    tool("fit", "Show everything", () => fit(view, draw)),
+    tool("fit", "Show everything", () => fit(view, draw, ZOOM.least)),
   );
   return h("div", { class: "graph-stage" }, canvas, tools);
 }
@@ -36,12 +36,13 @@ function tool(name, label, onClick) {
   return h("button", { class: "button", type: "button", "aria-label": label, title: label, on: { click: onClick } }, icon(name, 16));
 }
 
-function fit(view, draw) {
+/** As much of the graph as there is room for at a scale of at least `least`, from its top. */
+function fit(view, draw, least) {
   const { canvas, nodes } = view;
   const right = Math.max(1, ...nodes.map(({ x, width }) => x + width));
   const bottom = Math.max(1, ...nodes.map(({ y, height }) => y + height));
   const [width, height] = [canvas.clientWidth - 2 * ROOM, canvas.clientHeight - 2 * ROOM];
-  view.scale = Math.min(1, Math.max(ZOOM.least, Math.min(width / right, height / bottom)));
+  view.scale = Math.min(1, Math.max(least, Math.min(width / right, height / bottom)));
   view.x = (canvas.clientWidth - right * view.scale) / 2;
   view.y = Math.max(ROOM, (canvas.clientHeight - bottom * view.scale) / 2);
   draw();

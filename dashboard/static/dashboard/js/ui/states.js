@@ -35,7 +35,8 @@ export function errorState(error, retry) {
 function planState({ message }) {
   const id = chosenOrganizationId();
   const actions = id ? [linkButton("Compare the plans", `/orgs/${id}/plan`, { kind: "primary" })] : [];
-  return h("div", { class: "card", role: "alert" }, state({ icon: "wallet", title: "Not part of your plan", text: `${message}.`, tone: "accent", actions }));
+  const text = message.replace(/\b[a-z]+[A-Z]\w*/, (name) => `the ${name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`);
+  return h("div", { class: "card", role: "alert" }, state({ icon: "wallet", title: "Not part of your plan", text: `${text}.`, tone: "accent", actions }));
 }
 
 const SORTS = {

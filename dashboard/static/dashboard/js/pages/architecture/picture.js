@@ -4,7 +4,7 @@ import { layered } from "../../charts/layered.js";
 import { count } from "../../core/format.js";
 
 const HEIGHT = 48;
-const WIDTH = { least: 120, most: 230, perLetter: 7.6, room: 34 };
+const WIDTH = { least: 120, most: 230, perLetter: 7.6, perSmallLetter: 5.8, room: 34 };
 
 /** What is drawn of a level; `kind` "violations" or "cycles" leaves only such imports and what they touch. */
 export function picture({ nodes, edges }, kind) {
@@ -16,7 +16,9 @@ export function picture({ nodes, edges }, kind) {
 }
 
 function boxOf({ id, label, files, violations, isGhost, isHotspot, color }) {
-  const width = Math.min(WIDTH.most, Math.max(WIDTH.least, label.length * WIDTH.perLetter + WIDTH.room));
   const parts = [isGhost ? "another module" : files && count(files, "file"), violations && count(violations, "violation"), isHotspot && "hotspot"];
-  return { id, label, note: parts.filter(Boolean).join(" · ") || "no violations", width, height: HEIGHT, isGhost, isBad: isHotspot, color };
+  const note = parts.filter(Boolean).join(" · ") || "no violations";
+  const letters = Math.max(label.length * WIDTH.perLetter, note.length * WIDTH.perSmallLetter);
+  const width = Math.min(WIDTH.most, Math.max(WIDTH.least, letters + WIDTH.room));
+  return { id, label, note, width, height: HEIGHT, isGhost, isBad: isHotspot, color };
 }
