@@ -210,7 +210,9 @@ class FileFacts(msgspec.Struct, array_like=True, frozen=True):
     code_lines: int = 0
     comment_lines: int = 0
     package: str = ""  # Java package, Go package name
-    skipped: str = ""  # why nothing but lines is known: binary, generated, minified, too large, parser failed
+    skipped: str = (
+        ""  # why nothing but lines is known: binary, generated, minified, too large, took too long, parser failed
+    )
     error_bytes: int = 0  # bytes inside broken nodes
     is_entry: bool = False  # `if __name__ == "__main__"`, shebang, `package main`, `public static void main`
     functions: tuple[Function, ...] = ()

@@ -6,6 +6,7 @@ A blob that cannot be read as source gives facts with `skipped` and its lines.
 
 import logging
 
+from analysis.engine.extract.dialect import TookTooLong
 from analysis.engine.extract.parsed import parsed_facts
 from analysis.engine.extract.plain import plain_facts
 from analysis.engine.extract.text import LONGEST_LINE, Lines, normalise, reason_to_skip
@@ -34,4 +35,7 @@ def _extract(blob: bytes, language: str) -> FileFacts:
         skipped = "minified"
     if skipped or language not in PARSED:
         return plain_facts(blob, source, language, lines, skipped)
-    return parsed_facts(source, language, lines)
+    try:
+        return parsed_facts(source, language, lines)
+    except TookTooLong:
+        return plain_facts(blob, source, language, lines, "took too long to parse")

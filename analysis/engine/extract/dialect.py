@@ -1,12 +1,13 @@
 """What the walk must be told about a language: which nodes mean what, and how to read a header."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from tree_sitter import Language, Node, Parser, Query
+from tree_sitter import Language, Node, Parser, Query, Tree
 
 from analysis.engine.facts import Entry, Function, Import, Parameter
 from analysis.engine.rules.base import Look
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
     from analysis.engine.extract.source import SourceFile
 
 CALLS, STRUCTURE, BOOLEANS, IMPORTS, COMMENTS, WATCHED = range(6)  # streams of nodes, one per pattern of the query
-Streams = list[list[Node]]  # each in the order of the document
+Streams = list[list[Node]]  # calls, structure and imports in the order of the document, the others in any
+
+
+LARGE_BYTES = 200_000
+PARSE_SECONDS = 2.0  # of CPU time; the parent's watchdog counts seconds of the clock and kills
+
+
+class TookTooLong(Exception):
+    """A source that no parser should be given more time for."""
 
 
 class Imported(NamedTuple):
@@ -81,9 +90,24 @@ class Dialect(ABC):
     def parser(self) -> Parser:
         return Parser(self.language)
 
+    def tree(self, source: bytes) -> Tree:
+        """The syntax tree. TookTooLong after PARSE_SECONDS of CPU time; asked of large sources only, since asking
+        slows a parse, and small ones are never that slow."""
+        if len(source) < LARGE_BYTES:
+            return self.parser.parse(source)
+        deadline = time.thread_time() + PARSE_SECONDS
+        try:
+            return self.parser.parse(
+                lambda offset, point: source[offset : offset + LARGE_BYTES],
+                progress_callback=lambda offset, has_error: time.thread_time() > deadline,
+            )
+        except ValueError:
+            self.parser.reset()
+            raise TookTooLong from None
+
     def query(self, watched: frozenset[str] = frozenset()) -> Query:
-        """One pattern per stream, each of single nodes, so that every stream arrives in document order and
-        the tree is walked once. Without text predicates: they would be evaluated for every node.
+        """One pattern per stream, each of single nodes, so that the tree is walked once. Its captures are called by
+        their stream: `n0` to `n5`. Without text predicates: they would be evaluated for every node.
 
         `watched` are node types that rules want to see; those of the structure and comments come anyway.
         """
@@ -95,9 +119,11 @@ class Dialect(ABC):
     def _patterns(self, watched: frozenset[str]) -> list[str]:
         calls = [each for each, event in self.events.items() if event == "call"]
         structure = [each for each in self.events if each not in calls and self.kind_id(each) is not None]
-        patterns = [_any(calls), _any(structure), f"[{self.booleans}] @n", _any(self.imports), _any(self.comments)]
         others = sorted(watched.difference(structure, self.comments))
-        return [*patterns, _any(others)] if others else patterns
+        streams = (_any(calls), _any(structure), f"[{self.booleans}]", _any(self.imports), _any(self.comments))
+        return [
+            f"{pattern} @n{stream}" for stream, pattern in enumerate((*streams, _any(others)) if others else streams)
+        ]
 
     @cached_property
     def event_kinds(self) -> tuple[tuple[int, str], ...]:
@@ -183,6 +209,4 @@ class Dialect(ABC):
 
 
 def _any(types: Iterable[str]) -> str:
-    return (
-        "[" + " ".join(f"({each})" if each[0].isalpha() and each != "else" else f'"{each}"' for each in types) + "] @n"
-    )
+    return "[" + " ".join(f"({each})" if each[0].isalpha() and each != "else" else f'"{each}"' for each in types) + "]"

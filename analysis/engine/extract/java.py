@@ -30,6 +30,11 @@ _LIMIT = re.compile(r"<=?\s*(\d{1,9})\s*$")
 _BATCHED = re.compile(r"chunk|batch|page|partition|lists\.partition", re.IGNORECASE)
 _CLASSES = ("class_declaration", "interface_declaration", "enum_declaration", "record_declaration")
 _METHODS = ("method_declaration", "constructor_declaration", "compact_constructor_declaration")
+_PLAIN_MODIFIERS = re.compile(
+    rb"((?:@[\w.]++\s++)*+)((?:(?:public|private|protected|static|final|abstract)\s++)*+)"
+    rb"(?=[A-Z]\w*[\s(<\[.]|(?:void|int|long|boolean|double|byte|class|interface|enum|record)\s)"
+)
+_MARKER = re.compile(rb"@([\w.]+)")
 _JUMPS = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
 
 
@@ -257,6 +262,9 @@ def _is_top(scope: Scope) -> bool:
 
 def _modifiers(node: Node, file: SourceFile) -> tuple[tuple[str, ...], str]:
     """Annotations, resolved, and the text of the plain modifiers."""
+    plain = _PLAIN_MODIFIERS.match(file.source, node.start_byte)
+    if plain is not None:
+        return tuple([file.resolve(name.decode()) for name in _MARKER.findall(plain[1])]), plain[2].decode()
     first = node.child(0)
     if first.type != "modifiers":
         return (), ""

@@ -59,6 +59,6 @@ def parse(source: bytes, language: str) -> SourceFile:
 
 def _walked(source: bytes, language: str, lines: Lines, node_types: frozenset[str]) -> tuple[SourceFile, Walk, Streams]:
     dialect = dialect_of(language)
-    file = SourceFile(language, source, dialect.parser.parse(source), lines, dialect)
+    file = SourceFile(language, source, dialect.tree(source), lines, dialect)
     walk = Walk(file)
     return file, walk, walk.run(dialect.query(node_types))

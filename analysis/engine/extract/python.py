@@ -19,7 +19,7 @@ _NAMES = re.compile(r"[^\W\d]\w*")
 _BATCHED = re.compile(r"chunk|batch|page|paginat|fetchmany|partition|windowed|islice|range\([^,()]+,[^,]+,")
 _RANGE = re.compile(r"range\((\d+)(?:,\s*(\d+))?\)$")
 _SLICE = re.compile(r"\[:(\d+)\]$")
-_FROM = re.compile(rb"from\s+(\.*[\w.]*)\s+import\s*\(?([\w\s,]+)\)?")
+_FROM = re.compile(rb"from\s++([\w.]++)\s++import\s*+\(?+([\w\s,]++)\)?")
 _FIELD = re.compile(rb"self(?<!\wself)\.(\w+)(?:\s*:[^=\n]+)?\s*=[^=]")
 _MAIN = re.compile(rb"^if __name__ ==", re.MULTILINE)
 

@@ -13,6 +13,8 @@ _REQUIRE = re.compile(
     rb"(?:\b(?:const|let|var)\s+(\{[^{}=]*\}|[\w$]+)\s*=\s*)?(?:await\s+)?\b(require|import)\(\s*([\"'`])([^\"'`\n$]+)\3\s*\)"
     rb"(?:\.([\w$]+))?"
 )
+_PLAIN = re.compile(rb"import\s++(type\s++)?+\{([\w$\s,]*+)\}\s*+from\b")
+_TYPED = re.compile(rb"\btype\s")
 _EXPORTED = re.compile(rb"\b(?:module\.)?exports\.([\w$]+)\s*=[^=]|\bmodule\.exports\s*=\s*(\{[^{}]*\}|[\w$]+)")
 _WORDS = frozenset({"identifier", "import"})
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
@@ -37,8 +39,13 @@ def imported_by(node: Node, file: SourceFile) -> Iterator[Imported]:
             node.end_byte,
         )
         return
-    names, bindings = _clause(node, module_of(target), file)
-    flags = _type_only(node) | (0 if names else ImportFlag.BARE)
+    plain = _PLAIN.match(file.source, node.start_byte)
+    if plain is not None and not _TYPED.search(plain[2]) and not plain[2].isspace() and plain[2]:
+        names, bindings = _listed(plain[2].decode(), module_of(target))
+        flags = ImportFlag.TYPE_ONLY if plain[1] else 0
+    else:
+        names, bindings = _clause(node, module_of(target), file)
+        flags = _type_only(node) | (0 if names else ImportFlag.BARE)
     aliases = tuple(
         (local, name)
         for (local, _), name in zip(bindings, names, strict=True)
@@ -115,6 +122,13 @@ def common_exports(file: SourceFile) -> Iterator[str]:
         else:
             yield "default"
             yield match[2].decode("utf-8", "replace")
+
+
+def _listed(text: str, module: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """What `{ a, b as c }` imports, read off the text between its brackets."""
+    parts = [part.split() for part in text.split(",")]
+    names = tuple([part[0] for part in parts if part])
+    return names, tuple([(part[-1], f"{module}.{part[0]}") for part in parts if part])
 
 
 def _clause(node: Node, module: str, file: SourceFile) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from msgspec import structs
 from tree_sitter import Node, Query, QueryCursor
 
-from analysis.engine.extract.dialect import BOOLEANS, IMPORTS, STRUCTURE, WATCHED, Dialect, Imported, Streams
+from analysis.engine.extract.dialect import BOOLEANS, CALLS, IMPORTS, STRUCTURE, WATCHED, Dialect, Imported, Streams
 from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Class, FunctionFlag, Import, ImportFlag
@@ -41,10 +41,10 @@ class Walk:
     def run(self, query: Query) -> Streams:
         """Walk, and return the streams of nodes that the query brings."""
         root = self.file.tree.root_node
-        streams: Streams = [[] for _ in range(WATCHED + 1)]
-        append = [stream.append for stream in streams]
-        for index, captured in QueryCursor(query).matches(root):
-            append[index](captured["n"][0])
+        captured = QueryCursor(query).captures(root)
+        streams: Streams = [captured.get(f"n{stream}", []) for stream in range(WATCHED + 1)]
+        for stream in (CALLS, STRUCTURE, IMPORTS):
+            streams[stream].sort(key=_place)
 
         for node in streams[IMPORTS]:
             self.imported.extend(self.dialect.imported(node, self.file))
@@ -294,7 +294,7 @@ class Walk:
 
         An operand that is itself an operation shares the start or the end of the one around it.
         """
-        nodes.sort(key=lambda node: (node.start_byte, -node.end_byte))
+        nodes.sort(key=_place)
         outer: list[tuple[int, int, list[tuple[int, str]]]] = []
         expressions: list[tuple[FunctionDraft, list[tuple[int, str]]]] = []
         for node in nodes:
@@ -337,6 +337,11 @@ def decorator_text(file: SourceFile, node: Node) -> str:
     text = file.text(node).lstrip("@").strip()
     name, bracket, rest = text.partition("(")
     return " ".join((file.resolve(name) + bracket + rest).split())[:LONGEST_DECORATOR]
+
+
+def _place(node: Node) -> int:
+    """Orders nodes as the document does, the outer before the inner."""
+    return (node.start_byte << 32) - node.end_byte
 
 
 @lru_cache(maxsize=16)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.engine.extract import extract
+from analysis.engine.extract import dialect, extract
 from analysis.engine.facts import decode, encode
 from analysis.engine.languages import PARSED
 
@@ -122,3 +122,14 @@ def test_facts_carry_little_of_the_source():
     source = f"@d('{secret}')\ndef f(a='{secret}'):\n    for x in g('{secret}'):\n        h(x, '{secret}')\n"
     lines = "\n".join(source[start : start + 1_500] for start in range(0, len(source), 1_500))
     assert len(encode(extract(lines.encode(), "python"))) < 3_000
+
+
+def test_a_large_file_that_takes_too_long_has_its_lines_only(monkeypatch):
+    blob = b"f(a, b)\n" * (dialect.LARGE_BYTES // 8 + 1)
+    assert extract(blob, "python").skipped == ""
+
+    monkeypatch.setattr(dialect, "PARSE_SECONDS", 0.0)
+    facts = extract(blob, "python")
+
+    assert (facts.skipped, facts.lines, facts.functions) == ("took too long to parse", blob.count(b"\n"), ())
+    assert extract(b"f()\n", "python").functions[0].calls == ("f",)
