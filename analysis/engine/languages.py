@@ -52,6 +52,7 @@ DISPLAY_NAME = {
 _VENDORED = re.compile(
     r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
+    r"|(^|/)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*/"  # a released package, unpacked: `codemirror-5.17.0`
 )
 _GENERATED = re.compile(
     r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.min\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"
@@ -62,7 +63,7 @@ _MIGRATION = re.compile(
     r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$"
 )
 _TEST = re.compile(
-    r"(^|/)(tests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)src/(test|testFixtures|jmh|it)/"
+    r"(^|/)(tests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/"
     r"|(^|/)(test_[^/]*|conftest|[^/]*_test|tests)\.py$|_test\.go$|\.(test|spec|cy|stories)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )

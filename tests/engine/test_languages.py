@@ -15,6 +15,10 @@ from analysis.engine.languages import FileKind, kind_of
         (".venv/lib/a.py", FileKind.VENDORED),
         ("web/.yarn/releases/yarn.js", FileKind.VENDORED),
         (".eslintrc.js", FileKind.SOURCE),
+        ("public/plugins/codemirror-5.17.0/mode/lua/lua.js", FileKind.VENDORED),
+        ("api/v1.2.0/orders.py", FileKind.SOURCE),
+        ("t/unit/orders.py", FileKind.TEST),
+        ("t/orders.py", FileKind.SOURCE),
         ("shop/migrations/0001_first.py", FileKind.MIGRATION),
     ],
 )

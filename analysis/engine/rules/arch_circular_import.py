@@ -5,6 +5,7 @@ drops it unless `verbatimModuleSyntax` is set: whether a name is a type stands i
 """
 
 from collections.abc import Iterator
+from posixpath import commonpath
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.graph.model import Cycle, Edge, ImportGraph
@@ -65,7 +66,8 @@ def bill(order):
 )
 POINTS_PER_EDGE = 0.5
 MODULES_OF_A_CRITICAL_CYCLE = 3
-_NAMED_UNITS = 5
+_NAMED_UNITS = 3
+_NAMED_EDGES = 2
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -102,12 +104,15 @@ def _finding(cycle: Cycle, severity: Severity | None) -> Finding:
 
 
 def _units(cycle: Cycle) -> str:
-    named = ", ".join(f"`{unit or '.'}`" for unit in cycle.units[:_NAMED_UNITS])
-    more = len(cycle.units) - _NAMED_UNITS
-    return f"{named} and {more} more" if more > 0 else named
+    """The units of the circle, by what stands below the folder that they share."""
+    shared = commonpath(cycle.units)
+    names = [unit.removeprefix(shared).lstrip("/") or unit or "." for unit in cycle.units]
+    named = ", ".join(f"`{name}`" for name in names[:_NAMED_UNITS])
+    more = f" and {len(names) - _NAMED_UNITS} more" if len(names) > _NAMED_UNITS else ""
+    return f"{named}{more} of `{shared}`" if shared else named + more
 
 
 def _edges(edges: tuple[Edge, ...]) -> str:
-    named = ", ".join(f"`{edge.source}` -> `{edge.target}`" for edge in edges[:_NAMED_UNITS])
-    more = len(edges) - _NAMED_UNITS
+    named = ", ".join(f"`{edge.source}` -> `{edge.target}`" for edge in edges[:_NAMED_EDGES])
+    more = len(edges) - _NAMED_EDGES
     return f"{named} and {more} more" if more > 0 else named

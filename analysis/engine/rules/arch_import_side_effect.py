@@ -7,9 +7,10 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -162,22 +163,22 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             mark.data.get("effect") == FILE and _SETTINGS.search(place.path)
         ):
             yield place.finding(mark)
-    for path, facts in codebase.sources():
-        if facts.language in RULE.languages and _is_imported(codebase, path):
-            yield from _queries(path, facts)
-
-
-def _queries(path: str, facts: FileFacts) -> Iterator[Finding]:
-    for query in facts.queries:
-        if query.function == 0 and query.terminal and query.orm != "ddl":
+    for site in codebase.queries.sites:
+        if _runs_on_import(site) and site.facts.language in RULE.languages and _is_imported(codebase, site.path):
             yield Finding(
                 rule_id=RULE.id,
-                file=path,
-                line=query.line,
-                message=f"Importing this file queries `{query.model or 'the database'}`",
-                anchor=query.anchor,
+                file=site.path,
+                line=site.line,
+                message=f"Importing this file queries `{site.query.model or 'the database'}`",
+                anchor=site.query.anchor,
                 severity=Severity.CRITICAL,
             )
+
+
+def _runs_on_import(site: QuerySite) -> bool:
+    """At the top level or in the body of a class, but not in a lambda that is only made there."""
+    query = site.query
+    return query.function == 0 and query.terminal != "" and query.orm != "ddl" and "later" not in site.notes
 
 
 def _is_imported(codebase: Codebase, path: str) -> bool:

@@ -3,6 +3,7 @@
 One mark per query of a file, and none for a query about which nothing is noted. Its `data` may hold
 
 - `query`: the query's position in the file's facts, always
+- `later`: it stands in a lambda, which runs when somebody calls it
 - `opaque`: conditions stand in the chain that cannot be read (`filter(**wanted)`)
 - `own`: steps of the project's own stand in the chain (`Order.objects.open()`), which may do anything
 - `limited`: a limit stands there that cannot be read (`{ where, take }`), or only different values are asked for
@@ -43,6 +44,8 @@ _DJANGO_STEPS = frozenset(
 )
 _STEP = re.compile(r"\.(\w+)\(")
 _UNREAD_CONDITION = re.compile(r"\.(?:filter|exclude)\(\s*(?:\*|~|Exists\(|[a-z_][\w.]*\s*[,)|&]|self\.|[\w.]+\()")
+_LAMBDA = re.compile(r"\blambda\b[^:\n]*:")
+_UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*\w")
 _UNREAD_OPTIONS = re.compile(
     r"\bwhere\s*[,}]|\bwhere\s*:(?!\s*\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
 )
@@ -109,6 +112,8 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
             yield "own", "1"
         if query.limit == 0 and _UNREAD_LIMIT.search(text):
             yield "limited", "1"
+    if query.orm == "django" and _LAMBDA.search(text.partition(".objects")[0]):
+        yield "later", "1"
     if _stands_in(lines, query.line):
         yield "optional", "1"
     loop = file.loops[query.loop] if query.loop >= 0 else None
@@ -159,7 +164,7 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.raw:
         return True
     if query.orm == "django":
-        return _UNREAD_CONDITION.search(text) is not None
+        return _UNREAD_CONDITION.search(text) is not None or _UNREAD_KEYWORDS.search(text) is not None
     if query.orm == "prisma":
         return _UNREAD_OPTIONS.search(text) is not None or (not query.filters and "where" in text)
     return query.orm == "sqlalchemy" and re.search(r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(", text) is not None

@@ -55,8 +55,10 @@ _PYTHON_BROAD = re.compile(rb"except\s*(:|\(?[^:\n]*\b(Base)?Exception\b)")
 _JAVA_BROAD = re.compile(r"\b(Throwable|Error|NullPointerException)\b")
 _TELLS = re.compile(
     r"\b(raise|throw)\b|\.exception\(|exc_info|traceback|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|halt\("
+    r"|\bmessages\.(error|warning)\("  # Django's, to the user
 )
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|return(\s+(None|null|False|false))?;?)$")
+_KNOWN = re.compile(rb"[^\n]*#\s*(pylint:\s*disable=[\w,\s-]*broad-exc|noqa:[\w,\s]*BLE001)")
 _NAMED = re.compile(r"\bas\s+(\w+)\s*:?$")
 _BOUNDARY = re.compile(
     r"(^|\.)(main|run|__del__|__exit__|__repr__|__str__|dispatch|handle\w*|on_\w+|worker\w*|\w*_loop|loop|middleware|shutdown\w*|close"
@@ -69,6 +71,8 @@ _ENTRY = re.compile(
 
 def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if _PYTHON_BROAD.match(file.source, handler.start_byte) is None or _is_boundary(handler, file):
+        return
+    if _KNOWN.match(file.source, handler.start_byte):
         return
     body = handler.named_children[-1]
     header = file.source[handler.start_byte : body.start_byte].decode("utf-8", "replace").partition("#")[0].strip()

@@ -44,8 +44,10 @@ _OPERATORS = frozenset(
     [*"== != === !== < > <= >= in is && || and or & | ^ >> >>> - / // %".split(), "not in", "is not"]
 )
 _EFFECTS = re.compile(
-    rb"next|read|rand|time|now|pop|shift|poll|recv|take|get_nowait|scan|await|yield|\+\+|--|:=", re.IGNORECASE
+    rb"next|read|rand|time|now|pop|shift|poll|recv|take|get_nowait|scan|await|yield|\+\+|--|:=|\.(eat|match|accept|consume|advance|skip)\w*\(",
+    re.IGNORECASE,
 )
+_NAME = re.compile(rb"[\w$]+")
 _NUMBER = re.compile(rb"\d[\w.]*$")
 _SPACE = re.compile(rb"\s+")
 _ELSE = re.compile(rb"else\s*$")
@@ -67,6 +69,8 @@ def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
     operator = " ".join(file.source[end:second].decode("utf-8", "replace").split())
     if operator not in _OPERATORS or (b"(" in text and operator in ("-", "/", "%")):
         return
+    if _is_conversion(text, operator, file):
+        return
     expression = short(file.text(operation))
     if operator in ("!=", "!==", "==", "===") and file.language in (
         "javascript",
@@ -84,6 +88,13 @@ def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(
             RULE.id, operation, f"Both sides of `{operator}` are `{short(text.decode('utf-8', 'replace'))}`"
         )
+
+
+def _is_conversion(text: bytes, operator: str, file: SourceFile) -> bool:
+    """`hash & hash`, which makes 32 bits of a number in script, and `SECOND / SECOND` in a table of units."""
+    if operator in ("&", "|") and file.language in ("javascript", "typescript", "tsx"):
+        return _NAME.fullmatch(text) is not None
+    return operator == "/" and text.isupper()
 
 
 def look_at_python_if(statement: Node, file: SourceFile) -> Iterator[Mark]:

@@ -72,6 +72,7 @@ _IN_MEMORY = re.compile(r"(\w+)\s*(?::?=|\s)\s*(?:new\(|&)?(?:bytes\.(?:New)?Buf
 _CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\w+)\(")
 _LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_FAILING, *_METHODS))
 _REASONED = re.compile(rb"[^\n]*(//|/\*)\s*\w")
+_LINTED = re.compile(rb"[^\n]*//\s*nolint:[\w,]*\berrcheck\b")
 _DROPS_OR_BINDS = re.compile(rb"_ =|(?:[\w.]+,\s*)*err\s*:?=")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*:?=\s*")
 _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*=(?!=)\s*([^\n]*)")
@@ -83,6 +84,8 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if found is None or (found[1] and found[2] not in _LAST_NAMES):
         return
     call = statement.named_children[0]
+    if _LINTED.match(file.source, statement.end_byte):
+        return
     if call.type == "call_expression" and (name := _failing(call, file)):
         yield _mark(call, name, f"The error of `{name}` is dropped", file)
 

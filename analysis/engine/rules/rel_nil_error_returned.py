@@ -58,6 +58,10 @@ func load(path string) error {
 
 _CONDITION = re.compile(rb"\bif\s+(?:[^{\n]*;\s*)?(\w*[eE]rr)\s*([!=]=)\s*nil\s*\{")
 
+_TOLD = re.compile(r"\b(log|logger|slog|\w+\.[lL]og(ger)?)\.\w+\(|^\s*\w+\.\w+ = ", re.MULTILINE)
+# Nobody is there any more to hear of it.
+_TO_CLIENT = re.compile(rb"if\s+_, \w+ :?= (?:\w\.Write\(|(?:io\.WriteString|fmt\.Fprint\w*)\(\w,)")
+
 
 def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     tested = _CONDITION.match(file.source, statement.start_byte)
@@ -74,6 +78,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if last != ("nil" if failed else error) or function is None or not returns_error(function, file):
         return
     text = file.text(block)
+    if failed and (_TOLD.search(text) or _TO_CLIENT.match(file.source, statement.start_byte)):
+        return
     if failed and (re.search(rf"\b{error}\b", text) or "//" in text or "/*" in text):
         return
     name = function_name(statement, file)

@@ -59,7 +59,7 @@ _EXITS = {
 }
 _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
-    r"(^|/)(examples?|samples?|seeds?)/|(^|/)seed[\w-]*\.\w+$|(^|/)(cli|cmd|bin|main|__main__|commands?|console|cmdline|manage|setup|worker\w*|index|server)(/|\.\w+$)|[-_.](cli|main|worker)\.\w+$"
+    r"(^|/)(examples?|samples?|seeds?)/|(^|/)seed[\w-]*\.\w+$|(^|/)(cli|cmd|bin|main|__main__|commands?|console|cmdline|manage|setup|worker\w*|index|server)(/|\.\w+$)|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle)[\w-]*\.[cm]?js$"
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(
@@ -78,6 +78,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name = file.functions[file.function_of(call)].name
     if _ENTRY_NAME.search(name) or file.scope_of(call).function.index == 0 or _SIGNAL.search(text_before(call, file)):
+        return
+    if callee == "os._exit" and "os.fork(" in text_before(call, file):
         return
     yield file.mark(RULE.id, call, f"`{callee}` in `{name}` ends the process of whoever calls it")
 

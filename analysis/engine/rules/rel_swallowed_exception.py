@@ -57,7 +57,12 @@ def store(order):
 _ANSWERS = re.compile(
     r"\b(StopIteration|StopAsyncIteration|KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|FileNotFoundError"
     r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
-    r"|KeyboardInterrupt|GeneratorExit|LookupError|NumberFormatException|InterruptedException)\b"
+    r"|WatchError|KeyboardInterrupt|GeneratorExit|LookupError|NumberFormatException|InterruptedException)\b"
+)
+# A text that is no number is an answer too.
+_UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation)\b")
+_READS = re.compile(
+    r"[^\n]*\b(int|float|Decimal|UUID|fromisoformat|strptime)\([^\n]*(\n\s*(return|continue|break)\b[^\n]*)?"
 )
 _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
 _EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
@@ -79,7 +84,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if not (does_nothing or gives_up) or _ANSWERS.search(caught) or _is_explained(handler, caught, file):
         return
     guarded = _guarded(handler, file)
-    if _CLOSES.match(guarded):
+    if _CLOSES.match(guarded) or (_UNREADABLE.search(caught) and not is_broad and _READS.fullmatch(guarded)):
         return
     yield file.mark(
         RULE.id,
@@ -98,6 +103,8 @@ def look_at_suppress(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     handlers = file.arguments(call)[0]
+    if file.callee(call).endswith(".json().catch"):
+        return  # a response without a readable body
     if len(handlers) == 1 and re.fullmatch(
         r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*\}|null|undefined)", file.text(handlers[0])
     ):

@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import short, text_before
+from analysis.engine.rules.reading import function_text, short, text_before
 
 RULE = Rule(
     id="rel-unchecked-optional",
@@ -59,6 +59,8 @@ _OPTIONAL = re.compile(
     r"(^|\.)(find\w*|get\w*Optional|findFirst\(\)|findAny\(\)|max\(\)|min\(\)|reduce\(\)|stream\(\)[\w().]*)\(\)\.get$"
 )
 
+_FUTURE = re.compile(r"\b(ExecutionException|\w*Future)\b|Async\(")  # `get()` waits there
+
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`re.match(p, s).group()` and `qs.first().x`."""
@@ -99,6 +101,8 @@ def look_at_get(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`Optional.get()` right on a look-up in Java."""
     callee = file.callee(call)
     if file.arguments(call)[0] or not _OPTIONAL.search(callee):
+        return
+    if _FUTURE.search(function_text(call, file)):
         return
     start, _ = file.dialect.callee(call)
     looked_up = file.source[start : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]

@@ -66,6 +66,7 @@ _OWN_BYTES = re.compile(r"\b(pickle|cPickle|dill|cloudpickle|marshal)\.dumps?\("
 _PICKLED = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal")
 _UPLOAD = re.compile(r"\b(request\b|\.FILES\b|upload|\.body\b|message\.(value|body|data)|\.recv\()")
 _HOOKS = ("readObject", "readExternal", "readResolve")  # methods that the stream itself calls
+_ALLOW_LIST = "SecurityJackson2Modules"  # Spring's own, which builds only classes that it knows
 _SCRIPT_LOADERS = frozenset({"node-serialize.unserialize", "v8.deserialize"})
 
 
@@ -96,7 +97,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(
                 RULE.id, call, "`new Yaml()` without `SafeConstructor` builds any class that the text names"
             )
-    elif callee.endswith((".enableDefaultTyping", ".activateDefaultTyping")):
+    elif callee.endswith((".enableDefaultTyping", ".activateDefaultTyping")) and _ALLOW_LIST not in callee:
         yield file.mark(RULE.id, call, "Default typing lets the JSON choose which class is built")
     elif callee.endswith(".readObject") and "java.io.ObjectInputStream" in file.bindings.values():
         if function_name(call, file).rpartition(".")[2] in _HOOKS:

@@ -22,7 +22,7 @@ MOST_CALLS = 60
 
 _BLOCK = rb"[^\n]{0,100}?(?:atomic|\.begin\(|\.begin_nested\(|transaction)"
 _WITH = re.compile(rb"(?:async\s+)?with\s+" + _BLOCK)
-_DECORATOR = re.compile(rb"@[\w.]*(?:atomic|transactional)\b")
+_DECORATOR = re.compile(rb"@[\w.]*(?:atomic|transactional)\w*")
 _RUNNERS = frozenset({"$transaction", "transaction", "withTransaction", "runInTransaction", "transactional"})
 _GO_RUNNERS = frozenset({"Transaction", "RunInTx", "InTx", "WithTx", "RunInTransaction"})
 _GO_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin"})

@@ -197,6 +197,7 @@ class TestImportSideEffect:
             "import time\nif __name__ == '__main__':\n    time.sleep(1)",
             "from pathlib import Path\ntext = open(Path(__file__).parent / 'x').read()",
             "import requests\nf = lambda: requests.get(URL)",
+            "class A:\n    count = lambda row: Order.objects.filter(row=row).count()",
         ],
     )
     def test_what_is_fine(self, source):

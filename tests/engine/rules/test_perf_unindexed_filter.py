@@ -11,6 +11,7 @@ FLAGGED = [
     ("shop/work.ts", "const rows = await prisma.customer.findMany({ where: { name: wanted } });", 1),
 ]
 FINE = [
+    ("shop/work.py", "def f(x, **more):\n    return Order.objects.get(reference=x, **more)"),
     ("shop/work.py", "def f(x):\n    return Order.objects.get(pk=x)"),
     ("shop/work.py", "def f(x):\n    return Region.objects.get(code=x)"),
     ("shop/work.py", "def f(x, c):\n    return list(Order.objects.filter(reference=x, customer=c))"),

@@ -15,6 +15,7 @@ FLAGGED = [
     ("except BaseException:", "return 0"),
     ("except (ValueError, Exception):", "y = 1"),
     ("except Exception as e:", "log.error('failed')"),
+    ("except Exception:  # noqa", "y = 1"),
 ]
 FINE = [
     ("except Exception:", "raise"),
@@ -22,6 +23,9 @@ FINE = [
     ("except Exception:", "log.exception('failed')"),
     ("except Exception:", "log.error('failed', exc_info=True)"),
     ("except Exception as e:", "log.error('failed: %s', e)"),
+    ("except Exception:", "messages.error(request, 'failed')"),
+    ("except Exception:  # pylint: disable=broad-except", "y = 1"),
+    ("except Exception:  # noqa: BLE001", "y = 1"),
     ("except ValueError:", "y = 1"),
     ("except Exception:", "pass"),
 ]

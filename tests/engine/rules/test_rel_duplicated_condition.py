@@ -20,6 +20,8 @@ FINE = [
     "x = next(a) == next(a)",
     "x = a << a",
     "x = read() and read()",
+    "x = stream.eat('-') and stream.eat('-')",
+    "x = SECOND / SECOND",
 ]
 
 
@@ -31,6 +33,11 @@ def test_equal_sides_are_marked(source):
 @pytest.mark.parametrize("source", FINE)
 def test_sides_that_differ_or_may_be_equal_are_fine(source):
     assert lines_of(RULE, source) == []
+
+
+def test_script_makes_32_bits_of_a_number_with_itself():
+    assert lines_of(RULE, "hash = hash & hash;", "javascript") == []
+    assert lines_of(RULE, "flags = flags & flags", "python") == [1]
 
 
 def test_a_test_for_nan_is_worth_knowing_only():

@@ -27,6 +27,7 @@ FINE = [
     "err := save()\nreturn err",
     'fmt.Println("a")',
     "unknown()",
+    "save() //nolint:errcheck",
     "_ = save() // the cache is rebuilt anyway",
     "defer tx.Rollback()",
     "defer f.Close()",

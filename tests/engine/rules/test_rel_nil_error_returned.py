@@ -23,10 +23,21 @@ def test_nil_for_a_known_error_is_marked_at_the_return(block):
         "if errors.Is(err, io.EOF) { return 0, nil }\nreturn 0, err",
         "return 0, nil // no file, no settings",
         "errs <- err\nreturn 0, nil",
+        'log.Warn("no mirror")\nreturn 0, nil',
+        "p.Status = Conflict\nreturn 0, nil",
     ],
 )
 def test_errors_that_are_passed_on_or_explained_are_fine(block):
     assert lines_of(RULE, go(block), "go") == []
+
+
+def test_when_the_client_is_gone_nobody_is_left_to_hear_of_it():
+    source = (
+        go("")
+        .replace("if err != nil", "if _, err := io.WriteString(w, beat); err != nil")
+        .replace("{\n\n}", "{\nreturn 0, nil\n}")
+    )
+    assert lines_of(RULE, source, "go") == []
 
 
 def test_functions_without_an_error_result_are_fine():

@@ -40,6 +40,29 @@ def test_handlers_that_do_or_say_something_are_fine(header, body):
     assert marks(handled(header, body)) == []
 
 
+@pytest.mark.parametrize(
+    ("guarded", "count"),
+    [
+        ("size = int(text)", 0),
+        ("size = int(text)\n    return size", 0),
+        ("sizes.append(float(text))", 0),
+        ("size = int(text)\n    order.store(size)", 1),
+        ("order.store(text)", 1),
+    ],
+)
+def test_a_text_that_is_no_number_is_an_answer(guarded, count):
+    assert len(marks(handled("except (ValueError, TypeError):", "pass", guarded))) == count
+
+
+def test_a_lost_race_for_a_watched_key_is_an_answer():
+    assert marks("while True:\n    " + handled("except redis.WatchError:", "continue").replace("\n", "\n    ")) == []
+
+
+def test_a_response_without_a_body_is_an_answer():
+    assert marks("const body = await response.json().catch(() => null);", "typescript") == []
+    assert len(marks("const body = await load().catch(() => null);", "typescript")) == 1
+
+
 def test_around_a_write_it_is_critical():
     (mark,) = marks(handled("except Exception:", "pass", "order.save()"))
     assert mark.severity == "critical"

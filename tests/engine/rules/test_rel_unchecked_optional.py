@@ -45,6 +45,8 @@ def test_script(statement, lines):
         ("map.get(key);", []),
         ("if (repository.findById(id).isPresent()) { repository.findById(id).get(); }", []),
         ("future.get();", []),
+        ("try { dao.findById(id).get(); } catch (ExecutionException e) { throw x(e); }", []),
+        ("dao.findByIdAsync(id).get();", []),
     ],
 )
 def test_java(statement, lines):

@@ -19,6 +19,7 @@ FINE = [
     "items.forEach((i) => { y(i); });",
     "setTimeout(async () => { try { await x(); } catch (e) { log(e); } }, 10);",
     "emitter.on('data', async (d) => { try { await x(d); } catch (e) { log(e); } });",
+    "emitter.on('data', async (d) => { log(d); });",
     "if (await isAllowed()) { y(); }",
     "if (isOpen()) { y(); }",
     "new Promise((resolve) => { y(resolve); });",

@@ -14,6 +14,7 @@ FLAGGED = [
 ]
 FINE = [
     "def f(c):\n    with transaction.atomic():\n        Order.objects.create(total=1)\n        Line.objects.create()",
+    "@traced_atomic_transaction()\ndef f(c):\n    Order.objects.create(customer=c)\n    Line.objects.create(amount=1)",
     "@transaction.atomic\ndef f(c):\n    Order.objects.create(customer=c)\n    Line.objects.create(amount=1)",
     "def f(c):\n    Order.objects.create(customer=c)\n    Order.objects.create(customer=c)",
     "def f(c):\n    if c:\n        Order.objects.create(customer=c)\n    else:\n        Line.objects.create(amount=1)",

@@ -40,6 +40,7 @@ JAVA_FLAGGED = [
     "class A {\nvoid f() {\nmapper.enableDefaultTyping(); } }",
 ]
 JAVA_FINE = [
+    "class A { void f() { SecurityJackson2Modules.enableDefaultTyping(mapper); } }",
     "import org.yaml.snakeyaml.Yaml;\nclass A { Yaml y = new Yaml(new SafeConstructor(options)); }",
     "import java.io.ObjectInputStream;\nclass A { private void readObject(ObjectInputStream in) { in.readObject(); } }",
 ]
