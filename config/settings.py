@@ -67,7 +67,6 @@ INSTALLED_APPS = [
     "billing",
     "analysis",
     "webhooks",
-    "dashboard",
 ]
 MIDDLEWARE = [
     "config.operations.middleware.OperationsMiddleware",
@@ -372,6 +371,7 @@ WEBHOOK_HEADERS = {
 
 # Static files and the browser's protection
 STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = Path(env.text("STATIC_ROOT", str(VAR_DIR / "static")))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -17,7 +17,7 @@ urlpatterns = [
     path("v1/docs", BrowserView.as_view(), name="docs"),
     path("admin/login/", log_in),
     path("admin/", admin.site.urls),
-    path("", include("dashboard.urls")),
+    path("", include("config.dashboard.urls")),
 ]
 
 handler400 = "config.api.errors.bad_request"

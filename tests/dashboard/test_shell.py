@@ -4,14 +4,14 @@ import base64
 import hashlib
 import json
 import re
-from pathlib import Path
 
 import pytest
 from django.test import Client
 
-from dashboard import modules
+from config.dashboard.modules import STATIC as FILES
+from config.dashboard.modules import import_map
 
-STATIC = Path(modules.__file__).parent / "static" / "dashboard"
+STATIC = FILES / "dashboard"
 
 
 @pytest.mark.parametrize("path", ["/", "/login", "/repos/abc/violations", "/invitations/some-token", "/auth/callback"])
@@ -54,7 +54,7 @@ def test_tokens_in_addresses_go_nowhere():
 
 
 def test_every_module_is_in_the_import_map():
-    imports = json.loads(modules.import_map())["imports"]
+    imports = json.loads(import_map())["imports"]
 
     assert set(imports) == {f"/static/dashboard/{file.relative_to(STATIC)}" for file in STATIC.glob("js/**/*.js")}
 

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from analysis.engine.gate_metrics import METRICS, OPERATORS
+from config.dashboard.modules import STATIC
 from credits.models import Operation
-from dashboard import modules
 
-DATA = Path(modules.__file__).parent / "static" / "dashboard" / "js" / "data"
+DATA = STATIC / "dashboard" / "js" / "data"
 
 
 def keys_of(name: str) -> set[str]:

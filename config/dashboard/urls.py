@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from dashboard import views
+from config.dashboard import views
 
 ENTRANCE = "login|signup|forgot-password|reset-password|auth/callback|invitations/[^/.]+"
 PAGES = "connect|packs(?:/[^/.]+)?|(?:orgs|repos)/[^.]+"

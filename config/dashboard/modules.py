@@ -11,7 +11,7 @@ import orjson
 from django.conf import settings
 from django.templatetags.static import static
 
-STATIC = Path(__file__).parent / "static"
+STATIC = settings.BASE_DIR / "static"
 # What every page needs is fetched at once, not one import after the other. Pages and charts come when asked for.
 NEEDED_AT_ONCE = ("core", "data", "shell", "ui")
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.modules import import_map, preloads
+from config.dashboard.modules import import_map, preloads
 
 
 @require_safe
