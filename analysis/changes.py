@@ -95,26 +95,43 @@ def recent_past(folder: Path, head: str, today: date, *, limits: GitLimits = DEF
     return History.of(read_history(folder, head, since_day=since, limits=limits))
 
 
-def judge_change(
-    change: Change, facts: Mapping[FactsKey, FileFacts], *, policy: Policy, history: History, today: date
-) -> JudgedChange:
-    """Judge both sides by one policy. One evaluator does both, so the second costs what the change touches."""
-    evaluator = Evaluator(policy)
-    evaluator.judge(change.before.with_facts(facts), history, today)
-    before = report_of(evaluator)
-    evaluator.judge(
-        change.after.with_facts(facts), history, today, aliases=change.files.renamed, added=change.files.added
-    )
-    after = report_of(evaluator)
-    delta = compare(before, after, change.files)
-    return JudgedChange(
-        change=change,
-        verdict=judge(delta, policy),
-        metrics=delta.metrics,
-        before=before,
-        after=after,
-        hash=verdict_hash(change.tree_hashes, policy),
-    )
+class ChangeJudge:
+    """Judges changes of one repository, one after the other: each costs what differs from the one before.
+
+    What it says of a change never depends on what it judged before. Facts of the same blob have to be the same object
+    from call to call for anything to be saved.
+    """
+
+    def __init__(self) -> None:
+        self._evaluator = Evaluator(Policy())
+        self._base: tuple[tuple[object, ...], Report] | None = None
+
+    def judge(
+        self, change: Change, facts: Mapping[FactsKey, FileFacts], *, policy: Policy, history: History, today: date
+    ) -> JudgedChange:
+        """Judge both sides by one policy. `history` is the recent past of the merge base."""
+        self._evaluator.policy = policy
+        before = self._before(change, facts, history, today)
+        files = change.files
+        self._evaluator.judge(change.after.with_facts(facts), history, today, aliases=files.renamed, added=files.added)
+        after = report_of(self._evaluator)
+        delta = compare(before, after, files)
+        return JudgedChange(
+            change=change,
+            verdict=judge(delta, policy),
+            metrics=delta.metrics,
+            before=before,
+            after=after,
+            hash=verdict_hash(change.tree_hashes, policy),
+        )
+
+    def _before(self, change: Change, facts: Mapping[FactsKey, FileFacts], history: History, today: date) -> Report:
+        """The state of the merge base; kept, because the next change often grew from the same one."""
+        state = (change.merge_base, self._evaluator.policy, today)
+        if self._base is None or self._base[0] != state:
+            self._evaluator.judge(change.before.with_facts(facts), history, today)
+            self._base = state, report_of(self._evaluator)
+        return self._base[1]
 
 
 def verdict_hash(trees: Sequence[str], policy: Policy) -> str:

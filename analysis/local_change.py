@@ -4,7 +4,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from analysis.changes import JudgedChange, judge_change, read_change, recent_past
+from analysis.changes import ChangeJudge, JudgedChange, read_change, recent_past
 from analysis.engine.changes import ChangedFiles
 from analysis.engine.gates import Verdict, compare, judge
 from analysis.git.blobs import BlobReader
@@ -23,7 +23,7 @@ def judge_local_change(
     on_progress("reading history", 0, 1)
     history = recent_past(git_dir, change.merge_base, today)
     on_progress("evaluating", 0, 1)
-    judged = judge_change(change, facts, policy=policy.policy, history=history, today=today)
+    judged = ChangeJudge().judge(change, facts, policy=policy.policy, history=history, today=today)
     notes = (*change.notes, *policy.notes, *judged.after.notes)
     files = change.after.with_facts(facts)
     return Scan(judged.after, policy.policy, change.head_sha, files, history, notes), judged

@@ -96,7 +96,7 @@ def _wait(child: int, deadline: float, heartbeat: Callable[[], bool], heartbeat_
         ended, status = os.waitpid(child, os.WNOHANG)
         now = time.monotonic()
         if ended:
-            return _outcome_of(status)
+            return outcome_of(status)
         if now >= deadline:
             return Outcome.TIMED_OUT
         if now >= next_beat:
@@ -106,7 +106,8 @@ def _wait(child: int, deadline: float, heartbeat: Callable[[], bool], heartbeat_
         time.sleep(POLL_SECONDS)
 
 
-def _outcome_of(status: int) -> Outcome:
+def outcome_of(status: int) -> Outcome:
+    """What an exit status as `waitpid` gives it says of the work."""
     if os.WIFSIGNALED(status):
         return Outcome.DIED
     return Outcome.FINISHED if os.waitstatus_to_exitcode(status) == 0 else Outcome.FAILED

@@ -309,6 +309,10 @@ CLONE_ALLOWED_HOSTS = env.words("CLONE_ALLOWED_HOSTS")
 CLONE_ALLOW_PRIVATE_ADDRESSES = env.boolean("CLONE_ALLOW_PRIVATE_ADDRESSES", False)
 FIRST_SCAN_TIMEOUT = timedelta(milliseconds=env.integer("FIRST_SCAN_TIMEOUT_MS", 900_000, at_least=1))
 PR_ANALYSIS_TIMEOUT = timedelta(milliseconds=env.integer("PR_ANALYSIS_TIMEOUT_MS", 30_000, at_least=1))
+# The process that judges pull requests remembers the last repository for so long, up to that size; 500,000 lines take
+# about 330 MB.
+PR_MEMORY_IDLE = timedelta(seconds=env.integer("PR_MEMORY_IDLE_SECONDS", 600, at_least=0))
+PR_MEMORY_BYTES = env.integer("PR_MEMORY_MB", 768, at_least=0) * 2**20
 # A run whose worker has not renewed its lease for this long is taken over by another one.
 RUN_LEASE = timedelta(seconds=env.integer("RUN_LEASE_SECONDS", 30, at_least=2))
 # Analyses that may run at once, over all workers; one organization gets at most half of them.

@@ -1,8 +1,10 @@
 """Carry out a claimed run: a child process does the work, this process watches the clock and the lease."""
 
 import gc
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from uuid import UUID
 
 import structlog
 from django.conf import settings
@@ -13,8 +15,9 @@ from analysis.engine.rules import all_rules
 from analysis.git.errors import GitError
 from analysis.models import Run, RunKind, RunStatus
 from analysis.services import runs
-from analysis.services.judging import judge_pull_request
+from analysis.services.judging import Memory, judge_pull_request
 from analysis.services.scanning import scan
+from analysis.standing_child import StandingChild
 from analysis.supervision import Outcome, run_in_child
 
 HEARTBEATS_PER_LEASE = 6
@@ -48,8 +51,7 @@ def execute_run(run: Run) -> None:
         return
     all_rules()  # loaded here once, not in every child
     connections.close_all()  # parent and child must not talk over one socket
-    outcome = run_in_child(
-        partial(_work, run),
+    outcome = _worker_for(run)(
         seconds=seconds,
         heartbeat=lambda: runs.renew_lease(run, now=timezone.now()),
         heartbeat_seconds=settings.RUN_LEASE.total_seconds() / HEARTBEATS_PER_LEASE,
@@ -66,11 +68,39 @@ def execute_run(run: Run) -> None:
             runs.give_back(run)
 
 
-def _work(run: Run) -> None:
+class _Judges:
+    """The child that judges pull requests, and its repository: another one gets a fresh process, so that nothing read
+    in one can touch the verdict in another."""
+
+    repository_id: UUID | None = None
+    child: StandingChild | None = None
+
+
+def _worker_for(run: Run) -> Callable[..., Outcome]:
+    """`run_in_child` or its like with this run as its work."""
+    if run.kind == RunKind.PULL_REQUEST:
+        return partial(_judge_of(run.repository_id).run, run)
+    return partial(run_in_child, partial(_work, run))
+
+
+def _judge_of(repository_id: UUID) -> StandingChild:
+    if _Judges.child is None or _Judges.repository_id != repository_id:
+        if _Judges.child is not None:
+            _Judges.child.end()
+        _Judges.repository_id = repository_id
+        _Judges.child = StandingChild(
+            partial(_work, memory=Memory()),
+            idle_seconds=settings.PR_MEMORY_IDLE.total_seconds(),
+            most_bytes=settings.PR_MEMORY_BYTES,
+        )
+    return _Judges.child
+
+
+def _work(run: Run, memory: Memory | None = None) -> None:
     # A scan makes millions of objects and hardly any circles; looking for them takes a third of its time.
     gc.disable()
     try:
-        _analyse(run)
+        _analyse(run, memory)
     except (GitError, AnalysisFailed) as refusal:
         log.info("run failed", run=str(run.pk), reason=str(refusal))
         runs.end_run(run, RunStatus.FAILED, error=str(refusal))
@@ -83,9 +113,9 @@ def _work(run: Run) -> None:
         connections.close_all()
 
 
-def _analyse(run: Run) -> None:
+def _analyse(run: Run, memory: Memory | None) -> None:
     if run.kind == RunKind.PULL_REQUEST:
-        judge_pull_request(run)
+        judge_pull_request(run, memory)
         return
     scan(run)
     runs.end_run(run, RunStatus.SUCCEEDED)

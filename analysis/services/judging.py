@@ -1,21 +1,27 @@
 """The analysis of a pull request: fetch its head and base, judge what lies between them, store the verdict.
 
-Runs inside the child process of a claimed run, within PR_ANALYSIS_TIMEOUT.
+Runs inside the child process of a claimed run, within PR_ANALYSIS_TIMEOUT. The child stays for the repository's next
+pull request and remembers the state that it judged last.
 """
 
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from analysis.changes import Change, JudgedChange, judge_change, read_change, recent_past
+from analysis.changes import Change, ChangeJudge, JudgedChange, read_change, recent_past
+from analysis.engine.facts import FileFacts
 from analysis.git.clone import MirrorResult, mirror
 from analysis.git.errors import UnknownRevision
 from analysis.git.naming import is_branch_name
 from analysis.git.tree import has_commit, merge_base
 from analysis.local_scan import policy_at
 from analysis.models import Platform, PullRequest, Run, RunStatus
+from analysis.parsing import BlobToParse
 from analysis.services import runs
 from analysis.services.clones import clones_folder, credentials
 from analysis.services.facts import collect_facts, count_known
@@ -23,13 +29,25 @@ from analysis.services.git_limits import git_limits
 from analysis.services.policies import in_force
 from analysis.services.pull_requests import CLOSED, DRAFTED, request_judgement
 from analysis.services.verdicts import store_verdict
+from analysis.source_tree import FactsKey
 
 # The ref under which each host offers the head of a pull request, also of one from a fork.
 HEAD_REFS = {Platform.CODEHOST1: "refs/pull/{number}/head", Platform.CODEHOST2: "refs/merge-requests/{number}/head"}
 
 
-def judge_pull_request(run: Run) -> None:
-    """Judge the run's commit and end the run. GitError with a sentence when its commits cannot be read."""
+@dataclass
+class Memory:
+    """What a process knows of one repository from pull requests that it judged; it saves time and decides nothing."""
+
+    judge: ChangeJudge = field(default_factory=ChangeJudge)
+    facts: dict[FactsKey, FileFacts] = field(default_factory=dict)
+
+
+def judge_pull_request(run: Run, memory: Memory | None = None) -> None:
+    """Judge the run's commit and end the run. GitError with a sentence when its commits cannot be read.
+
+    `memory` is of the run's repository.
+    """
     pull_request = PullRequest.objects.select_related("repository").get(runs=run)
     if not pull_request.is_open or pull_request.is_draft:
         runs.end_run(run, RunStatus.CANCELLED, error=DRAFTED if pull_request.is_open else CLOSED)
@@ -42,7 +60,7 @@ def judge_pull_request(run: Run) -> None:
     runs.report_progress(run, phase="comparing", progress=20)
     base = _base(pull_request, fetched, head)
     change = read_change(pull_request.repository.folder, base=base, head=head, limits=git_limits())
-    _store(run, *_judge(run, pull_request, change))
+    _store(run, *_judge(run, pull_request, change, memory or Memory()))
 
 
 def _fetch(run: Run, pull_request: PullRequest) -> MirrorResult:
@@ -113,18 +131,17 @@ def _base(pull_request: PullRequest, fetched: MirrorResult, head: str) -> str:
     return told if is_merged and told and has_commit(folder, told) else fetched.head_sha
 
 
-def _judge(run: Run, pull_request: PullRequest, change: Change) -> tuple[JudgedChange, tuple[str, ...]]:
+def _judge(run: Run, pull_request: PullRequest, change: Change, memory: Memory) -> tuple[JudgedChange, tuple[str, ...]]:
     """The verdict, and the notes of everything on the way to it."""
     todo = {(item.blob, item.language): item for tree in (change.before, change.after) for item in tree.to_parse}
-    facts, known = collect_facts(
-        list(todo.values()), git_dir=change.folder, workers=settings.WORKER_CONCURRENCY, on_progress=lambda *_: None
-    )
+    known = _remember_facts(memory, todo, change.folder)
+    facts = memory.facts
     runs.report_progress(run, phase="evaluating", progress=50)
     today = timezone.now().date()
     own = policy_at(change.folder, change.policy_blob, change.before.with_facts(facts))
     policy = in_force(pull_request.repository, own)
     history = recent_past(change.folder, change.merge_base, today, limits=git_limits())
-    judged = judge_change(change, facts, policy=policy.policy, history=history, today=today)
+    judged = memory.judge.judge(change, facts, policy=policy.policy, history=history, today=today)
     runs.report_progress(
         run,
         phase="storing",
@@ -133,6 +150,17 @@ def _judge(run: Run, pull_request: PullRequest, change: Change) -> tuple[JudgedC
         files_from_cache=count_known(change.after, facts, known),
     )
     return judged, (*change.notes, *policy.notes, *judged.after.notes)
+
+
+def _remember_facts(memory: Memory, todo: Mapping[FactsKey, BlobToParse], folder: Path) -> frozenset[FactsKey]:
+    """Let the memory hold the facts of these blobs and no others; those that did not have to be parsed."""
+    remembered = memory.facts.keys() & todo.keys()
+    news = [item for key, item in todo.items() if key not in remembered]
+    facts, stored = collect_facts(
+        news, git_dir=folder, workers=settings.WORKER_CONCURRENCY, on_progress=lambda *_: None
+    )
+    memory.facts = {key: memory.facts[key] for key in remembered} | facts
+    return stored | remembered
 
 
 def _store(run: Run, judged: JudgedChange, notes: tuple[str, ...]) -> None:

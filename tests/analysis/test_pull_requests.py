@@ -53,12 +53,12 @@ def pull_request(shop: GitRepository, repository: Repository) -> hosting.PullReq
     return hosting.PullRequest(shop)
 
 
-def judge_next() -> Run:
+def judge_next(memory: judging.Memory | None = None) -> Run:
     """Carry out the next run in this process and this transaction."""
     run = claim_next_run(now=datetime.now(UTC))
     assert run is not None
     assert run.kind == RunKind.PULL_REQUEST
-    judging.judge_pull_request(run)
+    judging.judge_pull_request(run, memory)
     run.refresh_from_db()
     return run
 
@@ -193,6 +193,25 @@ class TestVerdict:
         run = judge_next()
 
         assert run.files_analyzed - run.files_from_cache == 1
+
+    def test_what_a_process_remembers_changes_no_verdict(
+        self, pull_request: hosting.PullRequest, shop: GitRepository
+    ) -> None:
+        memory = judging.Memory()
+        pull_request.tell("opened")
+        judge_next(memory)
+        shop.git("mv", "shop/prices.py", "shop/costs.py")
+        push(shop, {"shop/costs.py": PRICES + PRICES.replace("price", "cost"), "shop/more.py": PRICES})
+        pull_request.tell("synchronize")
+        judge_next(memory)
+        remembered = row().verdict
+
+        pull_request.tell("closed")
+        pull_request.tell("reopened")
+        judge_next()
+
+        assert remembered["introducedTotal"] > 1
+        assert row().verdict == remembered
 
 
 class TestWhatIsAnalysed:
