@@ -13,7 +13,7 @@ GENERATED_WINDOW = 20  # lines
 
 _GENERATED = re.compile(
     rb"generated[^\n]{0,120}do not (edit|modify)|do not (edit|modify)[^\n]{0,120}generated|@generated\b"
-    rb"|^\W*(this (file|code) (is|was|has been) )?auto-?generated (by|from|with|file|code)\b",
+    rb"|^\W*(note: )?(this (file|code|class) (is|was|has been) )?auto[- ]?generated (by|from|with|file|code)\b",
     re.MULTILINE,
 )
 _BYTE_ORDER_MARKS = (

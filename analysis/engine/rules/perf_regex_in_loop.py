@@ -68,7 +68,9 @@ _COMPILERS = frozenset(
 )
 _TEXT_METHODS = {"matches": 1, "replaceAll": 2, "replaceFirst": 2, "split": 1}  # of Java's String, to their arguments
 _META = re.compile(r"[.$|()\[{^?*+\\]")
-_FAST = re.compile(r'^"(\\\\[^\w"]|[^.$|()\[{^?*+\\"])"$')  # one plain or escaped character: no pattern is built
+_FAST = re.compile(
+    r'^"(\\\\[^\w"]|\\[tnrf]|[^.$|()\[{^?*+\\"])"$'
+)  # one plain or escaped character: no pattern is built
 _ONCE = re.compile(r"(^|\.)(init|__init__|constructor|main|setup\w*)$")
 
 

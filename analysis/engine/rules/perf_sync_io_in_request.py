@@ -67,7 +67,10 @@ _START_UP = re.compile(
     r"(^|\.)(load|read)?_?(config|settings|env)\w*$|(^|\.)(main|init\w*|start\w*|setup\w*|build\w*|generate\w*)$",
     re.IGNORECASE,
 )
-_TOOLING = re.compile(r"(^|/)(\.?[\w.-]*config\.[cm]?[jt]s|build|cli|seed\w*|codegen|plugins?)(/|\.|$)")
+_LOADERS = re.compile(r"(^|\.)constructor(\.|$)|(^|\.)load[A-Z]\w*$")  # once, at the start or at first use
+_TOOLING = re.compile(
+    r"(^|/)vite/|(^|/)bundle[\w-]*\.[cm]?js$|(^|/)(\.?[\w.-]*config\.[cm]?[jt]s|build|cli|seed\w*|codegen|plugins?)(/|\.|$)"
+)
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -84,6 +87,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.in_request_path:
         return place.finding(mark)
     if place.kind is FileKind.SCRIPT or place.facts.is_entry or _TOOLING.search(place.path):
+        return None
+    if _LOADERS.search(place.function.name):
         return None
     return place.finding(mark, severity=Severity.INFO, confidence=Confidence.MEDIUM)
 

@@ -66,6 +66,7 @@ _BULK = {
     ("prisma", "delete"): "`deleteMany({ where: { id: { in: keys } } })`",
     ("sql", "insert"): "`executemany` or an INSERT with many rows",
 }
+_UNIT_OF_WORK = frozenset({"add", "delete"})  # of SQLAlchemy's session, which sends them together at the flush
 _ALWAYS_ONE_BY_ONE = frozenset({"update", "upsert"})  # of Prisma: no bulk call takes other values for each row
 _BY_KEY = frozenset({"get_or_create", "update_or_create", "upsert"})
 _REMOTE = re.compile(r"(?i)send|mail|fetch|upload|https?\b|requests\.|runTask|publish|putPdf|putFile|s3\b")
@@ -88,6 +89,8 @@ def _repeats(site: QuerySite) -> bool:
         return False
     if query.operation == "commit":
         return query.terminal in ("commit", "flush")
+    if query.orm == "sqlalchemy" and query.terminal in _UNIT_OF_WORK:
+        return False
     return site.is_write and query.uses_loop_variable and not query.terminal.startswith("bulk")
 
 

@@ -56,11 +56,15 @@ def _takes_rejections(call: Node, file: SourceFile) -> bool:
 
 
 def _has_handler(call: Node, file: SourceFile) -> bool:
-    """Whether a `then` with two functions stands in the chain."""
+    """Whether a `catch`, or a `then` with two functions, stands right before."""
     function = call.child_by_field_name("function")
     inner = function.child_by_field_name("object") if function is not None else None
     if inner is None or inner.type != "call_expression":
         return False
+    before = inner.child_by_field_name("function")
+    member = before.child_by_field_name("property") if before is not None else None
+    if member is not None and file.text(member) == "catch":
+        return True
     return file.callee(inner).endswith(".then") and _takes_rejections(inner, file)
 
 

@@ -17,6 +17,7 @@ def java(call):
         ('x.replaceAll("a+", "b")', [3]),
         ('x.split("a+")', [3]),
         ('x.split(",")', []),
+        ('x.split("\\t")', []),
         ('x.split("\\\\.")', []),
         ("Pattern.compile(x)", []),
         ("PATTERN.matcher(x)", []),

@@ -24,6 +24,9 @@ def test_elsewhere_it_is_worth_knowing_only():
         ("src/store.js", "export function loadConfig() { return fs.readFileSync('a'); }"),
         ("scripts/store.js", "export function read() { return fs.readFileSync('a'); }"),
         ("src/store.js", "export function read() { return own.readFileSync('a'); }"),
+        ("src/store.js", "export class Store { constructor() { this.text = fs.readFileSync('a'); } }"),
+        ("src/store.js", "export function loadFiles() { return fs.readFileSync('a'); }"),
+        ("ui/bundle.cjs", "export function read() { return fs.readFileSync('a'); }"),
         ("vite.config.js", "export function read() { return fs.readFileSync('a'); }"),
     ],
 )

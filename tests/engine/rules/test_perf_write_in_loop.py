@@ -24,6 +24,7 @@ FINE = [
     ("shop/work.py", "def f():\n    for amount in (1, 2, 3):\n        Line.objects.create(amount=amount)"),
     ("shop/work.py", "def f(rows):\n    for chunk in chunks(rows):\n        Line.objects.bulk_create(chunk)"),
     ("shop/work.py", "def f(session, rows):\n    for row in rows:\n        session.add(row)\n    session.commit()"),
+    ("shop/work.py", "def f(db, rows):\n    for row in rows:\n        db.session.delete(row)\n    db.session.commit()"),
     ("shop/work.py", "def f(order):\n    order.save()"),
     (
         "shop/work.py",

@@ -16,6 +16,7 @@ FINE = [
     "load().then(show, report);",
     "load().then(show, report).finally(stop);",
     "load().catch(report).then(stop);",
+    "load(`a${b}`, {\n})\n.then((r) => {\nuse(r);\n})\n.catch((e) => {\nreport(e);\n})\n.finally(() => {\nstop();\n});",
     "return load().then(show);",
     "await load().then(show);",
     "void load().then(show);",
