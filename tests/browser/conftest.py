@@ -56,8 +56,9 @@ def service(service_folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def chromium() -> Iterator[Browser]:
+    """For one test: while Playwright's loop runs, Django takes every other test of the process for asynchronous."""
     with launched() as browser:
         yield browser
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PASSWORD, sign_in
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("served")]  # one running service for all
 
 
 def test_from_sign_up_to_an_exception(visit, shop, on_plan):

@@ -6,7 +6,7 @@ from playwright.sync_api import Page
 from tests.browser.conftest import sign_in
 from tests.providers.chromium import grave_barriers
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("served")]  # one running service for all
 
 OPEN = ["/login", "/signup", "/forgot-password", "/reset-password?token=x", "/auth/callback?error=access_denied"]
 SIGNED_IN = ["/", "/connect", "/orgs/new", "/invitations/some-token"]

@@ -30,6 +30,7 @@ WORDS = {
     "name",  # of a rule pack: public
     "owner",  # of a badge: public
     "repo",
+    "pull_request_number",  # its number at the code host: pull_request_in takes it
 }
 
 
