@@ -62,6 +62,7 @@ class Parser:
     files: int = 0
     silent_since: float = 0.0
     is_second_chance: bool = False
+    is_gone: bool = False
 
 
 def parse_blobs(
@@ -106,8 +107,7 @@ def _look_after(
     selector: selectors.BaseSelector,
 ) -> Iterator[tuple[BlobToParse, bytes]]:
     hung = bool(parser.owed) and time.monotonic() - parser.silent_since > SECONDS_PER_FILE
-    broken = parser.channel.fileno() < 0
-    if parser.owed and not hung and not broken:
+    if parser.owed and not hung and not parser.is_gone:
         return
     if parser.owed:
         lost = parser.owed.popleft()
@@ -117,7 +117,7 @@ def _look_after(
             chunks.append(SecondChance([lost]))
         if parser.owed:
             chunks.appendleft(list(parser.owed))
-    if chunks and not hung and not broken and parser.files < FILES_PER_CHILD:
+    if chunks and not hung and not parser.is_gone and parser.files < FILES_PER_CHILD:
         _give(parser, chunks.popleft())
         return
     _stop(parser, selector)
@@ -161,7 +161,7 @@ def _receive(parser: Parser) -> Iterator[tuple[BlobToParse, bytes]]:
     except OSError:
         data = b""
     if not data:
-        parser.channel.close()
+        parser.is_gone = True
         return
     parser.received += data
     parser.silent_since = time.monotonic()
@@ -177,8 +177,9 @@ def _receive(parser: Parser) -> Iterator[tuple[BlobToParse, bytes]]:
 
 
 def _stop(parser: Parser, selector: selectors.BaseSelector) -> None:
-    with contextlib.suppress(KeyError, ValueError):
-        selector.unregister(parser.channel)
+    # While it is open: younger children hold copies of the channel, and epoll would go on telling of its end under a
+    # number that another channel has by then.
+    selector.unregister(parser.channel)
     parser.channel.close()
     kill_group(parser.pid)
 
