@@ -2,9 +2,11 @@
 
 import ipaddress
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.cache import cache, caches
 from rest_framework.test import APIClient
@@ -13,6 +15,8 @@ from accounts import letters, services
 from accounts.models import SignInProvider, User
 from config import background
 from tests import factories
+
+CONNECTIONS_BESIDE_A_CROWD = 25
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,6 +59,22 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@pytest.fixture(autouse=True)
+def _room_for_a_crowd(request: pytest.FixtureRequest, settings: Any) -> None:
+    """PostgreSQL takes a moment to end the connections of the crowd before."""
+    database = settings.DATABASES["default"]
+    if not request.node.get_closest_marker("crowd") or "postgresql" not in database["ENGINE"]:
+        return
+    names = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD"}
+    given = {name: database[key] for name, key in names.items() if database[key]}
+    with psycopg.connect(dbname="postgres", autocommit=True, **given) as asking:
+        for _ in range(200):
+            (others,) = asking.execute("select count(*) from pg_stat_activity where usename is not null").fetchone()
+            if others <= CONNECTIONS_BESIDE_A_CROWD:
+                return
+            time.sleep(0.1)
 
 
 @pytest.fixture(autouse=True)
