@@ -1,8 +1,10 @@
-"""A throw-away service for benchmarks: its own folder and database, nothing left behind."""
+"""A throw-away service for benchmarks, its own folder and database, nothing left behind; and waiting for what it does."""
 
 import atexit
 import os
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import django
@@ -17,3 +19,13 @@ def start() -> None:
     Path(folder.name, "static").mkdir()
     django.setup()
     call_command("migrate", verbosity=0)
+
+
+def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
+    """Ask every 20 milliseconds until the condition holds; false when the seconds are over."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False

@@ -19,12 +19,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench._service import wait_for
 from tests.providers.codehosts import APP_ID, INSTALLATION, PRIVATE_KEY, CodeHost1
 from tests.providers.git_http import GitHttpServer
 from tests.providers.loopback import serving
@@ -150,7 +151,7 @@ def _serving(folder: Path) -> Iterator[None]:
     with (folder / "service.log").open("wb") as log:
         server = subprocess.Popen([sys.executable, "manage.py", "serve"], stdout=log, stderr=log)
         try:
-            assert _wait(_is_serving, START_SECONDS), (folder / "service.log").read_text()
+            assert wait_for(_is_serving, START_SECONDS), (folder / "service.log").read_text()
             yield
         finally:
             server.terminate()
@@ -183,7 +184,7 @@ def _connected(git_url: str, plan: str) -> float:
     )
     run = repository.first_run
     assert run
-    assert _wait(lambda: _fresh(run).is_finished, SCAN_SECONDS), "the first scan did not end"
+    assert wait_for(lambda: _fresh(run).is_finished, SCAN_SECONDS), "the first scan did not end"
     assert run.status == "succeeded", run.error
     return time.monotonic() - started
 
@@ -202,7 +203,7 @@ def _replayed(pull: Pull, remote: Path, host: CodeHost1) -> Timing:
     started = time.monotonic()
     assert _post("POST", *_delivery(pull)) == 200
     accepted = time.monotonic() - started
-    posted = _wait(lambda: _is_posted(host, pull.head), VERDICT_SECONDS)
+    posted = wait_for(lambda: _is_posted(host, pull.head), VERDICT_SECONDS)
     took = time.monotonic() - started
     judged_at, queued_at, result = _judged(pull)
     judged = (judged_at - queued_at).total_seconds() if judged_at else None
@@ -256,15 +257,6 @@ def _post(method: str, body: bytes, headers: dict[str, str]) -> int:
         return connection.getresponse().status
     finally:
         connection.close()
-
-
-def _wait(condition: Callable[[], bool], seconds: float) -> bool:
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 # What came of it

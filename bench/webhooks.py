@@ -23,12 +23,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+from bench._service import wait_for
 
 PORT = 8792
 CLIENTS = 8
@@ -206,7 +208,7 @@ def _serving(folder: str) -> Iterator[None]:
     with (Path(folder) / "web.log").open("wb") as log:
         server = subprocess.Popen([*command, "config.wsgi:application"], stdout=log, stderr=log)
         try:
-            _wait(_is_serving, 30)
+            wait_for(_is_serving, 30)
             yield
         finally:
             server.terminate()
@@ -241,7 +243,7 @@ class _Worker:
     def kill_now_and_then(self, times: int, stop: threading.Event, rng: random.Random) -> None:
         for _ in range(times):
             # Only a worker in the middle of its work is worth killing.
-            _wait(_has_claims, 60)
+            wait_for(_has_claims, 60)
             stop.wait(rng.uniform(0.1, 0.8))
             self.kill()
             self.kills += 1
@@ -273,19 +275,10 @@ def _has_claims() -> bool:
         connection.close()
 
 
-def _wait(condition: Callable[[], bool], seconds: float) -> bool:
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def _wait_until_settled(started: float) -> float:
     from webhooks.models import UNFINISHED, WebhookEvent
 
-    _wait(lambda: not WebhookEvent.objects.filter(state__in=UNFINISHED).exists(), PATIENCE_SECONDS)
+    wait_for(lambda: not WebhookEvent.objects.filter(state__in=UNFINISHED).exists(), PATIENCE_SECONDS)
     return time.monotonic() - started
 
 

@@ -121,6 +121,7 @@ def _write_to_owner(fact: PaymentFailure, organization: Organization, subscripti
         to=organization.owner.user.email,
         context={
             "organization": organization.name,
+            "organization_id": str(organization.pk),
             "plan": subscription.plan.name,
             "amount": f"{fact.amount:.2f} {fact.currency.upper()}",
             "next_attempt": f"{fact.next_attempt_at:%Y-%m-%d %H:%M} UTC" if fact.next_attempt_at else "",

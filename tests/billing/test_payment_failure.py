@@ -37,6 +37,7 @@ def test_the_plan_stays_and_the_owner_is_written_to_once(by_card, organization, 
     assert letter.subject == "Your payment for Pro failed"
     assert "29.00 USD" in letter.body
     assert "2026-12-01 10:00 UTC" in letter.body
+    assert f"/orgs/{organization.pk}/plan" in letter.body
 
 
 def test_the_last_attempt_says_what_comes_next(by_card, postbox):

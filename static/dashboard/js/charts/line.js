@@ -51,7 +51,7 @@ function columns(dates, { x }, width, height) {
   const every = Math.max(1, Math.ceil((dates.length - 1) / most));
   return dates
     .filter((_, index) => index % every === 0)
-    .map((text, index) => svg("text", { class: "axis-text", x: x(dayNumber(text)), y: height - 6, "text-anchor": index ? "middle" : "start" }, day(text)))
+    .map((text, index) => svg("text", { class: "axis-text", x: x(dayNumber(text)), y: height - 6, "text-anchor": index ? (dates.length < 3 ? "end" : "middle") : "start" }, day(text)))
     .filter((label) => Number(label.getAttribute("x")) < width - MARGIN.right - 14 || dates.length < 3);
 }
 

@@ -52,5 +52,5 @@ function debt({ debtScoreAvg }, { debtScores }) {
 
 function moves(difference, goodWhen, since) {
   const days = Math.round((Date.now() - Date.parse(since)) / 86_400_000);
-  return [change(difference, { goodWhen }), h("span", { class: "faint" }, ` in ${days} days`)];
+  return [change(difference, { goodWhen }), h("span", { class: "faint" }, ` in ${days} ${days === 1 ? "day" : "days"}`)];
 }
