@@ -1,4 +1,4 @@
-"""A throw-away service for benchmarks, its own folder and database, nothing left behind; and waiting for what it does."""
+"""A throw-away service for benchmarks in a folder and database of its own, and waiting for what it does."""
 
 import atexit
 import os
