@@ -3,6 +3,7 @@
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
+from structlog.contextvars import bind_contextvars
 
 from accounts import tokens
 from accounts.models import Session, User
@@ -25,6 +26,7 @@ class SessionTokenAuthentication(BaseAuthentication):
         if scheme.lower() != b"bearer":
             return None
         session = session_of(raw.strip())
+        bind_contextvars(user=str(session.user_id))
         return session.user, session
 
     def authenticate_header(self, request: Request) -> str:

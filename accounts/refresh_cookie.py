@@ -14,7 +14,8 @@ from django.http import HttpRequest, HttpResponseBase
 from accounts.tokens import InvalidToken
 from config.errors import NotAllowed
 
-NAME = "refresh"
+# Browsers take a cookie with this prefix over TLS alone.
+NAME = "__Secure-refresh" if settings.SERVED_OVER_TLS else "refresh"
 PATH = f"{urlsplit(settings.BASE_URL).path}/auth/refresh"
 
 

@@ -73,6 +73,7 @@ MIDDLEWARE = [
     "config.middleware.RequestIdMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "config.middleware.ContentPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "config.middleware.RateLimitHeadersMiddleware",
@@ -383,6 +384,9 @@ STORAGES = {
 }
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_TLS
+if SERVED_OVER_TLS:
+    # Browsers take a cookie of such a name over TLS alone, and from this very host.
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_TLS else 0
 # TLS ends at a proxy, which also redirects. What it says of the client's connection is believed of our proxies only.
 if TRUSTED_PROXY_COUNT:
