@@ -275,7 +275,8 @@ def plain_name(raw: bytes) -> str:
     if _PLAIN(raw):
         return raw.decode("utf-8", "replace")
     if len(raw) > LONGEST_NAME:
-        return "()." + raw[-LONGEST_NAME:].rpartition(b".")[2].decode("utf-8", "replace").strip()
+        last = raw[-LONGEST_NAME:].rpartition(b".")[2].strip()
+        return "()." + last.decode("utf-8", "replace") if _PLAIN(last) else "()"
     parts: list[str] = []
     level = 0
     for match in _TOKEN.finditer(raw):

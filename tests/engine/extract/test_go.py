@@ -108,3 +108,8 @@ def test_functions_registered_for_routes_are_entries():
         ("h.create", "request", "POST /orders"),
         ("routes", "request", "GET /inline"),
     ]
+
+
+def test_a_long_function_called_where_it_stands_has_no_name():
+    source = "package a\nfunc f() {\n\tdefer func() {\n" + "\t\tx := user.Load(a, b)\n" * 20 + "\t}()\n}\n"
+    assert set(extract(source.encode(), "go").functions[1].calls) == {"()", "user.Load"}
