@@ -72,8 +72,8 @@ POLICY_OF_STAFF_PAGES = (
 )
 
 
-class ContentPolicyMiddleware:
-    """Give each answer a Content-Security-Policy: that of its view, else the staff's pages' or the one for data."""
+class ProtectiveHeadersMiddleware:
+    """Where a view says nothing else: a Content-Security-Policy, and no copy of data that nobody asks about again."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -82,4 +82,7 @@ class ContentPolicyMiddleware:
         response = self.get_response(request)
         staff = request.path_info.startswith("/admin/")
         response.headers.setdefault("Content-Security-Policy", POLICY_OF_STAFF_PAGES if staff else POLICY_OF_DATA)
+        if request.path_info.startswith("/v1/"):
+            # A browser may keep it for the ETag that it asks with; a cache between us may not.
+            response.headers.setdefault("Cache-Control", "private, no-cache")
         return response

@@ -73,7 +73,7 @@ MIDDLEWARE = [
     "config.middleware.RequestIdMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "config.middleware.ContentPolicyMiddleware",
+    "config.middleware.ProtectiveHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "config.middleware.RateLimitHeadersMiddleware",

@@ -34,6 +34,14 @@ def test_data_runs_and_loads_nothing(as_owner: Any) -> None:
     assert "-src 'self'" not in as_owner.get("/v1/auth/me")["Content-Security-Policy"]
 
 
+def test_nobody_between_keeps_it_and_the_browser_asks_again(as_owner: Any) -> None:
+    assert as_owner.get("/v1/orgs")["Cache-Control"] == "private, no-cache"
+
+
+def test_nothing_is_traced(as_owner: Any) -> None:
+    assert as_owner.generic("TRACE", "/v1/plans").status_code == 405
+
+
 def test_over_tls_cookies_are_bound_to_it_by_their_names(tmp_path: Path) -> None:
     shell = subprocess.run(
         [sys.executable, "manage.py", "shell", "--no-imports", "-c", NAMES_OF_COOKIES],
