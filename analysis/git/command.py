@@ -32,10 +32,11 @@ NOWHERE = "/nonexistent"
 LOCAL_REMOTES = Path(__file__).with_name("local.gitconfig")
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-# $1 file size in 512-byte blocks, $2 address space in KiB, $3 CPU seconds, $4 open files, $5 the lifeline's descriptor.
+# $1 file size in 512-byte blocks, $2 address space in KiB, $3 CPU seconds, $4 open files, $5 the lifeline's descriptor,
+# by its path because a plain shell takes one digit after `<&`.
 _LAUNCHER = """
 ulimit -c 0; ulimit -f "$1"; ulimit -v "$2" 2>/dev/null; ulimit -t "$3"; ulimit -n "$4"
-(read -r _; kill -KILL 0) <&"$5" >/dev/null 2>&1 &
+(read -r _; kill -KILL 0) <"/proc/self/fd/$5" >/dev/null 2>&1 &
 shift 5
 exec "$@"
 """

@@ -321,6 +321,7 @@ class TestKilled:
                 "import sys, time; from pathlib import Path; from analysis.git.clone import mirror;"
                 "from analysis.git.limits import GitLimits;"
                 "limits = GitLimits(allowed_schemes=frozenset({'http'}), allow_private_addresses=True);"
+                "held = [open('/dev/null') for _ in range(20)];"  # a worker has more open files than ten
                 "mirror(sys.argv[1], Path(sys.argv[2]), branch=None, limits=limits, deadline=time.monotonic() + 60)"
             )
             worker = subprocess.Popen([sys.executable, "-c", code, f"{server.url}/origin.git", str(clone)])
