@@ -36,13 +36,19 @@ class StandingChild:
         self._pipe: Connection | None = None
 
     def run(
-        self, order: object, *, seconds: float, heartbeat: Callable[[], bool], heartbeat_seconds: float = 5.0
+        self,
+        order: object,
+        *,
+        seconds: float,
+        heartbeat: Callable[[], bool],
+        heartbeat_seconds: float = 5.0,
+        must_leave: Callable[[], bool] = lambda: False,
     ) -> Outcome:
         """Hand the order over, pickled, and wait at most `seconds` for its end. See `run_in_child`."""
         deadline = time.monotonic() + seconds
         pipe = self._ready()
         pipe.send(order)
-        outcome, stays = self._wait(pipe, deadline, heartbeat, heartbeat_seconds)
+        outcome, stays = self._wait(pipe, deadline, heartbeat, heartbeat_seconds, must_leave)
         self._stays_until = time.monotonic() + self._idle_seconds
         if not stays:
             self.end()
@@ -74,7 +80,12 @@ class StandingChild:
                 return
 
     def _wait(
-        self, pipe: Connection, deadline: float, heartbeat: Callable[[], bool], heartbeat_seconds: float
+        self,
+        pipe: Connection,
+        deadline: float,
+        heartbeat: Callable[[], bool],
+        heartbeat_seconds: float,
+        must_leave: Callable[[], bool],
     ) -> tuple[Outcome, bool]:
         """How the work ended, and whether the child stays for more."""
         next_beat = time.monotonic() + heartbeat_seconds
@@ -82,6 +93,8 @@ class StandingChild:
             now = time.monotonic()
             if now >= deadline:
                 return Outcome.TIMED_OUT, False
+            if must_leave():
+                return Outcome.LEFT, False
             if now >= next_beat:
                 if not heartbeat():
                     return Outcome.LOST, False

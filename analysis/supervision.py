@@ -27,6 +27,7 @@ class Outcome(StrEnum):
     DIED = "died"  # killed by a signal that was not ours
     TIMED_OUT = "timed_out"
     LOST = "lost"  # the heartbeat said stop
+    LEFT = "left"  # its owner has to stop, and somebody else may do it
 
 
 def run_in_child(
@@ -35,16 +36,18 @@ def run_in_child(
     seconds: float,
     heartbeat: Callable[[], bool],
     heartbeat_seconds: float = 5.0,
+    must_leave: Callable[[], bool] = lambda: False,
     memory_bytes: int | None = None,
 ) -> Outcome:
     """Fork, do `work` in the child and wait at most `seconds` for it.
 
-    `heartbeat` is called in the parent now and then; when it answers False the child is killed. Connections to a
-    database must be closed before: parent and child would talk over the same socket.
+    `heartbeat` is called in the parent now and then; when it answers False, or `must_leave` (asked all the time) True,
+    the child is killed. Connections to a database must be closed before: parent and child would talk over the same
+    socket.
     """
     child = fork_child(work, memory_bytes=memory_bytes)
     try:
-        return _wait(child, time.monotonic() + seconds, heartbeat, heartbeat_seconds)
+        return _wait(child, time.monotonic() + seconds, heartbeat, heartbeat_seconds, must_leave)
     finally:
         kill_group(child)
 
@@ -90,7 +93,13 @@ def _be_the_child(work: Callable[[], None], parent: int, memory_bytes: int | Non
         os._exit(status)
 
 
-def _wait(child: int, deadline: float, heartbeat: Callable[[], bool], heartbeat_seconds: float) -> Outcome:
+def _wait(
+    child: int,
+    deadline: float,
+    heartbeat: Callable[[], bool],
+    heartbeat_seconds: float,
+    must_leave: Callable[[], bool],
+) -> Outcome:
     next_beat = time.monotonic() + heartbeat_seconds
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -99,6 +108,8 @@ def _wait(child: int, deadline: float, heartbeat: Callable[[], bool], heartbeat_
             return outcome_of(status)
         if now >= deadline:
             return Outcome.TIMED_OUT
+        if must_leave():
+            return Outcome.LEFT
         if now >= next_beat:
             if not heartbeat():
                 return Outcome.LOST

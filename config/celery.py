@@ -4,7 +4,7 @@ import os
 
 from celery import Celery
 
-from config import broker
+from config import broker, stopping  # noqa: F401 - it hears the signals of the worker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

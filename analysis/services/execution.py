@@ -19,6 +19,7 @@ from analysis.services.judging import Memory, judge_pull_request
 from analysis.services.scanning import scan
 from analysis.standing_child import StandingChild
 from analysis.supervision import Outcome, run_in_child
+from config.stopping import is_stopping
 
 HEARTBEATS_PER_LEASE = 6
 TIMED_OUT_SCAN = (
@@ -34,7 +35,9 @@ class AnalysisFailed(Exception):
 
 
 def execute_next(*, now: datetime) -> Run | None:
-    """Claim a run and carry it out; None when there was nothing to claim."""
+    """Claim a run and carry it out; None when there was nothing to claim, or this worker has to stop."""
+    if is_stopping():
+        return None
     run = runs.claim_next_run(now=now)
     if run is None:
         return None
@@ -55,6 +58,7 @@ def execute_run(run: Run) -> None:
         seconds=seconds,
         heartbeat=lambda: runs.renew_lease(run, now=timezone.now()),
         heartbeat_seconds=settings.RUN_LEASE.total_seconds() / HEARTBEATS_PER_LEASE,
+        must_leave=is_stopping,
     )
     log.info("run left its child", run=str(run.pk), kind=run.kind, outcome=outcome, attempt=run.attempts)
     match outcome:
@@ -66,6 +70,8 @@ def execute_run(run: Run) -> None:
             )
         case Outcome.DIED:
             runs.give_back(run)
+        case Outcome.LEFT:
+            runs.leave(run)
 
 
 class _Judges:

@@ -123,6 +123,12 @@ def give_back(run: Run) -> None:
     _mine(run).update(lease_until=timezone.now())
 
 
+def leave(run: Run) -> None:
+    """Give a run back whose worker was told to stop: no fault of the run, so it begins anew, with all its time."""
+    _mine(run).update(lease_until=timezone.now(), attempts=F("attempts") - 1, started_at=None)
+    nudge_workers()
+
+
 def fail_exhausted_runs(*, now: datetime) -> int:
     """End the runs that were lost for the last time."""
     lost = Run.objects.abandoned(now).filter(attempts__gte=MOST_ATTEMPTS).select_related("repository", "pull_request")

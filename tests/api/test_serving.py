@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.operations.services import CHECKOUT, is_gone, wait_until
 from tests.providers import servers
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="always served on the embedded default")
-
-CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
 @pytest.fixture
@@ -48,23 +46,9 @@ def answers(address: str) -> bool:
         return False
 
 
-def wait_until(condition: Any, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.1)
-
-
 def session_leaders_of(process: "subprocess.Popen[bytes]") -> list[int]:
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [int(child) for child in children]
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])

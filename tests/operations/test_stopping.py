@@ -1,0 +1,88 @@
+"""A worker that is told to stop leaves its run to another one: within seconds, with nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.models import Platform, Repository, Run, RunStatus
+from config.processes import STOP_SECONDS
+from tests.analysis.conftest import TODAY
+from tests.analysis.repositories import SHOP, GitRepository
+from tests.operations.services import CHECKOUT, environment, is_gone, processes_below, wait_until
+from tests.providers.git_http import GitHttpServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def slow_host(tmp_path: Path) -> Iterator[GitHttpServer]:
+    """A git server that needs hours for a clone, until `seconds_per_byte` is set to nothing."""
+    GitRepository.create(tmp_path / "remote" / "shop").commit(SHOP, on=TODAY)
+    with GitHttpServer(tmp_path / "remote", seconds_per_byte=10) as server:
+        yield server
+
+
+@pytest.fixture
+def long_scan(organization: Any, slow_host: GitHttpServer) -> Run:
+    repository = Repository.objects.create(
+        organization=organization,
+        full_name="acme/shop",
+        platform=Platform.GIT,
+        clone_url=f"{slow_host.url}/shop/.git",
+    )
+    return Run.objects.create(
+        organization=organization, repository=repository, kind="first_scan", queued_at=repository.created_at
+    )
+
+
+@pytest.fixture
+def start_worker(tmp_path: Path) -> Iterator[Any]:
+    """The worker for analyses, started as on a machine of its own, with one message in its queue."""
+    started = []
+
+    def start() -> "subprocess.Popen[bytes]":
+        env = environment(tmp_path, CLONE_ALLOWED_SCHEMES="http", CLONE_ALLOW_PRIVATE_ADDRESSES="true")
+        worker = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--only", "runs"], cwd=CHECKOUT, env=env, start_new_session=True
+        )
+        started.append(worker)
+        nudge = "from config.celery import app; app.send_task('analysis.tasks.execute_next_run')"
+        subprocess.run([sys.executable, "-c", nudge], cwd=CHECKOUT, env=env, check=True)
+        return worker
+
+    yield start
+    for worker in started:
+        if worker.poll() is None:
+            os.killpg(worker.pid, signal.SIGKILL)
+            worker.wait()
+
+
+def test_a_worker_told_to_stop_leaves_its_run_to_the_next_one(
+    start_worker: Any, long_scan: Run, slow_host: GitHttpServer
+) -> None:
+    first = start_worker()
+    wait_until(lambda: "POST" in " ".join(slow_host.requests), seconds=60)
+    children = processes_below(first.pid)
+    asked_at = time.monotonic()
+
+    first.send_signal(signal.SIGTERM)
+    first.wait(timeout=STOP_SECONDS)
+
+    assert len(children) > 2
+    assert time.monotonic() - asked_at < STOP_SECONDS
+    wait_until(lambda: all(is_gone(pid) for pid in children), seconds=5)
+    left = Run.objects.get(pk=long_scan.pk)
+    assert (left.status, left.attempts) == (RunStatus.RUNNING, 0)
+
+    slow_host.seconds_per_byte = 0
+    start_worker()
+    wait_until(lambda: Run.objects.get(pk=long_scan.pk).is_finished, seconds=60)
+    ended = Run.objects.get(pk=long_scan.pk)
+    assert (ended.status, ended.attempts, ended.error) == (RunStatus.SUCCEEDED, 1, "")
