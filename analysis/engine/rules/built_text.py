@@ -21,34 +21,45 @@ _TRIMMED = re.compile(r"\.(strip|trim|trimIndent|dedent)$|(^|\.)dedent$")
 _NUMBERS = frozenset({"integer", "float", "number", "decimal_integer_literal", "int_literal", "true", "false", "none"})
 _CONSTANT = re.compile(r"([\w.]+\.)?_?[A-Z][A-Z0-9_]*(\[\w+\])?$")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*$")
+_PLACE = re.compile(r"%(?:\(\w+\))?[-+#0-9.]*[a-zA-Z]|\{[^{}]*\}")
+_NUMBERED = re.compile(r"[di]$|:[\d,]*d\}$")
 _MOST_PARTS = 60
+_LONGEST_LEAD = 200  # characters
 
 
 class BuiltText(NamedTuple):
-    """`fixed` is what the source says literally, `parts` are the expressions put in at run time."""
+    """`fixed` is what the source says literally, `parts` are the expressions put in at run time, and `leads` is the
+    fixed text right before each of them."""
 
     fixed: str
     parts: tuple[Node, ...]
+    leads: tuple[str, ...]
 
 
 def built_text(expression: Node, file: SourceFile) -> BuiltText:
     """How a text comes about. An expression that is no text at all is one run-time part."""
     fixed: list[str] = []
     parts: list[Node] = []
-    pending = [expression]
+    leads: list[str] = []
+    pending: list[Node | _Slot | bytes] = [expression]
     while pending and len(parts) < _MOST_PARTS:
         node = pending.pop(0)
+        slot = node if isinstance(node, _Slot) else None
+        if isinstance(node, bytes):
+            fixed.append(node.decode("utf-8", "replace"))
+            continue
+        node = node.value if isinstance(node, _Slot) else node
         if node.type in _STRINGS:
-            holes = [each for each in node.named_children if each.type in _HOLES]
-            fixed.append(_without(node, holes, file))
-            pending[:0] = [hole.named_children[0] for hole in holes if hole.named_child_count]
+            pending[:0] = _pieces(node, file)
         elif node.type in _NUMBERS or node.type in COMMENTS:
             continue
-        elif (inner := _operands(node, file)) is not None:
+        elif slot is None and (inner := _operands(node, file)) is not None:
             pending[:0] = inner
         else:
             parts.append(node)
-    return BuiltText(" ".join(fixed), tuple(parts))
+            leads.append(slot.lead if slot is not None else "".join(fixed)[-_LONGEST_LEAD:])
+            fixed.append(" ? ")
+    return BuiltText(" ".join(fixed), tuple(parts), tuple(leads))
 
 
 def text_of_argument(argument: Node, file: SourceFile) -> BuiltText:
@@ -57,30 +68,48 @@ def text_of_argument(argument: Node, file: SourceFile) -> BuiltText:
         return built_text(argument, file)
     texts = [built_text(value, file) for value in assigned_values(file.text(argument), argument, file)]
     if not texts:
-        return BuiltText("", (argument,))
-    return BuiltText(" ".join(text.fixed for text in texts), tuple(part for text in texts for part in text.parts))
+        return BuiltText("", (argument,), ("",))
+    return BuiltText(
+        " ".join(text.fixed for text in texts),
+        tuple(part for text in texts for part in text.parts),
+        tuple(lead for text in texts for lead in text.leads),
+    )
 
 
 def is_constant(part: Node, file: SourceFile) -> bool:
-    """Whether a run-time part is a constant by its spelling, or a local name that only ever holds literals."""
+    """Whether a run-time part is a constant by its spelling, or a local name that only ever holds literals and
+    constants."""
     text = file.text(part)
     if _CONSTANT.fullmatch(text):
         return True
     if not _NAME.match(text):
         return False
     values = assigned_values(text, part, file)
-    return bool(values) and not any(built_text(value, file).parts for value in values)
+    held = (each for value in values for each in built_text(value, file).parts)
+    return bool(values) and all(_CONSTANT.fullmatch(file.text(each)) for each in held)
 
 
-def _operands(node: Node, file: SourceFile) -> list[Node] | None:
+class _Slot(NamedTuple):
+    """What a formatter puts into a text, and the text before its place."""
+
+    value: Node
+    lead: str
+
+
+def _operands(node: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None:
     """The expressions that a node is put together from, None when it is not put together."""
     if node.type in _WRAPPERS:
-        return node.named_children
+        return list(node.named_children)
     if node.type in _SUMS:
         operator = node.child_by_field_name("operator")
-        return node.named_children if operator is not None and operator.type in ("+", "%") else None
+        if operator is None or operator.type not in ("+", "%") or node.named_child_count < 2:
+            return None
+        left, right = node.named_children[0], node.named_children[-1]
+        if operator.type == "%":
+            return [left, *_slots(left, right.named_children if right.type == "tuple" else [right], file)]
+        return list(node.named_children)
     if node.type in _CHOICES:
-        return node.named_children[-2:] if node.type == "ternary_expression" else node.named_children[::2]
+        return list(node.named_children[-2:] if node.type == "ternary_expression" else node.named_children[::2])
     if node.type not in _CALLS:
         return None
     callee = file.callee(node)
@@ -88,17 +117,35 @@ def _operands(node: Node, file: SourceFile) -> list[Node] | None:
     function = node.child_by_field_name("function") or node
     receiver = function.child_by_field_name("object") or node.child_by_field_name("object")
     if callee.endswith(_FORMATTERS):
-        is_text = receiver is not None and receiver.type in _STRINGS | _WRAPPERS
-        return [*([receiver] if is_text and receiver is not None else []), *positional, *keywords.values()]
+        given = [*positional, *keywords.values()]
+        if receiver is not None and receiver.type in _STRINGS | _WRAPPERS:
+            return [receiver, *_slots(receiver, given, file)]
+        return [*given[:1], *_slots(given[0], given[1:], file)] if given else []
     if _TRIMMED.search(callee):
-        return [receiver] if receiver is not None and not positional else positional
+        return [receiver] if receiver is not None and not positional else list(positional)
     return None
 
 
-def _without(string: Node, holes: list[Node], file: SourceFile) -> str:
-    start, pieces = string.start_byte, []
-    for hole in holes:
-        pieces.append(file.source[start : hole.start_byte])
-        start = hole.end_byte
+def _slots(form: Node, values: list[Node], file: SourceFile) -> list[Node | _Slot | bytes]:
+    """The values beside the text before their places; those that are written as numbers can hold no text."""
+    text = file.text(form)
+    places = list(_PLACE.finditer(text))
+    if len(places) != len(values):
+        return list(values)
+    return [
+        _Slot(value, text[: place.start()][-_LONGEST_LEAD:])
+        for value, place in zip(values, places, strict=True)
+        if not _NUMBERED.search(place[0])
+    ]
+
+
+def _pieces(string: Node, file: SourceFile) -> list[Node | _Slot | bytes]:
+    """A text literal as its fixed pieces and the expressions between them."""
+    start, pieces = string.start_byte, list[Node | _Slot | bytes]()
+    for hole in string.named_children:
+        if hole.type in _HOLES:
+            pieces.append(file.source[start : hole.start_byte])
+            pieces.extend(hole.named_children[:1])
+            start = hole.end_byte
     pieces.append(file.source[start : string.end_byte])
-    return b" ? ".join(pieces).decode("utf-8", "replace")
+    return pieces

@@ -11,9 +11,12 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import runs_by_hand
+from analysis.engine.rules import checked_files, checked_rows
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.checked_files import FileAct
+from analysis.engine.rules.checked_rows import RowAct
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.reading import function_text, short, text_after
+from analysis.engine.rules.reading import function_text, text_after
 
 RULE = Rule(
     id="risk-check-then-act",
@@ -56,99 +59,80 @@ def place(reference):
     given=DJANGO_SHOP,
 )
 
-_HANDLED = re.compile(
-    r"IntegrityError|UniqueViolation|P2002|DuplicateKey|DataIntegrityViolation|ER_DUP_ENTRY|23505|11000|on_conflict"
-    r"|ON CONFLICT|select_for_update|with_for_update|FOR UPDATE|FileExistsError|EEXIST|\bLock\(|pg_advisory|redis_lock"
-    r"|synchronized|SERIALIZABLE|[sS]erializable"
+_STARTS_PYTHON = re.compile(rb"if\s+(?:not\s+)?(?:\(?await\s+)?[\w.]+")
+_STARTS_SCRIPT = re.compile(rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|\s*[)=!>]|Sync\())")
+_JAVA_MAP = re.compile(
+    rb"if\s*\(\s*(?:!\s*(?:this\.)?(?P<map>\w+)\.containsKey\(|(?:this\.)?(?P<got>\w+)\.get\([^()\n]*(?:\(\))?\)\s*==\s*null)"
 )
-_EXISTS = re.compile(rb"if\s+not\s+(?:await\s+)?(?P<model>[A-Z]\w*)\.objects\b(?P<chain>[^\n:]*)\.a?exists\(\)\s*:")
-_EXISTS_GUARD = re.compile(rb"if\s+(?:await\s+)?(?P<model>[A-Z]\w*)\.objects\b(?P<chain>[^\n:]*)\.a?exists\(\)\s*:")
-_PATH = re.compile(
-    rb"if\s+(?P<not>not\s+)?(?:os\.path\.(?:exists|isfile|isdir)\((?P<path>[^()\n]+(?:\([^()\n]*\))?)\)|(?P<object>[\w.]+)\.exists\(\))\s*:"
+_SHARED_MAP = (
+    rb"\b(?:private|protected|public|static)\b(?P<modifiers>[^\n;(]*?)\b(?P<type>\w*Map)<[^\n;]*\b%s\s*(?:[;=]|$)"
 )
-_PYTHON = re.compile(
-    rb"if\s+(?:not\s+)?(?:await\s+)?(?:[\w.]+\.objects\b[^\n:]*\.a?exists\(|os\.path\.|[\w.]+\.exists\(\))"
-)
-_ABSENT = re.compile(rb"if\s*\(\s*!\s*(?P<name>\w+)\s*\)|if\s*\(\s*(?P<same>\w+)\s*={2,3}\s*(?:null|undefined)\s*\)")
-_LOADED = re.compile(rb"\b(\w+)\s*=\s*await\s+([\w.]+)\.(?:findOne|findFirst|findUnique|findOneBy)\(")
-_JAVA_EXISTS = re.compile(rb"if\s*\(\s*!\s*(?P<repo>\w*[rR]epo\w*)\.exists\w*\(")
-_JAVA_MAP = re.compile(rb"if\s*\(\s*!\s*(?:this\.)?(?P<map>\w+)\.containsKey\((?P<key>[^()\n]+(?:\(\))?)\)\s*\)")
-_JAVA = re.compile(rb"if\s*\(\s*!\s*(?:this\.)?\w+\.(?:containsKey|exists\w*)\(")
-_GO_MISSING = re.compile(
-    rb"if\s+(?:_,\s*err\s*:?=\s*os\.Stat\((?P<path>[^()\n]+)\);\s*)?os\.IsNotExist\(err\)|if\s+_,\s*err\s*:?=\s*os\.Stat\((?P<stat>[^()\n]+)\);\s*(?:os\.IsNotExist\(err\)|errors\.Is\(err,)"
-)
-_NEAR = 1_500  # characters after a guard in which the act must stand
-_FILE_FIX = (
-    'Do it and handle the failure: `os.makedirs(path, exist_ok=True)`, `open(path, "x")`, `unlink(missing_ok=True)`.'
-)
+_BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
+_LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
+_FILE_FIX = {
+    "python": 'Do it and handle the failure: `makedirs(..., exist_ok=True)`, mode `"x"`, `unlink(missing_ok=True)`.',
+    "go": "Use `os.MkdirAll`, or `os.OpenFile` with `O_CREATE|O_EXCL`, and ignore `ErrNotExist` when removing.",
+    "java": "Do it and handle `FileAlreadyExistsException`, or use `createDirectories` and `deleteIfExists`.",
+    "script": "Do it and handle `EEXIST` or `ENOENT`: `mkdir(path, { recursive: true })`, `rm(path, { force: true })`.",
+}
+_GO = re.compile(checked_rows.GO_MISSING.pattern + b"|" + checked_files.GO_CHECK.pattern)
+_ROW_FIX = {
+    "python": "Use an atomic operation (`get_or_create`, `ON CONFLICT`) backed by a unique constraint{on}.",
+    "java": "Back it by a unique constraint and handle `DataIntegrityViolationException`.",
+    "go": "Use `ON CONFLICT` (GORM: `clause.OnConflict`) backed by a unique index.",
+    "script": "Use `upsert`, or create first and handle the unique violation.",
+}
 
 
 def look_at_python(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _rows(branch, file)
-    yield from _files(branch, file)
+    yield from _row(checked_rows.python_act(branch, file), branch, file)
+    yield from _file(checked_files.python_act(branch, file), branch, file)
+
+
+def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
+    yield from _row(checked_rows.python_handler_act(handler, file), handler, file)
 
 
 def look_at_script(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    """`const row = await db.findFirst(...); if (!row) { await db.create(...) }`."""
-    found = _ABSENT.match(file.source, branch.start_byte)
-    body = branch.child_by_field_name("consequence")
-    if found is None or body is None:
-        return
-    name = found["name"] or found["same"]
-    near = max(0, branch.start_byte - _NEAR)
-    loads = [each for each in _LOADED.finditer(file.source, near, branch.start_byte) if each[1] == name]
-    if not loads or _HANDLED.search(function_text(branch, file)):
-        return
-    client, chosen = loads[-1][2].decode(), file.source[loads[-1].end() : branch.start_byte].decode("utf-8", "replace")
-    asked = re.findall(r"(\w+)\s*[:,}]", chosen.partition("where")[2][:200])
-    made = re.search(rf"\b{re.escape(client)}\.(?:create|insert|save)\(", file.text(body))
-    if made is not None:
-        line = file.line(body) + file.text(body)[: made.start()].count("\n")
-        yield _at(
-            line,
-            branch,
-            file,
-            f"`{client}` is asked for `{name.decode()}` and then told to create it: two requests at once create two",
-            "Use `upsert`, or create first and handle the unique violation.",
-            model=client.rpartition(".")[2],
-            columns=" ".join(asked),
-        )
+    yield from _row(checked_rows.script_act(branch, file), branch, file)
+    yield from _file(checked_files.script_act(branch, file), branch, file)
 
 
 def look_at_java(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    body = branch.child_by_field_name("consequence")
-    if body is None or file.is_in(branch, "with") or _HANDLED.search(function_text(branch, file)):
-        return
-    text = file.text(body)
-    if (found := _JAVA_MAP.match(file.source, branch.start_byte)) is not None:
-        name = found["map"].decode()
-        put = re.search(rf"\b{name}\.put\(", text)
-        field = re.search(
-            rb"\b(?:private|protected|public|static)\b[^\n;(]*\bMap<[^\n;]*\b" + found["map"] + rb"\s*[=;]", file.source
-        )
-        if put is not None and field is not None and not re.search(rb"\b\w*Lock\b", file.source):
-            line = file.line(body) + text[: put.start()].count("\n")
-            message = f"`{name}` is asked for a key and then given it: another thread may do the same in between"
-            yield _at(line, branch, file, message, "Use `computeIfAbsent` or `putIfAbsent` on a concurrent map.")
-    elif (found := _JAVA_EXISTS.match(file.source, branch.start_byte)) is not None:
-        name = found["repo"].decode()
-        save = re.search(rf"\b{name}\.save\w*\(", text)
-        if save is not None:
-            line = file.line(body) + text[: save.start()].count("\n")
-            yield _at(
-                line, branch, file, f"`{name}` is asked for a row and then saves it: two requests at once save two", ""
-            )
+    yield from _row(checked_rows.java_act(branch, file), branch, file)
+    yield from _file(checked_files.java_act(branch, file), branch, file)
+    yield from _map(branch, file)
 
 
 def look_at_go(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    """`if _, err := os.Stat(path); os.IsNotExist(err) { os.Mkdir(path) }`."""
-    body = branch.child_by_field_name("consequence")
-    made = re.search(r"\bos\.(Mkdir|Create)\(", file.text(body)) if body is not None else None
-    if made is None or body is None or _GO_MISSING.match(file.source, branch.start_byte) is None:
+    yield from _row(checked_rows.go_act(branch, file), branch, file)
+    yield from _file(checked_files.go_act(branch, file), branch, file)
+
+
+def look_at_read_lock(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go: a map is asked under `RLock` and written under `Lock`, and nobody asks again in between."""
+    lock = file.text(call).removesuffix(".RLock()")
+    if not re.fullmatch(r"[\w.]+", lock):
         return
-    line = file.line(body) + file.text(body)[: made.start()].count("\n")
-    fix = "Use `os.MkdirAll`, or `os.OpenFile` with `O_CREATE|O_EXCL`."
-    yield _at(line, branch, file, f"The file may appear between the check and `os.{made[1]}`", fix)
+    word, rest = re.escape(lock), text_after(call, file)
+    read, released, after = rest.partition(f"{lock}.RUnlock()")
+    asked = re.search(r"(?:,\s*\w+\s*:?=|\w\s*:?=|return)\s*([\w.]+)\[([^\]\n]+)\]", read)
+    locked = re.search(rf"\b{word}\.Lock\(\)", after) if released and asked is not None else None
+    if locked is None or asked is None or re.search(r"^defer\s*$", read.rpartition("\n")[2].strip()):
+        return
+    held = re.split(rf"\n\s*{word}\.Unlock\(\)", after[locked.end() :], maxsplit=1)[0]
+    map_name = re.escape(asked[1])
+    written = re.search(rf"(?<![\w.]){map_name}\[[^\]\n]+\]\s*=(?!=)", held)
+    if written is None or re.search(rf"(?:=|return|if)\s*{map_name}\[|len\({map_name}\)", held[: written.start()]):
+        return
+    start = len(rest) - len(after) + locked.end() + written.start()
+    line = file.lines.of(call.end_byte) + rest[:start].count("\n")
+    message = (
+        f"`{asked[1]}` is read under `RLock` and written here without asking again: another one may have been first"
+    )
+    yield _at(
+        line, call, file, message, "Ask the map again under `Lock` before writing, or use `sync.Map.LoadOrStore`."
+    )
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -156,66 +140,108 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if runs_by_hand(codebase, place.path):
         return None
     if mark.data.get("form") == "file":
-        return place.finding(mark) if place.in_request_path or place.in_job_path else None
+        if place.in_request_path or place.in_job_path:
+            return place.finding(mark)
+        if "makes" not in mark.data:
+            return None
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     schema = codebase.queries.schema(mark.data.get("model", ""))
-    if schema is not None:
-        asked = set(mark.data.get("columns", "").split())
-        if any(schema.is_key(column) for column in asked) or any(asked.issuperset(each) for each in schema.unique):
-            return place.finding(mark, severity=Severity.INFO)
-    return place.finding(mark)
-
-
-def _rows(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    """`if not Seat.objects.filter(no=n).exists(): Seat.objects.create(no=n)`, also as a guard before it."""
-    body = branch.child_by_field_name("consequence")
-    found = _EXISTS.match(file.source, branch.start_byte)
-    guard = _EXISTS_GUARD.match(file.source, branch.start_byte) if found is None else None
-    match = found or guard
-    if match is None or body is None or _HANDLED.search(function_text(branch, file)):
-        return
-    model = match["model"].decode()
-    if guard is not None:
-        if not re.search(r"\b(?:raise|return|continue)\b", file.text(body)):
-            return
-        text, first = text_after(branch, file)[:_NEAR], file.lines.of(branch.end_byte)
-    else:
-        text, first = file.text(body), file.line(body)
-    act = re.search(rf"\b{model}\.objects\.a?create\(|\b{model}\([^()]*\)\.a?save\(", text)
-    columns = re.findall(r"(?:\(|,\s*)(\w+?)(?:__iexact)?=", match["chain"].decode("utf-8", "replace"))
-    if act is None or not columns:
-        return
-    line = first + text[: act.start()].count("\n")
-    message = f"`{model}` is looked for on line {file.line(branch)} and created here: two requests at once create two"
-    fix = f"Use `{model}.objects.get_or_create(...)` backed by a unique constraint on {', '.join(columns)}."
-    yield _at(line, branch, file, message, fix, model=model, columns=" ".join(columns))
-
-
-def _files(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    """`if not os.path.exists(path): os.makedirs(path)`, and `if os.path.exists(path): os.remove(path)`."""
-    found = _PATH.match(file.source, branch.start_byte)
-    body = branch.child_by_field_name("consequence")
-    if found is None or body is None or _HANDLED.search(function_text(branch, file)):
-        return
-    path = (found["path"] or found["object"]).decode("utf-8", "replace")
-    word = re.escape(path)
-    made = rf"os\.(?:mkdir|makedirs)\(\s*{word}\s*\)|(?<![\w.]){word}\.mkdir\((?![^)]*exist_ok)"
-    gone = (
-        rf"os\.(?:remove|unlink|rmdir)\(\s*{word}\s*\)|(?<![\w.]){word}\.unlink\(\s*\)|shutil\.rmtree\(\s*{word}\s*\)"
+    asked = set(mark.data.get("columns", "").split())
+    is_unique = "unique" in mark.data or (
+        schema is not None
+        and (any(schema.is_key(column) for column in asked) or any(asked.issuperset(each) for each in schema.unique))
     )
-    act = re.search(made if found["not"] else gone, file.text(body))
+    return place.finding(mark, severity=Severity.INFO if is_unique else None)
+
+
+def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
+    if act is None:
+        return
+    what = f"`{act.model}`" if act.model else "The row"
+    message = f"{what} is looked for on line {file.line(node)} and created here: two requests at once create two"
+    on = f" on {', '.join(act.columns)}" if act.columns else ""
+    data = {"model": act.model, "columns": " ".join(act.columns)} | ({"unique": "1"} if act.is_unique else {})
+    yield _at(act.line, node, file, message, _fix(_ROW_FIX, file).format(on=on), **data)
+
+
+def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]:
     if act is not None:
-        line = file.line(body) + file.text(body)[: act.start()].count("\n")
-        message = f"`{short(path)}` may come or go between the check and `{short(act[0])}`"
-        yield _at(line, branch, file, message, _FILE_FIX, form="file")
+        message = f"`{act.path}` may come or go between the check and `{act.act}`"
+        yield _at(
+            act.line, branch, file, message, _fix(_FILE_FIX, file), form="file", **({"makes": "1"} if act.makes else {})
+        )
 
 
-def _at(line: int, branch: Node, file: SourceFile, message: str, fix: str, **data: str) -> Mark:
-    return Mark(RULE.id, line, file.function_of(branch), message, file.anchor(branch), suggestion=fix, data=data)
+def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
+    """`if (!rows.containsKey(key)) rows.put(key, row)` on a field that several threads see."""
+    found = _JAVA_MAP.match(file.source, branch.start_byte)
+    body = branch.child_by_field_name("consequence")
+    if found is None or body is None or file.is_in(branch, "with") or _LOCKED.search(function_text(branch, file)):
+        return
+    name = (found["map"] or found["got"]).decode()
+    put = re.search(rf"\b{name}\.put\(", file.text(body))
+    field = re.search(_SHARED_MAP % re.escape(name.encode()), file.source, re.MULTILINE)
+    if put is None or field is None or re.search(rb"\b\w*Lock\b", file.source):
+        return
+    is_shared = b"static" in field[0] or b"Concurrent" in field[0] or _BEAN.search(file.source)
+    line = file.line(body) + file.text(body)[: put.start()].count("\n")
+    message = f"`{name}` is asked for a key and then given it: another thread may do the same in between"
+    fix = "Use `computeIfAbsent` or `putIfAbsent` on a concurrent map."
+    yield _at(line, branch, file, message, fix, confidence="" if is_shared else "low")
+
+
+def _fix(fixes: dict[str, str], file: SourceFile) -> str:
+    return fixes.get(file.language, fixes["script"])
+
+
+def _at(line: int, node: Node, file: SourceFile, message: str, fix: str, *, confidence: str = "", **data: str) -> Mark:
+    return Mark(
+        RULE.id,
+        line,
+        file.function_of(node),
+        message,
+        file.anchor(node),
+        confidence=confidence,
+        suggestion=fix,
+        data=data,
+    )
 
 
 WATCHES = (
-    Watch("if", look_at_python, PYTHON, needs=(b"exists(", b"os.path."), starts=_PYTHON),
-    Watch("if", look_at_script, SCRIPT, needs=(b".findOne", b".findFirst", b".findUnique"), starts=_ABSENT),
-    Watch("if", look_at_java, JAVA, needs=(b".containsKey(", b".exists"), starts=_JAVA),
-    Watch("if", look_at_go, GO, needs=(b"os.Stat(",), starts=_GO_MISSING),
+    Watch(
+        "if",
+        look_at_python,
+        PYTHON,
+        needs=(
+            b"exists(",
+            b"os.path.",
+            b".first()",
+            b"_or_none(",
+            b".scalar",
+            b"find_one(",
+            b".is_file()",
+            b".is_dir()",
+        ),
+        starts=_STARTS_PYTHON,
+    ),
+    Watch("handler", look_at_handler, PYTHON, needs=(b".DoesNotExist",)),
+    Watch(
+        "if",
+        look_at_script,
+        SCRIPT,
+        needs=(b".findOne", b".findFirst", b".findUnique", b".findByPk", b".exists", b"existsSync(", b".count"),
+        starts=_STARTS_SCRIPT,
+    ),
+    Watch(
+        "if",
+        look_at_java,
+        JAVA,
+        needs=(b".containsKey(", b"xists", b".isPresent()", b".isEmpty()", b"== null", b"!= null"),
+        starts=re.compile(
+            rb"if\s*\(\s*!?\s*(?:this\.)?\w+(?:\.(?:containsKey|exists|count|find|select|get|[nN]otExists|isPresent|isEmpty)"
+            rb"|\s*[=!]=\s*null)"
+        ),
+    ),
+    Watch("if", look_at_go, GO, needs=(b"os.Stat(", b"ErrRecordNotFound", b"ErrNoRows", b"ErrNoDocuments"), starts=_GO),
+    Watch("call", look_at_read_lock, GO, names=frozenset({"RLock"})),
 )

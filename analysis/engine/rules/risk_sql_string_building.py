@@ -67,6 +67,18 @@ _INTERNAL = re.compile(
     r"|query_?set|func|operator|\w_(name|key)s?$",
     re.IGNORECASE,
 )
+# What stands before a part: a comparison or an open quote, or a word after which SQL takes a name.
+_VALUE_PLACE = re.compile(
+    r"(?:[=<>]|\b(?:i?like|between|and|values|any)\b|\bin\s*\()\s*\(?\s*(?:'%?|\\?\"%)?\Z|(?:[=<(,]|like)\s*'[^']*\Z",
+    re.IGNORECASE,
+)
+_NAME_PLACE = re.compile(
+    r"\b(?:from|into|join|update|table|index|view|schema|database|sequence|truncate|exists|on|by|select|type|role|user|column|trigger"
+    r"|constraint|extension|owned|set|asc|desc|only|distinct)\s+[\"'`\[(]*\Z|[\w\"`]\.[\"`]?\Z",
+    re.IGNORECASE,
+)
+# Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
+_OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
 _CONTEXT_FIRST = re.compile(r"(Context|Ctx)$")
 _PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
 
@@ -83,16 +95,20 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         positional = positional[1:]
     if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
         return
-    fixed, parts = text_of_argument(positional[0], file)
+    fixed, parts, leads = text_of_argument(positional[0], file)
     if not parts or not _SQL.search(fixed):
         return
     context = function_text(call, file)
-    open_parts = [part for part in parts if not _is_safe(part, context, file)]
-    if not open_parts:
+    told = [
+        (part, is_value)
+        for part, lead in zip(parts, leads, strict=True)
+        if (is_value := _stands_for_a_value(part, lead, file)) is not None and not _is_safe(part, context, file)
+    ]
+    if not told:
         return
-    names = ", ".join(f"`{short(file.text(part), 40)}`" for part in open_parts[:3])
-    internal = all(_INTERNAL.search(file.text(part)) for part in open_parts)
+    names = ", ".join(f"`{short(file.text(part), 40)}`" for part, _ in told[:3])
     # Names of tables and lists of conditions cannot be parameters; that a user chose them is a guess.
+    internal = not any(is_value for _, is_value in told)
     yield file.mark(
         RULE.id,
         call,
@@ -107,6 +123,16 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.SCRIPT:
         return place.finding(mark, severity=Severity.WARNING)
     return place.finding(mark)
+
+
+def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
+    """Whether a parameter could stand there; None where the program itself names a table or a column."""
+    text = file.text(part)
+    if _VALUE_PLACE.search(lead):
+        return True
+    if _NAME_PLACE.search(lead):
+        return None if _OWN_NAME.search(text) else False
+    return not _INTERNAL.search(text)
 
 
 def _is_safe(part: Node, context: str, file: SourceFile) -> bool:

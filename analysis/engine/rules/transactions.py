@@ -120,7 +120,7 @@ def _marked(
     calls: list[str] = []
     for call in within(body, _STOP):
         if call.type in _CALLS and start <= call.start_byte < end and len(calls) < MOST_CALLS:
-            calls.append(f"{file.callee(call)}@{file.line(call)}".replace(" ", ""))
+            calls.append(f"{''.join(file.callee(call).split())}@{file.line(call)}")
     if not calls:
         return
     data = {"last": str(file.lines.of(max(start, end - 1))), "calls": " ".join(calls)}

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import findings_of
+from tests.engine.rules.reading import findings_of, lines_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "risk-check-then-act"
@@ -56,7 +56,9 @@ def test_a_unique_column_makes_it_worth_knowing():
 def test_the_message_and_the_fix_name_the_columns():
     (finding,) = findings(RULE, FLAGGED[0][0])
     assert finding.message.startswith("`Order` is looked for on line 4 and created here")
-    assert finding.suggestion == "Use `Order.objects.get_or_create(...)` backed by a unique constraint on reference."
+    assert finding.suggestion == (
+        "Use an atomic operation (`get_or_create`, `ON CONFLICT`) backed by a unique constraint on reference."
+    )
     assert (finding.severity, finding.confidence) == ("warning", "medium")
 
 
@@ -74,9 +76,11 @@ VIEW = "import os\nfrom rest_framework.views import APIView\nclass A(APIView):\n
         ("if os.path.exists(path):\n            read(path)", 0),
     ],
 )
-def test_files_on_the_request_path(body, count):
-    assert len(findings_of(RULE, {"a.py": VIEW + body})) == count
-    assert findings_of(RULE, {"a.py": "import os\ndef f(path):\n    " + body.replace("        ", "    ")}) == []
+def test_files_are_a_warning_where_others_wait_and_else_worth_knowing_when_they_are_made(body, count):
+    assert [each.severity for each in findings_of(RULE, {"a.py": VIEW + body})] == ["warning"] * count
+    elsewhere = "import os\ndef f(path):\n    " + body.replace("        ", "    ")
+    expected = ["info"] * (count and body.startswith("if not"))
+    assert [each.severity for each in findings_of(RULE, {"a.py": elsewhere})] == expected
 
 
 LOAD = "async function f(e) {\n  const user = await prisma.customer.findFirst({ where: { name: e } });\n"
@@ -139,3 +143,94 @@ func main() {
 def test_go_files():
     assert [each.line for each in findings_of(RULE, {"a.go": GO % "Mkdir"})] == [6]
     assert findings_of(RULE, {"a.go": GO % "MkdirAll"}) == []
+
+
+ALCHEMY = "def f(session, e):\n    user = session.query(User).filter_by(email=e).first()\n"
+MORE_PYTHON = [
+    (ALCHEMY + "    if not user:\n        session.add(User(email=e))", 4),
+    (ALCHEMY + "    if user is None:\n        user = User(email=e)\n        session.add(user)", 4),
+    (ALCHEMY + "    if user:\n        raise Taken\n    user = User(email=e)\n    session.add(user)", 5),
+    ("def f(e):\n    user = User.query.filter_by(email=e).first()\n    if not user:\n        db.add(User(email=e))", 4),
+    (
+        "async def f(s, e):\n    found = await s.scalar(select(User).where(User.email == e).limit(1))\n"
+        "    if found is None:\n        s.add(User(email=e))",
+        4,
+    ),
+    (
+        "def f(e):\n    try:\n        return User.objects.get(email=e)\n    except User.DoesNotExist:\n"
+        "        return User.objects.create(email=e)",
+        5,
+    ),
+    ("def f(p):\n    if not os.path.exists(p):\n        with open(p, 'w') as file:\n            write(file)", 3),
+    ("def f(p):\n    if p.exists():\n        raise Taken\n    p.write_text('a')", 4),
+]
+
+
+@pytest.mark.parametrize(("source", "line"), MORE_PYTHON)
+def test_sqlalchemy_handlers_and_files_of_python(source, line):
+    assert lines_of(RULE, "import os\n" + source) == [line + 1]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ALCHEMY + "    if not user:\n        raise Missing",
+        ALCHEMY + "    if user:\n        send(user)\n    session.add(User(email=e))",
+        ALCHEMY.replace(".first()", ".with_for_update().first()")
+        + "    if not user:\n        session.add(User(email=e))",
+        "def f(p):\n    if os.path.exists(p):\n        with open(p) as file:\n            read(file)",
+        "def f(p):\n    if p.exists():\n        try:\n            p.unlink()\n        except FileNotFoundError:\n"
+        "            pass",
+    ],
+)
+def test_what_makes_no_second_row_or_file_is_fine(source):
+    assert lines_of(RULE, "import os\n" + source) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("if (await User.exists({ email })) throw taken;\n  await User.create({ email });", [3]),
+        ("const u = await repo.findOne({ email });\n  if (u) {\n    throw taken;\n  }\n  await repo.save(x);", [6]),
+        ("const u = await User.findOne({ email });\n  if (!u) {\n    await new User({ email }).save();\n  }", [4]),
+        ("const u = await repo.findOne({ email });\n  if (u) {\n    log(u);\n  }\n  await repo.save(x);", []),
+        ("if (!fs.existsSync(d)) {\n    fs.mkdirSync(d);\n  }", [3]),
+        ("if (!fs.existsSync(d)) {\n    fs.mkdirSync(d, { recursive: true });\n  }", []),
+    ],
+)
+def test_script_guards_and_files(body, lines):
+    assert lines_of(RULE, f"async function f(email) {{\n  {body}\n}}", "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("if (users.existsByEmail(e)) { throw new Taken(); }\nuserRepository.save(u);", []),
+        ("if (userRepository.existsByEmail(e)) { throw new Taken(); }\nuserRepository.save(u);", [4]),
+        ("Optional<User> u = userRepository.findByEmail(e);\nif (u.isEmpty()) {\nuserRepository.save(n);\n}", [5]),
+        ("User u = userMapper.selectByName(e);\nif (u == null) {\nuserMapper.insert(n);\n}", [5]),
+        ("User u = userRepository.findById(i);\nif (u == null) {\nuserRepository.save(n);\n}", []),
+        ("if (!Files.exists(p)) {\nFiles.createFile(p);\n}", [4]),
+        ("if (!Files.exists(p)) {\nFiles.createDirectories(p);\n}", []),
+    ],
+)
+def test_java_rows_and_files(body, lines):
+    assert lines_of(RULE, f"class A {{\nvoid f(String e) {{\n{body}\n}}\n}}", "java") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("s.mu.RLock()\nv, ok := s.rows[k]\ns.mu.RUnlock()\nif ok {\nreturn v\n}\ns.mu.Lock()\ns.rows[k] = x", [10]),
+        (
+            "s.mu.RLock()\nv, ok := s.rows[k]\ns.mu.RUnlock()\nif ok {\nreturn v\n}\ns.mu.Lock()\n"
+            "if v, ok := s.rows[k]; ok {\nreturn v\n}\ns.rows[k] = x",
+            [],
+        ),
+        ("if errors.Is(err, gorm.ErrRecordNotFound) {\ndb.Create(&row)\n}", [4]),
+        ("if err == sql.ErrNoRows {\nreturn nil\n}", []),
+        ("_, err := os.Stat(p)\nif os.IsNotExist(err) {\nos.Mkdir(p, 0o755)\n}", [5]),
+    ],
+)
+def test_go_maps_and_rows(body, lines):
+    assert lines_of(RULE, f"package a\nfunc (s *Store) f(k string) {{\n{body}\n}}\n", "go") == lines

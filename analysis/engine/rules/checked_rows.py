@@ -1,0 +1,228 @@
+"""Rows that are looked for and then made, as `risk-check-then-act` sees them."""
+
+import re
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.rules.reading import function_text, text_after
+
+HANDLED = re.compile(
+    r"IntegrityError|UniqueViolation|P2002|Duplicate(?:d)?Key|DataIntegrityViolation|UniqueConstraint|ER_DUP_ENTRY|23505"
+    r"|11000|(?i:on_?conflict|on duplicate key|onDuplicateKey)|ON CONFLICT|select_for_update|with_for_update|FOR UPDATE"
+    r"|\bLock\(|pg_advisory|redis_?lock|[lL]ock(?:ed)?\.(?:acquire|lock)|withLock|synchronized|SERIALIZABLE|[sS]erializable"
+    r"|PESSIMISTIC|pessimistic_write|clause\.(?:Locking|OnConflict)"
+)
+_NEAR = 1_500  # characters before and after a branch that belong to it
+_LEAVES = re.compile(r"\b(?:raise|throw|return|continue)\b")
+
+PYTHON_EXISTS = re.compile(
+    rb"if\s+(?P<not>not\s+)?(?:\(?await\s+)?(?P<model>[A-Z]\w*)\.objects\b(?P<chain>[^\n:]*)\.a?(?:exists|first|count)\(\)\)?\s*:"
+)
+_ABSENCE = re.compile(rb"except\s+\(?(?P<model>[A-Z]\w*)\.DoesNotExist\b")
+PYTHON_VALUE = re.compile(
+    rb"if\s+(?:(?P<not>not)\s+(?P<absent>\w+)|(?P<none>\w+)\s+is\s+None|(?P<there>\w+)\s+is\s+not\s+None|(?P<bare>\w+))\s*:"
+)
+_DJANGO_LOADS = (
+    r"(?P<model>[A-Z]\w*)\.objects\b(?P<chain>[^\n]*?(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^\n]*?)?)"
+    r"\.a?(?:first|last|exists|get_or_none|count)\(\)"
+)
+_ALCHEMY_LOADS = (
+    r"(?:\.query\(\s*|\bselect\(\s*|\.get\(\s*)(?P<model>[A-Z]\w*)\b(?P<chain>[\s\S]{0,400}?)"
+    r"(?:\.(?:first|one_or_none|scalar_one_or_none|scalar|exists)\(|\)\s*\n)"
+)
+_FLASK_LOADS = r"(?P<model>[A-Z]\w*)\.query\b(?P<chain>[\s\S]{0,300}?)\.(?:first|one_or_none|scalar)\("
+_MONGO_LOADS = r"(?P<model>[\w.]+)\.find_one\((?P<chain>[\s\S]{0,200}?)\)\s*\n"
+_PYTHON_LOADS = (_FLASK_LOADS, _DJANGO_LOADS, _ALCHEMY_LOADS, _MONGO_LOADS)
+
+SCRIPT_VALUE = re.compile(
+    rb"if\s*\(\s*(?:(?P<not>!)\s*(?P<absent>\w+)|(?P<none>\w+)\s*={2,3}\s*(?:null|undefined|0)|(?P<there>\w+)"
+    rb"(?:\s*(?:!==?\s*(?:null|undefined)|>\s*0))?|(?P<inline>!?)\s*\(?\s*await\s+[^\n]{1,300}?)\s*\)\s*[{\w]"
+)
+_SCRIPT_LOADED = (
+    r"(?P<client>[\w.]+?)\s*\.\s*(?P<verb>findOne\w*|findFirst|findUnique|findByPk|findById|exists\w*|count\w*)"
+    r"(?:<[^<>()]*>)?\("
+)
+
+JAVA_EXISTS = re.compile(
+    rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>\w*(?:[rR]epo\w*|[dD]ao|[mM]apper|[sS]tore))\.(?:exists|count|find|select|get)\w*\("
+    rb"[^\n{;]*?\)\s*(?P<state>\.isPresent\(\)|\.isEmpty\(\)|[=!]= null|[=!]= 0|> 0)?\s*\)"
+)
+JAVA_VALUE = re.compile(
+    rb"if\s*\(\s*(?:(?P<none>\w+)\s*==\s*null|(?P<there>\w+)\s*!=\s*null|(?P<not>!)?\s*(?P<optional>\w+)\."
+    rb"(?P<state>isPresent|isEmpty)\(\))\s*\)"
+)
+_JAVA_LOADED = (
+    r"\b{name}\s*=\s*(?:this\.)?(?P<repo>\w*(?:[rR]epo\w*|[dD]ao|[mM]apper))\s*\.\s*"
+    r"(?P<verb>(?:find|get|select|query)\w*)\("
+)
+GO_MISSING = re.compile(
+    rb"if\s+(?:[^\n{]*;\s*)?(?:errors\.Is\(\s*(?:\w+|[\w.()]*\.Error),\s*(?:gorm\.ErrRecordNotFound|sql\.ErrNoRows|pgx\.ErrNoRows"
+    rb"|mongo\.ErrNoDocuments)\)|\w+ == (?:sql|pgx)\.ErrNoRows|\w+\.RowsAffected == 0|ent\.IsNotFound\(\w+\))"
+)
+_GO_MADE = re.compile(r"\.Create\(\s*&?\w|\bINSERT\s+INTO\b|\.InsertOne\(|\.Insert\(", re.IGNORECASE)
+
+
+class RowAct(NamedTuple):
+    """Where a row that was looked for is made: of which model, asked for by which columns. `is_unique`: the question
+    itself says that there can be one only."""
+
+    model: str
+    line: int
+    columns: tuple[str, ...]
+    is_unique: bool = False
+
+
+def python_act(branch: Node, file: SourceFile) -> RowAct | None:
+    """`if not Seat.objects.filter(no=n).exists(): Seat.objects.create(no=n)`, the same over a variable that holds the
+    row, and the guard that leaves before the row is made."""
+    found = PYTHON_EXISTS.match(file.source, branch.start_byte)
+    if found is not None:
+        model, chain, absent = _text(found["model"]), _text(found["chain"]), bool(found["not"])
+    else:
+        value = PYTHON_VALUE.match(file.source, branch.start_byte)
+        if value is None:
+            return None
+        absent = bool(value["not"] or value["none"])
+        name = _text(value["absent"] or value["none"] or value["there"] or value["bare"])
+        loaded = _python_load(name, branch, file)
+        if loaded is None:
+            return None
+        model, chain = loaded["model"], loaded["chain"]
+    columns = tuple(re.findall(r"(?:\(|,\s*)(\w+?)(?:__iexact)?=(?!=)|\.(\w+)\s*==|[\"'](\w+)[\"']\s*:", chain))
+    asked = tuple(dict.fromkeys(next(filter(None, each)) for each in columns))
+    if not asked or _is_handled(branch, file):
+        return None
+    word = re.escape(model)
+    made = (
+        rf"(?<![\w.]){word}\.objects\.a?create\(|(?<![\w.]){word}\([^()]*(?:\([^()]*\)[^()]*)*\)\.a?save\("
+        rf"|\.add\(\s*{word}\(|(?<![\w.]){word}\.create\(|{word}\.insert_one\("
+        rf"|(?P<row>\w+)\s*=\s*{word}\((?=[\s\S]{{0,600}}?(?:\.add\(\s*(?P=row)\s*\)|(?<![\w.])(?P=row)\.a?save\())"
+    )
+    line = _line_of(made, branch, file, inside=absent)
+    return RowAct(model, line, asked) if line else None
+
+
+def python_handler_act(handler: Node, file: SourceFile) -> RowAct | None:
+    """`try: Seat.objects.get(no=n)`, `except Seat.DoesNotExist: Seat.objects.create(no=n)`."""
+    caught = re.match(
+        rb"except\s+\(?(?P<model>[A-Z]\w*)\.DoesNotExist\b", file.source[handler.start_byte : handler.end_byte]
+    )
+    if caught is None or _is_handled(handler, file):
+        return None
+    model = _text(caught["model"])
+    text = file.text(handler)
+    made = re.search(rf"(?<![\w.]){model}\.objects\.a?create\(|(?<![\w.]){model}\([^()]*\)\.a?save\(", text)
+    before = file.source[max(0, handler.start_byte - _NEAR) : handler.start_byte].decode("utf-8", "replace")
+    asked = re.findall(rf"(?<![\w.]){model}\.objects\.a?get\(([^()]*(?:\([^()]*\)[^()]*)*)\)", before)
+    if made is None or not asked:
+        return None
+    columns = tuple(re.findall(r"(?:^|,\s*)(\w+)=", asked[-1].strip()))
+    return RowAct(model, file.line(handler) + text[: made.start()].count("\n"), columns) if columns else None
+
+
+def script_act(branch: Node, file: SourceFile) -> RowAct | None:
+    """`const row = await db.findFirst(...); if (!row) { await db.create(...) }`, `if (await db.exists(...)) throw`."""
+    found = SCRIPT_VALUE.match(file.source, branch.start_byte)
+    condition = branch.child_by_field_name("condition")
+    if found is None or condition is None:
+        return None
+    if found["inline"] is not None:
+        text = file.text(condition)
+        absent, asked = bool(found["inline"]), re.search(r"await\s+" + _SCRIPT_LOADED, text)
+        rest = text[asked.end() :] if asked is not None else ""
+    else:
+        absent = bool(found["not"] or found["none"])
+        name = _text(found["absent"] or found["none"] or found["there"])
+        near = max(0, branch.start_byte - _NEAR)
+        before = file.source[near : branch.start_byte].decode("utf-8", "replace")
+        loads = list(re.finditer(rf"(?<![\w.]){re.escape(name)}\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}", before))
+        asked = loads[-1] if loads else None
+        rest = before[asked.end() :] if asked is not None else ""
+    if asked is None or _is_handled(branch, file):
+        return None
+    client = asked["client"]
+    word = re.escape(client)
+    short = re.escape(client.rpartition(".")[2])
+    made = (
+        rf"\b{word}\s*\.\s*(?:create|insert|insertOne|save|insertMany)(?:<[^<>()]*>)?\("
+        rf"|\bnew\s+{short}\((?=[\s\S]{{0,600}}?\.save\()"
+    )
+    columns = tuple(re.findall(r"(\w+)\s*[:,}]", (rest.partition("where")[2] or rest)[:200]))
+    line = _line_of(made, branch, file, inside=absent)
+    unique = asked["verb"] in ("findUnique", "findByPk", "findById")
+    return RowAct(client.rpartition(".")[2], line, columns, is_unique=unique) if line else None
+
+
+def java_act(branch: Node, file: SourceFile) -> RowAct | None:
+    """`if (!accounts.existsByEmail(email)) accounts.save(account)`, the same over what `findBy...` gave."""
+    found = JAVA_EXISTS.match(file.source, branch.start_byte)
+    if found is not None:
+        repository = _text(found["repo"])
+        state = _text(found["state"] or b"")
+        absent = bool(found["not"]) if state in ("", ".isPresent()", "!= null", "> 0", "!= 0") else not found["not"]
+    else:
+        value = JAVA_VALUE.match(file.source, branch.start_byte)
+        if value is None:
+            return None
+        name = _text(value["none"] or value["there"] or value["optional"])
+        absent = bool(value["none"]) or (
+            value["optional"] is not None and (value["state"] == b"isEmpty") != bool(value["not"])
+        )
+        before = file.source[max(0, branch.start_byte - _NEAR) : branch.start_byte].decode("utf-8", "replace")
+        loads = list(re.finditer(_JAVA_LOADED.format(name=re.escape(name)), before))
+        if not loads or loads[-1]["verb"] in ("findById", "getById", "selectById", "selectByPrimaryKey", "getOne"):
+            return None
+        repository = loads[-1]["repo"]
+    if _is_handled(branch, file):
+        return None
+    made = rf"\b{re.escape(repository)}\s*\.\s*(?:save\w*|insert\w*|persist|create\w*)\("
+    line = _line_of(made, branch, file, inside=absent)
+    return RowAct(repository, line, ()) if line else None
+
+
+def go_act(branch: Node, file: SourceFile) -> RowAct | None:
+    """`if errors.Is(err, gorm.ErrRecordNotFound) { db.Create(&row) }`, `sql.ErrNoRows` and then `INSERT`."""
+    body = branch.child_by_field_name("consequence")
+    if body is None or GO_MISSING.match(file.source, branch.start_byte) is None or _is_handled(branch, file):
+        return None
+    made = _GO_MADE.search(file.text(body))
+    return RowAct("", file.line(body) + file.text(body)[: made.start()].count("\n"), ()) if made is not None else None
+
+
+def _python_load(name: str, branch: Node, file: SourceFile) -> re.Match[str] | None:
+    """What the variable was loaded from, in the statement before the branch that assigns it last."""
+    near = file.source[max(0, branch.start_byte - _NEAR) : branch.start_byte].decode("utf-8", "replace")
+    starts = rf"^[ \t]+{re.escape(name)}\s*(?::[^=\n]+)?=(?!=)\s*(?:\(?\s*await\s+)?"
+    assigned = list(re.finditer(starts, near, re.MULTILINE))
+    if not assigned:
+        return None
+    text = near[assigned[-1].end() :]
+    return next((found for load in _PYTHON_LOADS if (found := re.search(load, text))), None)
+
+
+def _line_of(made: str, branch: Node, file: SourceFile, *, inside: bool) -> int:
+    """The line of the act: in the branch, or behind one that leaves; 0 when there is none."""
+    body = branch.child_by_field_name("consequence")
+    if body is None:
+        return 0
+    text, first = file.text(body), file.line(body)
+    if not inside:
+        other = branch.child_by_field_name("alternative")
+        if other is not None:
+            text, first = file.text(other), file.line(other)
+        elif _LEAVES.search(text):
+            text, first = text_after(branch, file)[:_NEAR], file.lines.of(branch.end_byte)
+        else:
+            return 0
+    act = re.search(made, text)
+    return first + text[: act.start()].count("\n") if act is not None else 0
+
+
+def _is_handled(node: Node, file: SourceFile) -> bool:
+    return HANDLED.search(function_text(node, file)) is not None
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").strip()
