@@ -68,7 +68,7 @@ _TEST = re.compile(
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
 _SCRIPT = re.compile(
-    r"(^|/)(bin|scripts?|tools|hack)/|(^|/)cmd/.*main\.go$|(^|/)management/commands/|(^|/)(setup|manage)\.py$"
+    r"(^|/)(bin|([\w-]+-)?scripts?|tools|hack|dev|([\w-]+-)?examples?|samples?)/|(^|/)cmd/.*main\.go$|(^|/)management/commands/|(^|/)(setup|manage)\.py$"
 )
 _STUB = re.compile(r"\.pyi$|\.d\.[cm]?ts$")
 

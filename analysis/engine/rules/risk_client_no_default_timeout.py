@@ -60,16 +60,46 @@ _PYTHON = {  # to the position of a timeout among positional arguments; -1: by k
     "pymongo.MongoClient": -1,
     "psycopg2.connect": -1,
     "pymysql.connect": -1,
+    "MySQLdb.connect": -1,
+    "mysql.connector.connect": -1,
+    "psycopg.connect": -1,
+    "asyncpg.connect": -1,
+    "asyncpg.create_pool": -1,
+    "motor.motor_asyncio.AsyncIOMotorClient": -1,
+    "redis.from_url": -1,
+    "redis.Redis.from_url": -1,
+    "redis.ConnectionPool": -1,
+    "redis.ConnectionPool.from_url": -1,
+    "redis.asyncio.from_url": -1,
+    "pika.ConnectionParameters": -1,
+    "imaplib.IMAP4": 1,
+    "imaplib.IMAP4_SSL": -1,
+    "poplib.POP3": 2,
+    "telnetlib.Telnet": 2,
+    "ftplib.FTP_TLS": -1,
 }
 _LIMIT = re.compile(r"time_?out|timeout", re.IGNORECASE)
 _GO_SERVERS = frozenset({"net/http.ListenAndServe", "net/http.ListenAndServeTLS", "net/http.Serve"})
-_SCRIPT = frozenset({"pg.Pool", "pg.Client"})
+_SCRIPT = {  # to the option that limits it
+    "pg.Pool": "`connectionTimeoutMillis` or `query_timeout`",
+    "pg.Client": "`connectionTimeoutMillis` or `query_timeout`",
+    "mongodb.MongoClient": "`socketTimeoutMS`",
+    "ioredis": "`commandTimeout`",
+    "ioredis.Redis": "`commandTimeout`",
+    "nodemailer.createTransport": "`connectionTimeout` and `socketTimeout`",
+    "amqplib.connect": "`timeout`",
+}
+_UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
+_PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
+_NOT_SOCKETS = re.compile(r"(?i)stream|sendmail|jsontransport")
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     position = _PYTHON.get(callee)
     if position is None:
+        return
+    if callee in ("socket.create_connection", "imaplib.IMAP4_SSL") and "setdefaulttimeout" in function_text(call, file):
         return
     positional, keywords = file.arguments(call)
     if "**" in keywords or any(each.type == "list_splat" for each in positional) or _LIMIT.search(file.text(call)):
@@ -84,12 +114,29 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
-    if file.callee(call) in _SCRIPT and given and given[0].type == "object":
-        text = file.text(given[0])
-        if not _LIMIT.search(text) and "..." not in text:
-            yield file.mark(
-                RULE.id, call, f"`{file.callee(call)}` is built without `connectionTimeoutMillis` or `query_timeout`"
-            )
+    callee = file.callee(call)
+    options = next((each for each in given if each.type == "object"), None)
+    if callee not in _SCRIPT or any(each.type in _UNKNOWN for each in given[1:]):
+        return
+    if options is None and (not given or (given[0].type in _UNKNOWN and callee == "pg.Pool")):
+        return
+    text = "".join(file.text(each) for each in given)
+    if not _LIMIT.search(text) and "..." not in text and not _NOT_SOCKETS.search(text):
+        yield file.mark(
+            RULE.id, call, f"`{callee}` is built without {_SCRIPT[callee]}: a silent server holds its caller"
+        )
+
+
+def look_at_waiting(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: `queue.get()` and `future.result()` without limit, where a request waits."""
+    callee = file.callee(call)
+    positional, keywords = file.arguments(call)
+    if positional or keywords or not _PYTHON_WAITS.search(callee):
+        return
+    before = function_text(call, file)
+    if "as_completed" in before or ".done()" in before or (file.in_async(call) and callee.endswith(".get")):
+        return
+    yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})
 
 
 def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -147,7 +194,8 @@ def _is_unknown(positional: list[Node], callee: str) -> bool:
 
 WATCHES = (
     Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),
-    Watch("call", look_at_script, SCRIPT, names=frozenset({"Pool", "Client"})),
+    Watch("call", look_at_waiting, PYTHON, names=frozenset({"get", "result"})),
+    Watch("call", look_at_script, SCRIPT, names=frozenset(name.rpartition(".")[2] for name in _SCRIPT)),
     Watch("call", look_at_go_call, GO, names=frozenset({"ListenAndServe", "ListenAndServeTLS", "Serve"})),
     Watch("literal", look_at_go_literal, GO, needs=(b"http.Server{",)),
     Watch("call", look_at_java, JAVA, names=frozenset({"get", "await"})),

@@ -72,7 +72,7 @@ _ENDLESS = re.compile(rb"for\s*\{")
 
 
 def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if not file.in_loop(statement) or _leaves_the_loop_after(statement, file):
+    if not file.in_loop(statement) or _leaves_the_loop_after(statement, file) or _is_kept(statement, file):
         return
     deferred = short(file.text(statement).partition("\n")[0])
     loop = file.loop_of(statement)
@@ -94,6 +94,17 @@ def _leaves_the_loop_after(statement: Node, file: SourceFile) -> bool:
     """Whether the block that holds the statement ends by leaving the loop in the same iteration."""
     block = statement.parent
     return block is not None and bool(_ENDS.match(file.source, block.named_children[-1].start_byte))
+
+
+def _is_kept(statement: Node, file: SourceFile) -> bool:
+    """Whether what is closed at the end is collected in the loop: it must stay open for what follows the loop."""
+    closed = re.match(r"defer\s+(?:func\(\)\s*\{[^\n]*?)?(\w+)\.\w+\(", file.text(statement))
+    block = statement.parent
+    if closed is None or block is None:
+        return False
+    name = re.escape(closed[1])
+    kept = rf"\bappend\([^\n]*\b{name}\b(?!\.)|\w\]\s*=\s*&?{name}\b(?!\.)"
+    return re.search(kept, file.text(block)) is not None
 
 
 WATCHES = (Watch("defer", look, GO),)

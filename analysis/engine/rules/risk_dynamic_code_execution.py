@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
@@ -53,6 +53,7 @@ _PYTHON_SHELL = frozenset({"os.system", "os.popen", "subprocess.getoutput", "sub
 _SUBPROCESS = frozenset(f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen"))
 _SCRIPT_CODE = frozenset({"eval", "Function", "vm.runInThisContext", "vm.runInNewContext", "vm.runInContext"})
 _SCRIPT_SHELL = frozenset({"child_process.exec", "child_process.execSync"})
+_SCRIPT_SPAWNS = frozenset({"child_process.spawn", "child_process.spawnSync", "child_process.execFile"})
 _TIMERS = frozenset({"setTimeout", "setInterval"})
 _SHELLS = re.compile(r"^[\"'`](/bin/|/usr/bin/)?(ba|z|da)?sh[\"'`]$")
 _QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex")
@@ -81,8 +82,12 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield from _code(call, callee, positional[-1] if callee == "Function" else positional[0], file)
     elif callee in _TIMERS and positional[0].type in ("string", "template_string"):
         yield from _code(call, callee, positional[0], file)
-    elif callee in _SCRIPT_SHELL:
+    elif callee in _SCRIPT_SHELL or (callee in _SCRIPT_SPAWNS and _with_shell(positional[1:], file)):
         yield from _shell(call, callee, positional[0], file, built_only=True)
+
+
+def _with_shell(given: list[Node], file: SourceFile) -> bool:
+    return any(each.type == "object" and re.search(r"\bshell:\s*true", file.text(each)) for each in given)
 
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -102,8 +107,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script is run by those who could type the command themselves."""
-    if place.kind is FileKind.SCRIPT and mark.severity != "info":
-        return place.finding(mark, severity=Severity.WARNING)
+    if place.kind is FileKind.SCRIPT:
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)
 
 
@@ -142,7 +147,7 @@ WATCHES = (
         "call",
         look_at_script,
         SCRIPT,
-        names=frozenset(name.rpartition(".")[2] for name in (*_SCRIPT_CODE, *_SCRIPT_SHELL, *_TIMERS)),
+        names=frozenset(name.rpartition(".")[2] for name in (*_SCRIPT_CODE, *_SCRIPT_SHELL, *_SCRIPT_SPAWNS, *_TIMERS)),
     ),
     Watch("call", look_at_java, JAVA, names=frozenset({"eval"})),
     Watch("call", look_at_go, GO, names=frozenset({"Command", "CommandContext"})),

@@ -1,15 +1,19 @@
 """A promise or coroutine is made and dropped: nobody waits for it and nobody sees it fail."""
 
 import re
+import sys
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.facts import FunctionFlag, Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
-from analysis.engine.rules.promises import async_function, async_functions, cannot_fail
+from analysis.engine.rules.promises import async_function, cannot_fail
 
 RULE = Rule(
     id="risk-floating-promise",
@@ -52,14 +56,18 @@ async def place(order):
 _PROMISES = frozenset(f"Promise.{name}" for name in ("all", "allSettled", "any", "race", "reject"))
 _KNOWN = re.compile(
     r"^(fetch|node-fetch|undici\.fetch|fs/promises\.\w+|fs\.promises\.\w+|axios\.(get|post|put|patch|delete|request))$"
-    r"|^(\w+\.)?(prisma|tx)\.\w+\.(create|update|delete|upsert|find|count|aggregate)\w*$"
+    r"|^(\w+\.)*(prisma|prismaClient|tx)\.\w+\.(create|update|delete|upsert|find|count|aggregate)\w*$"
+    r"|^(this\.)?\w*Repo(?:sitory)?\.(save|insert|update|delete|remove|softDelete|upsert|find\w*)$"
+    r"|^[A-Z]\w+\.(create|insertMany|updateOne|updateMany|deleteOne|deleteMany|findOneAndUpdate|findByIdAndUpdate"
+    r"|findByIdAndDelete|bulkCreate|destroy|upsert)$"
 )
 _WRITES = re.compile(
     r"\.(create|update|delete|upsert|insert|save|writeFile|appendFile|rm|unlink|rename|mkdir)\w*$"
     r"|^(this\.|self\.)?_?(save|create|update|delete|insert|persist|publish|enqueue|write|store)([A-Z_]\w*)?$"
 )
+_ELSEWHERE = re.compile(r"^(?:\.{1,2}/|[@~]/|src/|\.+\w)[^()]*\.\w+$|^(?:this|self)\.\w+\.\w+$")
 _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
-_PYTHON_CALL = re.compile(rb"(?:self\.)?\w+\(")
+_PYTHON_CALL = re.compile(rb"(?:self\.)?(?:\w+\.)?\w+\(")
 _OPERATORS = frozenset({"&&", "||", "??"})
 _MAPPED = re.compile(r"\.(map|flatMap)$")
 _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])loop(\(\))?\.create_task$")
@@ -80,11 +88,11 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
                 severity="critical" if _WRITES.search(callee) and file.language != "tsx" else "",
                 confidence="" if known else "medium",
             )
+        elif _ELSEWHERE.match(callee) and not file.in_test(call):
+            yield _of_another_file(call, callee, file)
 
 
 def look_at_python_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if not async_functions(file):
-        return
     call = statement.named_children[0]
     if call.type != "call":
         return
@@ -97,6 +105,8 @@ def look_at_python_statement(statement: Node, file: SourceFile) -> Iterator[Mark
             severity="critical" if _WRITES.search(callee) else "",
             suggestion=f"Await it: `await {callee}(...)`.",
         )
+    elif file.in_async(call) and (_ELSEWHERE.match(callee) or callee.partition(".")[0] in _roots(file)):
+        yield _of_another_file(call, callee, file)
 
 
 def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -109,6 +119,40 @@ def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
             f"The task of `{callee}` is not kept: it can be collected while it runs, and its error is lost",
             suggestion="Keep the task until it is done, or use `asyncio.TaskGroup`.",
         )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A function of another file counts when all that the name can mean there are async. A script that fails ends with
+    the trace of its error."""
+    callee = mark.data.get("callee")
+    if callee is not None:
+        found = codebase.calls.resolve(place.path, place.function, callee)
+        functions = [codebase.files[each.path].functions[each.position] for each in found]
+        if not functions or not all(each.flags & FunctionFlag.ASYNC for each in functions):
+            return None
+        if any(each.flags & FunctionFlag.GENERATOR for each in functions):
+            return None
+    if place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry):
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    return place.finding(mark)
+
+
+def _roots(file: SourceFile) -> set[str]:
+    """The first parts of what the file imports from where its own project may stand."""
+    return {full.partition(".")[0] for full in file.bindings.values()} - sys.stdlib_module_names
+
+
+def _of_another_file(call: Node, callee: str, file: SourceFile) -> Mark:
+    """A call whose callee stands elsewhere: whether it is async is known once all files are."""
+    shown = callee.rpartition("/")[2].lstrip(".")
+    return file.mark(
+        RULE.id,
+        call,
+        f"`{shown}` is async and nobody awaits it",
+        severity="critical" if _WRITES.search(callee) and file.language != "tsx" else "",
+        confidence="medium",
+        data={"callee": callee},
+    )
 
 
 def _results(statement: Node) -> Iterator[Node]:

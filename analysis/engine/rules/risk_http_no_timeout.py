@@ -8,6 +8,8 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
+from analysis.engine.graph.paths import ancestors, folder_of, joined
+from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -56,19 +58,35 @@ _UNLIMITED = frozenset({"requests." + verb for verb in _VERBS} | {"urllib.reques
 _LIMITED = frozenset(
     {"httpx." + verb for verb in (*_VERBS, "stream", "Client", "AsyncClient")} | {"aiohttp.ClientSession"}
 )
+_SESSION = re.compile(r"(?:self\.)?_?\w*(?:session|client|http|s)\b")
+_NO_TOTAL = re.compile(r"ClientTimeout\([^)]*\btotal\s*=\s*None(?![^)]*sock_read)|Timeout\(\s*None\s*\)")
 _TIMEOUT_POSITION = {"urllib.request.urlopen": 2}
+_FETCHES = frozenset({"fetch", "node-fetch", "undici.fetch", "undici.request"})
+_NODE_CALLS = frozenset(f"{library}.{verb}" for library in ("http", "https") for verb in ("get", "request"))
 _RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
+_PACKAGES = re.compile(r'"(react|vue|svelte|@angular/core|preact|solid-js|express|fastify|koa|@nestjs/core|next)"')
+_OF_PAGES = re.compile(r'"(react|vue|svelte|@angular/core|preact|solid-js)"')
+_OF_SERVERS = re.compile(
+    r'"(express|fastify|koa|hono|@nestjs/core|next|nuxt|@remix-run/node|@react-router/node|@sveltejs/kit|h3|@hapi/hapi'
+    r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'
+)
 _NO_BODY = frozenset({"get", "delete", "head", "options"})  # axios takes its options second here, third elsewhere
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
 _JAVA_TIMEOUT = re.compile(
     rb"\.(timeout|connectTimeout|setConnectTimeout|setReadTimeout|setRequestFactory)\(|RestTemplateBuilder"
 )
 _DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
+_OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
+_JAVA_NAMES = frozenset({"newHttpClient", "openStream", "openConnection", "RestTemplate"})
+_GO_LIMITED = re.compile(rb"WithContext\(|\b\w*[cC]lient\.Timeout\s*=")
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = full_callee(call, file)
+    receiver, _, verb = callee.rpartition(".")
+    if verb in _VERBS and _SESSION.fullmatch(receiver) and file.mentions(b"ession("):
+        callee = _of_session(receiver, verb, call, file) or callee
     if callee.startswith(("requests.Session().", "requests.session().")):
         callee = "requests." + callee.rpartition(".")[2]
     if callee not in _UNLIMITED and callee not in _LIMITED:
@@ -81,8 +99,19 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         if callee in _LIMITED or len(positional) > _TIMEOUT_POSITION.get(callee, len(positional)):
             return
         yield file.mark(RULE.id, call, f"`{callee}` has no time limit of its own and none is given here")
-    elif file.text(timeout) == "None":
-        yield file.mark(RULE.id, call, f"`{callee}` is told to wait for ever (`timeout=None`)")
+    elif file.text(timeout) == "None" or _NO_TOTAL.search(file.text(timeout)):
+        yield file.mark(RULE.id, call, f"`{callee}` is told to wait for ever (`{file.text(timeout)}`)")
+
+
+def _of_session(receiver: str, verb: str, call: Node, file: SourceFile) -> str:
+    """`requests.get` for `self.session.get`, where the file makes that session and gives it no limit of its own."""
+    name = receiver.encode()
+    made = re.search(rb"(?<![\w.])" + re.escape(name) + rb"\s*(?::[^=\n]+)?=\s*(?:\w+\.)?[sS]ession\(\)", file.source)
+    with_made = re.search(rb"\bwith\s+(?:requests\.)?[sS]ession\(\)\s+as\s+" + re.escape(name) + rb"\s*:", file.source)
+    if (made or with_made) is None or re.search(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)", file.source):
+        return ""
+    imports = file.bindings.values()
+    return f"requests.{verb}" if any(each.partition(".")[0] == "requests" for each in imports) else ""
 
 
 def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -102,7 +131,7 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
     name, body = literal.child_by_field_name("type"), literal.child_by_field_name("body")
     if name is None or body is None or file.resolve(file.text(name)) != "net/http.Client":
         return
-    if "Timeout" not in file.text(body) and b"WithContext(" not in file.source:
+    if "Timeout" not in file.text(body) and not _GO_LIMITED.search(file.source):
         yield file.mark(
             RULE.id,
             literal,
@@ -116,8 +145,13 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`fetch` and `axios` in server code; a browser has limits of its own."""
     callee = file.callee(call)
     library, _, verb = callee.partition(".")
-    if callee not in ("fetch", "node-fetch", "undici.fetch") and not (library == "axios" and verb in ("", *_VERBS)):
+    if callee in _NODE_CALLS:
+        yield from _node_call(call, callee, file)
         return
+    if callee not in _FETCHES and not (library == "axios" and verb in ("", "create", *_VERBS)):
+        return
+    if library == "axios" and verb != "create" and file.bindings.get("axios") != "axios":
+        return  # an instance of the project's own
     if file.language == "tsx" or _BROWSER.search(file.source) or b"axios.defaults.timeout" in file.source:
         return
     if _RACED.search(file.source, max(0, call.start_byte - 60), call.start_byte):
@@ -125,7 +159,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee == "fetch" and any(each.name == "fetch" for each in file.functions):
         return
     given = file.arguments(call)[0]
-    position = {"": 0, "request": 0}.get(verb, 1 if verb in _NO_BODY else 2) if library == "axios" else 1
+    position = {"": 0, "request": 0, "create": 0}.get(verb, 1 if verb in _NO_BODY else 2) if library == "axios" else 1
     options = given[position] if len(given) > position else None
     if any(each.type == "spread_element" for each in given) or (options is not None and options.type != "object"):
         return
@@ -140,6 +174,23 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
+def _node_call(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
+    """`http.request(...)`: a time limit stands in its options, or is set on the request."""
+    given = file.arguments(call)[0]
+    names = [file.text(each) for each in given[:2] if each.type == "identifier"]
+    if any(_OPTIONS.search(name) for name in names):
+        return
+    limited = re.search(r"\b(timeout|signal)\b", "".join(file.text(each) for each in given))
+    if not limited and ".setTimeout(" not in function_text(call, file):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{callee}` waits as long as the other side likes: no `timeout` is given",
+            confidence="medium",
+            suggestion="Pass `timeout` and destroy the request on `timeout`, or pass `signal`.",
+        )
+
+
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee.endswith("URL().openStream") or callee == "java.net.URL.openStream":
@@ -150,6 +201,10 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _JAVA_TIMEOUT.search(file.source):
         return
+    if callee.endswith(".openConnection") and file.mentions(b"java.net."):
+        message = "The connection of `openConnection` waits for ever: no connect or read time-out is set"
+        yield file.mark(RULE.id, call, message, suggestion="Call `setConnectTimeout` and `setReadTimeout` on it.")
+        return
     if callee == "java.net.http.HttpClient.newHttpClient":
         yield file.mark(RULE.id, call, "This `HttpClient` has no time limit, and no request of the file sets one")
     elif callee == "org.springframework.web.client.RestTemplate" and not file.arguments(call)[0]:
@@ -158,18 +213,33 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Somebody waits for an answer in a request handler: there it is an outage."""
+    """Somebody waits for an answer in a request handler: there it is an outage. Who runs a script sees it hang."""
+    if place.facts.language in SCRIPT and "anywhere" not in mark.data and _runs_in_browsers(place):
+        return None
+    if place.kind is FileKind.SCRIPT:
+        return place.finding(mark, severity=Severity.INFO)
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
+
+
+def _runs_in_browsers(place: Place) -> bool:
+    """Whether the nearest manifest that names packages speaks of a page and of no server."""
+    for folder in ancestors(folder_of(place.path)):
+        facts = place.codebase.files.get(joined(folder, "package.json"))
+        if facts is not None and _PACKAGES.search(facts.manifest):
+            return _OF_PAGES.search(facts.manifest) is not None and _OF_SERVERS.search(facts.manifest) is None
+    return False
 
 
 WATCHES = (
     Watch(
         "call", look_at_python, PYTHON, names=_VERBS | {"urlopen", "stream", "Client", "AsyncClient", "ClientSession"}
     ),
-    Watch("call", look_at_script, SCRIPT, names=_VERBS | {"fetch", "node-fetch", "axios"}),
-    Watch("call", look_at_java, JAVA, names=frozenset({"newHttpClient", "openStream", "RestTemplate"})),
+    Watch("call", look_at_script, SCRIPT, names=_VERBS | {"fetch", "node-fetch", "axios", "create"}),
+    Watch(
+        "call", look_at_java, JAVA, names=frozenset({"newHttpClient", "openStream", "openConnection", "RestTemplate"})
+    ),
     Watch("call", look_at_go_call, GO, names=frozenset({"Get", "Post", "PostForm", "Head", "Do"})),
     Watch("literal", look_at_go_literal, GO, needs=(b"net/http",)),
 )

@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, function_text, short
+from analysis.engine.rules.reading import assigned_values, function_text, short, text_after
 
 RULE = Rule(
     id="risk-unbounded-concurrency",
@@ -60,6 +60,12 @@ _LIMITS = re.compile(
 _LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
+_TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])(loop(\(\))?|tg|group|nursery)\.create_task$")
+_CLIENT = re.compile(
+    r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex|sequelize|storage)\b[\w.?]*\("
+    r"|\b[A-Z]\w*\.(create|update\w*|delete\w*|destroy|find\w*|insert\w*)\(",
+    re.IGNORECASE,
+)
 _IO = re.compile(
     r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex|sequelize|storage)\b[\w.?]*\("
     r"|\bawait\s+[\w.]*(send|save|create|update|delete|upload|download|load|get|post|put|insert|query|publish|fetch|read|write)\w*\("
@@ -83,7 +89,48 @@ def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
         or _is_small(collection, call, file)
     ):
         return
-    yield file.mark(RULE.id, call, f"All of `{short(collection, 40)}` start at once, however many there are")
+    named = "" if _CLIENT.search(file.text(given[0])) else "low"  # only a verb says that it leaves the process
+    message = f"All of `{short(collection, 40)}` start at once, however many there are"
+    yield file.mark(RULE.id, call, message, confidence=named)
+
+
+def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Script: `for (...) jobs.push(fetch(...))` and then `Promise.all(jobs)`."""
+    given = file.arguments(call)[0]
+    if len(given) != 1 or not file.in_loop(call) or not _CLIENT.search(file.text(given[0])):
+        return
+    if (
+        given[0].type == "await_expression"
+        or "=>" in file.text(given[0])[:20]
+        or _LIMITS.search(function_text(call, file))
+    ):
+        return
+    index = file.loop_of(call)
+    jobs = re.escape(file.callee(call).rpartition(".")[0])
+    if index is None or not re.search(rf"Promise\.all(?:Settled)?\(\s*{jobs}\s*\)", text_after(call, file)):
+        return
+    loop = file.loops[index]
+    if not loop.variables or 0 < loop.bound <= SMALL:
+        return
+    message = f"All of `{short(loop.iterable, 40)}` start at once, however many there are"
+    yield file.mark(RULE.id, call, message)
+
+
+def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: a task for every round of a loop."""
+    callee = file.callee(call)
+    if not _TASKS.search(callee) or not file.in_loop(call) or _LIMITS.search(function_text(call, file)):
+        return
+    index = file.loop_of(call)
+    loop = file.loops[index] if index is not None else None
+    if loop is None or not loop.variables or 0 < loop.bound <= SMALL or loop.iterable.startswith(("range(", "[", "(")):
+        return
+    started = re.search(r"\(\s*(?:self\.)?(\w+)\(", file.text(call))
+    if started is not None and _is_limited_inside(started[1], file):
+        return
+    if "asyncio.gather(" in file.text(file.statement_of(call)):
+        return  # told at the `gather`
+    yield file.mark(RULE.id, call, f"A task starts for each of `{short(loop.iterable, 40)}`, however many there are")
 
 
 def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -124,10 +171,30 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """Java: a pool that grows without end."""
+    """Java: a thread for every element, or a pool that grows without end."""
+    if file.callee(call) in ("Thread", "java.lang.Thread"):
+        index = file.loop_of(call) if file.in_loop(call) else None
+        loop = file.loops[index] if index is not None else None
+        is_each = loop is not None and loop.node.type == "enhanced_for_statement" and not 0 < loop.bound <= SMALL
+        if loop is not None and is_each and not _LIMITS.search(function_text(call, file)):
+            message = f"A thread starts for each of `{short(loop.iterable, 40)}`, however many there are"
+            yield file.mark(RULE.id, call, message, suggestion="Use a pool of fixed size with a bounded queue.")
+        return
     if file.callee(call) == "java.util.concurrent.Executors.newCachedThreadPool":
         message = "`newCachedThreadPool` starts a thread for every task that finds none free"
         yield file.mark(RULE.id, call, message, suggestion="Use a pool of fixed size with a bounded queue.")
+
+
+def look_at_python_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: a thread for every element of a loop."""
+    index = file.loop_of(call) if file.callee(call) == "threading.Thread" and file.in_loop(call) else None
+    loop = file.loops[index] if index is not None else None
+    if loop is None or not loop.variables or 0 < loop.bound <= SMALL or _LIMITS.search(function_text(call, file)):
+        return
+    if loop.iterable.startswith(("range(", "[", "(")):
+        return
+    message = f"A thread starts for each of `{short(loop.iterable, 40)}`, however many there are"
+    yield file.mark(RULE.id, call, message, suggestion="Use `ThreadPoolExecutor(max_workers=...)`.")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -157,5 +224,8 @@ WATCHES = (
     Watch("call", look_at_all, SCRIPT, names=frozenset({"all", "allSettled"})),
     Watch("call", look_at_gather, PYTHON, names=frozenset({"gather"})),
     Watch("go", look_at_go, GO),
-    Watch("call", look_at_thread, JAVA, names=frozenset({"newCachedThreadPool"})),
+    Watch("call", look_at_pushed, SCRIPT, names=frozenset({"push"})),
+    Watch("call", look_at_task, PYTHON, names=frozenset({"create_task", "ensure_future"})),
+    Watch("call", look_at_python_thread, PYTHON, names=frozenset({"Thread"})),
+    Watch("call", look_at_thread, JAVA, names=frozenset({"newCachedThreadPool", "Thread"})),
 )

@@ -49,3 +49,37 @@ def test_a_java_request_that_waits_without_limit():
     )
     assert [finding.line for finding in findings_of(RULE, {"src/A.java": source})] == [6]
     assert findings_of(RULE, {"src/A.java": source.replace('@GetMapping("/x")', "")}) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("import redis\nr = redis.from_url('redis://a')", [2]),
+        ("import redis\nr = redis.from_url('redis://a', socket_timeout=1)", []),
+        ("import redis\nr = redis.from_url('redis://a?socket_timeout=1')", []),
+        ("import imaplib\nm = imaplib.IMAP4_SSL('a')", [2]),
+    ],
+)
+def test_more_clients_of_python(source, lines):
+    assert lines_of(RULE, source) == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("import { MongoClient } from 'mongodb';\nnew MongoClient('mongodb://a');", [2]),
+        ("import { MongoClient } from 'mongodb';\nnew MongoClient('mongodb://a', { socketTimeoutMS: 5000 });", []),
+        ("import { MongoClient } from 'mongodb';\nnew MongoClient(url, options);", []),
+        ("import Redis from 'ioredis';\nnew Redis({ host: 'a' });", [2]),
+        ("import Redis from 'ioredis';\nnew Redis({ host: 'a', commandTimeout: 500 });", []),
+    ],
+)
+def test_more_clients_of_node(source, lines):
+    assert lines_of(RULE, source, "typescript") == lines
+
+
+def test_a_python_request_that_waits_without_limit():
+    view = "from flask import Flask\napp = Flask(__name__)\n@app.get('/')\ndef f(pool):\n    future = pool.submit(g)\n"
+    assert [each.line for each in findings_of(RULE, {"a.py": view + "    return future.result()"})] == [6]
+    assert findings_of(RULE, {"a.py": view + "    return future.result(timeout=3)"}) == []
+    assert findings_of(RULE, {"a.py": "def f(future):\n    return future.result()"}) == []

@@ -45,3 +45,8 @@ def test_in_tests_and_main_it_is_worth_knowing_only():
         "a/a_test.go": "info",
         "cmd/b/b.go": "info",
     }
+
+
+def test_what_is_collected_in_the_loop_must_stay_open():
+    body = "for _, p := range paths {\nf := open(p)\ndefer f.Close()\nfiles = append(files, f)\n}"
+    assert marks_of(RULE, f"package a\nfunc f(paths []string) {{\n{body}\n}}", "go") == []

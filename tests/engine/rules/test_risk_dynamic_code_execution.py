@@ -80,7 +80,13 @@ def test_java_and_go():
     assert lines_of(RULE, go.replace('"sh", "-c", "ls "+s', '"ls", s'), "go") == []
 
 
-def test_in_a_script_it_is_a_warning():
+def test_in_a_script_it_is_worth_knowing():
     source = "import os\ndef f(text):\n    os.system('ls ' + text)\n"
-    assert [str(each.severity) for each in findings_of(RULE, {"scripts/a.py": source})] == ["warning"]
+    assert [str(each.severity) for each in findings_of(RULE, {"scripts/a.py": source})] == ["info"]
     assert [str(each.severity) for each in findings_of(RULE, {"app/a.py": source})] == ["critical"]
+
+
+def test_a_spawned_shell():
+    head = "import { spawn } from 'child_process';\nfunction f(name) {\n  "
+    assert lines_of(RULE, head + "spawn(`ls ${name}`, { shell: true });\n}", "typescript") == [3]
+    assert lines_of(RULE, head + "spawn('ls', [name]);\n}", "typescript") == []

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-floating-promise"
 DECLARED = "async function load() { await x(); }\n"
@@ -78,3 +78,38 @@ def test_python_that_awaits_or_keeps_is_fine(statement):
 def test_a_key_of_an_object_is_not_the_function_that_is_called():
     source = "function f({ done }) {\n const options = { done: async () => { done(); await x(); } };\n}"
     assert lines_of(RULE, source, "typescript") == []
+
+
+MAIL = "export async function send(order) {\n  await post(order);\n}\nexport function count() {}\n"
+MAILER = "export class Mailer {\n  async send(order) {\n    await post(order);\n  }\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("import { send } from './mail';\nexport function place(o) {\n  send(o);\n}", [3]),
+        ("import { send } from './mail';\nexport async function place(o) {\n  await send(o);\n}", []),
+        ("import { count } from './mail';\nexport function place(o) {\n  count(o);\n}", []),
+        (
+            "import { Mailer } from './mailer';\nclass A {\n  constructor(private mailer: Mailer) {}\n"
+            "  place(o) {\n    this.mailer.send(o);\n  }\n}",
+            [5],
+        ),
+    ],
+)
+def test_async_functions_of_other_files(source, lines):
+    found = findings_of(RULE, {"src/mail.ts": MAIL, "src/mailer.ts": MAILER, "src/order.ts": source})
+    assert [(each.line, each.confidence) for each in found] == [(line, "medium") for line in lines]
+
+
+def test_python_coroutines_of_other_files():
+    mail = "async def send(order):\n    await post(order)\n\n\ndef count(order):\n    pass\n"
+    source = "from shop.mail import count, send\n\n\nasync def place(order):\n    send(order)\n    count(order)\n"
+    found = findings_of(RULE, {"shop/__init__.py": "", "shop/mail.py": mail, "shop/order.py": source})
+    assert [each.line for each in found] == [5]
+
+
+def test_a_script_that_fails_ends_with_its_trace():
+    source = "async function main() {\n  await run();\n}\nmain();\n"
+    assert [each.severity for each in findings_of(RULE, {"src/main.ts": source})] == ["warning"]
+    assert [each.severity for each in findings_of(RULE, {"scripts/main.ts": source})] == ["info"]

@@ -1,6 +1,9 @@
 import pytest
 
 from analysis.engine.extract import extract
+from tests.engine.rules.reading import findings_of, lines_of
+
+RULE = "risk-http-no-timeout"
 
 
 def marks(source, language="python"):
@@ -78,3 +81,54 @@ def test_go():
     assert [mark.line for mark in marks(source, "go")] == [4]
     assert marks(source.replace("http.Get(u)", "client.Get(u)"), "go") == []
     assert marks(source.replace("http.Get(u)", "c := &http.Client{Timeout: t}"), "go") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("s = requests.Session()\ns.get(u)", [3]),
+        ("with requests.Session() as s:\n    s.get(u)", [3]),
+        ("s = requests.Session()\ns.get(u, timeout=3)", []),
+        ("s = requests.Session()\ns.mount('https://', Limited())\ns.get(u)", []),
+        ("client = make()\nclient.get(u)", []),
+        (
+            "class A:\n    def __init__(self):\n        self.session = requests.Session()\n    def f(self):\n"
+            "        self.session.post(u)",
+            [6],
+        ),
+    ],
+)
+def test_sessions_have_no_limit_of_their_own(body, lines):
+    assert lines_of(RULE, "import requests\n" + body, "python") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("import axios from 'axios';\nconst client = axios.create({ baseURL });", [2]),
+        ("import axios from 'axios';\nconst client = axios.create({ baseURL, timeout: 5000 });", []),
+        ("import https from 'https';\nhttps.get('https://a.example', done);", [2]),
+        ("import https from 'https';\nhttps.get('https://a.example', { timeout: 5000 }, done);", []),
+    ],
+)
+def test_clients_of_node(body, lines):
+    assert lines_of(RULE, body, "typescript") == lines
+
+
+def test_code_of_a_page_has_the_limits_of_the_browser():
+    source = "export const load = (id: string) => fetch(`/orders/${id}`);\n"
+    page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/load.ts": source}
+    server = {"api/package.json": '{"dependencies": {"express": "5"}}', "api/src/load.ts": source}
+    assert findings_of(RULE, page) == []
+    assert len(findings_of(RULE, server)) == 1
+
+
+def test_java_connections():
+    source = "import java.net.URL;\nclass A { void f(URL url) throws Exception {\nvar c = url.openConnection();\n%s} }"
+    assert lines_of(RULE, source % "", "java") == [3]
+    assert lines_of(RULE, source % "c.setConnectTimeout(5);\n", "java") == []
+
+
+def test_in_a_script_it_is_worth_knowing_only():
+    source = "import requests\nrequests.get('https://a.example')\n"
+    assert [each.severity for each in findings_of(RULE, {"scripts/a.py": source})] == ["info"]

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import findings_of, lines_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-unbounded-concurrency"
 
@@ -60,3 +60,36 @@ def test_in_a_script_it_is_worth_knowing_only():
     source = "export async function f(users) {\n  await Promise.all(users.map((u) => mailer.send(u)));\n}\n"
     assert [str(each.severity) for each in findings_of(RULE, {"src/f.ts": source})] == ["warning"]
     assert [str(each.severity) for each in findings_of(RULE, {"scripts/f.ts": source})] == ["info"]
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "lines"),
+    [
+        ("python", "async def f(xs):\n    for x in xs:\n        asyncio.create_task(send(x))", [4]),
+        ("python", "async def f():\n    for x in range(3):\n        asyncio.create_task(send(x))", []),
+        ("python", "async def f(xs, semaphore):\n    for x in xs:\n        asyncio.create_task(send(x))", []),
+        ("python", "def f(xs):\n    for x in xs:\n        threading.Thread(target=send, args=(x,)).start()", [4]),
+        ("java", "class A { void f(List<X> xs) {\nfor (X x : xs) {\nnew Thread(() -> g(x)).start();\n} } }", [3]),
+        (
+            "typescript",
+            "async function f(xs) {\nconst jobs = [];\nfor (const x of xs) {\njobs.push(fetch(x));\n}\n"
+            "await Promise.all(jobs);\n}",
+            [4],
+        ),
+        (
+            "typescript",
+            "async function f(xs) {\nconst jobs = [];\nfor (const x of xs) {\njobs.push(double(x));\n}\n"
+            "await Promise.all(jobs);\n}",
+            [],
+        ),
+    ],
+)
+def test_one_operation_for_each_round_of_a_loop(language, source, lines):
+    head = "import asyncio, threading\n" if language == "python" else ""
+    assert lines_of(RULE, head + source, language) == lines
+
+
+def test_a_verb_alone_is_a_guess():
+    (known,) = marks_of(RULE, "const f = (xs) => Promise.all(xs.map((x) => fetch(x)));", "typescript")
+    (guessed,) = marks_of(RULE, "const f = (xs) => Promise.all(xs.map((x) => createFile(x)));", "typescript")
+    assert (known.confidence, guessed.confidence) == ("", "low")
