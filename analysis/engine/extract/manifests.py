@@ -12,9 +12,8 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-import yaml
-
 from analysis.engine.facts import FileFacts
+from analysis.engine.policy_yaml import read_yaml
 
 MAX_BYTES = 1_000_000
 Manifest = dict[str, Any]
@@ -51,7 +50,7 @@ def _read(text: str) -> Manifest:
     for reader in _readers(text):
         try:
             manifest = reader(text)
-        except (ValueError, RecursionError, configparser.Error, ElementTree.ParseError, yaml.YAMLError):
+        except (ValueError, RecursionError, configparser.Error, ElementTree.ParseError):
             continue
         if manifest:
             return manifest
@@ -232,7 +231,8 @@ def _read_gradle(text: str) -> Manifest:
 
 
 def _read_pnpm(text: str) -> Manifest:
-    document = yaml.safe_load(text)
+    # As strict as with a policy: a few hundred bytes of merged anchors would cost a plain loader a gigabyte.
+    document = read_yaml(text.encode())
     return {"kind": "pnpm", "workspaces": _strings(_object(document).get("packages"))}
 
 

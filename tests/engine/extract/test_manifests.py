@@ -96,6 +96,7 @@ BROKEN = [
     b"[tool\nx = ",
     b"<project>",
     b'<!DOCTYPE x [<!ENTITY a "aaaa">]><project>&a;</project>',
+    b"packages: &a ['x']\nmore: [*a, *a]\n",
     b"{" * 50_000,
     b'{"a":' * 50_000,
     b"[" * 50_000,
