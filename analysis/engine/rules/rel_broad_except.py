@@ -9,6 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, Watch
+from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
 from analysis.engine.rules.reading import short, statements
 
 RULE = Rule(
@@ -52,32 +53,37 @@ def load(path):
 )
 
 _PYTHON_BROAD = re.compile(rb"except\s*(:|\(?[^:\n]*\b(Base)?Exception\b)")
-_JAVA_BROAD = re.compile(r"\b(Throwable|Error|NullPointerException)\b")
+_JAVA_BROAD = re.compile(r"\b(Throwable|Error|NullPointerException|Exception)\b")
+_CALLED = re.compile(r"(?:\b(\w+)\s*\.\s*)?\b(\w+)\s*\(")
+_DECLARED = re.compile(r"\b(\w+)\s*\([^;{}()]*\)\s*(?:throws\s+([\w.,\s]+))?\{")
+_KEYWORDS = frozenset({"if", "for", "while", "switch", "catch", "synchronized", "return", "new", "try"})
+_THROWS_EXCEPTION = frozenset({"call", "close", "proceed", "invoke", "invokeExact", "doExecute", "afterPropertiesSet"})
 _TELLS = re.compile(
     r"\b(raise|throw)\b|\.exception\(|exc_info|traceback|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|halt\("
     r"|\bmessages\.(error|warning)\("  # Django's, to the user
 )
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|return(\s+(None|null|False|false))?;?)$")
-_KNOWN = re.compile(rb"[^\n]*#\s*(pylint:\s*disable=[\w,\s-]*broad-exc|noqa:[\w,\s]*BLE001)")
+ENOUGH_WORDS = 5  # of a comment that says why everything is caught
 _NAMED = re.compile(r"\bas\s+(\w+)\s*:?$")
 _BOUNDARY = re.compile(
     r"(^|\.)(main|run|__del__|__exit__|__repr__|__str__|dispatch|handle\w*|on_\w+|worker\w*|\w*_loop|loop|middleware|shutdown\w*|close"
     r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
 )
 _ENTRY = re.compile(
-    r"(^|\.)(task|shared_task|route|get|post|put|patch|delete|websocket|errorhandler|command|exception_handler)\b"
+    r"(^|\.)(task|shared_task|route|get|post|put|patch|delete|websocket|errorhandler|command|exception_handler"
+    r"|\w*Mapping|ExceptionHandler|Scheduled|\w*Listener|GET|POST|PUT|DELETE)\b"
 )
 
 
 def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if _PYTHON_BROAD.match(file.source, handler.start_byte) is None or _is_boundary(handler, file):
         return
-    if _KNOWN.match(file.source, handler.start_byte):
-        return
     body = handler.named_children[-1]
     header = file.source[handler.start_byte : body.start_byte].decode("utf-8", "replace").partition("#")[0].strip()
     named = _NAMED.search(header.rstrip(": \n"))
     if _tells(named[1] if named is not None else "", body, file) or _is_reported_as_swallowed(body, file):
+        return
+    if _is_explained(handler, file):
         return
     yield file.mark(
         RULE.id, handler, f"`{short(header.rstrip(':'))}` takes every error, bugs included, and tells nobody"
@@ -90,14 +96,33 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     body = handler.child_by_field_name("body")
     if formal is None or broad is None or body is None or _is_boundary(handler, file):
         return
-    name = formal.child_by_field_name("name")
-    if _tells(file.text(name) if name is not None else "", body, file) or _is_reported_as_swallowed(body, file):
+    name_node = formal.child_by_field_name("name")
+    caught = file.text(name_node) if name_node is not None else ""
+    if _tells(caught, body, file) or _is_reported_as_swallowed(body, file) or _is_explained(handler, file):
+        return
+    is_plain = broad[1] == "Exception"
+    if is_plain and _may_throw_any(guarded_text(handler, file), file):
         return
     if broad[1] == "NullPointerException":
         message = "`catch (NullPointerException)` stands in for a check: any bug below looks the same"
+    elif is_plain:
+        message = f"`catch ({short(file.text(formal))})` takes bugs with the failures, and tells nobody"
     else:
         message = f"`catch ({short(file.text(formal))})` takes even errors that nobody can handle, and tells nobody"
-    yield file.mark(RULE.id, handler, message)
+    half_told = caught and re.search(rf"\b{re.escape(caught)}\b", file.text(body))
+    yield file.mark(RULE.id, handler, message, confidence="medium" if is_plain or half_told else "")
+
+
+def _may_throw_any(guarded: str, file: SourceFile) -> bool:
+    """Whether a call in there declares `throws Exception`, so that nothing narrower can be caught: by this file, or as
+    the interfaces of the language do."""
+    called = {found[2] for found in _CALLED.finditer(guarded)}
+    if called & _THROWS_EXCEPTION:
+        return True
+    return any(
+        found[1] in called and found[1] not in _KEYWORDS and re.search(r"\b(Exception|Throwable)\b", found[2] or "")
+        for found in _DECLARED.finditer(file.source.decode("utf-8", "replace"))
+    )
 
 
 def _tells(caught: str, body: Node, file: SourceFile) -> bool:
@@ -110,6 +135,13 @@ def _is_reported_as_swallowed(body: Node, file: SourceFile) -> bool:
     """`rel-swallowed-exception` takes handlers that do nothing."""
     held = statements(body)
     return len(held) == 0 or (len(held) == 1 and bool(_NOTHING.fullmatch(file.text(held[0]))))
+
+
+def _is_explained(handler: Node, file: SourceFile) -> bool:
+    """Whether a comment in the handler or right above its `try` says why."""
+    attempt = handler.parent
+    above = comment_above(attempt, file) if attempt is not None else ""
+    return max(explaining_words(file.text(handler)), explaining_words(above)) >= ENOUGH_WORDS
 
 
 def _is_boundary(handler: Node, file: SourceFile) -> bool:

@@ -9,9 +9,11 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.handlers import explaining_words, guarded_text
+from analysis.engine.rules.reading import function_name
 
 RULE = Rule(
     id="rel-swallowed-exception",
@@ -57,17 +59,33 @@ def store(order):
 _ANSWERS = re.compile(
     r"\b(StopIteration|StopAsyncIteration|KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|FileNotFoundError"
     r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
-    r"|WatchError|KeyboardInterrupt|GeneratorExit|LookupError|NumberFormatException|InterruptedException)\b"
+    r"|JSONDecodeError|UnicodeDecodeError|ValidationError|JsonProcessingException|WatchError|KeyboardInterrupt|GeneratorExit|LookupError|NumberFormatException|InterruptedException)\b"
 )
-# A text that is no number is an answer too.
-_UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation)\b")
+# A text that is no number, no address and no member of an enum is an answer too.
+_UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation|IllegalArgumentException|DateTimeParseException)\b")
 _READS = re.compile(
-    r"[^\n]*\b(int|float|Decimal|UUID|fromisoformat|strptime)\([^\n]*(\n\s*(return|continue|break)\b[^\n]*)?"
+    r"[^\n]*\b(int|float|Decimal|UUID|fromisoformat|strptime|[\w.]*(?<![a-z])[A-Z]\w*|valueOf|parse\w*|fromString)\([^\n]*"
+    r"(\n\s*(return|continue|break)\b[^\n]*)?"
+)
+_CALLED = re.compile(r"[\w$.]*?([\w$]+)\s*\(")
+_CONVERTS = frozenset(
+    """int float Decimal UUID parse parseInt parseLong parseDouble URL RegExp BigInt atob loads literal_eval decodeURI
+    decodeURIComponent valueOf fromString fromisoformat strptime""".split()
+)
+_HARMLESS = frozenset(
+    """if return catch switch for while String Number Boolean str len strip lower trim slice split substring replace
+    startsWith endsWith startswith endswith toLowerCase includes indexOf""".split()
+)
+_OPTIONAL_IMPORT = re.compile(r"\b(require|import|import_module|forName)\s*\(")
+_SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
+_PREDICATE = re.compile(
+    r"(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|check)(?:_|[A-Z]|$)"
+    r"|(?:[Hh]ealthy|[Aa]live|[Rr]eady|[Rr]eachable|[Aa]vailable|[Ee]xists?)$"
 )
 _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
 _EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
-_MEANT = re.compile(r"\b(ignored?|expected|_+)\b")
+_MEANT = re.compile(r"\b(ignored?|expected|_\w*)\b")
 _WRITES = re.compile(r"\b(save|create|insert|update|delete|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\(")
 _CLOSES = re.compile(r"^[\w.?!]*\.?(close|shutdown|disconnect|unlink|cleanup|terminate|kill|destroy)\w*\(.*\)[;\s]*$")
 
@@ -80,11 +98,16 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     statements = [each for each in body.named_children if "comment" not in each.type]
     does_nothing = all(_NOTHING.fullmatch(file.text(each)) for each in statements)
     is_broad = bool(_BROAD.search(caught)) or not re.search(r"\w", caught.removeprefix("except").removeprefix("catch"))
+    is_broad = is_broad or file.language in SCRIPT
     gives_up = is_broad and len(statements) == 1 and bool(_EMPTY_RETURN.fullmatch(file.text(statements[0])))
     if not (does_nothing or gives_up) or _ANSWERS.search(caught) or _is_explained(handler, caught, file):
         return
-    guarded = _guarded(handler, file)
+    guarded = guarded_text(handler, file)
     if _CLOSES.match(guarded) or (_UNREADABLE.search(caught) and not is_broad and _READS.fullmatch(guarded)):
+        return
+    if _only_parses(guarded, is_broad and file.language not in SCRIPT) or _is_one_of_several_tries(handler, file):
+        return
+    if _OPTIONAL_IMPORT.search(guarded) or (gives_up and _PREDICATE.search(function_name(handler, file))):
         return
     yield file.mark(
         RULE.id,
@@ -106,7 +129,9 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     if file.callee(call).endswith(".json().catch"):
         return  # a response without a readable body
     if len(handlers) == 1 and re.fullmatch(
-        r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*\}|null|undefined)", file.text(handlers[0])
+        r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*\}|null|undefined|void 0)|function\s*\w*\(\s*\w*\s*\)\s*\{\s*\}"
+        r"|(_\.|\$\.)?noop",
+        file.text(handlers[0]),
     ):
         yield file.mark(RULE.id, call, "`.catch` with an empty function hides a rejected promise")
 
@@ -114,7 +139,7 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """In tests it is worth knowing, no more."""
     if place.kind is FileKind.TEST:
-        return place.finding(mark, severity=Severity.INFO)
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.MEDIUM)
     return place.finding(mark)
 
 
@@ -122,14 +147,19 @@ def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
     """A comment of more than one word inside, or a variable named for being ignored."""
     if _MEANT.search(caught):
         return True
-    comments = " ".join(re.findall(r"(?:#|//|/\*)([^\n]*)", file.text(handler)))
-    return len(re.findall(r"[^\W\d_]{2,}", comments)) > 1
+    return explaining_words(file.text(handler)) > 1
 
 
-def _guarded(handler: Node, file: SourceFile) -> str:
-    attempt = handler.parent
-    body = attempt.child_by_field_name("body") if attempt is not None else None
-    return file.text(body).strip("{} \n") if body is not None else ""
+def _only_parses(guarded: str, takes_bugs: bool) -> bool:
+    """Whether all that is tried is to read a text, as values of the language do it."""
+    called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS
+    return bool(called) and called <= _CONVERTS and not takes_bugs
+
+
+def _is_one_of_several_tries(handler: Node, file: SourceFile) -> bool:
+    """Whether it stands in a loop that waits and tries again."""
+    index = file.loop_of(handler)
+    return index is not None and bool(_SLEEPS.search(file.text(file.loops[index].node)))
 
 
 def _title(caught: str) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import lines_of, marks_of
 
 RULE = "rel-broad-except"
 
@@ -15,7 +15,8 @@ FLAGGED = [
     ("except BaseException:", "return 0"),
     ("except (ValueError, Exception):", "y = 1"),
     ("except Exception as e:", "log.error('failed')"),
-    ("except Exception:  # noqa", "y = 1"),
+    ("except Exception:  # noqa: BLE001", "y = 1"),
+    ("except Exception:  # pylint: disable=broad-except", "y = 1"),
 ]
 FINE = [
     ("except Exception:", "raise"),
@@ -24,17 +25,22 @@ FINE = [
     ("except Exception:", "log.error('failed', exc_info=True)"),
     ("except Exception as e:", "log.error('failed: %s', e)"),
     ("except Exception:", "messages.error(request, 'failed')"),
-    ("except Exception:  # pylint: disable=broad-except", "y = 1"),
-    ("except Exception:  # noqa: BLE001", "y = 1"),
+    ("except Exception:  # the parser raises whatever it likes", "y = 1"),
     ("except ValueError:", "y = 1"),
     ("except Exception:", "pass"),
 ]
-JAVA_FLAGGED = ["catch (Throwable t) { count(); }", "catch (NullPointerException e) { return 0; }"]
+JAVA_FLAGGED = [
+    "catch (Throwable t) { count(); }",
+    "catch (NullPointerException e) { return 0; }",
+    "catch (Exception e) { count(); }",
+    "catch (final Error e) { log.warn(e.getMessage()); }",
+]
 JAVA_FINE = [
     'catch (Throwable t) { log.error("x", t); }',
     "catch (Throwable t) { throw new A(t); }",
     "catch (IOException e) { count(); }",
-    "catch (Exception e) { count(); }",
+    'catch (Exception e) { log.warn("x", e); }',
+    "catch (RuntimeException e) { count(); }",
 ]
 
 
@@ -66,3 +72,34 @@ def test_java(handler):
 @pytest.mark.parametrize("handler", JAVA_FINE)
 def test_java_handlers_that_tell_or_are_narrow_are_fine(handler):
     assert lines_of(RULE, f"class A {{ int f() {{ try {{ x(); }}\n{handler} }} }}", "java") == []
+
+
+def test_a_comment_above_the_try_may_say_why():
+    source = "# The reader raises its own kinds and those of zlib.\n"
+    assert lines_of(RULE, source + "try:\n    x()\nexcept Exception:\n    y = 1\n") == []
+
+
+@pytest.mark.parametrize(
+    ("throws", "tried", "lines"),
+    [
+        ("throws IOException", "x();", [2]),
+        ("throws Exception", "x();", []),
+        ("throws IOException", "task.call();", []),
+    ],
+)
+def test_java_code_that_may_throw_anything_leaves_no_choice(throws, tried, lines):
+    source = (
+        f"class A {{ void x() {throws} {{ }} int f() {{ try {{ {tried} }}\ncatch (Exception e) {{ count(); }} }} }}"
+    )
+    assert lines_of(RULE, source, "java") == lines
+
+
+def test_java_handlers_of_requests_are_a_boundary():
+    source = 'class A { @GetMapping("/x") int f() { try { x(); } catch (Throwable t) { return 0; } } }'
+    assert lines_of(RULE, source.replace("return 0;", "count();"), "java") == []
+
+
+def test_who_tells_half_is_told_with_less_confidence():
+    source = "class A { void f() { try { x(); } catch (Throwable t) { %s } } }"
+    told, silent = (marks_of(RULE, source % body, "java") for body in ("tell(t.getMessage());", "count();"))
+    assert [told[0].confidence, silent[0].confidence] == ["medium", ""]

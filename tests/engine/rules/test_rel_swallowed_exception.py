@@ -54,6 +54,55 @@ def test_a_text_that_is_no_number_is_an_answer(guarded, count):
     assert len(marks(handled("except (ValueError, TypeError):", "pass", guarded))) == count
 
 
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("try { load(); } catch (e) { return null; }", 1),
+        ("try { load(); } catch { return; }", 1),
+        ("try { load(); } catch (e) { return fallback(); }", 0),
+        ("try { return JSON.parse(text); } catch { return null; }", 0),
+        ("try { return new URL(text); } catch (e) {}", 0),
+        ("try { store(JSON.parse(text)); } catch (e) {}", 1),
+        ("try { const u = new URL(text); if (u.host.startsWith('[')) { x = u.host; } } catch (e) {}", 0),
+        ("try { bcrypt = require('bcrypt'); } catch (e) {}", 0),
+        ("try { load(); } catch (_e) {}", 0),
+        ("load().catch(function () {});", 1),
+        ("load().catch(noop);", 1),
+        ("load().catch(report);", 0),
+    ],
+)
+def test_script(source, count):
+    assert len(marks(f"function f() {{ {source} }}", "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("handler", "count"),
+    [
+        ("catch (IOException e) { }", 1),
+        ("catch (IOException e) { // ignore\n }", 1),
+        ("catch (IOException e) { // the file may be gone already\n }", 0),
+        ("catch (IOException ignored) { }", 0),
+        ("catch (Exception e) { return null; }", 1),
+        ("catch (IOException e) { return null; }", 0),
+        ("catch (NumberFormatException e) { }", 0),
+    ],
+)
+def test_java(handler, count):
+    assert len(marks(f"class A {{ String f() {{ try {{ x(); }} {handler} }} }}", "java")) == count
+
+
+def test_what_asks_a_question_may_answer_no():
+    source = "def is_open(host):\n    " + handled("except Exception:", "return False").replace("\n", "\n    ")
+    assert marks(source) == []
+    assert len(marks(source.replace("is_open", "open_it"))) == 1
+
+
+def test_one_of_several_tries_may_fail():
+    source = "for n in range(3):\n    time.sleep(n)\n    " + handled("except OSError:", "pass").replace("\n", "\n    ")
+    assert marks(source) == []
+    assert len(marks(source.replace("sleep", "show"))) == 1
+
+
 def test_a_lost_race_for_a_watched_key_is_an_answer():
     assert marks("while True:\n    " + handled("except redis.WatchError:", "continue").replace("\n", "\n    ")) == []
 

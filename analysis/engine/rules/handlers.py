@@ -1,0 +1,33 @@
+"""What rules about `except` and `catch` read off a handler."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+
+_COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*)([^\n]*)", re.MULTILINE)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_TO_TOOLS = re.compile(r"(?i)\s*(?:noqa|pylint|pragma|type:|nosec|nosonar|eslint|noinspection|todo|fixme)\b")
+_ABOVE = 600  # bytes before a `try` in which its comment ends
+_LINES_ABOVE = re.compile(r"(?:^[ \t]*(?:#|//)[^\n]*\n)+[ \t]*\Z", re.MULTILINE)
+
+
+def explaining_words(text: str) -> int:
+    """How many words the comments in a text have; those that speak to tools do not count."""
+    said = (found[1] for found in _COMMENT.finditer(text))
+    return sum(len(_WORD.findall(each)) for each in said if not _TO_TOOLS.match(each))
+
+
+def comment_above(attempt: Node, file: SourceFile) -> str:
+    """The comment on the lines right before a `try`."""
+    before = file.source[max(0, attempt.start_byte - _ABOVE) : attempt.start_byte].decode("utf-8", "replace")
+    found = _LINES_ABOVE.search(before)
+    return found[0] if found is not None else ""
+
+
+def guarded_text(handler: Node, file: SourceFile) -> str:
+    """What the `try` of a handler tries, without its brackets."""
+    attempt = handler.parent
+    body = attempt.child_by_field_name("body") if attempt is not None else None
+    return file.text(body).strip("{} \n") if body is not None else ""
