@@ -11,7 +11,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 6
+EXTRACTOR_VERSION = 7
 
 
 class FunctionFlag:
@@ -29,6 +29,7 @@ class FunctionFlag:
     COMPONENT = 256  # returns JSX
     FLAT_SWITCH = 512  # nearly all its branches are one-statement cases of one switch
     TEST = 1024  # named or annotated as a test
+    RETURNS_ERROR = 2048  # Go: the last result is an `error`
 
 
 class ImportFlag:

@@ -16,6 +16,7 @@ from analysis.engine.rules.base import Look
 LONGEST_TEXT = 120  # characters of a type or a name
 LONGEST_ITERABLE = 200
 
+_ENDS_IN_ERROR = re.compile(rb"(?<![\w.])error\)?$")
 _NAMES = re.compile(r"[^\W\d]\w*")
 _PACKAGE = re.compile(rb"^\s*package\s+(\w+)", re.MULTILINE)
 _MAJOR = re.compile(r"/v\d+$|\.v\d+$")
@@ -86,6 +87,9 @@ class Go(Dialect):
         flags = FunctionFlag.EXPORTED if name[:1].isupper() else 0
         if name.startswith(("Test", "Benchmark", "Fuzz")):
             flags |= FunctionFlag.TEST
+        result = node.child_by_field_name("result")
+        if result is not None and _ENDS_IN_ERROR.search(file.source, result.start_byte, result.end_byte):
+            flags |= FunctionFlag.RETURNS_ERROR
         receiver = node.child_by_field_name("receiver")
         if receiver is None:
             return FunctionHeader(name, flags)

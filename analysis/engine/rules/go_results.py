@@ -6,7 +6,9 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import FunctionFlag
 
+_RECEIVER = re.compile(r"\(\s*(\w+)\s+\S")
 _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
 
 
@@ -17,9 +19,18 @@ def returns_error(function: Node, file: SourceFile) -> bool:
 
 
 @lru_cache(maxsize=1)
-def failing_functions(file: SourceFile) -> frozenset[str]:
-    """Plain names of the file's functions without receiver whose last result is an error. Of the last file only."""
-    return frozenset(each.name for each in file.functions[1:] if not each.owner and returns_error(each.node, file))
+def functions_that_fail(file: SourceFile) -> dict[str, bool]:
+    """The functions and methods (`Store.save`) of a file, and whether their last result is an error. Kept for the file
+    asked last."""
+    return {each.name: bool(each.flags & FunctionFlag.RETURNS_ERROR) for each in file.functions[1:]}
+
+
+def receiver_of(node: Node, file: SourceFile) -> tuple[str, str]:
+    """The name and the type of the receiver of the method around a node; empty outside of methods."""
+    function = file.functions[file.function_of(node)]
+    listed = function.node.child_by_field_name("receiver") if function.owner else None
+    found = _RECEIVER.match(file.text(listed)) if listed is not None else None
+    return (found[1], function.owner) if found is not None else ("", "")
 
 
 def bound_names(call: Node, file: SourceFile) -> list[str]:

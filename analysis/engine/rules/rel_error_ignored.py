@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.facts import FunctionFlag, Mark
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_results import failing_functions
-from analysis.engine.rules.reading import function_text, short
+from analysis.engine.rules.go_results import functions_that_fail, receiver_of
+from analysis.engine.rules.reading import function_text, short, statements, text_after, text_before
 
 RULE = Rule(
     id="rel-error-ignored",
@@ -55,77 +57,219 @@ func rotate() error {
     ),
 )
 
-_OS = "Mkdir MkdirAll Rename WriteFile Chmod Chown Chdir Truncate Symlink Link".split()
-_FAILING = frozenset(
-    {f"os.{name}" for name in _OS}
-    | {"encoding/json.Unmarshal", "encoding/xml.Unmarshal", "encoding/binary.Write", "encoding/binary.Read", "io.Copy"}
-    | {"io.WriteString", "net/http.ListenAndServe", "net/http.ListenAndServeTLS", "gopkg.in/yaml.v3.Unmarshal"}
+
+def _each(package: str, names: str) -> set[str]:
+    return {f"{package}.{name}" for name in names.split()}
+
+
+_ALONE = frozenset(  # the error is all that they give back
+    _each("os", "Mkdir MkdirAll Rename WriteFile Chmod Chown Chdir Truncate Symlink Link")
+    | _each("encoding/json", "Unmarshal")
+    | _each("encoding/xml", "Unmarshal")
+    | _each("encoding/binary", "Write Read")
+    | _each("io", "Copy WriteString")
+    | _each("net/http", "ListenAndServe ListenAndServeTLS Serve")
+    | _each("database/sql", "Ping")
+    | {"gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v2.Unmarshal", "io/ioutil.WriteFile"}
 )
-_METHODS = {".Commit": 0, ".Encode": 1, ".Decode": 1, ".Sync": 0}  # to the number of arguments
-_RECEIVERS = re.compile(
-    r"(^|\.)(tx|txn|transaction|f|file|\w*[eE]nc(oder)?|\w*[dD]ec(oder)?|New(En|De)coder\(\))\.\w+$"
+_BESIDE = frozenset(  # the error is the last of several results
+    _each("strconv", "Atoi ParseInt ParseUint ParseFloat ParseBool")
+    | _each("os", "Open OpenFile Create ReadFile ReadDir Stat CreateTemp MkdirTemp")
+    | _each("io", "ReadAll Copy")
+    | _each("io/ioutil", "ReadAll ReadFile ReadDir")
+    | _each("encoding/json", "Marshal MarshalIndent")
+    | _each("net/http", "Get Post PostForm NewRequest NewRequestWithContext")
+    | _each("net/url", "Parse QueryUnescape PathUnescape")
+    | _each("time", "Parse ParseDuration LoadLocation ParseInLocation")
+    | _each("encoding/hex", "DecodeString")
+    | _each("database/sql", "Open")
+    | {"encoding/base64.StdEncoding.DecodeString", "github.com/google/uuid.Parse", "regexp.Compile"}
 )
-_WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename)$")
+# Of values that a program has made itself, or where no number means nothing, they seldom matter.
+_RARELY_FAIL = frozenset(
+    _each("strconv", "Atoi ParseInt ParseUint ParseFloat ParseBool") | _each("json", "Marshal MarshalIndent")
+)
+SHORTHAND = 2  # statements of a function that only leaves an error out
+_METHODS = {  # to the number of arguments, -1 for any
+    "Commit": 0,
+    "Encode": 1,
+    "Decode": 1,
+    "Sync": 0,
+    "Flush": 0,
+    "Exec": -1,
+    "ExecContext": -1,
+    "Scan": -1,
+    "Query": -1,
+    "QueryContext": -1,
+    "Ping": 0,
+    "Shutdown": 1,
+    "ListenAndServe": 0,
+}
+_RECEIVERS = {
+    "Commit": re.compile(r"tx|txn|transaction", re.IGNORECASE),
+    "Encode": re.compile(r"enc(oder)?|NewEncoder\(\)", re.IGNORECASE),
+    "Decode": re.compile(r"dec(oder)?|NewDecoder\(\)", re.IGNORECASE),
+    "Sync": re.compile(r"f|\w*file", re.IGNORECASE),
+    "Scan": re.compile(r"rows?|QueryRow(Context)?\(\)"),
+    "Shutdown": re.compile(r"srv|\w*[sS]erver"),
+    "ListenAndServe": re.compile(r"srv|\w*[sS]erver"),
+}
+_DATABASE = re.compile(r"(\w*db|tx|txn|conn|stmt|pool)", re.IGNORECASE)
+_CLOSING = frozenset({"Close", "Flush", "Write", "WriteString"})  # of what was opened to be written
+_WRITERS = frozenset(
+    _each("os", "Create CreateTemp")
+    | {"compress/gzip.NewWriter", "archive/zip.NewWriter", "archive/tar.NewWriter", "compress/zlib.NewWriter"}
+    | {"bufio.NewWriter", "bufio.NewWriterSize"}
+)
+_FOR_WRITING = re.compile(r"O_WRONLY|O_RDWR|O_APPEND")
+_WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename|Close|Flush|Exec|ExecContext)$")
 _TO_NOWHERE = re.compile(r"\b(io|ioutil)\.Discard\b|\bos\.Std(out|err)\b")
+_TO_CLIENT = re.compile(r"\b(w|rw|c\.Writer|ctx\.Writer|writer|resp)\b")
 # A writer into memory never fails: `buf := new(bytes.Buffer)`, `var text strings.Builder`.
 _IN_MEMORY = re.compile(r"(\w+)\s*(?::?=|\s)\s*(?:new\(|&)?(?:bytes\.(?:New)?Buffer|strings\.Builder)")
 _CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\w+)\(")
-_LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_FAILING, *_METHODS))
-_REASONED = re.compile(rb"[^\n]*(//|/\*)\s*\w")
-_LINTED = re.compile(rb"[^\n]*//\s*nolint:[\w,]*\berrcheck\b")
-_DROPS_OR_BINDS = re.compile(rb"_ =|(?:[\w.]+,\s*)*err\s*:?=")
-_ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*:?=\s*")
+# Verbs of functions of the project that may fail; whether they do is looked up in the whole codebase.
+_ACTS = re.compile(
+    rb"(?:[sS]ave|[uU]pdate|[dD]elete|[cC]reate|[iI]nsert|[wW]rite|[sS]end|[pP]ublish|[sS]tore|[pP]ut|[rR]emove|[fF]lush"
+    rb"|[lL]oad|[rR]un|[eE]xec|[iI]nit|[mM]igrate|[aA]pply|[sS]ync|[iI]ncrease|[dD]ecrease|[rR]efund|[cC]harge|[pP]ersist"
+    rb"|[rR]efresh|[rR]ebuild|[sS]tart|[cC]ommit|[aA]dd|[rR]egister|[sS]chedule|[pP]rocess|[cC]leanup|[uU]pload)"
+)
+_LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_ALONE, *_BESIDE, *_METHODS, *_CLOSING))
+_BUILT_IN = frozenset({"delete", "append", "copy", "close", "panic", "print", "println", "clear"})
+_REASON = re.compile(rb"[^\n]*(?://|/\*)\s*(?!nolint)\w")
+_REASON_ABOVE = re.compile(rb"//[^\n]*\w[^\n]*\n[ \t]*\Z")
+_DROPS_OR_BINDS = re.compile(rb"(?:\w+,\s*)*_\s*:?=|(?:[\w.]+,\s*)*err\s*:?=")
+_DROPPED = re.compile(rb"((?:\w+,\s*)*)_\s*:?=(?!=)")
+_ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*(:?)=(?!=)\s*")
 _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*=(?!=)\s*([^\n]*)")
+_OWN_ERROR = re.compile(r"\berr\s*:=|\bvar\s+err\b|\berr\s+error\b")
+_CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*nil\b)|\blen\({name}\)"
 
 
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """A call whose results nobody takes, also one started by `go` or `defer`."""
     found = _CALL.match(file.source, statement.start_byte)
-    if found is None or (found[1] and found[2] not in _LAST_NAMES):
+    if found is None or not (found[2] in _LAST_NAMES or not found[1] or _ACTS.match(found[2])):
         return
     call = statement.named_children[0]
-    if _LINTED.match(file.source, statement.end_byte):
+    if call.type != "call_expression" or _is_in_failure(statement, file):
         return
-    if call.type == "call_expression" and (name := _failing(call, file)):
-        yield _mark(call, name, f"The error of `{name}` is dropped", file)
+    if name := _failing(call, file):
+        is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
+        yield _mark(call, name, f"The error of `{name}` is dropped", file, "medium" if is_deferred else "")
+    elif _is_of_project(call, file):
+        yield _asked(call, file)
 
 
 def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    """`_ = f()`, and an `err` that the next statement overwrites."""
+    """`_ = f()`, `n, _ := f()`, and an `err` that is overwritten or that nobody reads."""
     start = statement.start_byte
-    if file.source.startswith(b"_ =", start):
+    dropped = _DROPPED.match(file.source, start)
+    if dropped is not None:
         right = statement.child_by_field_name("right")
         call = right.named_children[0] if right is not None and right.named_child_count == 1 else None
         if call is None or call.type != "call_expression" or _has_reason(statement, file):
             return
-        name = _failing(call, file)
-        if name:
-            yield _mark(call, name, f"The error of `{name}` is thrown away, and no comment says why", file, "medium")
-    elif _ERROR_BOUND.match(file.source, start):
+        yield from _thrown_away(call, [each.decode().strip() for each in dropped[1].split(b",")][:-1], file)
+    elif (bound := _ERROR_BOUND.match(file.source, start)) is not None:
         overwritten = _NEXT.match(file.source, statement.end_byte)
         if overwritten is not None and not re.search(rb"\berr\b", overwritten[1]):
-            yield file.mark(
-                RULE.id,
-                statement,
-                f"The `err` of `{short(file.text(statement))}` is overwritten before anybody reads it",
-            )
+            message = f"The `err` of `{short(file.text(statement))}` is overwritten before anybody reads it"
+            yield file.mark(RULE.id, statement, message)
+        elif not bound[1] and _is_never_read(statement, file):
+            yield file.mark(RULE.id, statement, f"Nobody reads the `err` of `{short(file.text(statement))}`")
 
 
-def _failing(call: Node, file: SourceFile) -> str:
-    """The callee when it is known to return an error; empty otherwise."""
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Calls of functions of other files: dropped only when all that the name can mean return an error."""
+    if "call" not in mark.data:
+        return place.finding(mark)
+    meant = codebase.calls.resolve(place.path, place.function, mark.data["call"])
+    functions = [codebase.files[each.path].functions[each.position] for each in meant]
+    fails = [each.flags & FunctionFlag.RETURNS_ERROR for each in functions if each.owner == mark.data["owner"]]
+    if not fails or not all(fails):
+        return None
+    is_certain = len(fails) == 1 and "dropped" not in mark.data
+    return place.finding(mark, confidence=Confidence.HIGH if is_certain else Confidence.MEDIUM)
+
+
+def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark]:
+    name = _failing(call, file, beside=bool(kept))
+    if not name:
+        if not kept and _is_of_project(call, file):
+            yield _asked(call, file, dropped="1")
+        return
+    if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
+        return
+    message = f"The error of `{name}` is thrown away, and no comment says why"
+    to_client = name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call))
+    yield _mark(call, name, message, file, "low" if to_client or name in _RARELY_FAIL else "medium")
+
+
+def _failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:
+    """The callee when it is known to return an error, `beside` other results; empty otherwise."""
     callee = file.callee(call)
-    if "." not in callee:
-        is_failing = callee in failing_functions(file)
-    elif callee in _FAILING:
+    if callee in (_BESIDE if beside else _ALONE):
         is_failing = True
+    elif beside:
+        is_failing = functions_that_fail(file).get(_of_this_file(callee, call, file), False)
     else:
-        arguments = _METHODS.get("." + callee.rpartition(".")[2])
         is_failing = (
-            arguments is not None
-            and _RECEIVERS.search(callee) is not None
-            and len(file.arguments(call)[0]) == arguments
+            functions_that_fail(file).get(_of_this_file(callee, call, file), False)
+            or _is_known_method(callee, call, file)
+            or _closes_what_was_written(callee, call, file)
         )
     return callee.rpartition("/")[2] if is_failing and not _cannot_fail(call, file) else ""
+
+
+def _of_this_file(callee: str, call: Node, file: SourceFile) -> str:
+    """The function of this file that a callee means: `save`, or `Store.save` for `s.save` in a method of Store."""
+    head, _, name = callee.rpartition(".")
+    if not head:
+        return callee
+    receiver, owner = receiver_of(call, file)
+    return f"{owner}.{name}" if head == receiver else ""
+
+
+def _is_known_method(callee: str, call: Node, file: SourceFile) -> bool:
+    head, _, name = callee.rpartition(".")
+    arguments = _METHODS.get(name)
+    if not head or arguments is None:
+        return False
+    last = head.rpartition(".")[2]
+    receiver = _RECEIVERS.get(name, _DATABASE)
+    return receiver.fullmatch(last) is not None and arguments in (-1, len(file.arguments(call)[0]))
+
+
+def _closes_what_was_written(callee: str, call: Node, file: SourceFile) -> bool:
+    """`f.Close()`, `out.Write(b)` where the variable came from `os.Create` and its like, and no other call of it is
+    checked."""
+    head, _, name = callee.rpartition(".")
+    if name not in _CLOSING or not re.fullmatch(r"\w+", head):
+        return False
+    before = text_before(call, file)
+    opened = list(re.finditer(rf"\b{head}(?:,\s*\w+)?\s*:?=\s*([\w.]+)\(([^\n]*)", before))[-1:]
+    return bool(opened) and _is_written(opened[0], head, name, before, call, file)
+
+
+def _is_written(opened: re.Match[str], head: str, name: str, before: str, call: Node, file: SourceFile) -> bool:
+    """Whether a variable that was opened there gets something to write that matters."""
+    if _TO_NOWHERE.search(opened[2]):
+        return False
+    maker = file.resolve(opened[1])
+    is_writer = maker in _WRITERS or (maker == "os.OpenFile" and _FOR_WRITING.search(opened[2]) is not None)
+    if not is_writer or (maker.startswith("bufio.") and name != "Flush"):
+        return False
+    function = function_text(call, file)
+    target = opened[2].split(")")[0].strip("& ")
+    if any(found[1] == target for found in _IN_MEMORY.finditer(function)):
+        return False
+    if re.search(rf"(?:=|return)\s*{head}\.(?:Close|Sync)\(", function):
+        return False
+    if name.startswith("Write"):
+        return True
+    used = (before[opened.end() :] + text_after(call, file)).replace(f"{head}.Close", "")
+    return re.search(rf"[(,&]\s*{head}\s*[,)]|\b{head}\.(?:Write|Create|Read|Sync)", used) is not None
 
 
 def _cannot_fail(call: Node, file: SourceFile) -> bool:
@@ -134,6 +278,53 @@ def _cannot_fail(call: Node, file: SourceFile) -> bool:
         return True
     first = next((file.text(argument).lstrip("&") for argument in file.arguments(call)[0]), "")
     return any(found[1] == first for found in _IN_MEMORY.finditer(function_text(call, file)))
+
+
+def _is_of_project(call: Node, file: SourceFile) -> bool:
+    """Whether the callee may be a function of another file of the project whose name says that it acts: of the same
+    package, of an imported one that is not Go's own, or another method of the receiver."""
+    callee = file.callee(call)
+    head, _, name = callee.rpartition(".")
+    if not _ACTS.match(name.encode()) or callee in _BUILT_IN or callee in functions_that_fail(file):
+        return False
+    return not head or "." in head.partition("/")[0] or head == receiver_of(call, file)[0]
+
+
+def _is_checked_by_value(call: Node, name: str, file: SourceFile) -> bool:
+    """Whether the value is compared with its zero right after, which stands for the failure there."""
+    return bool(re.search(_CHECKED_ZERO.format(name=re.escape(name)), text_after(call, file)[:300]))
+
+
+def _is_shorthand(call: Node, file: SourceFile) -> bool:
+    """Whether the function is a shorthand for the call that leaves the error out by design."""
+    function = file.enclosing_function(call)
+    return function is not None and len(statements(function.child_by_field_name("body"))) <= SHORTHAND
+
+
+def _is_in_failure(statement: Node, file: SourceFile) -> bool:
+    """Whether it cleans up where another error is being handled."""
+    block = statement.parent.parent if statement.parent is not None else None
+    above = block.parent if block is not None else None
+    return (
+        above is not None
+        and above.type == "if_statement"
+        and bool(re.match(rb"if\b[^{]*\berr\w*\s*!=\s*nil", file.source[above.start_byte : above.start_byte + 200]))
+    )
+
+
+def _is_never_read(statement: Node, file: SourceFile) -> bool:
+    """Whether nothing after the statement reads the `err` that its own function has declared."""
+    function = file.enclosing_function(statement)
+    if function is None or function.type == "func_literal" or file.in_loop(statement):
+        return False
+    if re.search(rb"\.(?:Write|WriteString|Encode)\(", file.source[statement.start_byte : statement.end_byte]):
+        return False  # mostly to a client that may be gone
+    if re.search(r"\berr\b", text_after(statement, file)):
+        return False
+    result = function.child_by_field_name("result")
+    if result is not None and re.search(r"\berr\b", file.text(result)):
+        return False
+    return bool(_OWN_ERROR.search(text_before(statement, file)))
 
 
 def _mark(call: Node, name: str, message: str, file: SourceFile, confidence: str = "") -> Mark:
@@ -148,8 +339,22 @@ def _mark(call: Node, name: str, message: str, file: SourceFile, confidence: str
     )
 
 
+def _asked(call: Node, file: SourceFile, **data: str) -> Mark:
+    callee = file.callee(call)
+    name = callee.rpartition("/")[2]
+    how = "thrown away, and no comment says why" if data else "dropped"
+    head, _, last = callee.rpartition(".")
+    receiver, owner = receiver_of(call, file)
+    meant = {"call": last, "owner": owner} if head and head == receiver else {"call": callee, "owner": ""}
+    return file.mark(RULE.id, call, f"The error of `{name}` is {how}", data={**meant, **data})
+
+
 def _has_reason(statement: Node, file: SourceFile) -> bool:
-    return _REASONED.match(file.source, statement.end_byte) is not None
+    """Whether a comment on the line, or alone on the line above, says why."""
+    if _REASON.match(file.source, statement.end_byte) is not None:
+        return True
+    line_start = file.source.rfind(b"\n", 0, statement.start_byte) + 1
+    return _REASON_ABOVE.search(file.source, max(0, line_start - 200), line_start) is not None
 
 
 WATCHES = (

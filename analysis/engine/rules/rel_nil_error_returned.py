@@ -10,7 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import returns_error
-from analysis.engine.rules.reading import function_name, statements
+from analysis.engine.rules.reading import function_name, statements, text_before
 
 RULE = Rule(
     id="rel-nil-error-returned",
@@ -58,7 +58,15 @@ func load(path string) error {
 
 _CONDITION = re.compile(rb"\bif\s+(?:[^{\n]*;\s*)?(\w*[eE]rr)\s*([!=]=)\s*nil\s*\{")
 
-_TOLD = re.compile(r"\b(log|logger|slog|\w+\.[lL]og(ger)?)\.\w+\(|^\s*\w+\.\w+ = ", re.MULTILINE)
+# Calls whose failure answers a question: is there such a file, does the user agree?
+_ASKS = re.compile(
+    r"\bos\.L?[sS]tat\(|\bexec\.LookPath\(|\bos\.(?:LookupEnv|Readlink)\(|[pP]rompt\w*\.(?:Run|Show)\(|/dev/tty"
+)
+_WAITS = re.compile(r"func\([^)]*\) \(\w*\s*bool, \w*\s*error\)")
+_TOLD = re.compile(
+    r"\bfmt\.F?[pP]rint\w*\(|\bprintln\(|\b(color|log|logger|slog|\w+\.[lL]og(ger)?)\.\w+\(|^\s*\w+\.\w+ = ",
+    re.MULTILINE,
+)
 # Nobody is there any more to hear of it.
 _TO_CLIENT = re.compile(rb"if\s+_, \w+ :?= (?:\w\.Write\(|(?:io\.WriteString|fmt\.Fprint\w*)\(\w,)")
 
@@ -80,8 +88,14 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.text(block)
     if failed and (_TOLD.search(text) or _TO_CLIENT.match(file.source, statement.start_byte)):
         return
+    if not failed and _is_another(error, function, text, file):
+        return
     if failed and (re.search(rf"\b{error}\b", text) or "//" in text or "/*" in text):
         return
+    if failed and (_is_asked(error, statement, file) or _is_told_before(error, statement, file)):
+        return
+    if failed and function.type == "func_literal" and _WAITS.match(file.text(function)):
+        return  # not yet, ask again
     name = function_name(statement, file)
     if failed:
         yield file.mark(
@@ -91,6 +105,33 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(
             RULE.id, held[-1], f"`{error}` is nil here; `{name}` returns it as if it were an error", severity="info"
         )
+
+
+def _is_another(error: str, function: Node, text: str, file: SourceFile) -> bool:
+    """Whether the block gives the name a new value, or a parameter has it that is given back as it came."""
+    if re.search(rf"\b{error}\s*:?=(?!=)", text):
+        return True
+    given = function.child_by_field_name("parameters")
+    return given is not None and re.search(rf"\b{error}\b", file.text(given)) is not None
+
+
+def _is_asked(error: str, statement: Node, file: SourceFile) -> bool:
+    """Whether the error comes from a call that asks a question."""
+    head = file.source[statement.start_byte : statement.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
+    return bool(_ASKS.search(head if re.search(rf"\b{error}\s*:?=", head) else _since_bound(error, statement, file)))
+
+
+def _is_told_before(error: str, statement: Node, file: SourceFile) -> bool:
+    """Whether something between the call and the test has already taken the error."""
+    text = _since_bound(error, statement, file)
+    return bool(re.search(rf"\b{error}\b", text.partition("\n")[2]))
+
+
+def _since_bound(error: str, statement: Node, file: SourceFile) -> str:
+    """The text from the line that gave the error to the test."""
+    before = text_before(statement, file)
+    found = list(re.finditer(rf"^[^\n]*\b{error}\s*:?=(?!=)", before, re.MULTILINE))[-1:]
+    return before[found[0].start() :] if found else ""
 
 
 WATCHES = (Watch("if", look, GO),)

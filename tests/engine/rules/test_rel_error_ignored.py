@@ -1,11 +1,11 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-error-ignored"
 
 
-IMPORTS = '("encoding/binary"; "encoding/json"; "fmt"; "io"; "os")'
+IMPORTS = '("bufio"; "encoding/binary"; "encoding/json"; "fmt"; "io"; "os"; "strconv")'
 
 
 def go(body):
@@ -20,18 +20,31 @@ FLAGGED = [
     "json.NewEncoder(w).Encode(v)",
     "tx.Commit()",
     "_ = save()",
-    "err := save()\nerr = x()",
+    "err := save()\nerr = x()\nuse(err)",
+    "save() //nolint:errcheck",
+    'v, _ := os.Open("a")\nuse(v)\nuse(v)',
+    "n, _ := strconv.Atoi(a)\nuse(n)\nuse(a)",
+    "db.Exec(a)",
+    "rows.Scan(&a)",
+    "go srv.ListenAndServe()",
 ]
 FINE = [
     "if err := save(); err != nil { panic(err) }",
     "err := save()\nreturn err",
     'fmt.Println("a")',
     "unknown()",
-    "save() //nolint:errcheck",
     "_ = save() // the cache is rebuilt anyway",
     "defer tx.Rollback()",
     "defer f.Close()",
-    "err := save()\nerr = wrap(err)",
+    "err := save()\nerr = wrap(err)\nuse(err)",
+    "// the cache is rebuilt anyway\n_ = save()",
+    "n, _ := strconv.Atoi(a)\nif n < 1 { n = 1 }\nuse(n)",
+    "v, _ := pair()\nuse(v)\nuse(v)",
+    "f, err := os.Open(a)\nuse(err)\ndefer f.Close()\nio.ReadAll(f)",
+    "f, err := os.Create(a)\nuse(err)\nf.Close()",
+    "f, err := os.Create(a)\nuse(err)\ndefer f.Close()\nfill(f)\nerr = f.Close()\nuse(err)",
+    "if err := save(); err != nil { save(); panic(err) }",
+    "delete(a, b)",
     "s.Commit(1, 2)",
     "buf := new(bytes.Buffer)\n_ = binary.Write(buf, order, 1)",
     "var buf bytes.Buffer\nio.WriteString(&buf, a)",
@@ -52,3 +65,40 @@ def test_errors_that_are_read_or_explained_are_fine(body):
 def test_a_dropped_error_of_a_write_is_critical(body, severity):
     (mark,) = marks_of(RULE, go(body), "go")
     assert mark.severity == severity
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("f, err := os.Create(a)\nuse(err)\ndefer f.Close()\nfill(f)", 7),
+        ("f, err := os.OpenFile(a, os.O_WRONLY, 0)\nuse(err)\nf.Write(b)", 7),
+        ("w := bufio.NewWriter(f)\nfill(w)\nw.Flush()", 7),
+        ("err := save()\nuse(err)\nerr = save()", 7),
+    ],
+)
+def test_what_was_written_is_lost_when_closing_fails(body, line):
+    assert lines_of(RULE, go(body), "go") == [line]
+
+
+METHODS = "package a\ntype Store struct{}\nfunc (s *Store) save() error { return nil }\nfunc (s *Store) count() {}\n"
+
+
+def test_methods_of_the_receiver_are_known():
+    source = METHODS + "func (s *Store) Close() {\ns.save()\ns.count()\n}\n"
+    assert lines_of(RULE, source, "go") == [6]
+
+
+@pytest.mark.parametrize(
+    ("call", "confidences"),
+    [("saveAll()", ["high"]), ("_ = saveAll()", ["medium"]), ("saveNone()", []), ("s.saveOne()", ["high"])],
+)
+def test_functions_of_other_files_of_the_package_are_known(call, confidences):
+    stored = (
+        "package a\nfunc saveAll() error { return nil }\nfunc saveNone() {}\n"
+        "func (s *Store) saveOne() error { return nil }\n"
+    )
+    caller = f"package a\ntype Store struct{{}}\nfunc (s *Store) Close() {{\n{call}\n}}\n"
+    found = findings_of(RULE, {"shop/a.go": caller, "shop/b.go": stored})
+    assert [(each.file, each.line, each.confidence) for each in found] == [
+        ("shop/a.go", 4, confidence) for confidence in confidences
+    ]

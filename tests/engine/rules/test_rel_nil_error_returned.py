@@ -47,3 +47,27 @@ def test_functions_without_an_error_result_are_fine():
 def test_an_error_that_is_nil_is_worth_knowing():
     (mark,) = marks_of(RULE, go("return 0, err", condition="err == nil"), "go")
     assert mark.severity == "info"
+
+
+@pytest.mark.parametrize(
+    "call", ["_, err := os.Stat(path)", "_, err := prompt.Run()", 'tty, err := os.OpenFile("/dev/tty", 2, 0)']
+)
+def test_calls_that_ask_a_question_may_answer_no(call):
+    assert lines_of(RULE, go("return 0, nil").replace("v, err := x()", call), "go") == []
+
+
+def test_an_error_that_was_logged_before_is_told():
+    source = go("return 0, nil").replace("x()", "x()\nif err != nil { log.Print(err) }")
+    assert lines_of(RULE, source, "go") == []
+
+
+def test_a_new_error_in_the_branch_is_another_one():
+    assert marks_of(RULE, go("v, err = y()\nreturn v, err", condition="err == nil"), "go") == []
+
+
+def test_who_waits_asks_again():
+    source = (
+        "package a\nvar f = wait(func() (bool, error) {\nerr := x()\n"
+        "if err != nil {\nreturn false, nil\n}\nreturn true, nil\n})\n"
+    )
+    assert lines_of(RULE, source, "go") == []
