@@ -59,16 +59,20 @@ _GENERATED = re.compile(
     r"|(^|/)(yarn|poetry|uv|Cargo|composer|Gemfile|Pipfile)\.lock|(^|/)pnpm-lock\.yaml|(^|/)go\.sum)$"
 )
 _MIGRATION = re.compile(
-    r"(^|/)migrations/([^/]+/)?[^/]+\.(py|sql|ts|js)$|(^|/)alembic/versions/|(^|/)versions/[0-9a-f]{8,}_.*\.py$"
+    r"(^|/)(?:\w+_)?migrations/([^/]+/)?[^/]+\.(py|sql|ts|js)$|(^|/)alembic/versions/|(^"
+    r"|/)versions/[0-9a-f]{8,}_.*\.py$"
     r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$"
 )
 _TEST = re.compile(
-    r"(^|/)(tests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/"
-    r"|(^|/)(test_[^/]*|conftest|[^/]*_test|tests)\.py$|_test\.go$|\.(test|spec|cy|stories)\.[cm]?[jt]sx?$"
+    r"(^|/)(tests?|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration"
+    r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/"
+    r"|(^|/)(test_[^/]*|conftest|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
+    r"|e2e-spec)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
 _SCRIPT = re.compile(
-    r"(^|/)(bin|([\w-]+-)?scripts?|tools|hack|dev|([\w-]+-)?examples?|samples?)/|(^|/)cmd/.*main\.go$|(^|/)management/commands/|(^|/)(setup|manage)\.py$"
+    r"(^|/)(bin|([\w-]+-)?scripts?|tools|hack|dev|([\w-]+-)?examples?|samples?)/|(^|/)cmd/.*main\.go$|(^"
+    r"|/)management/commands/|(^|/)(setup|manage)\.py$"
 )
 _STUB = re.compile(r"\.pyi$|\.d\.[cm]?ts$")
 

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import bound_names
-from analysis.engine.rules.reading import function_name, text_after, text_before
+from analysis.engine.rules.reading import function_name, function_text, text_after, text_before
 
 RULE = Rule(
     id="risk-goroutine-leak",
@@ -68,8 +70,17 @@ func first(ctx context.Context, ask func() int) int {
 )
 
 _SEND = re.compile(r"^[ \t]*(?:go func\(\) \{ )?(\w+)\s*<-\s*[^\n]+", re.MULTILINE)
+_RECEIVES = re.compile(
+    r"\bfor\s+[^{\n]*\brange\s+(?P<range>\w+)\s*\{|^\s*(?:\w+\s*:?=\s*)?<-\s*(?P<channel>\w+)\s*$", re.MULTILINE
+)
+_ENDLESS_WORKER = re.compile(r"go func\([^)]*\)\s*\{\s*for\s*\{")
+_ENDS = re.compile(
+    r"\breturn\b|\bbreak\b|\bgoto\b|panic\(|Exit\(|Fatal|Goexit|<-|\.(?:Read|Accept|Recv|Wait|Next|Scan"
+    r"|Receive\w*|Poll\w*)\("
+)
 _ADDS = re.compile(r"^go func\([^)]*\)\s*\{\s*(\w+(?:\.\w+)*)\.Add\(1\)")
 _ENDLESS = re.compile(r"\bfor\s*\{")
+_COLLECTS = re.compile(r'"(?:go|version|runtime)"\s*:\s*"(?:go ?)?1\.(?:2[3-9]|[3-9]\d)(?:\.\d+)?"')
 _ALIVE = re.compile(r"(^|\.)(main|init)$")
 
 
@@ -81,6 +92,18 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if added is not None and re.search(rf"\b{re.escape(added[1])}\.Wait\(", text_after(statement, file)):
         message = f"`{added[1]}.Add` inside the goroutine may run after `{added[1]}.Wait`"
         yield file.mark(RULE.id, statement, message, suggestion=f"Call `{added[1]}.Add(1)` before the `go` statement.")
+        return
+    received = _RECEIVES.search(text)
+    if received is not None and _nobody_feeds(received["range"] or received["channel"], statement, file):
+        name = received["range"] or received["channel"]
+        message = f"The goroutine waits for ever for `{name}`: nobody in this function closes it or is given it"
+        yield file.mark(
+            RULE.id, statement, message, suggestion=f"Close `{name}` when all is sent (`defer close({name})`)."
+        )
+        return
+    if _ENDLESS_WORKER.match(text) and not _ENDS.search(text):
+        message = "The goroutine runs for ever: its loop has no way out"
+        yield file.mark(RULE.id, statement, message, suggestion="Select on `ctx.Done()` in the loop and return.")
         return
     for sent in _SEND.finditer(text):
         channel = sent[1]
@@ -106,16 +129,32 @@ def look_at_ticker(call: Node, file: SourceFile) -> Iterator[Mark]:
             and not re.search(r"for\s+(\w+\s*:?=\s*)?range\s*$", before)
         ):
             message = "The ticker of `time.Tick` cannot be stopped and outlives this function"
-            yield file.mark(RULE.id, call, message, suggestion="Use `time.NewTicker` and `defer ticker.Stop()`.")
+            yield file.mark(
+                RULE.id,
+                call,
+                message,
+                suggestion="Use `time.NewTicker` and `defer ticker.Stop()`.",
+                data={"form": "ticker"},
+            )
     elif callee == "time.NewTicker":
         names = bound_names(call, file)
         if len(names) != 1 or not re.fullmatch(r"\w+", names[0]):
             return
         name = names[0]
         kept = rf"\b{name}\.Stop\b|\breturn\b[^\n]*\b{name}\b(?!\.)|[:,(]\s*{name}\s*[,)}}]|=\s*{name}\b"
-        if not re.search(kept, rest):
+        endless = _ENDLESS.search(rest)
+        if not re.search(kept, rest) and not (endless is not None and "return" not in rest[endless.start() :]):
             message = f"`{name}` is never stopped: it ticks on after this function"
-            yield file.mark(RULE.id, call, message, suggestion=f"Add `defer {name}.Stop()`.")
+            yield file.mark(RULE.id, call, message, suggestion=f"Add `defer {name}.Stop()`.", data={"form": "ticker"})
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """From Go 1.23 on a ticker that nobody holds is collected, stopped or not."""
+    if mark.data.get("form") == "ticker":
+        manifests = [facts.manifest for path, facts in codebase.files.items() if path.endswith("go.mod")]
+        if manifests and all(_COLLECTS.search(text) for text in manifests):
+            return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    return place.finding(mark)
 
 
 def _is_unbuffered(channel: str, statement: Node, file: SourceFile) -> bool:
@@ -124,11 +163,25 @@ def _is_unbuffered(channel: str, statement: Node, file: SourceFile) -> bool:
     return re.search(rf"\b{re.escape(channel)}\s*:?=\s*make\(chan\s[^,\n]*\)\s*$", before, re.MULTILINE) is not None
 
 
+def _nobody_feeds(channel: str, statement: Node, file: SourceFile) -> bool:
+    """Whether this function made the channel, gives it to nobody, and never closes it. What is ranged over has to be
+    closed; a single receive is served by a send as well."""
+    text, word = function_text(statement, file), re.escape(channel)
+    if not re.search(rf"\b{word}\s*:?=\s*make\(chan\b", text_before(statement, file)):
+        return False
+    if re.search(rf"\bclose\(\s*{word}\s*\)|[(,:=&]\s*{word}\s*[,)}}\n]|\breturn\s[^\n]*\b{word}\b", text):
+        return False
+    return re.search(rf"\brange\s+{word}\b", text) is not None or not re.search(rf"\b{word}\s*<-", text)
+
+
 def _receiver_may_leave(channel: str, rest: str) -> bool:
     """Whether the only receive stands in a `select` with a case that gives up."""
     received = re.findall(rf"<-\s*{re.escape(channel)}\b|range\s+{re.escape(channel)}\b", rest)
     if len(received) != 1:
         return False
+    first = re.search(rf"<-\s*{re.escape(channel)}\b", rest)
+    if first is not None and re.search(r"^\s*return\b", rest[: first.start()], re.MULTILINE):
+        return True
     select = re.search(r"\bselect\s*\{([\s\S]*?)\n\s*\}", rest)
     if select is None or not re.search(rf"<-\s*{re.escape(channel)}\b", select[1]):
         return False

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
-from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
+from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import function_name, text_after
 
 RULE = Rule(
@@ -19,7 +19,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Release in `finally`/`defer mu.Unlock()` right after acquiring.",
-    languages=(*PYTHON, *JAVA, *GO),
+    languages=ALL,
 )
 GUIDE = Guide(
     why="The way out that forgets the lock is the error, and after it everybody waits.",
@@ -58,6 +58,7 @@ _BY_CONTRACT = re.compile(
     r"(^|[._])_*(r?lock|unlock|acquire|enter|begin|start|suspend|hold)\w*$|__a?enter__$", re.IGNORECASE
 )
 _LOCK = re.compile(r"lock|mutex|semaphore|^(\w+\.)*mu$", re.IGNORECASE)
+_BOUND = re.compile(rb"\b(?:const|let|var)\s+(?:\[\s*\w+\s*,\s*)?(\w+)\s*\]?\s*=\s*(?:await\s+)?\Z")
 _COMMENT = re.compile(r"//[^\n]*")
 _OPPOSITE = {
     "Lock": "Unlock",
@@ -86,10 +87,46 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif re.search(rf"\bdefer\s+{unlock}|\bdefer\s+func\(\)[\s\S]*?{unlock}|{word}\.{release}\b(?!\()", rest):
         return
     elif not re.search(unlock, rest):
-        if not _BY_CONTRACT.search(function_name(call, file)) and "return func(" not in rest:
+        if (
+            not _BY_CONTRACT.search(function_name(call, file))
+            and "return func(" not in rest
+            and not _released_elsewhere(receiver, release, call, file)
+        ):
             yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this function")
     elif "func(" not in rest and (leaving := _early_exit(rest, lock, unlock)):
         yield file.mark(RULE.id, call, f"`{receiver}` stays locked when the function leaves by `{leaving}`")
+
+
+def _released_elsewhere(receiver: str, release: str, call: Node, file: SourceFile) -> bool:
+    """Whether another function of the file releases a lock of that name without taking it: the other half of a pair."""
+    field = receiver.rpartition(".")[2]
+    own = file.function_of(call)
+    given = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(field)}\.{release}\b")
+    taken = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(field)}\.{_last(call, file)}\(")
+    texts = (file.text(each.node) for each in file.functions[1:] if each.index != own)
+    return any(given.search(text) and not taken.search(text) for text in texts)
+
+
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`const release = await mutex.acquire()` of a lock library, released on the straight way only."""
+    receiver, release = _names(call, file)
+    named = _BOUND.search(file.source, max(0, call.start_byte - 120), call.start_byte)
+    if not receiver or not _LOCK.search(receiver) or _BY_CONTRACT.search(function_name(call, file)):
+        return
+    rest = text_after(call, file)
+    freed = rf"{re.escape(receiver)}\.{release}\(" + (rf"|\b{named[1].decode()}\??\.?\(" if named is not None else "")
+    if named is not None and re.search(rf"\breturn\b[^\n]*\b{named[1].decode()}\b(?!\()", rest):
+        return
+    if not re.search(freed, rest):
+        yield file.mark(RULE.id, call, f"`{receiver}` is acquired and never released in this function")
+    elif not re.search(rf"finally\s*(?:\{{|\()[\s\S]*?(?:{freed})", rest):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{receiver}` stays locked when something between here and its release throws",
+            confidence="medium",
+            suggestion="Release it in `finally`, or use `runExclusive`.",
+        )
 
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -98,6 +135,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\s*\.{release}\("
+    if not re.search(unlock, rest) and _released_elsewhere(receiver, release, call, file):
+        return
     if not re.search(unlock, rest):
         yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this method")
     elif not re.search(rf"finally\s*\{{[\s\S]*?{unlock}", rest):
@@ -119,6 +158,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\.{release}\("
+    if _released_elsewhere(receiver, release, call, file):
+        return
     if not re.search(rf"{re.escape(receiver)}\.{release}\b", rest):
         yield file.mark(RULE.id, call, f"`{receiver}` is acquired and never released in this function")
     elif not re.search(rf"finally:[\s\S]*?{unlock}|\.{release}\b(?!\()", rest):
@@ -172,4 +213,5 @@ WATCHES = (
     Watch("call", look_at_go, GO, names=frozenset({"Lock", "RLock"})),
     Watch("call", look_at_java, JAVA, names=frozenset({"lock", "lockInterruptibly"})),
     Watch("call", look_at_python, PYTHON, names=frozenset({"acquire"})),
+    Watch("call", look_at_script, SCRIPT, names=frozenset({"acquire"})),
 )

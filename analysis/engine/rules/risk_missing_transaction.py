@@ -70,7 +70,8 @@ def place(customer):
 
 _VERBS = {"insert": "inserted", "bulk_insert": "inserted", "update": "updated", "delete": "deleted"}
 _REPOSITORY = re.compile(
-    rb"\b((?:\w+)[rR]epo(?:sitory)?)\.(save|saveAll|saveAndFlush|insert|update|delete|deleteById|deleteAll|remove)\("
+    rb"(?<!prisma\.)(?<!tx\.)\b((?:\w+)[rR]epo(?:sitory)?)\.(save|saveAll|saveAndFlush|insert|update|delete"
+    rb"|deleteById|deleteAll|remove)\("
 )
 _GORM = re.compile(rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(\w+)")
 _ASIDE = re.compile(r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt")
@@ -79,6 +80,7 @@ _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
 _PASSED_ON = re.compile(r"\b(?:tx|trx|transaction|transactionalEntityManager|t)\.\w|transaction:|session:")
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
+_SESSION = re.compile(rb"\b((?:\w*[sS]ession|db)(?:\.session)?)\.(add|add_all|delete|merge|commit)\(")
 _NEAR = 200  # characters
 _FIX = {
     "python": "Wrap the writes in `with transaction.atomic():`, so a failure between them leaves nothing half done.",
@@ -135,15 +137,79 @@ def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
     if name is None or body is None or method.type != "method_declaration":
         return
     header = file.source[method.start_byte : name.start_byte]
-    if b"@Transactional" in header and re.search(rb"\bprivate\b", header):
+    if b"@Transactional" not in header:
+        return
+    if not re.search(rb"\bpublic\b", header) and not file.is_in(method, "interface"):
+        is_private = re.search(rb"\bprivate\b", header) is not None
         yield file.mark(
             RULE.id,
             name,
-            f"`@Transactional` on the private method `{file.text(name)}` has no effect: no proxy sees the call",
-            confidence="high",
+            f"`@Transactional` on `{file.text(name)}`, which is not public, has no effect: no proxy sees the call",
+            confidence="high" if is_private else "medium",
             suggestion="Make the method public and call it from another bean.",
-            data={"form": "private"},
+            data={"form": "proxy"},
         )
+    yield from _self_invocations(method, file.text(name), file)
+
+
+def _self_invocations(method: Node, name: str, file: SourceFile) -> Iterator[Mark]:
+    """Calls of an annotated method by its own object: they do not pass through Spring's proxy."""
+    owner = file.functions[file.function_of(method)].owner
+    called = re.compile(rb"(?<![\w.])(?:this\.)?" + re.escape(name.encode()) + rb"\(")
+    for function in file.functions[1:]:
+        node, body = function.node, function.node.child_by_field_name("body")
+        if function.owner != owner or node.id == method.id or body is None or node.type != "method_declaration":
+            continue
+        if in_transaction(body.start_byte + 1, file):
+            continue
+        found = called.search(file.source, body.start_byte, body.end_byte)
+        if found is not None:
+            yield file.mark(
+                RULE.id,
+                _node_at(found.start(), file.tree.root_node),
+                f"`{name}` is called on `this`: its `@Transactional` has no effect, because no proxy sees the call",
+                confidence="high",
+                suggestion=f"Put `@Transactional` on the caller, or move `{name}` to another bean.",
+                data={"form": "proxy"},
+            )
+
+
+def look_at_commits(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """SQLAlchemy: rows written and committed, and then others written and committed."""
+    written: dict[int, list[re.Match[bytes]]] = {}
+    for match in _SESSION.finditer(file.source):
+        written.setdefault(file.scope_at(match.start(), match.end()).function.index, []).append(match)
+    for index, steps in written.items():
+        pair = _two_commits(steps, root) if index else None
+        if pair is not None:
+            first, second = pair
+            line = file.lines.of(second.start())
+            message = f"Rows are committed before those of line {line}: a failure in between leaves the first half"
+            fix = "Commit once, when all is added, or use `with session.begin():`."
+            yield file.mark(RULE.id, _node_at(first.start(), root), message, suggestion=fix, data={"form": "writes"})
+
+
+def _two_commits(steps: list[re.Match[bytes]], root: Node) -> tuple[re.Match[bytes], re.Match[bytes]] | None:
+    """A write that is committed, and the next write that is committed too, in one run."""
+    first = commit = second = None
+    for step in steps:
+        if step[2] != b"commit":
+            if (
+                commit is not None
+                and second is None
+                and run_together(_node_at(commit.start(), root), _node_at(step.start(), root))
+            ):
+                second = step
+            first = first or step
+        elif second is not None and first is not None:
+            return first, second
+        elif first is not None and commit is None and _may_follow(first, step, root):
+            commit = step
+    return None
+
+
+def _may_follow(first: re.Match[bytes], second: re.Match[bytes], root: Node) -> bool:
+    return run_together(_node_at(first.start(), root), _node_at(second.start(), root))
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -252,13 +318,14 @@ def _gorm(file: SourceFile) -> Iterator[_Write]:
 
 _NEEDS = {
     PYTHON: (b".objects", b"execute("),
-    SCRIPT: (b"risma", b"epository", b"Repo.", b"execute(", b"query("),
+    SCRIPT: (b"sequelize", b"mongoose", b"typeorm", b"risma", b"epository", b"Repo.", b"execute(", b"query("),
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }
 _ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 
 WATCHES = (
+    Watch("module", look_at_commits, PYTHON, needs=(b".commit()",)),
     *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in _ROOTS),
     Watch("module", look_at_settings, PYTHON, needs=(b"ATOMIC_REQUESTS",)),
     Watch("call", look_at_begin, GO, names=frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx"})),

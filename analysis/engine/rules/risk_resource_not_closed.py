@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.go_results import bound_names
-from analysis.engine.rules.reading import text_after
+from analysis.engine.rules.reading import text_after, text_before
 
 RULE = Rule(
     id="risk-resource-not-closed",
@@ -60,22 +60,33 @@ _PYTHON = frozenset(
     socket.create_connection urllib.request.urlopen sqlite3.connect psycopg2.connect tempfile.NamedTemporaryFile
     tempfile.TemporaryFile shelve.open mmap.mmap""".split()
 )
+_SERVED = re.compile(r"\.(Serve|ServeTLS|Accept)\(")
 _READERS = re.compile(r"^(json|yaml|pickle|csv|toml|tomllib|configparser)\.|^(list|len|sum|sorted|print|enumerate)$")
 _JAVA_TYPES = frozenset(
     """java.io.FileInputStream java.io.FileOutputStream java.io.FileReader java.io.FileWriter java.io.RandomAccessFile
-    java.net.Socket java.util.zip.ZipFile java.util.jar.JarFile java.util.zip.ZipInputStream""".split()
+    java.io.PrintWriter java.util.Scanner java.net.ServerSocket java.net.Socket java.util.zip.ZipFile
+    java.util.jar.JarFile java.util.zip.ZipInputStream""".split()
 )
 _JAVA_CALLS = frozenset(
     f"java.nio.file.Files.{name}"
     for name in """lines list walk find newInputStream newOutputStream newBufferedReader newBufferedWriter
     newDirectoryStream""".split()
 )
+_JDBC = re.compile(
+    r"^java\.sql\.DriverManager\.getConnection$|(?i:data_?source|\bds)\.getConnection$"
+    r"|\.(?:prepareStatement|createStatement|prepareCall)$"
+)
 _GO_OPENERS = frozenset(
     "os.Open os.OpenFile os.Create os.CreateTemp archive/zip.OpenReader net.Dial net.DialTimeout net.Listen".split()
 )
 _GO_BODIES = frozenset(f"net/http.{name}" for name in ("Get", "Post", "PostForm", "Head"))
 _GO_CLIENT = re.compile(r"(^|[.])(\w*[cC]lient|DefaultClient)\.(Do|Get|Post|PostForm|Head)$")
-_SCRIPT_CALLS = re.compile(r"(^|\.)(pool|pgPool|dbPool)\.connect$|^fs(/promises|\.promises)\.open$")
+_SCRIPT_CALLS = re.compile(
+    r"(^|\.)(pool|pgPool|dbPool)\.(connect|getConnection)$|^fs(/promises|\.promises)\.open$|^fs\.openSync$"
+    r"|^(mysql2?(/promise)?|amqplib)\.(createConnection|connect)$|^net\.(createConnection|connect)$"
+)
+_ERROR_RETURN = re.compile(r"\s*if err != nil \{[^}]*\}")
+_NEAR = 2_000  # characters
 _RELEASES = r"(close|release|end|destroy|shutdown|terminate|__exit__|detach|quit)"
 _DECLARED = re.compile(rb"(?:^|[\s;{(])([A-Za-z_$][\w$]*)(?:\s*:\s*[^=\n]{1,60})?\s*=\s*(?:await\s+)?$")
 
@@ -103,7 +114,9 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if callee not in _JAVA_TYPES and callee not in _JAVA_CALLS:
+    if callee not in _JAVA_TYPES and callee not in _JAVA_CALLS and not _JDBC.search(callee):
+        return
+    if callee == "java.util.Scanner" and "System.in" in file.text(call):
         return
     outer = _outermost_wrapper(call)
     parent = outer.parent
@@ -129,7 +142,17 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         if is_response:
             yield file.mark(RULE.id, call, f"The body of the answer of `{short}` is never closed")
         return
-    if re.search(rf"\b{name}(\.Body)?\.Close\b", rest) or _is_given_away(name, rest):
+    if _belongs_to_outer(name, call, file) or _is_given_away(name, rest):
+        return
+    if callee == "net.Listen" and _SERVED.search(rest):
+        return  # listens as long as the process lives
+    closed = re.search(rf"\b{name}(?:\.Body)?\.Close\b", rest)
+    if closed is not None:
+        before = _ERROR_RETURN.sub("", rest[: closed.start()], count=1)
+        is_late = re.search(r"\bdefer\b", before.rpartition("\n")[2]) is None and "defer func" not in before
+        if is_late and re.search(r"^\s*return\b", before, re.MULTILINE) and len(before) < _NEAR:
+            message = f"`{name}` of `{short}` stays open on the way out by a return before its `Close`"
+            yield file.mark(RULE.id, call, message, confidence="medium")
         return
     what = f"`{name}.Body`" if is_response else f"`{name}`"
     yield file.mark(
@@ -139,6 +162,16 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         suggestion=f"Add `defer {what.strip('`')}.Close()` right after the error check.",
         data={"kind": "connection"} if is_response else None,
     )
+
+
+def _belongs_to_outer(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether a function literal only assigns a variable of the function around it, which may close it."""
+    statement = call.parent.parent if call.parent is not None else None
+    function = file.enclosing_function(call)
+    if statement is None or function is None or statement.type != "assignment_statement":
+        return False
+    declared = re.search(rf"\bvar\s+{name}\b|\b{name}\b[^\n;={{]*:=", text_before(call, file)) is not None
+    return function.type == "func_literal" and not declared
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -162,7 +195,7 @@ def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mar
     rest = text_after(call, file)
     if file.function_of(call) == 0 or _is_given_away(name, rest):
         return
-    data = {"kind": "connection"} if re.search(r"connect|socket|urlopen|Socket", opened) else None
+    data = {"kind": "connection"} if re.search(r"onnect|socket|urlopen|Socket", opened) else None
     word = re.escape(name)
     closed = rf"\b{word}\??\.{_RELEASES}\b"
     if not re.search(closed, rest):
@@ -202,7 +235,10 @@ def _outermost_wrapper(call: Node) -> Node:
     return node
 
 
-_JAVA_NAMES = frozenset(name.rpartition(".")[2] for name in _JAVA_TYPES | _JAVA_CALLS)
+_JAVA_NAMES = frozenset(
+    {name.rpartition(".")[2] for name in _JAVA_TYPES | _JAVA_CALLS}
+    | {"getConnection", "prepareStatement", "createStatement", "prepareCall"}
+)
 WATCHES = (
     Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),
     Watch("call", look_at_java, JAVA, names=_JAVA_NAMES),
@@ -212,5 +248,10 @@ WATCHES = (
         GO,
         names=frozenset(name.rpartition(".")[2] for name in _GO_OPENERS | _GO_BODIES) | {"Do"},
     ),
-    Watch("call", look_at_script, SCRIPT, names=frozenset({"connect", "open"})),
+    Watch(
+        "call",
+        look_at_script,
+        SCRIPT,
+        names=frozenset({"connect", "open", "openSync", "createConnection", "getConnection"}),
+    ),
 )

@@ -75,7 +75,8 @@ _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|[
 _NEW_LINE = ord("\n")
 
 _PYTHON = re.compile(
-    rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\)|defaultdict\([^)\n]*\)|deque\(\)|0|None|\"\"|'')\s*$"
+    rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\)|defaultdict\([^)\n"
+    rb"]*\)|deque\(\)|0|None|\"\"|'')\s*$"
 )
 _PYTHON_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{0N\"']|dict\(|list\(|set\(|defaultdict\(|deque\()")
 _CLASS_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\))[ \t]*\n")
@@ -91,7 +92,8 @@ _SCRIPT_CHANGES = (
 )
 _JAVA_UNSAFE = re.compile(
     rb"(?:@\w+\s+)*(?:(?:public|private|protected|final|static)\s+)*static\s+(?:final\s+)?(?:java\.\w+\.)*"
-    rb"(SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat|Calendar|GregorianCalendar|Matcher|Connection|MessageDigest)"
+    rb"(SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat|Calendar|GregorianCalendar|Matcher|Connection"
+    rb"|MessageDigest)"
     rb"\s+(\w+)"
 )
 _JAVA_FIELD = re.compile(
@@ -239,11 +241,30 @@ def _changed(
             continue
         if _LOCKED.search(text) or _is_local(name, text):
             return
+        if _is_filled_once(name, text):
+            continue
         if needs is None or needs.search(text) or not _is_assigned(name, text):
             functions[function.index] = None
     if functions:
         data = {"form": "module", "name": name, "functions": " ".join(map(str, functions))}
         yield file.mark(RULE.id, declared, f"`{name}` is shared by everything in the process and changed", data=data)
+
+
+def _is_filled_once(name: str, text: bytes) -> bool:
+    """Whether the function asks for the value before it sets it: made on first use, or a cache."""
+    word = re.escape(name.encode())
+    asked = (
+        rb"\bif\s*\(?\s*(?:not\s+|!\s*)?" + word + rb"\b(?!\[)|\bnot in " + word + rb"\b|\bin " + word + rb"\b"
+        rb"|(?<![\w.])" + word + rb"\.(?:get|has|containsKey|setdefault)\(|(?<![\w.])" + word + rb"\s*(?:\?\?|\|\|)=?"
+        rb"|(?<![\w.])"
+        + word
+        + rb"\s*(?:={2,3}|is)\s*(?:null|nil|None|undefined)|(?:, ok\s*:?=|ok\s*:=)\s*"
+        + word
+        + rb"\["
+        rb"|(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*" + word + rb"\["
+    )
+    counts = rb"(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:[-+]=|=(?!=)[^\n]*[-+]\s*\d)"
+    return re.search(asked, text) is not None and re.search(counts, text) is None
 
 
 def _is_assigned(name: str, text: bytes) -> bool:

@@ -8,9 +8,10 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="risk-unbounded-cache",
@@ -21,7 +22,7 @@ RULE = Rule(
     points=1.5,
     suggestion="Bound it (`lru_cache(maxsize=...)`, TTL cache); this grows until the process is killed.",
     confidence=Confidence.MEDIUM,
-    languages=(*PYTHON, *SCRIPT),
+    languages=ALL,
 )
 GUIDE = Guide(
     why="It only ever grows: memory runs out after days, far from the line that fills it.",
@@ -61,6 +62,41 @@ _SCRIPT_MAPS = (b"new Map", b"{}", b"{ }")
 _NEW_LINE = ord("\n")
 _KEEPS_SELF = frozenset({"functools.lru_cache", "functools.cache"})
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
+_JAVA_CACHE = re.compile(
+    rb"(?:(?:public|private|protected|final|static|volatile)\s+)+(?:java\.util\.)?(?:concurrent\.)?\w*(?:Map"
+    rb"|Set|List)<[^;=]*>\s+"
+    rb"(?P<name>\w+)\s*=\s*(?:new\s+\w*(?:HashMap|HashSet|ArrayList|LinkedList)\b|Collections\.synchronized\w+\("
+    rb"|\w*\.newConcurrentMap\()"
+)
+_THREAD_LOCAL = re.compile(
+    rb"(?:(?:public|private|protected|final|static)\s+)*static\s[^;=\n]*\bThreadLocal<[^;=]*>\s+(?P<name>\w+)\s*="
+)
+_BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b")
+_GO_CACHE = re.compile(rb"(?P<name>\w+)\s*(?:=\s*(?:map\[|make\(map\[)|\s+sync\.Map\b|=\s*sync\.Map\{)")
+_SCRIPT_FIELD = re.compile(
+    rb"(?:(?:public|private|protected|static|readonly)\s+)*#?(?P<name>\w+)\s*(?::[^=\n]+)?="
+    rb"\s*(?:new Map(?:<[^\n]*>)?\(\)|\{ ?\})"
+)
+_BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect|useRef)\b|['\"]use client['\"]")
+_CLOSED_KEYS = re.compile(
+    r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|region|currency"
+    r"|country|mode|theme"
+    r"|schema|template|queue|table|column|field|dialect|driver|provider|env\b|stage|version"
+)
+_FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
+# Adding under a key that is no literal, and all that makes a collection smaller or asks how large it is.
+_ADDED = (
+    rb"(?:\[\s*(?![\"'`\d])(?P<key>[^\]\n]+)\]\s*=(?!=)"
+    rb"|\.(?:set|put|putIfAbsent|computeIfAbsent|setdefault|add|Store"
+    rb"|LoadOrStore)\(\s*(?![\"'`\d)])(?P<given>[^,\n)]*))"
+)
+_TAKEN = (
+    rb"\bNAME\.(?:pop|popitem|clear|delete|move_to_end|size|remove\w*|poll|evict|invalidate\w*|Delete|Clear"
+    rb"|keySet|entrySet"
+    rb"|retainAll|LoadAndDelete)\b|\bdel NAME\b|\bdelete (?:this\.)?NAME\b|\bdelete\(NAME\b|len\(NAME\)"
+    rb"|Object\.keys\((?:this\.)?NAME\)"
+    rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:this\.|self\.)?NAME\s*=[^=])"
+)
 _STATIC = re.compile(rb"@(staticmethod|classmethod)")
 
 
@@ -82,6 +118,53 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
+def look_at_memo(decorator: Node, file: SourceFile) -> Iterator[Mark]:
+    """`functools.cache` on a function with arguments keeps every answer that it ever gave."""
+    text = file.text(decorator).lstrip("@").strip()
+    name = file.resolve(text.partition("(")[0])
+    if name != "functools.cache" and not (
+        name == "functools.lru_cache" and re.search(r"maxsize\s*=\s*None|\(None\)", text)
+    ):
+        return
+    head = _FUNCTION_HEAD.match(file.source, decorator.end_byte)
+    definition = decorator.parent.child_by_field_name("definition") if decorator.parent is not None else None
+    if head is None or definition is None or head[2].strip().startswith((b"self", b"cls")) or not head[2].strip():
+        return
+    if _CLOSED_KEYS.search(head[2].decode("utf-8", "replace")):
+        return
+    index = next((each.index for each in file.functions if each.node.id == definition.id), 0)
+    message = f"The cache of `{head[1].decode()}` has no limit and keeps an answer for every argument it was ever given"
+    yield file.mark(RULE.id, decorator, message, data={"form": "memo", "functions": str(index)})
+
+
+def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
+    local = _THREAD_LOCAL.match(file.source, field.start_byte, field.end_byte)
+    if local is not None:
+        name = local["name"]
+        is_set = re.search(rb"\b" + name + rb"\.set\(\s*(?!null)", file.source)
+        if is_set and not re.search(rb"\b" + name + rb"\.(?:remove\(|set\(\s*null)", file.source):
+            message = f"`{name.decode()}` is set and never removed: a thread of a pool keeps it for the next request"
+            fix = f"Call `{name.decode()}.remove()` in `finally`."
+            yield file.mark(RULE.id, field, message, suggestion=fix, data={"form": "method"})
+        return
+    found = _JAVA_CACHE.match(file.source, field.start_byte, field.end_byte)
+    if found is not None and (b"static" in found[0] or _BEAN.search(file.source)):
+        yield from _grown(found["name"].decode(), field, file)
+
+
+def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
+    found = _GO_CACHE.match(file.source, spec.start_byte, spec.end_byte)
+    if found is not None and file.scope_of(spec).kind == "module":
+        yield from _grown(found["name"].decode(), spec, file)
+
+
+def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
+    """A map in a provider of Nest, or in a static field: there is one for the whole process."""
+    found = _SCRIPT_FIELD.match(file.source, field.start_byte, field.end_byte)
+    if found is not None and (b"static" in found[0] or b"@Injectable(" in file.source):
+        yield from _grown(found["name"].decode(), field, file)
+
+
 def look_at_python(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     start = assignment.start_byte
     if start and file.source[start - 1] != _NEW_LINE:
@@ -98,39 +181,43 @@ def look_at_script(declarator: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Tools end before anything grows."""
-    if mark.data.get("form") != "method" and (place.facts.is_entry or place.kind.value == "script"):
+    """Tools end before anything grows. Where no request or job is seen to fill it, that it grows is a guess."""
+    if mark.data.get("form") == "method":
+        return place.finding(mark)
+    if place.facts.is_entry or place.kind is FileKind.SCRIPT:
         return None
-    return place.finding(mark)
+    served = codebase.request_path.get(place.path, frozenset()) | codebase.job_path.get(place.path, frozenset())
+    if any(int(index) in served for index in mark.data["functions"].split()):
+        return place.finding(mark)
+    return None if mark.data.get("form") == "memo" else place.finding(mark, confidence=Confidence.LOW)
 
 
 def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
-    if not _CACHE_NAME.search(name):
+    if not _CACHE_NAME.search(name) or (file.language in SCRIPT and _BROWSER.search(file.source)):
         return
-    word = re.escape(name)
-    text = file.source.decode("utf-8", "replace")
-    added = re.search(
-        rf"^[ \t]+[^\n#/]*\b{word}(\[\s*(?![\"'`\d])[^\]\n]+\]\s*=(?!=)|\.set\(\s*(?![\"'`\d])"
-        rf"|\.setdefault\(\s*(?![\"'\d]))",
-        text,
-        re.MULTILINE,
-    )
-    taken = re.search(
-        rf"\b{word}\.(pop|popitem|clear|delete|move_to_end|size)\b|\bdel {word}\b|\bdelete {word}\b|len\({word}\)"
-        rf"|Object\.keys\({word}\)|^[ \t]+(global[^\n]*|{word}\s*=[^=])\b{word}?",
-        text,
-        re.MULTILINE,
-    )
-    exported = re.search(rf"\bexport\b[^\n]*\b{word}\b|__all__[^\n]*{word}", text)
-    if added is not None and taken is None and exported is None:
-        yield file.mark(
-            RULE.id, declared, f"`{name}` is added to and never emptied: it grows as long as the process runs"
-        )
+    word = re.escape(name.encode())
+    added = [
+        match
+        for match in re.finditer(rb"^(?![ \t]*(?:#|//|\*))[^\n]*?(?<![\w])" + word + _ADDED, file.source, re.MULTILINE)
+        if not _CLOSED_KEYS.search((match["key"] or match["given"] or b"").decode("utf-8", "replace"))
+    ]
+    taken = re.search(_TAKEN.replace(b"NAME", word), file.source, re.MULTILINE)
+    exported = re.search(rb"\bexport\b[^\n]*\b" + word + rb"\b|__all__[^\n]*" + word, file.source)
+    functions = dict.fromkeys(file.scope_at(match.end() - 1, match.end()).function.index for match in added)
+    functions.pop(0, None)
+    if functions and taken is None and exported is None:
+        message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
+        data = {"functions": " ".join(map(str, functions))}
+        yield file.mark(RULE.id, declared, message, data=data)
 
 
 WATCHES = (
     Watch("decorator", look_at_decorator, PYTHON),
+    Watch("decorator", look_at_memo, PYTHON, needs=(b"cache",)),
+    Watch("field", look_at_java, JAVA, needs=(b"Map<", b"Set<", b"List<", b"ThreadLocal<")),
+    Watch("var_spec", look_at_go, GO, needs=(b"map[", b"sync.Map"), starts=_GO_CACHE),
+    Watch("field", look_at_script_field, SCRIPT, needs=(b"new Map", b"{}", b"{ }")),
     Watch("assignment", look_at_python, PYTHON, needs=_PYTHON_MAPS, starts=_PYTHON_EMPTY),
     Watch("variable_declarator", look_at_script, SCRIPT, needs=_SCRIPT_MAPS, starts=_SCRIPT_CACHE),
 )

@@ -11,6 +11,7 @@ from analysis.engine.queries import QuerySite, runs_by_hand
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.severity import MILDER
+from analysis.engine.volumes import is_large
 
 RULE = Rule(
     id="risk-unscoped-bulk-write",
@@ -58,6 +59,9 @@ _STATEMENTS = {
     "sqlalchemy": frozenset({"update", "delete"}),
 }
 _TEAR_DOWN = re.compile(r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty", re.IGNORECASE)
+_ALL = re.compile(
+    r"(?i)(delete|remove|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|purge|truncate|wipe|flush)"
+)
 _SCRATCH = ("tmp", "temp", "staging", "scratch")
 
 
@@ -72,6 +76,8 @@ def _is_unscoped(site: QuerySite) -> bool:
     query = site.query
     if query.operation not in _VERBS or query.filters or query.limit or site.is_unreadable or site.loop is not None:
         return False
+    if not is_large(site.volume) and (site.looks_small or _ALL.search(site.function.name.rpartition(".")[2])):
+        return False  # one row, or all are meant and the name says so
     if "limited" in site.notes or any(word in site.table.lower() for word in _SCRATCH):
         return False
     if query.orm == "sql":

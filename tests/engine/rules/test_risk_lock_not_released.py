@@ -68,3 +68,23 @@ def test_java(body, lines):
 )
 def test_python(body, lines):
     assert lines_of(RULE, f"def f(lock, pool):\n    {body}\n") == lines
+
+
+def test_the_other_half_of_a_pair_releases():
+    pair = "package a\nfunc (p *Pool) CheckIn() {\np.mu.Lock()\n}\nfunc (p *Pool) CheckOut() {\np.mu.Unlock()\n}\n"
+    assert lines_of(RULE, pair, "go") == []
+    assert lines_of(RULE, pair.replace("p.mu.Unlock()", "p.n++"), "go") == [3]
+
+
+@pytest.mark.parametrize(
+    ("rest", "lines"),
+    [
+        ("await work();\n  release();", [2]),
+        ("await work();", [2]),
+        ("try { await work(); } finally { release(); }", []),
+        ("return release;", []),
+    ],
+)
+def test_script(rest, lines):
+    source = f"async function f() {{\n  const release = await mutex.acquire();\n  {rest}\n}}"
+    assert lines_of(RULE, source, "typescript") == lines

@@ -128,3 +128,41 @@ GO = "package shop\n\nfunc f(db *sql.DB) error {\n\ttx, err := db.Begin()\n%s\tt
 def test_a_go_transaction_needs_a_rollback():
     assert [each.line for each in findings_of(RULE, {"a.go": GO % ""})] == [4]
     assert findings_of(RULE, {"a.go": GO % "\tdefer tx.Rollback()\n"}) == []
+
+
+PROXIED = """class A {
+  public void place(Order o) {
+    save(o);
+  }
+  @Transactional
+  public void save(Order o) {
+    orders.add(o);
+  }
+}
+"""
+
+
+def test_a_method_called_on_its_own_object_gets_no_transaction():
+    assert [each.line for each in findings_of(RULE, {"A.java": PROXIED})] == [3]
+    assert findings_of(RULE, {"A.java": PROXIED.replace("    save(o);", "    other.save(o);")}) == []
+    assert (
+        findings_of(RULE, {"A.java": PROXIED.replace("  public void place", "  @Transactional\n  public void place")})
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("session.add(o)\n    session.commit()\n    session.add(l)\n    session.commit()", [7]),
+        ("session.add(o)\n    session.add(l)\n    session.commit()", []),
+        (
+            "if a:\n        session.add(o)\n        session.commit()\n    else:\n        session.add(l)\n"
+            "        session.commit()",
+            [],
+        ),
+    ],
+)
+def test_two_commits_of_sqlalchemy(body, lines):
+    head = "from celery import shared_task\n\n\n@shared_task\ndef f(session, o, l):\n    a = o.a\n    "
+    assert [each.line for each in findings_of(RULE, {"shop/tasks.py": head + body})] == lines

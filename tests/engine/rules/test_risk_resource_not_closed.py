@@ -108,3 +108,38 @@ def test_a_script_gives_everything_back_at_its_end():
     source = HEAD + FLAGGED[0]
     assert [str(each.severity) for each in findings_of(RULE, {"scripts/a.py": source})] == ["info"]
     assert [str(each.severity) for each in findings_of(RULE, {"app/a.py": source})] == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("f, err := os.Open(p)\nif err != nil {\nreturn err\n}\nif bad() {\nreturn errBad\n}\nf.Close()", [4]),
+        ("f, err := os.Open(p)\nif err != nil {\nreturn err\n}\ndefer f.Close()\nif bad() {\nreturn errBad\n}", []),
+        ('listener, err := net.Listen("tcp", a)\nserver.Serve(listener)', []),
+        ("var f *os.File\nrun(func() {\nf, err = os.Open(p)\n})", []),
+    ],
+)
+def test_go_ways_out(body, lines):
+    source = f'package a\nimport ("net"; "os")\nfunc g(p string) error {{\n{body}\nreturn nil\n}}\n'
+    assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("Statement s = connection.createStatement();\ns.execute(q);", [3]),
+        ("try (Statement s = connection.createStatement()) {\ns.execute(q);\n}", []),
+        ("Connection c = dataSource.getConnection();\ntry {\nrun(c.name());\n} finally {\nc.close();\n}", []),
+    ],
+)
+def test_jdbc(body, lines):
+    assert lines_of(RULE, f"class A {{\nvoid f() throws Exception {{\n{body}\n}} }}", "java") == lines
+
+
+def test_a_connection_of_node():
+    source = (
+        "import mysql from 'mysql2/promise';\nasync function f() {\n"
+        "  const c = await mysql.createConnection(o);\n  %s\n}"
+    )
+    assert lines_of(RULE, source % "await c.query(q);", "typescript") == [3]
+    assert lines_of(RULE, source % "try { await c.query(q); } finally { await c.end(); }", "typescript") == []

@@ -155,3 +155,11 @@ func show(w http.ResponseWriter, r *http.Request) {
 def test_maps_of_a_go_package():
     assert [each.line for each in findings_of(RULE, {"shop/show.go": GO % ""})] == [5]
     assert findings_of(RULE, {"shop/show.go": GO % "mu.Lock()\n\tdefer mu.Unlock()"}) == []
+
+
+def test_what_is_made_on_first_use_is_no_state():
+    head = "from flask import Flask\napp = Flask(__name__)\n_client = None\nVISITS = {}\n\n\n@app.get('/')\n"
+    lazy = "def f():\n    global _client\n    if _client is None:\n        _client = make()\n    return _client\n"
+    counted = "def f(k):\n    VISITS[k] = VISITS.get(k, 0) + 1\n"
+    assert findings_of(RULE, {"shop/views.py": head + lazy}) == []
+    assert [each.line for each in findings_of(RULE, {"shop/views.py": head + counted})] == [4]

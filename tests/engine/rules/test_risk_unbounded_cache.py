@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import findings_of, lines_of
 
 RULE = "risk-unbounded-cache"
 
@@ -47,3 +47,68 @@ def test_a_cached_method(decorators, head, lines):
 )
 def test_script(source, lines):
     assert lines_of(RULE, source, "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "lines"),
+    [
+        (
+            "java",
+            "class A {\nprivate static final Map<K, V> CACHE = new HashMap<>();\nV f(K k) {\nCACHE.put(k, v);\n} }",
+            [2],
+        ),
+        (
+            "java",
+            "class A {\nprivate static final Map<K, V> CACHE = new HashMap<>();\nV f(K k) {\nCACHE.put(k, v);\n"
+            "CACHE.remove(o);\n} }",
+            [],
+        ),
+        ("java", "class A {\nprivate final Map<K, V> cache = new HashMap<>();\nV f(K k) {\ncache.put(k, v);\n} }", []),
+        (
+            "java",
+            "class A {\nstatic final ThreadLocal<User> USER = new ThreadLocal<>();\nvoid f(User u) {\n"
+            "USER.set(u);\n} }",
+            [2],
+        ),
+        (
+            "java",
+            "class A {\nstatic final ThreadLocal<User> USER = new ThreadLocal<>();\nvoid f(User u) {\nUSER.set(u);\n"
+            "USER.remove();\n} }",
+            [],
+        ),
+        ("go", "package a\nvar cache = map[string]int{}\nfunc f(k string) {\n\tcache[k] = 1\n}\n", [2]),
+        (
+            "go",
+            "package a\nvar cache = map[string]int{}\nfunc f(k string) {\n\tcache[k] = 1\n\tdelete(cache, o)\n}\n",
+            [],
+        ),
+        (
+            "typescript",
+            "@Injectable()\nclass A {\n  private cache = new Map<string, V>();\n  f(k) {\n    this.cache.set(k, v);\n"
+            "  }\n}",
+            [3],
+        ),
+        (
+            "typescript",
+            "const cache = new Map();\nexport function f(locale) {\n  cache.set(locale, make(locale));\n}",
+            [],
+        ),
+    ],
+)
+def test_maps_of_the_process(language, source, lines):
+    assert lines_of(RULE, source, language) == lines
+
+
+def test_an_endless_memo_counts_where_requests_call_it():
+    memo = (
+        "from functools import cache\nfrom flask import Flask\napp = Flask(__name__)\n\n\n@cache\n"
+        "def load(name):\n    return 1\n"
+    )
+    view = "\n\n@app.get('/')\ndef index(name):\n    return load(name)\n"
+    assert findings_of(RULE, {"shop/views.py": memo}) == []
+    assert [each.line for each in findings_of(RULE, {"shop/views.py": memo + view})] == [6]
+
+
+def test_where_no_request_is_seen_it_is_a_guess():
+    source = "SEEN_CACHE = {}\n\n\ndef f(k):\n    SEEN_CACHE[k] = 1\n"
+    assert [each.confidence for each in findings_of(RULE, {"shop/a.py": source})] == ["low"]

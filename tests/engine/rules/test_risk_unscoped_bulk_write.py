@@ -39,3 +39,8 @@ def test_the_severity_follows_the_volume():
     (finding,) = findings(RULE, "Order.objects.all().delete()", volumes={"shop_order": "XL"})
     assert finding.message == "Every row of `Order` is deleted in one statement (table `shop_order`, XL)"
     assert finding.severity == "critical"
+
+
+def test_a_function_that_says_all_means_all():
+    assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()") == []
+    assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()", volumes={"shop_order": "XL"}) == [2]
