@@ -33,7 +33,7 @@ GUIDE = Guide(
 from shop.models import Order
 
 
-def reset():
+def unpay():
     Order.objects.update(is_paid=False)
 """
         },
@@ -44,7 +44,7 @@ def reset():
 from shop.models import Order
 
 
-def reset(customer):
+def unpay(customer):
     Order.objects.filter(customer=customer).update(is_paid=False)
 """
         },
