@@ -1,12 +1,13 @@
 """The calls of a file: what each calls, the function that makes it, and the loop that repeats it."""
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.extract.callees import Callees
+from analysis.engine.extract.callees import names_of
 from analysis.engine.extract.loops import WORD, dependents
-from analysis.engine.extract.scopes import LoopDraft, Scope
+from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile, innermost_loop, normalised
 from analysis.engine.facts import LoopCall
 from analysis.engine.rules.base import Look
@@ -17,49 +18,47 @@ LONGEST_CALL = 500  # bytes of a call in a loop that are searched for loop varia
 LONGEST_CHAIN = 3_000  # bytes of a callee
 MOST_CANDIDATES = 5_000  # calls that rules look at in one file
 
-Candidate = tuple[tuple[Look, ...], Node]  # who looks at which node
+Candidate = tuple[tuple[Look, ...], tuple[Node]]  # who looks at which call
 
 
 def read_calls(
     calls: list[Node], file: SourceFile, looks_at: Callable[[str], tuple[Look, ...]], awaited: set[int]
 ) -> list[Candidate]:
-    """Note each call at its function and loop; return those that somebody looks at by the callee's last name.
+    """Note each call at its function and loop; return those that somebody looks at by the callee's name.
 
     `calls` stand in the order of the document, the scopes of the file are complete, `looks_at` knows the looks by the
-    last name of a callee, and `awaited` are the ends of the expressions that are awaited.
+    callee, and `awaited` are the ends of the expressions that are awaited. Calls of the same scope stand in rows, and
+    are handled by the row.
     """
     if not calls:
         return []
-    callees, places = Callees(file), _Places(file)
-    known: dict[str, tuple[Look, ...]] = {}
-    candidates: list[Candidate] = []
-    names: list[str] = []  # of the rest of a chain, from its end
     starts = [call.start_byte for call in calls]
-    for index, (call, start, following) in enumerate(zip(calls, starts, (*starts[1:], -1), strict=True)):
-        if names:
-            name = names.pop()
-        elif start == following:
-            chain = calls[index : index + _length(starts, index)]
-            names = callees.chain(chain, start)
-            names.reverse()
-            name = names.pop()
-        else:
-            name = callees.single(call, start)
-        scope = places.scope if start < places.border else places.move(call, start)
+    names = names_of(calls, starts, file)
+    places, first = _Places(file), 0
+    while first < len(calls):
+        scope = places.move(calls[first], starts[first])
+        last = bisect_left(starts, places.border, first + 1)
         if scope.broken:
-            continue
-        scope.function.calls[name] = None
-        looks = known.get(name)
-        if looks is None:
-            looks = known[name] = looks_at(file.dialect.name_call(name))
-        if looks and len(candidates) < MOST_CANDIDATES and _is_readable(call, start, file):
-            candidates.append((looks, call))
+            names[first:last] = [""] * (last - first)
+        else:
+            scope.function.calls.update(dict.fromkeys(names[first:last]))
+            if scope.loop is not None:
+                for index in range(first, last):
+                    _note(calls[index], starts[index], names[index], scope, file, awaited)
+        first = last
+    watched = {name: looks for name in set(names) if name and (looks := looks_at(name))}
+    return list(_candidates(calls, starts, names, watched, file)) if watched else []
+
+
+def _candidates(
+    calls: list[Node], starts: list[int], names: list[str], watched: dict[str, tuple[Look, ...]], file: SourceFile
+) -> Iterator[Candidate]:
+    indexes = [index for index, name in enumerate(names) if name in watched]
+    for index in indexes[:MOST_CANDIDATES]:
+        call, name = calls[index], names[index]
+        if _is_readable(call, starts[index], file):
             file.callees[call.id] = name
-        if scope.loop is not None:
-            loop = innermost_loop(scope, start)
-            if loop is not None:
-                _note(call, start, name, loop, file, awaited)
-    return candidates
+            yield watched[name], (call,)
 
 
 class _Places:
@@ -86,19 +85,15 @@ class _Places:
         return scope
 
 
-def _length(starts: list[int], index: int) -> int:
-    """How many calls begin where this one does."""
-    start, last = starts[index], index + 1
-    while last < len(starts) and starts[last] == start:
-        last += 1
-    return last - index
-
-
 def _is_readable(call: Node, start: int, file: SourceFile) -> bool:
     return call.end_byte - start < LONGEST_CHAIN or file.dialect.callee(call)[1] - start < LONGEST_CHAIN
 
 
-def _note(call: Node, start: int, name: str, loop: LoopDraft, file: SourceFile, awaited: set[int]) -> None:
+def _note(call: Node, start: int, name: str, scope: Scope, file: SourceFile, awaited: set[int]) -> None:
+    """Note a call at the loop that repeats it."""
+    loop = innermost_loop(scope, start)
+    if loop is None:
+        return
     end = call.end_byte
     text = file.source[start : min(end, start + LONGEST_CALL)]
     changing = dependents(loop, file.source)

@@ -7,18 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from tree_sitter import Language, Node, Parser, Query, Tree
+from tree_sitter import Language, Node, Parser, Tree
 
+from analysis.engine.extract.nodes import NodeQuery
 from analysis.engine.facts import Entry, Function, Import, Parameter
 from analysis.engine.rules.base import Look
 
 if TYPE_CHECKING:
     from analysis.engine.extract.scopes import LoopDraft, Scope
     from analysis.engine.extract.source import SourceFile
-
-CALLS, STRUCTURE, BOOLEANS, IMPORTS, COMMENTS, WATCHED = range(6)  # streams of nodes, one per pattern of the query
-Streams = list[list[Node]]  # calls, structure and imports in the order of the document, the others in any
-
 
 LARGE_BYTES = 200_000
 PARSE_SECONDS = 2.0  # of CPU time; the parent's watchdog counts seconds of the clock and kills
@@ -68,17 +65,17 @@ class Dialect(ABC):
 
     def __init__(self) -> None:
         self.language = Language(self.grammar())
-        self._queries: dict[frozenset[str], Query] = {}
+        self._queries: dict[frozenset[str], NodeQuery] = {}
 
     def nodes_of(self, kind: str) -> tuple[str, ...]:
         """Node types that a watched kind stands for; a kind not in the table is a node type itself."""
         types = self.watchable.get(kind, (kind,))
-        return tuple(each for each in types if self.kind_id(each) is not None)
+        return tuple(each for each in types if self.has(each))
 
-    def kind_id(self, node_type: str) -> int | None:
-        if node_type == "ERROR":
-            return 65535
-        return self.language.id_for_node_kind(node_type, node_type[0].isalpha() and node_type != "else")
+    def has(self, node_type: str) -> bool:
+        """Whether the grammar knows this type of node."""
+        named = node_type[0].isalpha() and node_type != "else"
+        return node_type == "ERROR" or self.language.id_for_node_kind(node_type, named) is not None
 
     def field(self, name: str) -> int:
         field_id = self.language.field_id_for_name(name)
@@ -105,31 +102,26 @@ class Dialect(ABC):
             self.parser.reset()
             raise TookTooLong from None
 
-    def query(self, watched: frozenset[str] = frozenset()) -> Query:
-        """One pattern per stream, each of single nodes, so that the tree is walked once. Its captures are called by
-        their stream: `n0` to `n5`. Without text predicates: they would be evaluated for every node.
-
-        `watched` are node types that rules want to see; those of the structure and comments come anyway.
-        """
+    def query(self, watched: frozenset[str] = frozenset()) -> NodeQuery:
+        """What walks a tree. `watched` are node types that rules want to see; those of the structure and comments come
+        anyway."""
         query = self._queries.get(watched)
         if query is None:
-            query = self._queries[watched] = Query(self.language, "\n".join(self._patterns(watched)))
+            structure = tuple(self.structure)
+            query = self._queries[watched] = NodeQuery(
+                self.language,
+                calls=[each for each, event in self.events.items() if event == "call"],
+                imports=self.imports,
+                booleans=self.booleans,
+                structure=structure,
+                others=(*self.comments, *sorted(watched.difference(structure, self.comments))),
+            )
         return query
 
-    def _patterns(self, watched: frozenset[str]) -> list[str]:
-        calls = [each for each, event in self.events.items() if event == "call"]
-        structure = [each for each in self.events if each not in calls and self.kind_id(each) is not None]
-        others = sorted(watched.difference(structure, self.comments))
-        streams = (_any(calls), _any(structure), f"[{self.booleans}]", _any(self.imports), _any(self.comments))
-        return [
-            f"{pattern} @n{stream}" for stream, pattern in enumerate((*streams, _any(others)) if others else streams)
-        ]
-
     @cached_property
-    def event_kinds(self) -> tuple[tuple[int, str], ...]:
-        """Kinds of nodes with the method of the walk that each calls; calls are read apart from it."""
-        known = ((self.kind_id(node_type), event) for node_type, event in self.events.items() if event != "call")
-        return tuple((kind, event) for kind, event in known if kind is not None)
+    def structure(self) -> Mapping[str, str]:
+        """Types of nodes with the method of the walk that each calls; calls are read apart from it."""
+        return {each: event for each, event in self.events.items() if event != "call" and self.has(each)}
 
     @abstractmethod
     def callee(self, node: Node) -> tuple[int, int]:
@@ -206,7 +198,3 @@ class Dialect(ABC):
     def name_call(self, resolved: str) -> str:
         """The last segment of a callee, the key by which rules watch calls."""
         return resolved.rpartition(".")[2]
-
-
-def _any(types: Iterable[str]) -> str:
-    return "[" + " ".join(f"({each})" if each[0].isalpha() and each != "else" else f'"{each}"' for each in types) + "]"

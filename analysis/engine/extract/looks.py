@@ -1,127 +1,163 @@
 """Who looks at what: looks of the rules and of the extractor itself, by callee and by kind of node."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from typing import NamedTuple
 
+import hyperscan
 from tree_sitter import Node
 
 from analysis.engine.extract import orm
-from analysis.engine.extract.calls import Candidate
-from analysis.engine.extract.dialect import COMMENTS, STRUCTURE, WATCHED, Streams
 from analysis.engine.extract.dialects import dialect_of
+from analysis.engine.extract.nodes import Nodes
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.rules import watches_of
-from analysis.engine.rules.base import Look, Watch
+from analysis.engine.rules.base import Look
 
 logger = logging.getLogger(__name__)
 
 Looks = tuple[Look, ...]
-Gate = tuple[Looks, Callable[[bytes, int], object] | None]  # looks, and what must match where a node starts
+Seen = tuple[Looks, Sequence[Node]]  # who looks, and at what
 
 
-@dataclass(frozen=True, slots=True)
+class Gate(NamedTuple):
+    """A look at a type of node, with what must match where a node starts and, of comments, a text one must have."""
+
+    look: Look
+    starts: re.Pattern[bytes] | None
+    needs: tuple[bytes, ...]
+
+
 class CallLooks:
-    """Who looks at calls, by the last segment of the callee."""
+    """Who looks at calls, by the last segment of the callee: looks of the rules and of the extractor itself."""
 
-    by_name: dict[str, Looks]
-    by_ending: tuple[tuple[str, Look], ...]
-    endings: tuple[str, ...]
+    def __init__(self, language: str) -> None:
+        self._name_call = dialect_of(language).name_call
+        watches = [watch for watch in watches_of(language) if watch.on == "call"]
+        named = [(name, watch.look) for watch in watches for name in watch.names]
+        self._by_name: dict[str, Looks] = {}
+        for name, look in (*named, *dialect_of(language).readers().items(), *orm.readers_of(language)):
+            self._by_name[name] = (*self._by_name.get(name, ()), look)
+        self._by_ending = tuple((ending, watch.look) for watch in watches for ending in watch.endings)
+        self._endings = tuple({ending for ending, _ in self._by_ending})
+        self.at = lru_cache(maxsize=20_000)(self._at)
 
-    def at(self, last: str) -> Looks:
-        looks = self.by_name.get(last, ())
-        if last.endswith(self.endings):
-            looks += tuple(look for ending, look in self.by_ending if last.endswith(ending))
+    def _at(self, callee: str) -> Looks:
+        last = self._name_call(callee)
+        looks = self._by_name.get(last, ())
+        if last.endswith(self._endings):
+            looks += tuple(look for ending, look in self._by_ending if last.endswith(ending))
         return looks
 
 
 @lru_cache(maxsize=16)
 def looks_at_calls(language: str) -> CallLooks:
-    """The looks at calls of the rules and of the extractor itself."""
-    by_name: dict[str, Looks] = {}
-    watches = [watch for watch in watches_of(language) if watch.on == "call"]
-    named = [(name, watch.look) for watch in watches for name in watch.names]
-    for name, look in (*named, *dialect_of(language).readers().items(), *orm.readers_of(language)):
-        by_name[name] = (*by_name.get(name, ()), look)
-    by_ending = tuple((ending, watch.look) for watch in watches for ending in watch.endings)
-    return CallLooks(by_name, by_ending, tuple({ending for ending, _ in by_ending}))
+    return CallLooks(language)
 
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """What can see something in a file: its looks by the kind of node, and the node types that must be brought."""
+    """What can see something in a file: by the type of node its looks, each with what must match where a node
+    starts."""
 
-    by_kind: dict[int, tuple[Gate, ...]]
-    node_types: frozenset[str]
+    by_type: dict[str, tuple[Gate, ...]]
+    comments: dict[str, tuple[Gate, ...]]
 
-
-def gates_of(language: str, text: bytes, *, comments: bool = False) -> Gates:
-    """The gates that a source leaves open, or with `comments` those that the text of its comments leaves open."""
-    needed = _all_needs(language, comments)
-    return _gates(language, comments, frozenset(each for each in needed if not any(map(text.__contains__, each))))
-
-
-@lru_cache(maxsize=32)
-def _all_needs(language: str, comments: bool) -> frozenset[tuple[bytes, ...]]:
-    return frozenset(watch.needs for watch in _watches(language, comments) if watch.needs)
+    @property
+    def node_types(self) -> frozenset[str]:
+        return frozenset(self.by_type)
 
 
-@lru_cache(maxsize=32)
-def _watches(language: str, comments: bool) -> tuple[Watch, ...]:
-    """The watches of comments, or those of all other nodes but calls."""
-    spoken = dialect_of(language).comments
-    found = (watch for watch in watches_of(language) if watch.on != "call")
-    return tuple(watch for watch in found if comments == set(dialect_of(language).nodes_of(watch.on)).issubset(spoken))
+def gates_of(language: str, source: bytes) -> Gates:
+    """The gates that a source leaves open."""
+    return _gates(language, _needs(language).met_by(source))
+
+
+class Needs:
+    """The needs of all watches of a language, looked for at once."""
+
+    def __init__(self, needs: Iterable[tuple[bytes, ...]]) -> None:
+        self._needs = tuple(needs)
+        patterns = [b"|".join(map(re.escape, each)) for each in self._needs]
+        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        self._database.compile(
+            expressions=patterns,
+            ids=list(range(len(patterns))),
+            flags=[hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_DOTALL] * len(patterns),
+        )
+
+    def met_by(self, source: bytes) -> frozenset[tuple[bytes, ...]]:
+        """Those of which a text stands in the source."""
+        met: list[tuple[bytes, ...]] = []
+
+        def note(number: int, start: int, end: int, flags: int, context: object) -> None:
+            met.append(self._needs[number])
+
+        if source:
+            self._database.scan(source, match_event_handler=note)
+        return frozenset(met)
+
+
+@lru_cache(maxsize=16)
+def _needs(language: str) -> Needs:
+    return Needs({watch.needs for watch in watches_of(language) if watch.needs})
 
 
 @lru_cache(maxsize=500)
-def _gates(language: str, comments: bool, absent: frozenset[tuple[bytes, ...]]) -> Gates:
-    """Looks without a gate of their own stand together, before those with one."""
+def _gates(language: str, met: frozenset[tuple[bytes, ...]]) -> Gates:
     dialect = dialect_of(language)
-    open_to_all: dict[str, Looks] = {}
-    gated: dict[str, tuple[Gate, ...]] = {}
-    for watch in _watches(language, comments):
-        for node_type in dialect.nodes_of(watch.on) if watch.needs not in absent else ():
-            if watch.starts is None:
-                open_to_all[node_type] = (*open_to_all.get(node_type, ()), watch.look)
-            else:
-                gated[node_type] = (*gated.get(node_type, ()), ((watch.look,), watch.starts.match))
-    for node_type, looks in open_to_all.items():
-        gated[node_type] = ((looks, None), *gated.get(node_type, ()))
-    by_kind = {kind: gates for each, gates in gated.items() if (kind := dialect.kind_id(each)) is not None}
-    return Gates(by_kind, frozenset(gated))
+    by_type: dict[str, tuple[Gate, ...]] = {}
+    comments: dict[str, tuple[Gate, ...]] = {}
+    for watch in watches_of(language):
+        if watch.on == "call" or (watch.needs and watch.needs not in met):
+            continue
+        for node_type in dialect.nodes_of(watch.on):
+            gates = comments if node_type in dialect.comments else by_type
+            gates[node_type] = (*gates.get(node_type, ()), Gate(watch.look, watch.starts, watch.needs))
+    return Gates(by_type, comments)
 
 
-def watched(streams: Streams, gates: Gates, file: SourceFile) -> Iterator[Candidate]:
-    """The nodes of all streams but the calls, beside the looks whose gates they pass (see `Watch`)."""
-    source, comments = file.source, streams[COMMENTS]
-    spoken = b"\n".join([source[node.start_byte : node.end_byte] for node in comments])
-    yield from _passing(chain(streams[STRUCTURE], streams[WATCHED]), gates, source)
-    yield from _passing(comments, gates_of(file.language, spoken, comments=True), source)
+def watched(nodes: Nodes, gates: Gates, file: SourceFile) -> Iterator[Seen]:
+    """What looks have to look at besides calls: the nodes that pass their gates (see `Watch`)."""
+    source, by_type = file.source, nodes.by_type
+    for node_type, open_to in gates.by_type.items():
+        found = by_type[node_type]
+        for gate in open_to if found else ():
+            yield (gate.look,), found if gate.starts is None else _starting(found, gate.starts, source)
+    for node_type, open_to in gates.comments.items():
+        found = by_type[node_type]
+        for gate in open_to if found else ():
+            if not gate.needs or _spoken(found, gate.needs, source):
+                yield (gate.look,), found
 
 
-def _passing(nodes: Iterable[Node], gates: Gates, source: bytes) -> Iterator[Candidate]:
-    by_kind = gates.by_kind
-    for node in nodes:
-        for looks, starts in by_kind.get(node.kind_id, ()):
-            if starts is None or starts(source, node.start_byte):
-                yield looks, node
+def _starting(nodes: list[Node], pattern: re.Pattern[bytes], source: bytes) -> list[Node]:
+    matches = pattern.match
+    return [node for node in nodes if matches(source, node.start_byte)]
 
 
-def marks_of(candidates: Iterable[Candidate], file: SourceFile) -> tuple[Mark, ...]:
-    """What the looks say about the candidates, by line. A rule that fails costs its own mark only."""
+def _spoken(comments: list[Node], words: tuple[bytes, ...], source: bytes) -> bool:
+    """Whether one of the words stands in a comment."""
+    text = b"\n".join([source[node.start_byte : node.end_byte] for node in comments])
+    return any(map(text.__contains__, words))
+
+
+def marks_of(seen: Iterable[Seen], file: SourceFile) -> tuple[Mark, ...]:
+    """What looks say about nodes, by line. A rule that fails costs its own mark only."""
     check_scopes = file.tree.root_node.has_error
     marks: list[Mark] = []
-    for looks, node in candidates:
-        if check_scopes and file.scope_of(node).broken:
-            continue
-        for look in looks:
-            try:
-                marks.extend(look(node, file))
-            except Exception:
-                logger.exception("A rule failed in %s on a %s", look.__module__, node.type)
+    for looks, nodes in seen:
+        for node in nodes:
+            if check_scopes and file.scope_of(node).broken:
+                continue
+            for look in looks:
+                try:
+                    marks.extend(look(node, file))
+                except Exception:
+                    logger.exception("A rule failed in %s on a %s", look.__module__, node.type)
     marks.sort(key=lambda mark: (mark.line, mark.rule, mark.message))
     return tuple(marks)

@@ -6,10 +6,10 @@ from analysis.engine.extract import orm
 from analysis.engine.extract.blocks import blocks
 from analysis.engine.extract.calls import read_calls
 from analysis.engine.extract.comments import suppressions
-from analysis.engine.extract.dialect import CALLS, COMMENTS, Streams
 from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.extract.finish import class_facts, function_facts, loop_facts
 from analysis.engine.extract.looks import gates_of, looks_at_calls, marks_of, watched
+from analysis.engine.extract.nodes import Nodes
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.extract.text import Lines
 from analysis.engine.extract.walk import Walk
@@ -19,14 +19,14 @@ from analysis.engine.facts import FileFacts
 def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
     """Facts of a source in one of the parsed languages."""
     gates = gates_of(language, source)
-    file, walk, streams = _walked(source, language, lines, gates.node_types)
+    file, walk, nodes = _walked(source, language, lines, gates.node_types)
     dialect = file.dialect
-    candidates = read_calls(streams[CALLS], file, looks_at_calls(language).at, walk.awaited)
-    comments = [(node.start_byte, node.end_byte) for node in streams[COMMENTS]]
+    candidates = read_calls(nodes.calls, file, looks_at_calls(language).at, walk.awaited)
+    comments = [(node.start_byte, node.end_byte) for each in dialect.comments for node in nodes.by_type[each]]
     for start, end in comments:
         lines.blank_out(source, start, end)
     functions = function_facts(file)
-    marks = marks_of(chain(candidates, watched(streams, gates, file)), file)
+    marks = marks_of(chain(candidates, watched(nodes, gates, file)), file)
     orm.join_variables(file)
     reasoned, unreasoned = suppressions(source, lines, comments)
     return FileFacts(
@@ -57,8 +57,10 @@ def parse(source: bytes, language: str) -> SourceFile:
     return _walked(source, language, Lines(source), frozenset())[0]
 
 
-def _walked(source: bytes, language: str, lines: Lines, node_types: frozenset[str]) -> tuple[SourceFile, Walk, Streams]:
+def _walked(source: bytes, language: str, lines: Lines, node_types: frozenset[str]) -> tuple[SourceFile, Walk, Nodes]:
     dialect = dialect_of(language)
     file = SourceFile(language, source, dialect.tree(source), lines, dialect)
+    nodes = dialect.query(node_types).nodes(file.tree.root_node)
     walk = Walk(file)
-    return file, walk, walk.run(dialect.query(node_types))
+    walk.run(nodes)
+    return file, walk, nodes

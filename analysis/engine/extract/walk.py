@@ -9,9 +9,10 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from msgspec import structs
-from tree_sitter import Node, Query, QueryCursor
+from tree_sitter import Node
 
-from analysis.engine.extract.dialect import BOOLEANS, CALLS, IMPORTS, STRUCTURE, WATCHED, Dialect, Imported, Streams
+from analysis.engine.extract.dialect import Dialect, Imported
+from analysis.engine.extract.nodes import Nodes
 from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Class, FunctionFlag, Import, ImportFlag
@@ -38,23 +39,15 @@ class Walk:
         self._decorators: list[Node] = []
         self._else_if = -1  # where an `if` must start to be an `else if`
 
-    def run(self, query: Query) -> Streams:
-        """Walk, and return the streams of nodes that the query brings."""
-        root = self.file.tree.root_node
-        captured = QueryCursor(query).captures(root)
-        streams: Streams = [captured.get(f"n{stream}", []) for stream in range(WATCHED + 1)]
-        for stream in (CALLS, STRUCTURE, IMPORTS):
-            streams[stream].sort(key=_place)
-
-        for node in streams[IMPORTS]:
+    def run(self, nodes: Nodes) -> None:
+        for node in nodes.imports:
             self.imported.extend(self.dialect.imported(node, self.file))
         self.imported.extend(self.dialect.imported_anywhere(self.file))
         for imported in self.imported:
             self.file.bindings.update(imported.bindings)
-        self._open_module(root)
-        self._walk(streams[STRUCTURE])
-        self._count_booleans(streams[BOOLEANS])
-        return streams
+        self._open_module(self.file.tree.root_node)
+        self._walk(nodes.structure)
+        self._count_booleans(nodes.booleans)
 
     def _open_module(self, root: Node) -> None:
         module = FunctionDraft(0, root, "module", -1, "", 0)
@@ -68,15 +61,15 @@ class Walk:
         self.scope = scope
         self._document(root)
 
-    def _walk(self, nodes: list[Node]) -> None:
+    def _walk(self, nodes: list[tuple[int, Node]]) -> None:
         handlers = _handlers(self.dialect)
-        for node in nodes:
+        for number, node in nodes:
             start = node.start_byte
             scope = self.scope
             while start >= scope.end:
                 scope = scope.parent  # type: ignore[assignment]
             self.scope = scope
-            handlers[node.kind_id](self, node, start, scope)
+            handlers[number](self, node, start, scope)
 
     def _open(self, kind: str, node: Node, start: int, parent: Scope) -> Scope:
         scope = Scope(kind, node, start, node.end_byte, parent)
@@ -345,6 +338,6 @@ def _place(node: Node) -> int:
 
 
 @lru_cache(maxsize=16)
-def _handlers(dialect: Dialect) -> dict[int, Callable[[Walk, Node, int, Scope], None]]:
-    """The method of the walk for each kind of node."""
-    return {kind: getattr(Walk, event) for kind, event in dialect.event_kinds}
+def _handlers(dialect: Dialect) -> tuple[Callable[[Walk, Node, int, Scope], None], ...]:
+    """The method of the walk for each type of node."""
+    return tuple(getattr(Walk, event) for event in dialect.structure.values())
