@@ -16,6 +16,8 @@ from accounts.models import SignInProvider, User
 from config import background
 from tests import factories
 
+pytest_plugins = ["tests.scale"]
+
 CONNECTIONS_BESIDE_A_CROWD = 25
 
 

@@ -103,22 +103,44 @@ class TestRefresh:
 
 @pytest.mark.crowd
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("number", [2, 64])
-def test_of_many_at_once_one_wins_and_the_session_is_revoked(pair, number):
-    barrier = threading.Barrier(number)
+class TestAtOnce:
+    def test_of_32_one_wins_and_the_session_is_revoked(self, owner, figure):
+        for _ in range(figure(c=20, s=200, of="rounds of 32")):
+            pair = services.open_session(user=owner, provider=SignInProvider.EMAIL)
 
-    def call(_):
-        barrier.wait()
-        try:
-            response = refresh(pair.refresh)
-            return response.status_code, response.json().get("accessToken")
-        finally:
-            connection.close()
+            answers = self._at_once(pair.refresh, 32)
 
-    with ThreadPoolExecutor(number) as threads:
-        answers = list(threads.map(call, range(number)))
+            assert Counter(status for status, _ in answers) == {200: 1, 401: 31}
+            assert Session.objects.latest("created_at").revoked_at is not None
+            (winner,) = [body for status, body in answers if status == 200]
+            cache.clear()
+            assert not lives(winner["accessToken"])
+            assert refresh(winner["refreshToken"]).status_code == 401
 
-    assert Counter(status for status, _ in answers) == {200: 1, 401: number - 1}
-    assert Session.objects.get().revoked_at is not None
-    winner = next(token for status, token in answers if status == 200)
-    assert not lives(winner)
+    def test_of_64_too(self, pair):
+        assert Counter(status for status, _ in self._at_once(pair.refresh, 64)) == {200: 1, 401: 63}
+
+    @pytest.mark.parametrize("ended_by", ["logout", "reset"])
+    def test_what_was_ended_before_stays_so(self, owner, ended_by):
+        pair = services.open_session(user=owner, provider=SignInProvider.EMAIL)
+        if ended_by == "logout":
+            assert factories.client(pair.access).post("/v1/auth/logout").status_code == 200
+        else:
+            services.revoke_sessions(user=owner)
+        cache.clear()
+
+        assert {status for status, _ in self._at_once(pair.refresh, 8)} == {401}
+
+    def _at_once(self, token, number):
+        barrier = threading.Barrier(number)
+
+        def call(_):
+            barrier.wait()
+            try:
+                response = refresh(token)
+                return response.status_code, response.json()
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(number) as threads:
+            return list(threads.map(call, range(number)))

@@ -94,8 +94,14 @@ def wait_for(run: Run, condition: Any, seconds: float = 60) -> Run:
     raise AssertionError(f"the run stayed {run.status} in phase {run.phase} at {run.progress} %")
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """At tier S ten times in each phase; not one test with a loop, since each scan is of a repository never seen."""
+    if "round_" in metafunc.fixturenames:
+        metafunc.parametrize("round_", range(1 if metafunc.config.option.scale == "C" else 10))
+
+
 @pytest.mark.parametrize("phase", ["cloning", "parsing", "evaluating", "storing"])
-def test_a_scan_survives_the_death_of_its_worker(phase: str, queued: Run, start_worker: Any) -> None:
+def test_a_scan_survives_the_death_of_its_worker(phase: str, round_: int, queued: Run, start_worker: Any) -> None:
     first = start_worker()
     wait_for(queued, lambda run: run.phase == phase or run.status == RunStatus.SUCCEEDED)
     first.send_signal(signal.SIGKILL)

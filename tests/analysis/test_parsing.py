@@ -1,6 +1,7 @@
 """Parsers are children that may crash or hang: each costs one file and nothing else."""
 
 import os
+import random
 import signal
 import threading
 import time
@@ -11,7 +12,9 @@ import pytest
 
 from analysis import parsing
 from analysis.engine.facts import decode
+from analysis.engine.languages import PARSED
 from analysis.parsing import BlobToParse, parse_blobs
+from tests.engine.extract.test_robustness import SAMPLES
 
 SOURCE = b"def work(items=[]):\n    return items\n"
 FILES = 30
@@ -43,6 +46,37 @@ def good(count: int) -> list[str]:
 
 def test_every_blob_is_parsed_once() -> None:
     assert parse(good(FILES)) == dict.fromkeys(good(FILES), "")
+
+
+class Damaged:
+    """Reads a sample with a few bytes changed, others for each name, and now and then takes the parser down."""
+
+    def read(self, blob: str) -> bytes | None:
+        language, _, number = blob.partition(" ")
+        dice = random.Random(number)
+        if dice.random() < 0.005:
+            os.kill(os.getpid(), signal.SIGKILL)
+        body = bytearray(SAMPLES[language].encode() * dice.randint(1, 20))
+        for _ in range(dice.randint(1, 8)):
+            start = dice.randrange(len(body))
+            body[start : start + dice.randint(0, 9)] = dice.choice([dice.randbytes(5), b"(((", b"}", b'"', b"\n", b""])
+        return bytes(body)
+
+
+def test_damaged_files_cost_themselves_at_most(figure, seed) -> None:
+    number, languages = figure(c=1_000, s=100_000, of="files"), sorted(PARSED & SAMPLES.keys())
+    todo = [
+        BlobToParse(f"{languages[k % len(languages)]} {seed + k}", languages[k % len(languages)], 1_000)
+        for k in range(number)
+    ]
+    killed = sum(random.Random(todo.blob.partition(" ")[2]).random() < 0.005 for todo in todo)
+
+    found = [
+        (item.blob, decode(data).skipped) for item, data in parse_blobs(lambda: nullcontext(Damaged()), todo, workers=2)
+    ]
+
+    assert sorted(name for name, _ in found) == sorted(item.blob for item in todo)
+    assert sum(reason == "the parser failed on it" for _, reason in found) == killed
 
 
 def test_nothing_to_parse_starts_nothing() -> None:

@@ -224,13 +224,14 @@ class TestWhatIsAnalysed:
         assert Run.objects.filter(kind=RunKind.PULL_REQUEST).count() == 1
 
     def test_many_pushes_lead_to_one_analysis_of_the_last_head(
-        self, pull_request: hosting.PullRequest, shop: GitRepository
+        self, pull_request: hosting.PullRequest, shop: GitRepository, figure: Any
     ) -> None:
         pull_request.tell("opened")
         running = claim_next_run(now=datetime.now(UTC))
-        for number in range(10):
-            push(shop, {"shop/number.py": f"NUMBER = {number}\n"})
-            last = pull_request.tell("synchronize")
+        for number in range(figure(c=100, s=500, of="pushes")):
+            pull_request.tell("synchronize", head=f"{number:040x}")
+        push(shop, {"shop/number.py": "NUMBER = 1\n"})
+        last = pull_request.tell("synchronize")
 
         (waiting,) = queued()
         assert (waiting.commit_sha, running.status) == (last, RunStatus.RUNNING)

@@ -18,7 +18,6 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 
 from config.wsgi import application
 
-FITTING, BROKEN = 15, 10  # requests to an operation
 # A provider that is away or not set up is announced; a fault of ours never is.
 CONFIG = SchemathesisConfig.from_dict(
     {"checks": {"not_a_server_error": {"expected-statuses": ["2xx", "3xx", "4xx", 502, 503]}}}
@@ -46,13 +45,13 @@ def _one_connection() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
-def test_fitting_requests(operation: Any, as_owner: Any, organization: Any) -> None:
-    _ask(operation, GenerationMode.POSITIVE, FITTING, as_owner)
+def test_fitting_requests(operation: Any, as_owner: Any, organization: Any, figure: Any) -> None:
+    _ask(operation, GenerationMode.POSITIVE, figure(c=15, s=600, of="requests an operation"), as_owner)
 
 
 @pytest.mark.parametrize("operation", BREAKABLE, ids=lambda operation: operation.label)
-def test_broken_requests(operation: Any, as_owner: Any, organization: Any) -> None:
-    _ask(operation, GenerationMode.NEGATIVE, BROKEN, as_owner)
+def test_broken_requests(operation: Any, as_owner: Any, organization: Any, figure: Any) -> None:
+    _ask(operation, GenerationMode.NEGATIVE, figure(c=10, s=400, of="requests an operation"), as_owner)
 
 
 def _ask(operation: Any, mode: GenerationMode, examples: int, client: Any) -> None:

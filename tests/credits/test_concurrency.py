@@ -1,6 +1,5 @@
 """64 threads spend, reserve, settle, give back and reset on one account, every call sent twice (B2)."""
 
-import random
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ from tests.credits.conftest import account_of, month
 
 pytestmark = [pytest.mark.crowd, pytest.mark.django_db(transaction=True)]
 
-THREADS, CALLS = 64, 3200
+THREADS = 64
 
 
 @pytest.fixture
@@ -116,12 +115,9 @@ def test_the_same_call_sent_twice_has_the_same_answer(credited):
 
 
 @pytest.mark.timeout(300)
-def test_everything_at_once_keeps_the_law(credited, request):
-    seed = request.config.getoption("--seed", default=None) or random.randrange(2**32)
-    request.node.add_report_section("call", "seed", f"--seed {seed}")
-    dice = random.Random(int(seed))
+def test_everything_at_once_keeps_the_law(credited, dice, figure):
     calls: list[Callable[[], object]] = []
-    for number in range(CALLS):
+    for number in range(figure(c=3_200, s=100_000, of="calls, each sent twice")):
         kind, credits = dice.random(), dice.randint(1, 15)
         if kind < 0.5:
             calls += [spend(credited, f"spend-{number}", credits)] * 2

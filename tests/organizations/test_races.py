@@ -2,7 +2,9 @@
 
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import connection, transaction
@@ -19,29 +21,43 @@ from tests import factories
 pytestmark = [pytest.mark.crowd, pytest.mark.django_db(transaction=True)]
 
 
-def together(calls):
-    """Run all calls at the same moment; the name of the refusal for each that was refused, `done` for the others."""
-    barrier = threading.Barrier(len(calls))
-    outcomes = Counter()
+WAYS = 32
 
-    def run(call):
-        barrier.wait()
-        try:
-            call()
-            outcomes["done"] += 1
-        except Refusal as refusal:
-            outcomes[type(refusal).__name__] += 1
-        except Exception as error:
-            outcomes[f"{type(error).__name__}: {error}"] += 1
-        finally:
-            connection.close()
 
-    threads = [threading.Thread(target=run, args=[call]) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return outcomes
+class Crowd:
+    """Threads that start their calls at the same moment, each with its own connection, round after round."""
+
+    def __init__(self, pool):
+        self.pool = pool
+
+    def together(self, calls):
+        """The name of the refusal for each call that was refused, `done` for the others."""
+        barrier = threading.Barrier(len(calls))
+
+        def run(call):
+            barrier.wait()
+            try:
+                call()
+            except Refusal as refusal:
+                return type(refusal).__name__
+            except Exception as error:
+                return f"{type(error).__name__}: {error}"
+            return "done"
+
+        return Counter(self.pool.map(run, calls))
+
+
+@pytest.fixture
+def crowd():
+    with ThreadPoolExecutor(WAYS) as pool:
+        crowd = Crowd(pool)
+        yield crowd
+        assert crowd.together([lambda: connection.close()] * WAYS) == {"done": WAYS}
+
+
+@pytest.fixture
+def rounds(figure):
+    return range(figure(c=10, s=100, of="rounds of 32"))
 
 
 def invited(organization, number):
@@ -54,115 +70,123 @@ def invited(organization, number):
     return [mint_token(row.pk) for row in rows]
 
 
-@pytest.mark.parametrize("round_", range(3))
 class TestAtOnce:
-    def test_two_accept_the_last_seat(self, round_):
+    def test_many_accept_the_last_seat(self, crowd, rounds):
         Plan.objects.filter(pk="solo").update(max_members=2)
-        organization = factories.organization(plan="solo")
-        tokens, people = invited(organization, 6), [factories.user() for _ in range(6)]
+        people = [factories.user() for _ in range(WAYS)]
+        for _ in rounds:
+            organization = factories.organization(plan="solo")
+            tokens = invited(organization, WAYS)
 
-        outcomes = together(
-            [
-                lambda token=token, person=person: services.accept_invitation(token=token, user=person)
-                for token, person in zip(tokens, people, strict=True)
-            ]
-        )
+            outcomes = crowd.together(
+                [
+                    partial(services.accept_invitation, token=token, user=person)
+                    for token, person in zip(tokens, people, strict=True)
+                ]
+            )
 
-        assert outcomes == {"done": 1, "NoRoom": 5}
-        assert organization.memberships.count() == 2
+            assert outcomes == {"done": 1, "NoRoom": WAYS - 1}
+            assert organization.memberships.count() == 2
 
-    def test_one_token_is_used_by_many(self, round_):
-        organization = factories.organization()
-        (token,) = invited(organization, 1)
-        people = [factories.user() for _ in range(6)]
+    def test_one_token_is_used_by_many(self, crowd, rounds):
+        people = [factories.user() for _ in range(WAYS)]
+        for _ in rounds:
+            organization = factories.organization()
+            (token,) = invited(organization, 1)
 
-        outcomes = together(
-            [lambda person=person: services.accept_invitation(token=token, user=person) for person in people]
-        )
+            outcomes = crowd.together(
+                [partial(services.accept_invitation, token=token, user=person) for person in people]
+            )
 
-        assert outcomes == {"done": 1, "InvitationOver": 5}
-        assert organization.memberships.count() == 2
+            assert outcomes == {"done": 1, "InvitationOver": WAYS - 1}
+            assert organization.memberships.count() == 2
 
-    def test_ownership_is_transferred_to_two_at_once(self, round_):
-        owner, heirs = factories.user(), [factories.user() for _ in range(4)]
-        organization = factories.organization(owner=owner, members=heirs)
-        rows = list(Membership.objects.filter(user__in=heirs).select_related("organization", "user"))
+    def test_ownership_is_transferred_to_many_at_once(self, crowd, rounds):
+        owner, heirs = factories.user(), [factories.user() for _ in range(WAYS)]
+        for _ in rounds:
+            organization = factories.organization(owner=owner, members=heirs)
+            rows = list(organization.memberships.exclude(role="owner").select_related("organization", "user"))
 
-        outcomes = together([lambda row=row: services.transfer_ownership(heir=row, actor=owner) for row in rows])
+            outcomes = crowd.together([partial(services.transfer_ownership, heir=row, actor=owner) for row in rows])
 
-        assert outcomes == {"done": 1, "NotAllowed": 3}
-        assert sorted(organization.memberships.values_list("role", flat=True)) == ["admin", *["member"] * 3, "owner"]
+            assert outcomes == {"done": 1, "NotAllowed": WAYS - 1}
+            roles = Counter(organization.memberships.values_list("role", flat=True))
+            assert roles == {"admin": 1, "member": WAYS - 1, "owner": 1}
 
-    def test_one_account_founds_many(self, round_):
-        owner = factories.user()
+    def test_one_account_founds_many(self, crowd, rounds):
+        for _ in rounds:
+            owner = factories.user()
 
-        outcomes = together([lambda: services.create_organization(owner=owner, name="Acme") for _ in range(6)])
+            outcomes = crowd.together([partial(services.create_organization, owner=owner, name="Acme")] * WAYS)
 
-        assert outcomes == {"done": 1, "NoRoom": 5}
-        assert Organization.objects.count() == 1
+            assert outcomes == {"done": 1, "NoRoom": WAYS - 1}
+            assert Organization.objects.filter(memberships__user=owner).count() == 1
 
-    def test_many_accounts_found_under_one_name(self, round_):
-        people = [factories.user() for _ in range(6)]
+    def test_many_accounts_found_under_one_name(self, crowd, rounds):
+        for round_ in rounds:
+            people = [factories.user() for _ in range(WAYS)]
 
-        outcomes = together(
-            [lambda person=person: services.create_organization(owner=person, name="Acme") for person in people]
-        )
+            outcomes = crowd.together(
+                [partial(services.create_organization, owner=person, name=f"Acme {round_}") for person in people]
+            )
 
-        assert outcomes == {"done": 6}
-        slugs = set(Organization.objects.values_list("slug", flat=True))
-        assert slugs == {"acme", *(f"acme-{number}" for number in range(2, 7))}
+            assert outcomes == {"done": WAYS}
+            slugs = set(Organization.objects.filter(name=f"Acme {round_}").values_list("slug", flat=True))
+            assert slugs == {f"acme-{round_}", *(f"acme-{round_}-{number}" for number in range(2, WAYS + 1))}
 
-    def test_one_address_is_invited_by_many(self, round_):
-        admins = [factories.user() for _ in range(6)]
-        organization = factories.organization(admins=admins)
+    def test_one_address_is_invited_by_many(self, crowd, rounds):
+        admins = [factories.user() for _ in range(WAYS)]
+        for _ in rounds:
+            organization = factories.organization(admins=admins)
 
-        outcomes = together(
-            [
-                lambda admin=admin: services.invite_member(
-                    organization=organization, email="dana@example.org", actor=admin
-                )
-                for admin in admins
-            ]
-        )
+            outcomes = crowd.together(
+                [
+                    partial(services.invite_member, organization=organization, email="dana@example.org", actor=admin)
+                    for admin in admins
+                ]
+            )
 
-        assert outcomes == {"done": 1, "InvitationPending": 5}
-        assert organization.invitations.count() == 1
+            assert outcomes == {"done": 1, "InvitationPending": WAYS - 1}
+            assert organization.invitations.count() == 1
 
-    def test_the_last_place_for_a_repository(self, round_):
-        organization = factories.organization(plan="free")
+    def test_the_last_places_for_a_repository(self, crowd, rounds):
+        for _ in rounds:
+            organization = factories.organization(plan="free")
 
-        def connect(number):
-            with transaction.atomic():
-                require_room_for_repository(organization)
-                organization.repositories.create(full_name=f"a/{number}", platform="git", clone_url="https://x/a")
+            outcomes = crowd.together([partial(connect, organization, number) for number in range(WAYS)])
 
-        outcomes = together([lambda number=number: connect(number) for number in range(6)])
+            assert outcomes == {"done": 2, "NoRoom": WAYS - 2}
 
-        assert outcomes == {"done": 2, "NoRoom": 4}
+    def test_everything_at_once(self, crowd, rounds):
+        for _ in rounds:
+            owner, admin = factories.user(), factories.user()
+            people = [factories.user() for _ in range(3)]
+            organization = factories.organization(owner=owner, admins=[admin], members=people)
+            (token,) = invited(organization, 1)
+            invitation, newcomer = organization.invitations.select_related("organization").get(), factories.user()
+            rows = list(Membership.objects.filter(user__in=people).select_related("organization", "user"))
 
-    def test_everything_at_once(self, round_):
-        owner, admin = factories.user(), factories.user()
-        people = [factories.user() for _ in range(3)]
-        organization = factories.organization(owner=owner, admins=[admin], members=people)
-        (token,) = invited(organization, 1)
-        invitation, newcomer = Invitation.objects.select_related("organization").get(), factories.user()
-        rows = list(Membership.objects.filter(user__in=people).select_related("organization", "user"))
+            outcomes = crowd.together(
+                [
+                    partial(services.transfer_ownership, heir=rows[0], actor=owner),
+                    partial(services.change_role, member=rows[0], role=Role.ADMIN, actor=admin),
+                    partial(services.remove_member, member=rows[0], actor=admin),
+                    partial(services.leave_organization, member=rows[1]),
+                    partial(services.remove_member, member=rows[1], actor=owner),
+                    partial(services.accept_invitation, token=token, user=newcomer),
+                    partial(services.cancel_invitation, invitation=invitation, actor=admin),
+                    partial(services.delete_organization, organization=organization, actor=owner),
+                ]
+            )
 
-        outcomes = together(
-            [
-                lambda: services.transfer_ownership(heir=rows[0], actor=owner),
-                lambda: services.change_role(member=rows[0], role=Role.ADMIN, actor=admin),
-                lambda: services.remove_member(member=rows[0], actor=admin),
-                lambda: services.leave_organization(member=rows[1]),
-                lambda: services.remove_member(member=rows[1], actor=owner),
-                lambda: services.accept_invitation(token=token, user=newcomer),
-                lambda: services.cancel_invitation(invitation=invitation, actor=admin),
-                lambda: services.delete_organization(organization=organization, actor=owner),
-            ]
-        )
+            refusals = {"NotAllowed", "OwnerStays", "UnknownMember", "UnknownOrganization", "UnknownInvitation"}
+            refusals |= {"InvitationOver", "UnknownToken", "AlreadyOwner", "done"}
+            assert set(outcomes) <= refusals, outcomes
+            owners = Membership.objects.filter(organization=organization, role="owner").count()
+            assert owners == Organization.objects.filter(pk=organization.pk).count()
 
-        refusals = {"NotAllowed", "OwnerStays", "UnknownMember", "UnknownOrganization", "UnknownInvitation"}
-        refusals |= {"InvitationOver", "UnknownToken", "AlreadyOwner", "done"}
-        assert set(outcomes) <= refusals, outcomes
-        owners = Membership.objects.filter(organization=organization, role="owner").count()
-        assert owners == Organization.objects.filter(pk=organization.pk).count()
+
+def connect(organization, number):
+    with transaction.atomic():
+        require_room_for_repository(organization)
+        organization.repositories.create(full_name=f"a/{number}", platform="git", clone_url="https://x/a")

@@ -1,6 +1,5 @@
 """What the tests of the inbox share: secrets, a wallet provider, and an inbox whose handlers the test chooses."""
 
-import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from uuid import uuid4
@@ -39,14 +38,6 @@ def wallet(settings) -> Iterator[Wallet]:
         settings.WALLETPAY_CLIENT_ID, settings.WALLETPAY_CLIENT_SECRET = "client", "secret"
         settings.WALLETPAY_WEBHOOK_ID = "1JE4291016473214C"
         yield server
-
-
-@pytest.fixture
-def rng(request) -> random.Random:
-    """Randomness whose seed is printed with a failure and can be given with --seed."""
-    seed = request.config.getoption("--seed", default=None) or random.randrange(2**32)
-    request.node.add_report_section("setup", "seed", f"--seed {seed}")
-    return random.Random(int(seed))
 
 
 @pytest.fixture

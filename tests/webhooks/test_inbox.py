@@ -149,24 +149,25 @@ class TestFailing:
         assert (event.state, event.attempts, event.error) == (State.DONE, 2, "")
         assert noted() == ["e-1"]
 
-    def test_a_failing_subject_delays_only_itself(self, handled_by):
+    def test_a_failing_subject_delays_only_itself(self, handled_by, figure):
+        good = figure(c=200, s=1_000, of="good events")
         handled_by(lambda fact: fails(fact) if fact.event_id.startswith("poison") else note(fact))
-        for number in range(200):
+        for number in range(good):
             stored(f"good-{number}")
-            if number % 40 == 0:
+            if number % (good // 5) == 0:
                 stored(f"poison-{number}")
 
         with time_machine.travel(timezone.now(), tick=False) as clock:
-            assert inbox.drain() == 205
-            assert WebhookEvent.objects.filter(state=State.DONE).count() == 200
+            assert inbox.drain() == good + 5
+            assert WebhookEvent.objects.filter(state=State.DONE).count() == good
             for pause in PAUSES:
                 clock.shift(timedelta(seconds=pause))
                 assert inbox.drain() == 5
 
         assert set(WebhookEvent.objects.filter(state=State.DEAD).values_list("event_id", flat=True)) == {
-            f"poison-{number}" for number in range(0, 200, 40)
+            f"poison-{number}" for number in range(0, good, good // 5)
         }
-        assert len(noted()) == 200
+        assert len(noted()) == good
 
     def test_a_failure_while_reading_counts_like_any_other(self, handled_by):
         handled_by(note, read=fails)

@@ -15,7 +15,7 @@ from tests.webhooks.conftest import note, noted
 from webhooks import inbox, tasks
 from webhooks.models import State, WebhookEvent
 
-EVENTS = 100
+EVENTS = 500
 # Two seconds for the broker's time-out; the rest is slack for a busy machine.
 LONGEST_HINT_SECONDS = 4
 NUDGE = """
