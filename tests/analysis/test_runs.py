@@ -114,6 +114,29 @@ class TestClaim:
         assert runs.claim_next_run(now=NOW).repository == other
 
 
+class TestFairness:
+    def test_500_scans_of_one_organization_keep_no_pull_request_of_others_waiting(
+        self, organization: Any, settings: Any
+    ) -> None:
+        settings.RUN_SLOTS = 4
+        flood = [repository_of(organization, f"busy/{number}") for number in range(500)]
+        Run.objects.bulk_create(
+            Run(organization=organization, repository=each, kind=RunKind.SCAN, queued_at=NOW - timedelta(hours=1))
+            for each in flood
+        )
+        for _ in range(2):
+            assert runs.claim_next_run(now=NOW).organization == organization
+        waiting = {queue_pull_request(repository_of(factories.organization())) for _ in range(20)}
+
+        for _ in range(20):  # two slots are left; each pull request that ends makes room for the next
+            claimed = runs.claim_next_run(now=NOW)
+            waiting.remove(claimed)
+            assert runs.end_run(claimed, RunStatus.SUCCEEDED)
+
+        assert not waiting
+        assert runs.claim_next_run(now=NOW) is None  # the flood has its half
+
+
 class TestLease:
     def test_a_run_is_taken_over_when_its_lease_has_ended(self, repository: Repository) -> None:
         runs.request_run(repository=repository)
