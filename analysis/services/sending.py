@@ -26,7 +26,7 @@ from analysis.models import Platform, Publication, PublicationKind, PublicationS
 from config.background import nudge
 
 HOSTS: dict[Platform, CodeHost] = {Platform.CODEHOST1: CodeHost1(), Platform.CODEHOST2: CodeHost2()}
-LEASE = timedelta(minutes=2)  # longer than a task may take
+LEASE = timedelta(seconds=100)  # longer than a task may take (90 s), and two minutes with the sweeper's ten seconds
 FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE = timedelta(seconds=10), 3, timedelta(minutes=30)
 MOST_REFUSALS = 5
 GIVEN_UP_AFTER = timedelta(hours=24)
