@@ -8,7 +8,7 @@ SCANNED_FOR_SECRETS := . ':!docs/rules' ':!tests/webhooks/payloads' ':!tests/ana
 SECRETS := --no-verify --exclude-secrets '^(password|secret|pw|tok123|hunter2)$$|^eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ0eXBlIjo' \
 	--disable-plugin KeywordDetector --disable-plugin HexHighEntropyString --disable-plugin Base64HighEntropyString
 
-.PHONY: install install-dev run serve test check bench format clean
+.PHONY: install install-dev run serve test stress check bench format clean
 
 install: .venv/installed
 install-dev: .venv/installed-dev
@@ -34,6 +34,11 @@ serve: install
 
 test: install-dev
 	$(BIN)/pytest -n 3 --dist loadgroup $(ARGS)
+
+# Everything that must hold, at the figures of a release: two hours on two quiet cores. Less with MINUTES, SHARE=0.1 or
+# ROWS="A1 B1". The report goes to docs/stress-report.md.
+stress: install-dev
+	$(BIN)/python -m tests.stress --minutes $(or $(MINUTES),120) --share $(or $(SHARE),1) --rows "$(ROWS)" $(ARGS)
 
 check: install-dev
 	$(BIN)/ruff format --check .

@@ -102,7 +102,7 @@ class CodeHost1(Host):
         assert claims["iss"] == APP_ID
         assert claims["exp"] - claims["iat"] <= 600
         self.tokens += 1
-        return 201, {"token": f"ghs_{self.tokens}", "expires_at": _in_an_hour()}
+        return 201, {"token": f"ghs_{self.tokens}", "expires_at": in_an_hour()}
 
     def _statuses(self, asked: Asked, rest: str) -> Answer:
         assert len(asked.body["description"]) <= 140
@@ -182,5 +182,5 @@ def _counts(asked: Asked) -> bool:
     return not asked.path.startswith("/app/")
 
 
-def _in_an_hour() -> str:
+def in_an_hour() -> str:
     return (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,132 @@
+"""Every row of docs/reliability-tests.md at tier S, one after the other, and the report of it: `make stress`.
+
+    python -m tests.stress [--minutes 120] [--share 1.0] [--rows "A1 B1"] [--seed 7] [--report docs/stress-report.md]
+
+On PostgreSQL and Redis of its own, and the rows of EMBEDDED_TOO on SQLite without Redis as well. A row that is not done
+when the time is over is cut, and the report says so. `--share 0.1` reaches for a tenth of each figure.
+"""
+
+import argparse
+import os
+import platform
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tests.stress.servers import own_servers
+from tests.stress.table import CHECKOUT, Row, rows
+
+EMBEDDED_TOO = {"A1", "B1", "B2", "C1", "C5", "C8", "D5"}
+SERVERS, EMBEDDED = "PostgreSQL, Redis", "SQLite"
+
+
+@dataclass
+class Outcome:
+    """What came of a row on one pair of engines."""
+
+    row: Row
+    engine: str
+    result: str = "not begun: the time was over"
+    seconds: float = 0.0
+    counts: Counter[str] = field(default_factory=Counter)
+    figures: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=120)
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    parser.add_argument("--rows", default="", help="only these, with spaces between them")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--report", type=Path, default=CHECKOUT / "docs" / "stress-report.md")
+    options = parser.parse_args()
+    ends = time.monotonic() + options.minutes * 60
+    chosen = [row for row in rows() if row.tests and (not options.rows or row.name in options.rows.split())]
+    outcomes = [Outcome(row, engine) for row in chosen for engine in _engines(row)]
+    with own_servers() as (postgres, redis), tempfile.TemporaryDirectory(prefix="stress-") as folder:
+        for outcome in outcomes:
+            servers = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url} if outcome.engine == SERVERS else {}
+            if time.monotonic() < ends:
+                _run(outcome, options, {"VAR_DIR": folder, **servers}, ends)
+                print(f"{outcome.row.name:4} {outcome.engine:18} {outcome.result} {outcome.seconds:.0f} s", flush=True)
+            options.report.write_text(_report(outcomes, options))
+    return sum(outcome.result != "passed" for outcome in outcomes)
+
+
+def _engines(row: Row) -> list[str]:
+    return [SERVERS, EMBEDDED] if row.name in EMBEDDED_TOO else [SERVERS]
+
+
+def _run(outcome: Outcome, options: argparse.Namespace, env: dict[str, str], ends: float) -> None:
+    report = Path(env["VAR_DIR"]) / "junit.xml"
+    report.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-q", "--scale", "S", "--share", str(options.share)]
+    command += ["--seed", str(options.seed), "-n", str(options.processes), "--dist", "loadgroup"]
+    command += ["-p", "no:cacheprovider", f"--junit-xml={report}", *outcome.row.tests]
+    inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    started = time.monotonic()
+    running = subprocess.Popen(command, cwd=CHECKOUT, env={**inherited, **env}, start_new_session=True)
+    try:
+        running.wait(timeout=max(1.0, ends - started))
+    except subprocess.TimeoutExpired:
+        outcome.result = "cut: the time was over"
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    outcome.seconds = time.monotonic() - started
+    if report.exists():
+        _read(outcome, report)
+
+
+def _read(outcome: Outcome, report: Path) -> None:
+    figures: dict[str, set[int]] = {}
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        bad = case.find("failure") is not None or case.find("error") is not None
+        kind = "failed" if bad else "skipped" if case.find("skipped") is not None else "passed"
+        outcome.counts[kind] += 1
+        if bad:
+            outcome.failed.append(f"{case.get('classname')}::{case.get('name')}")
+        for item in case.iter("property"):
+            name, value = item.get("name", ""), item.get("value", "")
+            if name != "seed":
+                figures.setdefault(name, set()).add(int(value))
+    outcome.figures = [f"{value:,} {name}" for name, values in figures.items() for value in sorted(values)]
+    outcome.result = "FAILED" if outcome.counts["failed"] else "passed" if outcome.counts["passed"] else "nothing ran"
+
+
+def _report(outcomes: list[Outcome], options: argparse.Namespace) -> str:
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    lines = [
+        "# Report of `make stress`",
+        "",
+        f"Written by `python -m tests.stress --minutes {options.minutes:g} --share {options.share:g}"
+        f" --seed {options.seed}` on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC at commit {commit}: {os.cpu_count()} cores,"
+        f" {platform.system()} {platform.machine()}, Python {platform.python_version()}. Rows and tests are those of"
+        " [reliability-tests.md](reliability-tests.md).",
+        "",
+        "| row | engines | result | tests | seconds | figures reached |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in outcomes:
+        counts = ", ".join(f"{number} {kind}" for kind, number in sorted(one.counts.items()))
+        cells = [one.row.name, one.engine, one.result, counts, f"{one.seconds:.0f}", "; ".join(one.figures)]
+        lines.append(f"| {' | '.join(cells)} |")
+    failed = [f"- {one.row.name} on {one.engine}: `{name}`" for one in outcomes for name in one.failed]
+    if failed:
+        lines += ["", "## Failed", "", *failed]
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
