@@ -109,8 +109,10 @@ class Cardpay:
 
     def change_plan(self, subscription_id: str, price_id: str, *, at: datetime, key: str) -> PlanChange:
         """Move the subscription's item to another price, prorated at the instant that our own figures are computed
-        for."""
+        for. One that stands at that price already was moved by a call whose answer was lost: it is left alone."""
         present = self._call("get", _path(subscription_id))
+        if text(present, "items.data.0.price") == price_id:
+            return PlanChange(fact=_fact(present))
         item = {"price": price_id}
         if item_id := text(present, "items.data.0.id"):
             item["id"] = item_id
