@@ -43,9 +43,9 @@ def dies(action: Any, executioner: Executioner) -> None:
     connection.close()
 
 
-def later() -> Any:
-    """After every claim of the dead process has ended."""
-    return time_machine.travel(timezone.now() + timedelta(seconds=61))
+def later(seconds: int = 61) -> Any:
+    """After every claim of the dead process has ended; those of events end first."""
+    return time_machine.travel(timezone.now() + timedelta(seconds=seconds))
 
 
 def statements(action: Any) -> int:
