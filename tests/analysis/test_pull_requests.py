@@ -227,7 +227,8 @@ class TestWhatIsAnalysed:
         self, pull_request: hosting.PullRequest, shop: GitRepository, figure: Any
     ) -> None:
         pull_request.tell("opened")
-        running = claim_next_run(now=datetime.now(UTC))
+        now = datetime.now(UTC)
+        running = claim_next_run(now=now)
         for number in range(figure(c=100, s=500, of="pushes")):
             pull_request.tell("synchronize", head=f"{number:040x}")
         push(shop, {"shop/number.py": "NUMBER = 1\n"})
@@ -235,7 +236,7 @@ class TestWhatIsAnalysed:
 
         (waiting,) = queued()
         assert (waiting.commit_sha, running.status) == (last, RunStatus.RUNNING)
-        assert claim_next_run(now=datetime.now(UTC)) is None
+        assert claim_next_run(now=now) is None
         judging.judge_pull_request(running)
         assert judge_next().commit_sha == row().judged_sha == last
 

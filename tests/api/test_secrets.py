@@ -15,7 +15,7 @@ from accounts import services
 from accounts.models import Letter, SignInProvider
 from organizations.services import invite_member
 from organizations.services.invitations import mint_token
-from tests import factories
+from tests import factories, logs
 from tests.providers.cardpay import Cardpay
 from tests.providers.loopback import serving
 from tests.stress.leaks import found_in
@@ -46,9 +46,9 @@ def secrets() -> Secrets:
 
 @pytest.fixture
 def written(caplog: pytest.LogCaptureFixture) -> Any:
-    """Everything that was logged, at any level our own code logs at."""
+    """Everything that was logged, as it would be written."""
     caplog.set_level(logging.INFO)
-    return lambda: "\n".join(f"{record.getMessage()} {record.__dict__} {record.exc_text}" for record in caplog.records)
+    return lambda: "\n".join(logs.formatter().format(record) for record in caplog.records)
 
 
 @pytest.mark.django_db

@@ -12,7 +12,8 @@ import pytest
 import structlog
 from django.template.loader import render_to_string
 
-from config.logging import configure_structlog, logging_config
+from config.logging import configure_structlog
+from tests import logs
 
 PIECES = [
     "</title><script>alert(1)</script>", "]]>", "<!--", "&amp;", "&", "<", ">", '"', "'", "\r\nBcc: evil@example.org",
@@ -47,9 +48,8 @@ def tags_of(html: str) -> list[str]:
 def stream():
     """What the service would write to standard error."""
     written = io.StringIO()
-    formatter = logging_config("INFO")["formatters"]["json"]
     handler = logging.StreamHandler(written)
-    handler.setFormatter(structlog.stdlib.ProcessorFormatter(formatter["processor"], formatter["foreign_pre_chain"]))
+    handler.setFormatter(logs.formatter())
     logger = logging.getLogger("hostile")
     logger.addHandler(handler)
     logger.setLevel("INFO")
@@ -71,7 +71,8 @@ def test_hostile_names_stay_text(figure, dice, stream, client):
     for turn in range(number):
         name = hostile(dice)
         if turn % 20 == 0:
-            badge = client.get(f"/v1/badge/{quote(name, safe='')}/{quote(name, safe='')}")
+            part = quote("x" + name.replace("/", ""), safe="")  # a slash would be another address
+            badge = client.get(f"/v1/badge/{part}/{part}")
             assert {element.tag for element in ElementTree.fromstring(badge.content).iter()} == PICTURE
         letter = render_to_string("letters/payment_failed.html", {**context, "organization": name})
         assert tags_of(letter) == plain
