@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, Watch
@@ -78,10 +78,14 @@ _BLOCKING_METHODS = {  # what made or annotates the receiver, to the methods of 
     "sqlite3.connect": _CURSOR,
     "pymysql.connect": _CURSOR,
     "sqlite3.Connection": _CURSOR,
+    "concurrent.futures.Future": frozenset({"result"}),
     "subprocess.Popen": frozenset({"communicate", "wait"}),
     "socket.socket": frozenset({"connect", "recv", "send", "sendall", "accept"}),
 }
 _METHODS = frozenset().union(*_BLOCKING_METHODS.values())
+_LOCAL_FILES = frozenset({"open", "io.open", "io.open_code", "os.fdopen"})  # one level deep a short read is no news
+_TERMINALS = frozenset("get create first last exists count delete update iterator aggregate bulk_create save".split())
+_AWAITED = re.compile(rb"\bawait\s*\Z")
 _NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | _METHODS
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -91,6 +95,54 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not file.in_async(call) or (blocking := _blocking_name(call, file)) is None or _is_awaited(call):
         return
     yield file.mark(RULE.id, call, f"`{blocking}` blocks the event loop inside `{function_name(call, file)}`")
+
+
+def look_at_queries(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """Queries of Django in coroutines: the ORM is not async unless its `a` methods are awaited."""
+    for query in file.queries:
+        function = file.functions[query.function]
+        if query.orm != "django" or not function.flags & FunctionFlag.ASYNC or not query.terminal or not query.function:
+            continue
+        start = file.lines.starts[query.line - 1]
+        row = file.source[start:].partition(b"\n")[0]
+        if (query.terminal.startswith("a") and query.terminal[1:] in _TERMINALS) or re.search(
+            rb"\bawait\b"
+            rb"|\basync "
+            rb"for\b|_to_async",
+            row,
+        ):
+            continue
+        node = root.descendant_for_byte_range(start + len(row) - len(row.lstrip()), start + len(row)) or root
+        message = f"`{query.model}.objects` waits for the database and blocks the event loop inside `{function.name}`"
+        fix = "Await the async variant (`aget`, `acreate`, `async for`), or use `sync_to_async`."
+        yield file.mark(RULE.id, node, message, suggestion=fix)
+
+
+def look_one_level_deep(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """Coroutines that call a plain function of their file which blocks itself."""
+    for function in file.functions[1:]:
+        if function.flags & (FunctionFlag.ASYNC | FunctionFlag.ANONYMOUS) or function.decorators:
+            continue
+        blocking = next((name for name in function.calls if _blocks(name, file)), None)
+        if blocking is None:
+            continue
+        called = re.compile(
+            rb"(?<![\w.])(?:self\.|cls\.)?" + re.escape(function.name.rpartition(".")[2].encode()) + rb"\("
+        )
+        for match in called.finditer(file.source):
+            scope = file.scope_at(match.start(), match.end())
+            around = scope.function
+            if (
+                not scope.is_async
+                or not around.flags & FunctionFlag.ASYNC
+                or _AWAITED.search(file.source, match.start() - 8, match.start())
+            ):
+                continue
+            if function.owner and around.owner != function.owner:
+                continue
+            node = root.descendant_for_byte_range(match.start(), match.end() - 1) or root
+            message = f"`{function.name}` calls `{blocking}`, which blocks the event loop inside `{around.name}`"
+            yield file.mark(RULE.id, node, message, confidence="medium")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -113,6 +165,10 @@ def _blocking_name(call: Node, file: SourceFile) -> str | None:
     return f"{owner}.{method}" if method in _BLOCKING_METHODS.get(owner, ()) else None
 
 
+def _blocks(name: str, file: SourceFile) -> bool:
+    return name in _BLOCKING - _LOCAL_FILES and not _is_shadowed(name, file)
+
+
 def _is_awaited(call: Node) -> bool:
     parent = call.parent
     return parent is not None and parent.type == "await"
@@ -123,4 +179,8 @@ def _is_shadowed(callee: str, file: SourceFile) -> bool:
     return "." not in callee and any(function.name == callee for function in file.functions)
 
 
-WATCHES = (Watch("call", look, PYTHON, names=_NAMES),)
+WATCHES = (
+    Watch("call", look, PYTHON, names=_NAMES),
+    Watch("module", look_at_queries, PYTHON, needs=(b"async def",)),
+    Watch("module", look_one_level_deep, PYTHON, needs=(b"async def",)),
+)

@@ -54,6 +54,18 @@ def refresh(lock, rates):
 _LOCK = re.compile(rb"with\s+(self\.\w*lock\w*|\w*lock\w*|\w*mutex\w*)\s*:", re.IGNORECASE)
 _OF_A_RESOURCE = re.compile(r"(?i)file|write|conn|socket|client|session|log|io_|rate|throttle|send|request")
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
+_NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")
+_DATABASE = re.compile(
+    r"(?i)(?:^|\.)(?:cursor|cur|session|conn\w*|db|tx|jdbcTemplate|entityManager|em)(?:\(\))?\."
+    r"(?:execute\w*|query\w*|exec\w*|commit|fetch\w*|find|persist|merge|update)$"
+    r"|\.objects\.(?:\w+\(\)\.)*(?:get|create|count|exists|first|update|delete)$"
+    r"|\w+Repo(?:sitory)?\.(?:save\w*|find\w*|delete\w*)$"
+)
+_FILE = re.compile(
+    r"^(?:open|io\.open|os\.(?:ReadFile|WriteFile|Open|Create|ReadDir)|shutil\.\w+"
+    r"|(?:java\.nio\.file\.)?Files\.(?:read|write|copy|list|walk)\w*)$"
+    r"|\.(?:read_text|read_bytes|write_text|write_bytes)$"
+)
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
 
 
@@ -72,17 +84,48 @@ def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
         yield from _first(head.partition("(")[2].rpartition(")")[0], body, file, body.start_byte, body.end_byte)
 
 
+def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
+    """A `synchronized` method holds the lock of its object all the time."""
+    body, name = method.child_by_field_name("body"), method.child_by_field_name("name")
+    if body is None or name is None or method.type != "method_declaration":
+        return
+    if re.search(rb"\bsynchronized\b", file.source[method.start_byte : name.start_byte]):
+        owner = file.functions[file.function_of(method)].owner.rpartition(".")[2]
+        yield from _first(
+            "this" if not _OF_A_RESOURCE.search(owner) else owner, body, file, body.start_byte, body.end_byte
+        )
+
+
+def look_at_acquired(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """From `lock.acquire()` or `lock.lock()` to the release."""
+    function = file.enclosing_function(call)
+    receiver = file.text(call).partition("(")[0].rpartition(".")[0]
+    if function is None or not _NAMED_LOCK.search(receiver) or (file.language == "python" and _is_awaited(call)):
+        return
+    after = text_after(call, file)
+    released = re.search(rf"(?<!\w){re.escape(receiver)}\.(?:release|unlock)\(", after)
+    if released is not None:
+        length = len(after[: released.start()].encode())
+        yield from _first(receiver, function, file, call.end_byte, call.end_byte + length)
+
+
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     """From `mu.Lock()` to the first `mu.Unlock()`, or to the end of the function when that is deferred."""
     function = file.enclosing_function(call)
     name = file.text(call).partition(".Lock(")[0]
     if function is None or file.arguments(call)[0]:
         return
+    release = "RUnlock" if name.endswith(".RLock()") else "Unlock"
+    name = name.removesuffix(".RLock()")
     after = text_after(call, file)
-    unlock = re.search(rf"(\bdefer\s+)?(?<!\w){re.escape(name)}\.Unlock\(", after)
+    unlock = re.search(rf"(\bdefer\s+)?(?<!\w){re.escape(name)}\.{release}\(", after)
     if unlock is not None:
         length = len(after if unlock[1] else after[: unlock.start()])
         yield from _first(name, function, file, call.end_byte, call.end_byte + length)
+
+
+def _is_awaited(call: Node) -> bool:
+    return call.parent is not None and call.parent.type == "await"
 
 
 def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Iterator[Mark]:
@@ -92,7 +135,8 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
     for call in within(body):
         if call.type in _CALLS and start <= call.start_byte < end:
             name = file.callee(call)
-            if (words := what_it_does(name)) and not _WAITS.search(name):
+            words = what_it_does(name) or _what_it_reads(name) or _awaited(call, lock, file)
+            if words and not _WAITS.search(name):
                 message = (
                     f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
                 )
@@ -100,8 +144,26 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
                 return
 
 
+def _what_it_reads(callee: str) -> str:
+    if _DATABASE.search(callee):
+        return "talks to the database"
+    return "reads or writes a file" if _FILE.search(callee) else ""
+
+
+def _awaited(call: Node, lock: str, file: SourceFile) -> str:
+    """A coroutine that waits while it holds a lock of threads blocks the loop for all that want it."""
+    if not _is_awaited(call) or not re.search(
+        rf"\b{re.escape(lock.rpartition('.')[2])}\s*=\s*threading\.R?Lock\(", file.source.decode("utf-8", "replace")
+    ):
+        return ""
+    return "is awaited"
+
+
 WATCHES = (
     Watch("with", look_at_with, PYTHON, starts=_LOCK),
     Watch("synchronized_statement", look_at_synchronized, JAVA),
-    Watch("call", look_at_go, GO, names=frozenset({"Lock"})),
+    Watch("function", look_at_method, JAVA, needs=(b"synchronized ",)),
+    Watch("call", look_at_acquired, PYTHON, names=frozenset({"acquire"})),
+    Watch("call", look_at_acquired, JAVA, names=frozenset({"lock"})),
+    Watch("call", look_at_go, GO, names=frozenset({"Lock", "RLock"})),
 )

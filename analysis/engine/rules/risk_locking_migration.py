@@ -13,7 +13,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind, kind_of
-from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import app_label
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
@@ -67,12 +67,22 @@ _SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "the type of a column is changed: the whole table may be rewritten",
         ),
         (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?(?:FOREIGN\s+KEY|CHECK)\b(?![^;]*NOT\s+VALID)",
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?(?:FOREIGN\s+KEY"
+            rf"|CHECK)\b(?![^;]*NOT\s+VALID)",
             "a constraint is added and checked at once: all rows are read under the lock",
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?UNIQUE\b(?!\s+USING)",
             "a unique constraint builds its index under the lock",
+        ),
+        (
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bRENAME\s+(?:COLUMN\s+)?(?!TO\b|CONSTRAINT\b|INDEX\b"
+            rf"|KEY\b)\S+\s+TO\b",
+            "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
+        ),
+        (
+            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:UNIQUE\s+)?(?:INDEX|KEY)\b(?![^;]*ALGORITHM\s*=\s*INPLACE)",
+            "an index is built while the table is changed: writes wait until it is done",
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bSET\s+NOT\s+NULL",
@@ -85,7 +95,8 @@ _SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _BACKFILL = re.compile(
-    r"for\s+\w+\s+in\s+(\w+)\.objects\.(?:all|filter|exclude)\([^\n]*:\s*\n[\s\S]*?\.save\(|\b(\w+)\.objects\.(?:all\(\)\.|filter\([^\n]*\)\.)?update\("
+    r"for\s+\w+\s+in\s+(\w+)\.objects\.(?:all|filter|exclude)\([^\n]*:\s*\n"
+    r"[\s\S]*?\.save\(|\b(\w+)\.objects\.(?:all\(\)\.|filter\([^\n]*\)\.)?update\("
 )
 _BATCHED = re.compile(r"batch|chunk|\[:\d|\[:[A-Z_]+\]|\bwhile\b|iterator\(", re.IGNORECASE)
 _GOT = r"\b{name}\s*=\s*apps\.get_model\(\s*[\"'](?:(\w+)[\"']\s*,\s*[\"'](\w+)|(\w+)\.(\w+))"
@@ -94,6 +105,16 @@ _CREATE_TABLE = re.compile(rb"create_table\(\s*[\"'](\w+)[\"']")
 _DJANGO = "django.db.migrations."
 _CONSTRAINTS = {"AddConstraint": "a constraint is added and checked at once: all rows are read under the lock"}
 _KEYS = frozenset({"ForeignKey", "OneToOneField"})
+_RUNNER = re.compile(r"(?i)^(?:this\.)?(?:\w*runner|queryInterface|knex\.schema|\w*schema)$")
+_SCRIPT = {
+    "createIndex": "an index is built without `CONCURRENTLY`: writes wait until it is done",
+    "addIndex": "an index is built without `concurrently`: writes wait until it is done",
+    "addColumn": "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them",
+    "changeColumn": "the type of a column is changed: the whole table may be rewritten",
+    "createForeignKey": "a constraint is added and checked at once: all rows are read under the lock",
+    "addConstraint": "a constraint is added and checked at once: all rows are read under the lock",
+    "renameColumn": "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
+}
 _INDEX = "an index is built without `AddIndexConcurrently`: writes wait until it is done"
 
 
@@ -108,12 +129,17 @@ def look_at_django(call: Node, file: SourceFile) -> Iterator[Mark]:
     if model is None:
         return
     says = _CONSTRAINTS.get(name, "")
-    if name == "AddIndex":
+    confidence = ""
+    if name == "RenameField":
+        says = "a column is renamed: the code that runs until the roll-out ends still asks for the old name"
+    elif name == "AlterField" and (field := keywords.get("field", positional[-1] if positional else None)) is not None:
+        says, confidence = _altered_field(file.text(field)), "low"  # the field as it was stands in another migration
+    elif name == "AddIndex":
         says = _INDEX
     elif name == "AddField" and (field := keywords.get("field", positional[-1] if positional else None)) is not None:
         says = _added_field(file.text(field))
     if says:
-        yield from _django_marks(call, file.text(model).strip("\"'"), says, file)
+        yield from _django_marks(call, file.text(model).strip("\"'"), says, file, confidence)
 
 
 def look_at_backfill(function: Node, file: SourceFile) -> Iterator[Mark]:
@@ -144,6 +170,15 @@ def look_at_alembic(call: Node, file: SourceFile) -> Iterator[Mark]:
         table, says = texts[1], "an index is built without `postgresql_concurrently`: writes wait until it is done"
     elif name == "add_column" and len(texts) > 1 and "nullable=False" in texts[1] and "server_default" not in texts[1]:
         table, says = texts[0], "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them"
+    elif name == "alter_column" and texts and "new_column_name" in keywords:
+        table = texts[0]
+        says = "a column is renamed: the code that runs until the roll-out ends still asks for the old name"
+    elif name == "alter_column" and texts and "nullable" in keywords and file.text(keywords["nullable"]) == "False":
+        table, says = texts[0], "`SET NOT NULL` reads all rows under the lock"
+    elif name == "create_unique_constraint" and len(texts) > 1:
+        table, says = texts[1], "a unique constraint builds its index under the lock"
+    elif name == "create_check_constraint" and len(texts) > 1:
+        table, says = texts[1], "a constraint is added and checked at once: all rows are read under the lock"
     elif name == "alter_column" and texts and "type_" in keywords:
         table, says = texts[0], "the type of a column is changed: the whole table may be rewritten"
     elif name == "create_foreign_key" and len(texts) > 1 and "postgresql_not_valid" not in keywords:
@@ -154,6 +189,9 @@ def look_at_alembic(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_sql_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     """SQL that a migration in a program runs: `op.execute("...")`, `queryRunner.query("...")`."""
+    is_alembic = file.callee(call) in ("op.execute", "alembic.op.execute")
+    if file.callee(call).endswith(".execute") and (not is_alembic or function_name(call, file) == "downgrade"):
+        return
     for argument in file.arguments(call)[0][:1]:
         if "string" in argument.type:
             text = file.text(argument)
@@ -183,6 +221,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                     message=mark.message,
                     function=function,
                     anchor=mark.anchor,
+                    confidence=Confidence(mark.confidence) if mark.confidence else None,
                     table=mark.data.get("table") or _table(path, mark.data["model"], codebase),
                 )
 
@@ -203,10 +242,39 @@ def _added_field(field: str) -> str:
     return ""
 
 
-def _django_marks(node: Node, model: str, says: str, file: SourceFile) -> Iterator[Mark]:
+def _altered_field(field: str) -> str:
+    """What may happen to the rows when a field becomes this one. Texts and choices are no concern of the database."""
+    if re.search(r"\bnull\s*=\s*True|help_text|verbose_name|choices\s*=|related_name", field):
+        return ""
+    if "ManyToMany" in field:
+        return ""
+    return "the field is changed: a new type rewrites the table, and `NOT NULL` reads all rows under the lock"
+
+
+def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Operations of TypeORM's query runner, of Sequelize's query interface and of Knex."""
+    receiver, _, name = file.callee(call).rpartition(".")
+    says = _SCRIPT.get(name, "") if _RUNNER.search(receiver) else ""
+    given = [file.text(each) for each in file.arguments(call)[0]]
+    if not says or not given or re.match(r"(?:.*\.)?down$", function_name(call, file)):
+        return
+    table = given[0].strip("\"'`")
+    rest = " ".join(given[1:])
+    if re.search(r"concurrently|isNullable:\s*true|allowNull:\s*true|default(?:Value)?:", rest):
+        return
+    if name == "addColumn" and not re.search(r"allowNull:\s*false|isNullable:\s*false|new TableColumn\(", rest):
+        return
+    if name == "addIndex" and "concurrently" in file.text(call):
+        return
+    if not re.search(rb"createTable\(\s*(?:new Table\(\{\s*name:\s*)?[\"'`]" + re.escape(table.encode()), file.source):
+        yield file.mark(RULE.id, call, f"On `{table}` {says}", data={"table": table})
+
+
+def _django_marks(node: Node, model: str, says: str, file: SourceFile, confidence: str = "") -> Iterator[Mark]:
     """A mark, unless the migration itself creates the table."""
     if model.lower() not in {name.decode().lower() for name in _CREATE_MODEL.findall(file.source)}:
-        yield file.mark(RULE.id, node, f"On `{model}` {says}", data={"model": model})
+        message = f"On `{model}` {says}"
+        yield file.mark(RULE.id, node, message, confidence=confidence, data={"model": model})
 
 
 def _locks(source: str) -> Iterator[tuple[int, str, str]]:
@@ -224,14 +292,23 @@ def _locks(source: str) -> Iterator[tuple[int, str, str]]:
 
 
 WATCHES = (
-    Watch("call", look_at_django, PYTHON, names=frozenset({"AddIndex", "AddField", "AddConstraint"})),
+    Watch(
+        "call",
+        look_at_django,
+        PYTHON,
+        names=frozenset({"AddIndex", "AddField", "AddConstraint", "AlterField", "RenameField"}),
+    ),
     Watch("function", look_at_backfill, PYTHON, needs=(b"apps.get_model(",)),
     Watch(
         "call",
         look_at_alembic,
         PYTHON,
-        names=frozenset({"create_index", "add_column", "alter_column", "create_foreign_key"}),
+        names=frozenset(
+            """create_index add_column alter_column create_foreign_key create_unique_constraint
+            create_check_constraint""".split()
+        ),
     ),
-    Watch("call", look_at_sql_call, PYTHON, names=frozenset({"RunSQL"})),
+    Watch("call", look_at_sql_call, PYTHON, names=frozenset({"RunSQL", "execute"})),
+    Watch("call", look_at_script, SCRIPT, names=frozenset(_SCRIPT)),
     Watch("call", look_at_sql_call, SCRIPT, names=frozenset({"query"})),
 )

@@ -10,7 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, PYTHON, Watch
+from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import within
 
 RULE = Rule(
@@ -21,7 +21,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Bind the value now (`lambda x=x: ...`).",
-    languages=(*PYTHON, *GO),
+    languages=(*PYTHON, *SCRIPT, *GO),
 )
 GUIDE = Guide(
     why="All functions made in the loop see the last value, not the one of their round.",
@@ -53,12 +53,20 @@ def jobs(orders):
 )
 
 _KEEPERS = re.compile(
-    r"(^|[._])(append|add|insert|register\w*|connect|submit|Thread|Timer|call_later|call_soon|call_at|add_done_callback|after|on|bind"
-    r"|subscribe|start_soon|schedule|defer|push|add_callback|set_callback|on_commit|create_task|setdefault|apply_async|Process)$"
+    r"(^|[._])(append|add|insert|register\w*|connect|submit|Thread|Timer|call_later|call_soon|call_at"
+    r"|add_done_callback|after|on|bind"
+    r"|subscribe|start_soon|schedule|defer|push|add_callback|set_callback|on_commit|create_task|setdefault"
+    r"|apply_async|Process)$"
 )
 _OLD_GO = re.compile(
     r'"go"\s*:\s*"1\.(\d|1\d|20|21)(\.\d+)?"|"(version|runtime)"\s*:\s*"(go ?)?1\.(\d|1\d|20|21)(\.\d+)?"'
 )
+_VAR = re.compile(rb"\bvar\s+(\w+)")
+_SCRIPT_KEEPERS = re.compile(
+    r"(^|\.)(setTimeout|setInterval|setImmediate|requestAnimationFrame|nextTick"
+    r"|addEventListener|once|then|click|unshift)$"
+)
+_SCRIPT_PARTS = frozenset({"arguments", "array", "pair", "object", "parenthesized_expression"})
 _PARTS = frozenset({"argument_list", "keyword_argument", "pair", "list", "dictionary", "tuple"})
 
 
@@ -70,6 +78,24 @@ def look_at_python(function: Node, file: SourceFile) -> Iterator[Mark]:
     if used is not None:
         name = file.text(used)
         yield file.mark(RULE.id, used, f"`{name}` is read when the function runs: by then the loop has moved on")
+
+
+def look_at_script(function: Node, file: SourceFile) -> Iterator[Mark]:
+    """A function that reads a `var` of the loop; `let` and `const` are new in every round."""
+    loop = _loop_around(function, file)
+    if loop is None or not _is_kept(function, file):
+        return
+    node = file.loops[loop].node
+    names = tuple(name.decode() for name in _VAR.findall(file.source, node.start_byte, function.start_byte))
+    used = _captured(function, names, file)
+    if used is not None:
+        name = file.text(used)
+        yield file.mark(
+            RULE.id,
+            used,
+            f"`{name}` is a `var` of the loop: when the function runs, the loop has moved on",
+            suggestion=f"Declare `{name}` with `let` or `const`.",
+        )
 
 
 def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -133,6 +159,20 @@ def _outlives(function: Node, loop: int, file: SourceFile) -> bool:
     return left is not None and left.type in ("subscript", "attribute")
 
 
+def _is_kept(function: Node, file: SourceFile) -> bool:
+    """Whether a function of JavaScript outlives its round: handed to a timer or a registration, or stored."""
+    node = function.parent
+    while node is not None and node.type in _SCRIPT_PARTS:
+        node = node.parent
+    if node is None:
+        return False
+    if node.type == "call_expression":
+        callee = file.callee(node)
+        return bool(_KEEPERS.search(callee) or _SCRIPT_KEEPERS.search(callee))
+    left = node.child_by_field_name("left") if node.type == "assignment_expression" else None
+    return left is not None and left.type in ("subscript_expression", "member_expression")
+
+
 def _captured(function: Node, variables: tuple[str, ...], file: SourceFile) -> Node | None:
     """The first read of a loop variable in the body that no parameter or assignment of the function hides."""
     body, parameters = function.child_by_field_name("body"), function.child_by_field_name("parameters")
@@ -159,5 +199,6 @@ def _is_read(identifier: Node, free: set[str], file: SourceFile) -> bool:
 
 WATCHES = (
     Watch("function", look_at_python, PYTHON),
+    Watch("function", look_at_script, SCRIPT, needs=(b"var ",)),
     Watch("go", look_at_go, GO),
 )

@@ -51,8 +51,15 @@ def pay(wallet, price):
 _NAME = r"[A-Za-z_$][\w$]*"
 _CHANGED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*([-+])=\s*([^\n;]+)".encode())
 _ASSIGNED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*=\s*\1\.\2\s*([-+])\s*([^\n;]+)".encode())
+_STEPPED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})([-+])[-+]".encode())
+_UPDATES = frozenset({"update", "updateOne", "updateMany", "findByIdAndUpdate", "findOneAndUpdate"})
 _SETTER = re.compile(
     rf"({_NAME})\.set(\w+)\(\s*\1\.get\2\(\)\s*(?:[-+]|\.add\(|\.subtract\(|\.plus\(|\.minus\()".encode()
+)
+_COPIED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*=\s*({_NAME})".encode())
+_GIVEN = re.compile(
+    rf"[\"']?(?P<name>{_NAME})[\"']?\s*[:=]\s*(?P<owner>{_NAME})(?:\.(?P=name)"
+    rf"|\[[\"'](?P=name)[\"']\])\s*(?P<sign>[-+])\s*(?![\"'`])"
 )
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _ATOMIC = re.compile(
@@ -73,11 +80,39 @@ _FIX = {
 def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     """`account.balance -= amount` followed by `account.save()` in one function."""
     match = _match(change, file)
-    if match is None or _TEXT.match(match[4].decode("utf-8", "replace").strip()):
+    if match is None or (match.re is not _STEPPED and _TEXT.match(match[4].decode("utf-8", "replace").strip())):
         return
     owner, name, sign = match[1].decode(), match[2].decode(), match[3].decode()
     if _is_saved(owner, change, file) and not _is_safe(owner, change, file):
         yield _mark(change, owner, name, sign, file)
+
+
+def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
+    """`left = account.balance - amount`, then `account.balance = left` and `account.save()`."""
+    match = _COPIED.match(file.source, assignment.start_byte, assignment.end_byte)
+    if match is None or match.end() != assignment.end_byte:
+        return
+    owner, name = match[1].decode(), match[2].decode()
+    column = rf"{re.escape(owner)}\.{re.escape(name)}"
+    made = rf"(?<![\w.]){re.escape(match[3].decode())}\s*(?::[^=\n]+)?:?=\s*{column}\s*([-+])"
+    found = re.search(made, text_before(assignment, file))
+    if found is not None and _is_saved(owner, assignment, file) and not _is_safe(owner, assignment, file):
+        yield _mark(assignment, owner, name, found[1], file)
+
+
+def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """An UPDATE that is given a number of a row loaded before: `update({ data: { stock: item.stock - n } })`."""
+    text = file.text(call)
+    match = _GIVEN.search(text, text.find("("))
+    if match is None or _ATOMIC.search(function_text(call, file)) or file.in_test(call):
+        return
+    owner, name = match["owner"], match["name"]
+    loaded = (
+        rf"(?<![\w.]){re.escape(owner)}\s*(?::[^=\n]+)?=\s*(?:await\s)?[^\n"
+        rf"]*\b(?:find|get|first|load|select|query|one|fetch|scalar)\w*\b"
+    )
+    if re.search(loaded, text_before(call, file)):
+        yield _mark(call, owner, name, match["sign"], file)
 
 
 def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -107,17 +142,22 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _match(change: Node, file: SourceFile) -> re.Match[bytes] | None:
     start, end = change.start_byte, change.end_byte
-    return _CHANGED.match(file.source, start, end) or _ASSIGNED.match(file.source, start, end)
+    return (
+        _CHANGED.match(file.source, start, end)
+        or _ASSIGNED.match(file.source, start, end)
+        or _STEPPED.match(file.source, start, end)
+    )
 
 
 def _is_saved(owner: str, node: Node, file: SourceFile) -> bool:
     """Whether the row is written after the change, whole."""
     word = re.escape(owner)
     saved = re.search(
-        rf"(?<![\w.]){word}\.save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n)]*&?(?<![\w.]){word}\b|session\.commit\(",
+        rf"(?<![\w.]){word}\.save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
+        rf")]*&?(?<![\w.]){word}\b|(?:session|\bdb)\.commit\(",
         text_after(node, file),
     )
-    return saved is not None and (not saved[0].startswith("session") or "session" in function_text(node, file))
+    return saved is not None
 
 
 def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
@@ -150,6 +190,12 @@ _SAVES = (b".save(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
 WATCHES = (
     Watch("augmented_assignment", look, PYTHON, needs=_SAVES, starts=_ADDED),
     Watch("assignment", look, PYTHON, needs=_SAVES, starts=_SELF),
+    Watch("assignment", look_at_copy, PYTHON, needs=_SAVES, starts=_COPIED),
+    Watch("assignment_expression", look_at_copy, SCRIPT, needs=_SAVES, starts=_COPIED),
+    Watch("call", look_at_update, PYTHON, names=frozenset({"update", "values"})),
+    Watch("call", look_at_update, SCRIPT, names=_UPDATES),
+    Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=_STEPPED),
+    Watch("inc_statement", look, GO, needs=(b".Save(", b".Update"), starts=_STEPPED),
     Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=_ADDED),
     Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
     Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_ADDED),

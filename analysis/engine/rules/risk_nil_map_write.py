@@ -55,6 +55,7 @@ func count(words []string) map[string]int {
 )
 
 _MAP = re.compile(rb"\w+\s+map\[")
+_FIELD = re.compile(rb"(\w+)\.(\w+)\[[^\]\n]+\]\s*[+|-]?=(?!=)")
 _DECLARED = re.compile(rb"(\w+)\s+map\[[^=]*$")
 
 
@@ -81,4 +82,39 @@ def look(declared: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
-WATCHES = (Watch("var_spec", look, GO, starts=_MAP),)
+def look_at_field(write: Node, file: SourceFile) -> Iterator[Mark]:
+    """`s := Store{}` and then `s.items[key] = value`, where `items` is a map that the literal leaves out."""
+    found = _FIELD.match(file.source, write.start_byte)
+    function = file.enclosing_function(write) if found is not None else None
+    if found is None or function is None:
+        return
+    owner, field = re.escape(found[1]), re.escape(found[2])
+    before = file.source[function.start_byte : write.start_byte]
+    declared_at = rb"(?<![\w.])" + owner + rb"\s*(?::?=\s*&?(\w+)\{([^{}]*)\}|\s(\w+)\s*\n)"
+    made = next(reversed(list(re.finditer(declared_at, before))), None)
+    if made is None or re.search(rb"\b" + field + rb"\s*:", made[2] or b""):
+        return
+    kind = re.escape(made[1] or made[3])
+    declared = re.search(rb"\btype\s+" + kind + rb"\s+struct\s*\{[^}]*?\b" + field + rb"\s+map\[", file.source)
+    rest = before[made.end() :]
+    given = re.search(
+        rb"(?<![\w.])"
+        + owner
+        + rb"(?:\."
+        + field
+        + rb"\s*=|\s*:?=(?!=))|&"
+        + owner
+        + rb"\b|(?<![\w.])"
+        + owner
+        + rb"\.\w+\(",
+        rest,
+    )
+    if declared is not None and given is None:
+        name = f"{found[1].decode()}.{found[2].decode()}"
+        yield file.mark(RULE.id, write, f"`{name}` is still nil here: the literal of `{kind.decode()}` makes no map")
+
+
+WATCHES = (
+    Watch("var_spec", look, GO, starts=_MAP),
+    Watch("assignment_statement", look_at_field, GO, needs=(b" map[",), starts=_FIELD),
+)

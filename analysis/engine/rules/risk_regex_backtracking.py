@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import combinations
 from re import _constants as signs  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
@@ -53,6 +54,10 @@ NAME = re.compile(r"^\w+(\s\w+)*$")
 
 LONGEST = 1_000  # characters of a pattern
 _NESTED = re.compile(r"[+*}]\)?[^()]{0,12}\)(?:[+*]|\{\d*,\})")
+# A choice that is repeated, and has to be followed by something that can fail.
+_CHOICE = re.compile(r"\((?:\?:)?([^()|]{1,40}(?:\|[^()|]{1,40})+)\)(?:[+*]|\{\d+,\})(?=[^?)]|\)[^+*?)])")
+_ONE_SIGN = re.compile(r"\\?[^\\\[\]+*?{}]|\[[^\]]+\]")
+_SAMPLE = "abzAZ019_- .,;:/'\"\t\n@#é"
 _LITERAL = re.compile(r"^[rbu]*([\"'`]{3}|[\"'`])(.*)\1$", re.DOTALL)
 _SCRIPT = re.compile(r"^/(.*)/\w*$", re.DOTALL)
 _CALLS = frozenset({"compile", "match", "search", "fullmatch", "sub", "findall", "finditer", "split"})
@@ -90,12 +95,31 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 def backtracks(pattern: str) -> bool:
     """Whether a repetition without an end holds another one that may match the same text in many ways, and something
     follows that can fail."""
-    if len(pattern) > LONGEST or _NESTED.search(pattern) is None:
+    if len(pattern) > LONGEST:
+        return False
+    if any(_overlap(group[1].split("|")) for group in _CHOICE.finditer(pattern)):
+        return True
+    if _NESTED.search(pattern) is None:
         return False
     try:
         return _is_ambiguous(list(parser.parse(pattern)), followed=False)
     except (re.error, OverflowError, RecursionError):
         return False
+
+
+def _overlap(branches: list[str]) -> bool:
+    """Whether two branches of a repeated choice take the same text: then each round of it doubles the ways."""
+    if any(not branch for branch in branches):
+        return False
+    if all(_ONE_SIGN.fullmatch(branch) for branch in branches):
+        taken = [{sign for sign in _SAMPLE if re.fullmatch(branch, sign)} for branch in branches]
+        return any(not first.isdisjoint(second) for first, second in combinations(taken, 2))
+    plain = [branch for branch in branches if re.fullmatch(r"[\w ]+", branch)]
+    return any(
+        re.fullmatch(f"(?:{'|'.join(other for other in plain if other is not branch)})+", branch) is not None
+        for branch in plain
+        if len(plain) > 1
+    )
 
 
 def _is_ambiguous(items: Items, *, followed: bool) -> bool:
@@ -148,5 +172,5 @@ WATCHES = (
     Watch("call", look_at_call, PYTHON, names=_CALLS),
     Watch("call", look_at_call, SCRIPT, names=frozenset({"RegExp"})),
     Watch("call", look_at_call, JAVA, names=frozenset({"compile", "matches", "replaceAll", "replaceFirst"})),
-    Watch("regex", look_at_literal, SCRIPT, starts=re.compile(rb"/[^\n]*[+*}][^\n()]{0,13}\)[+*{]")),
+    Watch("regex", look_at_literal, SCRIPT, starts=re.compile(rb"/[^\n]*(?:[+*}][^\n()]{0,13}|\|[^\n()]*)\)[+*{]")),
 )

@@ -69,3 +69,25 @@ def test_in_a_handler_it_is_critical():
     assert (finding.severity, finding.line, finding.function) == ("critical", 4, "show")
     (elsewhere,) = findings_of(RULE, {"app/jobs.py": handler.replace("@app.get('/x')\n", "")})
     assert elsewhere.severity == "warning"
+
+
+def test_a_plain_function_that_blocks_is_told_where_a_coroutine_calls_it():
+    helper = "import time\n\n\ndef rest():\n    time.sleep(1)\n\n\n"
+    assert [(each.line, each.confidence) for each in marks_of(RULE, helper + "async def f():\n    rest()\n")] == [
+        (9, "medium")
+    ]
+    assert marks_of(RULE, helper + "async def f():\n    await asyncio.to_thread(rest)\n") == []
+    assert marks_of(RULE, helper + "def f():\n    rest()\n") == []
+    assert marks_of(RULE, helper.replace("def rest", "@in_thread\ndef rest") + "async def f():\n    rest()\n") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("Order.objects.get(pk=1)", [2]),
+        ("await Order.objects.aget(pk=1)", []),
+        ("await sync_to_async(Order.objects.get)(pk=1)", []),
+    ],
+)
+def test_queries_of_django(body, lines):
+    assert lines_of(RULE, f"async def f():\n    row = {body}\n") == lines

@@ -27,3 +27,30 @@ GO = 'package a\nimport "net/http"\n\nfunc (s *Store) load() {\n\ts.mu.Lock()\n\
 )
 def test_slow_calls_under_a_lock(source, language, lines):
     assert lines_of(RULE, source, language) == lines
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "lines"),
+    [
+        ("java", "class A {\nsynchronized void f() throws Exception {\nThread.sleep(5);\n} }", [3]),
+        ("java", "class A {\nvoid f() throws Exception {\nguard.lock();\nThread.sleep(5);\nguard.unlock();\n} }", []),
+        ("java", "class A {\nvoid f() throws Exception {\nlock.lock();\nThread.sleep(5);\nlock.unlock();\n} }", [4]),
+        ("python", "import time\ndef f(lock):\n    lock.acquire()\n    time.sleep(1)\n    lock.release()", [4]),
+        ("python", "def f(lock, cursor):\n    with lock:\n        cursor.execute(q)", [3]),
+        ("python", "def f(lock, path):\n    with lock:\n        path.write_text(a)", [3]),
+        ("python", "import threading\nlock = threading.Lock()\nasync def f():\n    with lock:\n        await g()", [5]),
+        (
+            "python",
+            "import asyncio\nlock = asyncio.Lock()\nasync def f():\n    async with lock:\n        await g()",
+            [],
+        ),
+        (
+            "go",
+            'package a\nimport "os"\nfunc (s *S) f() {\ns.mu.RLock()\ndefer s.mu.RUnlock()\nos.ReadFile(p)\n}\n',
+            [6],
+        ),
+        ("go", 'package a\nimport "os"\nfunc (s *S) f() {\ns.mu.RLock()\ns.mu.RUnlock()\nos.ReadFile(p)\n}\n', []),
+    ],
+)
+def test_more_locks_and_more_that_is_slow(language, source, lines):
+    assert lines_of(RULE, source, language) == lines

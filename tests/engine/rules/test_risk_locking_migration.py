@@ -127,3 +127,60 @@ def test_typeorm():
         "    await queryRunner.query(`CREATE INDEX a ON events (kind)`);\n  }\n}\n"
     )
     assert [each.line for each in findings("src/migrations/1-more.ts", source, {"events": "XL"})] == [3]
+
+
+def test_a_renamed_and_an_altered_column():
+    renamed = 'migrations.RenameField("event", "kind", "sort")'
+    altered = 'migrations.AlterField("event", "kind", models.CharField(max_length=40))'
+    nullable = 'migrations.AlterField("event", "kind", models.CharField(max_length=40, null=True))'
+    path, volumes = "shop/migrations/0002_more.py", {"Event": "XL"}
+    assert [each.confidence for each in findings(path, OPERATIONS % renamed, volumes)] == ["high"]
+    assert [each.confidence for each in findings(path, OPERATIONS % altered, volumes)] == ["low"]
+    assert findings(path, OPERATIONS % nullable, volumes) == []
+
+
+@pytest.mark.parametrize(
+    ("operation", "count"),
+    [
+        ('await queryRunner.createIndex("shop_event", index)', 1),
+        ('await queryRunner.renameColumn("shop_event", "kind", "sort")', 1),
+        ('await queryInterface.addIndex("shop_event", ["kind"])', 1),
+        ('await queryInterface.addIndex("shop_event", ["kind"], { concurrently: true })', 0),
+        ('await queryInterface.addColumn("shop_event", "code", { type: STRING, allowNull: true })', 0),
+        ('await queryInterface.addColumn("shop_event", "code", { type: STRING, allowNull: false })', 1),
+        (
+            'await queryInterface.createTable("shop_event", {}); await queryInterface.addIndex("shop_event", ["kind"])',
+            0,
+        ),
+    ],
+)
+def test_script_migrations(operation, count):
+    source = f"export async function up(queryInterface, queryRunner) {{\n  {operation};\n}}\n"
+    assert len(findings("shop/migrations/2026-a.ts", source, {"shop_event": "XL"})) == count
+
+
+@pytest.mark.parametrize(
+    ("operation", "count"),
+    [
+        ('op.alter_column("shop_event", "kind", nullable=False)', 1),
+        ('op.alter_column("shop_event", "kind", nullable=True)', 0),
+        ('op.alter_column("shop_event", "kind", new_column_name="sort")', 1),
+        ('op.create_unique_constraint("a", "shop_event", ["kind"])', 1),
+        ('op.execute("UPDATE shop_event SET kind = 1")', 1),
+    ],
+)
+def test_more_of_alembic(operation, count):
+    source = f"from alembic import op\n\n\ndef upgrade():\n    {operation}\n"
+    assert len(findings("alembic/versions/a.py", source, {"shop_event": "XL"})) == count
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("ALTER TABLE shop_event RENAME COLUMN kind TO sort;", 1),
+        ("ALTER TABLE shop_event RENAME TO event;", 0),
+        ("ALTER TABLE shop_event ADD INDEX a (kind);", 1),
+    ],
+)
+def test_more_of_sql(statement, count):
+    assert len(findings("db/migration/V2__a.sql", statement, {"shop_event": "XL"})) == count

@@ -46,3 +46,17 @@ def test_go_before_1_22():
     old = findings_of(RULE, {"a/a.go": source, "go.mod": "module example.org/a\n\ngo 1.21\n"})
     new = findings_of(RULE, {"a/a.go": source, "go.mod": "module example.org/a\n\ngo 1.22\n"})
     assert ([finding.line for finding in old], new) == ([5], [])
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("for (var i = 0; i < 3; i++) {\n  setTimeout(() => log(i), 10);\n}", [2]),
+        ("for (let i = 0; i < 3; i++) {\n  setTimeout(() => log(i), 10);\n}", []),
+        ("for (var i = 0; i < 3; i++) {\n  jobs.push(function () { return i; });\n}", [2]),
+        ("for (var i = 0; i < 3; i++) {\n  rows.map((row) => row + i);\n}", []),
+        ("for (const x of xs) {\n  var id = x.id;\n  x.onclick = function () { open(id); };\n}", [3]),
+    ],
+)
+def test_script_with_var(body, lines):
+    assert lines_of(RULE, body, "javascript") == lines

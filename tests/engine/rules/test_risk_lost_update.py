@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import findings_of
+from tests.engine.rules.reading import findings_of, lines_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "risk-lost-update"
@@ -83,3 +83,44 @@ def test_an_entity_with_a_version_is_fine():
 def test_a_row_that_somebody_else_loaded_is_less_certain():
     (finding,) = findings(RULE, FLAGGED[0])
     assert finding.confidence == "medium"
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "lines"),
+    [
+        (
+            "typescript",
+            "async function f(id) {\nconst item = await prisma.item.findUnique(id);\n"
+            "await prisma.item.update({ where, data: { stock: item.stock - 1 } });\n}",
+            [3],
+        ),
+        (
+            "typescript",
+            "async function f(id) {\nconst item = await prisma.item.findUnique(id);\n"
+            "await prisma.item.update({ where, data: { stock: { decrement: 1 } } });\n}",
+            [],
+        ),
+        (
+            "typescript",
+            "async function f(id) {\nconst user = await User.findById(id);\nuser.visits++;\nawait user.save();\n}",
+            [3],
+        ),
+        ("python", "def f(db, a):\n    user = db.query(User).first()\n    user.credits -= a\n    db.commit()", [3]),
+        (
+            "python",
+            "def f(a):\n    user = User.objects.get(pk=a)\n    left = user.credits - 1\n"
+            "    user.credits = left\n    user.save()",
+            [4],
+        ),
+        (
+            "python",
+            "def f(a):\n    user = User.objects.get(pk=a)\n"
+            "    User.objects.filter(pk=a).update(credits=user.credits - 1)",
+            [3],
+        ),
+        ("python", "def f(a):\n    User.objects.filter(pk=a).update(credits=F('credits') - 1)", []),
+        ("go", "package a\nfunc f(db *gorm.DB) {\ndb.First(&u)\nu.Visits++\ndb.Save(&u)\n}\n", [4]),
+    ],
+)
+def test_more_ways_to_write_back(language, source, lines):
+    assert lines_of(RULE, source, language) == lines

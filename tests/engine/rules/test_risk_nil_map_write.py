@@ -33,3 +33,22 @@ def test_reads_and_maps_that_were_given_a_value_are_fine(body):
 
 def test_a_map_declared_with_a_value_is_fine():
     assert lines_of(RULE, "package a\nfunc f() {\nvar m = map[string]int{}\nm[k] = 1\n}", "go") == []
+
+
+STORE = "package a\ntype Store struct {\n\tname string\n\titems map[string]int\n}\nfunc f(k string) {\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ('s := Store{name: "a"}\ns.items[k] = 1', [8]),
+        ("s := &Store{}\ns.items[k] = 1", [8]),
+        ("var s Store\ns.items[k] = 1", [8]),
+        ("s := Store{items: map[string]int{}}\ns.items[k] = 1", []),
+        ("s := Store{}\ns.items = make(map[string]int)\ns.items[k] = 1", []),
+        ("s := Store{}\ns.init()\ns.items[k] = 1", []),
+        ("s := newStore()\ns.items[k] = 1", []),
+    ],
+)
+def test_a_map_of_a_struct(body, lines):
+    assert lines_of(RULE, f"{STORE}{body}\n}}\n", "go") == lines

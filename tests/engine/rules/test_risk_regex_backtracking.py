@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.engine.rules.risk_regex_backtracking import backtracks
-from tests.engine.rules.reading import findings_of, lines_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-regex-backtracking"
 
@@ -40,3 +40,13 @@ def test_on_the_path_of_a_request_it_is_critical():
     )
     (finding,) = findings_of(RULE, {"a.py": source})
     assert (finding.severity, finding.confidence) == ("critical", "medium")
+
+
+@pytest.mark.parametrize("pattern", [r"^(a|aa)+$", r"(a|a)*b", r"^(\\w|\\d)+$", r"(.|\\s)*;", r"^(?:ab|a|b)*$"])
+def test_a_repeated_choice_whose_branches_overlap(pattern):
+    assert len(marks_of(RULE, f'const a = new RegExp("{pattern}");', "typescript")) == 1
+
+
+@pytest.mark.parametrize("pattern", [r"^(a|b)+$", r"^(?:[a-z]|\\d)+$", r"(foo|bar)*;", r"(\\w+|,)"])
+def test_a_repeated_choice_of_different_signs_is_fine(pattern):
+    assert marks_of(RULE, f'const a = new RegExp("{pattern}");', "typescript") == []
