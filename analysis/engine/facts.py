@@ -122,7 +122,9 @@ class Query(msgspec.Struct, array_like=True, frozen=True):
 
     function: int
     line: int
-    orm: str  # django, sqlalchemy, prisma, typeorm, sequelize, mongoose, jpa, gorm, sql
+    # django, sqlalchemy, prisma, typeorm, sequelize, mongoose, jpa, gorm, sql; `class`: a class of one of the ORMs of
+    # JavaScript, of which only its model tells
+    orm: str
     model: str  # as named in the code: class, client property or table
     operation: str  # select, count, exists, aggregate, insert, bulk_insert, update, delete, commit
     terminal: str = ""
@@ -138,8 +140,9 @@ class Query(msgspec.Struct, array_like=True, frozen=True):
     uses_loop_variable: bool = False
     variable: str = ""  # local name that the result or the lazy chain is assigned to
     anchor: str = ""
-    raw: bool = False
+    raw: bool = False  # conditions stand in it that cannot be read
     in_transaction: bool = False
+    counted: str = ""  # `len` or `bool` when only the number of rows is read, or whether there are any
 
 
 class Column(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -173,6 +176,16 @@ class Model(msgspec.Struct, array_like=True, frozen=True):
     abstract: bool = False
     bases: tuple[str, ...] = ()
     managed: bool = True
+    searchable: tuple[str, ...] = ()  # columns with a trigram, full-text or functional index
+
+
+class Access(msgspec.Struct, array_like=True, frozen=True):
+    """A class or interface through which one model is reached, such as a repository."""
+
+    name: str
+    model: str
+    line: int
+    queries: tuple[Query, ...] = ()  # those that it declares without running them; `terminal` is the method's name
 
 
 class Entry(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -229,6 +242,7 @@ class FileFacts(msgspec.Struct, array_like=True, frozen=True):
     unreasoned_suppressions: tuple[int, ...] = ()  # lines of inline suppressions that give no reason
     manifest: str = ""  # for manifests (package.json, tsconfig.json, go.mod, ...): the parts that matter, as JSON
     blocks: bytes = b""  # hashes of the lines inside functions, see `extract.blocks`
+    accesses: tuple[Access, ...] = ()
 
     @property
     def complexity(self) -> int:

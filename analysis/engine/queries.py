@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from analysis.engine.facts import Column, FileFacts, Filter, Function, Loop, Model, Query, Relation
+from msgspec import structs
+
+from analysis.engine.facts import Access, Column, FileFacts, Filter, Function, Loop, Model, Query, Relation
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Ladder, Severity, Volume
 from analysis.engine.models import IndexedModel
@@ -20,11 +22,18 @@ from analysis.engine.volumes import UNDECLARED, larger
 if TYPE_CHECKING:
     from analysis.engine.codebase import Codebase
 
+LONGEST_ITERABLE = 8  # lines of an iterable in which its query may stand
 FEW = 10  # rows or rounds that nobody needs to save
 ANNOTATION = "query"  # rule of the marks in which `rules.query_text` notes what the text around a query says
 READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 
+LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm"})  # ORMs without lazy row sets
+OF_REPOSITORIES = frozenset(  # what Spring Data gives to each of them
+    """findAll findAllById findById getById getOne getReferenceById count existsById save saveAll saveAndFlush
+    saveAllAndFlush delete deleteAll deleteById deleteAllById deleteAllInBatch deleteInBatch deleteAllByIdInBatch
+    flush""".split()
+)
 _KEYS = frozenset({"pk", "id", "uuid", "guid", "_id"})
 FLAG = re.compile(
     r"^(is|has|was|can|should)_|^(is|has)[A-Z]|(?i:status|state$|active|enabled|disabled|deleted|archived|published"
@@ -36,6 +45,7 @@ _SMALL = re.compile(
     r"|provider|integration|theme|site|menu|region|unit)s?$"
 )
 _FIXTURE = re.compile(r"(^|/)(seeds?|seeders?|fixtures?|demo|examples?|samples?)(/|[-_.])|random_data|dummy_data")
+_REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(
     r"^\(?(?:await\s+)?(?:enumerate\(|list\(|sorted\(|reversed\(|tuple\(|set\()?([A-Za-z_$][\w$]*)"
 )
@@ -50,6 +60,7 @@ class Schema:
     relations: Mapping[str, Relation]
     leading: frozenset[str]
     unique: frozenset[tuple[str, ...]]
+    searchable: frozenset[str]  # columns with a trigram, full-text or functional index
 
     @property
     def name(self) -> str:
@@ -69,6 +80,13 @@ class Schema:
         """Whether the column points to a row of another table."""
         relation = self.relations.get(column.removesuffix("_id").removesuffix("Id")) or self.relations.get(column)
         return relation is not None and relation.kind == "to_one"
+
+    def finds_few(self, column: str) -> bool:
+        """Whether a condition on the column finds few rows through an index, here or in a related table. Foreign keys
+        count as indexed, as most databases have them, but not in MongoDB."""
+        if "." in column and column not in self.columns:
+            return True
+        return self.is_indexed(column) or (self.entry.model.orm != "mongoose" and self.is_foreign_key(column))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +173,7 @@ class QuerySite:
         return self.is_unreadable or any(self._narrows(each) for each in self.query.filters)
 
     def _narrows(self, condition: Filter) -> bool:
-        if condition.operator in ("null", "other"):
+        if condition.operator in ("null", "other", "excluded"):
             return False
         if condition.operator in ("like", "contains"):
             return True
@@ -170,11 +188,12 @@ class Queries:
     def __init__(self, codebase: "Codebase") -> None:
         self._codebase = codebase
         self._schemas: dict[str, Schema | None] = {}
+        self._called: set[tuple[str, str]] = set()  # declared queries that somebody calls: repository and method
 
     @cached_property
     def sites(self) -> tuple[QuerySite, ...]:
         """Every query, ordered by path and by its place in the file."""
-        return tuple(self._sites())
+        return tuple(sorted(self._sites(), key=lambda site: site.path))
 
     @cached_property
     def by_function(self) -> Mapping[tuple[str, int], tuple[QuerySite, ...]]:
@@ -185,13 +204,17 @@ class Queries:
         return {key: tuple(sites) for key, sites in found.items()}
 
     def schema(self, name: str) -> Schema | None:
-        """The model of this name, as a class or as a client property (`prisma.order`), with what it inherits."""
+        """The model of this name, as a class, as a client property (`prisma.order`) or as a repository of it, with what
+        it inherits."""
+        asked = name
         if name not in self._schemas:
+            access = self._accesses.get(name)
+            name = access.model if access is not None and access.model != name else name
             last = name.rpartition(".")[2]
             entry = self._named.get(last) or self._named.get(last[:1].upper() + last[1:])
             entry = entry or (self._codebase.models.of_table(name) if name else None)
-            self._schemas[name] = self._full(entry) if entry is not None else None
-        return self._schemas[name]
+            self._schemas[asked] = self._full(entry) if entry is not None else None
+        return self._schemas[asked]
 
     def volume_of(self, schema: Schema | None) -> Volume:
         """The declared size of a model's table."""
@@ -208,6 +231,8 @@ class Queries:
             if query.operation != "select":
                 continue
             if query.variable and named is not None and named[1] == query.variable:
+                return site
+            if f".{query.terminal}(" in loop.iterable and loop.line - site.line <= LONGEST_ITERABLE:
                 return site
             if site.line >= loop.line and query.terminal in ("iter", "iterator", "list", "tuple", "sorted", "all"):
                 return site
@@ -242,24 +267,56 @@ class Queries:
                 int(mark.data["query"]): mark.data for mark in facts.marks if mark.rule == ANNOTATION and mark.data
             }
             for position, query in enumerate(facts.queries):
-                schema = self.schema(query.model)
-                declared = self._declared(schema)
-                volume = declared or UNDECLARED
-                noted = notes.get(position, {})
-                yield QuerySite(path, facts, position, query, schema, volume, declared is not None, noted)
+                known = self._known(query)
+                if known is not None:
+                    yield self._site(path, facts, position, known, notes.get(position, {}))
+        yield from self._declared_only()
+
+    def _site(self, path: str, facts: FileFacts, position: int, query: Query, notes: Mapping[str, str]) -> QuerySite:
+        schema = self.schema(query.model)
+        declared = self._declared(schema)
+        return QuerySite(path, facts, position, query, schema, declared or UNDECLARED, declared is not None, notes)
+
+    def _known(self, query: Query) -> Query | None:
+        """The query with what the model and its repository add to it; None for a call that is none after all."""
+        if query.orm == "class":
+            schema = self.schema(query.model)
+            orm = schema.entry.model.orm if schema is not None else ""
+            return structs.replace(query, orm=orm) if orm in LOADED_AT_ONCE else None
+        access = self._accesses.get(query.model) if query.orm == "jpa" else None
+        if access is None:
+            return query if query.orm != "jpa" or not _REPOSITORY.search(query.model) else None
+        for each in access.queries:
+            if each.terminal == query.terminal:
+                self._called.add((access.name, each.terminal))
+                return _as_declared(query, each)
+        return query if query.terminal in OF_REPOSITORIES else None
+
+    def _declared_only(self) -> Iterator[QuerySite]:
+        """Queries of repositories that no call was seen for: they stand where they are declared, and do not run."""
+        for path, facts in self._codebase.sources():
+            for access in facts.accesses:
+                for query in access.queries:
+                    if (access.name, query.terminal) not in self._called:
+                        lazy = structs.replace(query, terminal="", model=access.name)
+                        yield self._site(path, facts, -1, lazy, {"declared": "1"})
 
     def _full(self, entry: IndexedModel) -> Schema:
         columns: dict[str, Column] = {}
         relations: dict[str, Relation] = {}
         indexes: list[tuple[str, ...]] = []
-        for model in (*self._lineage(entry.model), *self._tables.get(entry.table.lower(), ())):
+        searchable: set[str] = set()
+        parts = self._parts.get(entry.model.name, ())
+        for model in (*self._lineage(entry.model), *parts, *self._tables.get(entry.table.lower(), ())):
             columns.update((each.name, each) for each in model.columns if each.name not in columns)
             relations.update((each.name, each) for each in model.relations if each.name not in relations)
             indexes += model.indexes
+            searchable.update(model.searchable)
         for name, relation in self._reverse.get(entry.model.name, {}).items():
             relations.setdefault(name, relation)
         unique = frozenset(each for each in indexes if len(each) > 1)
-        return Schema(entry, columns, relations, frozenset(each[0] for each in indexes), unique)
+        leading = frozenset(each[0] for each in indexes)
+        return Schema(entry, columns, relations, leading, unique, frozenset(searchable))
 
     def _lineage(self, model: Model) -> Iterator[Model]:
         """The model and its bases, each once."""
@@ -291,12 +348,32 @@ class Queries:
         return found
 
     @cached_property
+    def _parts(self) -> Mapping[str, list[Model]]:
+        """What other places add to a model: associations and indexes, by the model's name."""
+        found: dict[str, list[Model]] = {}
+        for facts in self._codebase.files.values():
+            for model in facts.models:
+                if model.abstract and not model.columns:
+                    found.setdefault(model.name, []).append(model)
+        return found
+
+    @cached_property
+    def _accesses(self) -> Mapping[str, Access]:
+        """Repositories by their name."""
+        found: dict[str, Access] = {}
+        for _, facts in self._codebase.sources():
+            for access in facts.accesses:
+                found.setdefault(access.name, access)
+        return found
+
+    @cached_property
     def _any_model(self) -> Mapping[str, Model]:
         """Models by name, abstract ones too."""
         found: dict[str, Model] = {}
         for facts in self._codebase.files.values():
             for model in facts.models:
-                found.setdefault(model.name, model)
+                if model.columns or not model.abstract:
+                    found.setdefault(model.name, model)
         return found
 
     @cached_property
@@ -325,6 +402,22 @@ class Queries:
                 if not name.endswith("+"):
                     found.setdefault(each.target, {})[name] = Relation(name, kind, model.name, each.name)
         return found
+
+
+def _as_declared(call: Query, declared: Query) -> Query:
+    """A call of a repository's method as the query that the repository declares for it."""
+    return structs.replace(
+        call,
+        operation=declared.operation,
+        filters=declared.filters,
+        order=declared.order,
+        limit=declared.limit or call.limit,
+        eager=declared.eager,
+        columns=declared.columns,
+        lock=declared.lock,
+        streaming=declared.streaming,
+        raw=declared.raw,
+    )
 
 
 def runs_by_hand(codebase: "Codebase", path: str) -> bool:

@@ -26,6 +26,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
     for start, end in comments:
         lines.blank_out(source, start, end)
     functions = function_facts(file)
+    orm.read_others(file)
     marks = marks_of(chain(candidates, watched(nodes, gates, file)), file)
     orm.join_variables(file)
     reasoned, unreasoned = suppressions(source, lines, comments)
@@ -49,6 +50,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines) -> FileFacts:
         suppressions=reasoned,
         unreasoned_suppressions=unreasoned,
         blocks=blocks(file, functions),
+        accesses=orm.accesses_of(file),
     )
 
 

@@ -11,7 +11,7 @@ from tree_sitter import Node, Tree
 from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.text import Lines
-from analysis.engine.facts import Class, Entry, FunctionFlag, Mark, Query
+from analysis.engine.facts import Class, Entry, FunctionFlag, Mark, Model, Query
 
 if TYPE_CHECKING:
     from analysis.engine.extract.dialect import ClassHeader, Dialect
@@ -76,6 +76,7 @@ class SourceFile:
         self.entries: list[Entry] = []
         self.queries: list[Query] = []
         self.query_variables: set[str] = set()
+        self.models: list[Model] = []  # those that calls define
         self._mentions: dict[bytes, bool] = {}
         self._starts: list[int] | None = None
 

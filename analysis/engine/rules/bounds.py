@@ -1,6 +1,6 @@
 """Which queries bring more rows into memory than anybody said (rules.md 1.5.3)."""
 
-from analysis.engine.queries import QuerySite
+from analysis.engine.queries import LOADED_AT_ONCE, QuerySite
 from analysis.engine.volumes import is_large
 
 # What brings all rows into memory. A Django queryset is loaded as a whole by iterating over it.
@@ -11,11 +11,16 @@ def is_unbounded(site: QuerySite) -> bool:
     """Whether the query loads rows without a limit, by conditions on flags at most. On tables declared large the rows
     of one foreign key count as too many as well."""
     query = site.query
-    if query.operation != "select" or query.terminal not in LOADING or site.is_limited or query.streaming:
+    if query.operation != "select" or not _loads(site) or site.is_limited or query.streaming:
         return False
     if site.is_unreadable or site.looks_small or not (site.schema is not None or query.orm == "prisma"):
         return False
     return not site.is_narrowed or (is_large(site.volume) and by_foreign_key_only(site))
+
+
+def _loads(site: QuerySite) -> bool:
+    query = site.query
+    return query.terminal in LOADING or (query.orm in LOADED_AT_ONCE and bool(query.terminal) and not query.counted)
 
 
 def by_foreign_key_only(site: QuerySite) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite
+from analysis.engine.queries import LOADED_AT_ONCE, QuerySite
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 
@@ -52,6 +52,14 @@ _WORDS = {
     ("django", "bool"): "Use `.exists()`; the rows are not needed.",
     ("prisma", "len"): "Use `count({ where })`; the rows are not needed.",
     ("sqlalchemy", "len"): "Use `select(func.count())`; the rows are not needed.",
+    ("typeorm", "len"): "Use `count({ where })`; the rows are not needed.",
+    ("typeorm", "bool"): "Use `exists({ where })`; the rows are not needed.",
+    ("sequelize", "len"): "Use `count({ where })`; the rows are not needed.",
+    ("mongoose", "len"): "Use `countDocuments(filter)`; the documents are not needed.",
+    ("mongoose", "bool"): "Use `exists(filter)`; the documents are not needed.",
+    ("jpa", "len"): "Use a `countBy…` method or `select count(…)`; the rows are not needed.",
+    ("jpa", "bool"): "Use an `existsBy…` method; the rows are not needed.",
+    ("gorm", "len"): "Use `Count(&n)`; the rows are not needed.",
 }
 _LOADED_AS = frozenset({"", "list", "all", "findMany", "fetchall", "scalars"})
 
@@ -71,9 +79,13 @@ def _asked(site: QuerySite) -> str:
     query = site.query
     if query.operation != "select" or query.limit != 0 or site.has_key or "limited" in site.notes:
         return ""
-    if query.terminal in _ASKS:
-        return query.terminal
-    if query.terminal not in _LOADED_AS or not query.variable or site.facts.functions[query.function].line == 0:
+    if query.counted or query.terminal in _ASKS:
+        return query.counted or query.terminal
+    if (
+        (query.terminal not in _LOADED_AS and query.orm not in LOADED_AT_ONCE)
+        or not query.variable
+        or site.facts.functions[query.function].line == 0
+    ):
         return ""
     uses = {word.partition(":")[0] for word in site.notes.get("uses", "").split()}
     if not uses or not uses <= _ASKS:

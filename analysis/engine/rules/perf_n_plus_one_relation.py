@@ -12,7 +12,7 @@ from analysis.engine.facts import Loop, Mark, Relation
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries, QuerySite, Schema, runs_by_hand
-from analysis.engine.rules.base import PYTHON, Watch
+from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import goes_on, rounds
 from analysis.engine.severity import MILDER
@@ -26,7 +26,6 @@ RULE = Rule(
     points=4,
     suggestion="Ask for the relation in the query before the loop.",
     ladder=Ladder.READ,
-    languages=PYTHON,
 )
 GUIDE = Guide(
     why=(
@@ -62,20 +61,35 @@ def emails():
 
 MOST_READS = 40  # attributes of one loop that are noted
 _KEYS = re.compile(r"^(?:pk|id|objects|_meta|\w+_id|__\w+)$")
-_READ = re.compile(r"(?<![\w.\"'])(\w+)\.([a-z_]\w*)(?:\.(\w+)\(|(?![\w(]|\s*=[^=]))")
+# Row, relation, and what is done with it.
+_READS = {
+    "python": re.compile(r"(?<![\w.\"'])(\w+)\.([a-z_]\w*)(?:\.(\w+)\(|(?![\w(]|\s*=[^=]))"),
+    "java": re.compile(r"(?<![\w.\"'])(\w+)\.get([A-Z]\w*)\(\)(?:\s*\.(\w+)\()?"),
+    "go": re.compile(r"\.Model\(&?(\w+)\)\.Association\(\"(\w+)\"\)(?:\.(\w+)\()?"),
+}
+_SCRIPT_READ = re.compile(
+    r"\bawait\s+(\w+)\.([a-z]\w*)\b(?!\()(?:\)\.(\w+))?|(?<![\w.])(\w+)\.get([A-Z]\w*)\((?:\)|\{)(?:\.(\w+)\()?"
+)
 _MANAGED = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+\.\w+)\.(?:all\(\)|filter\([^()]*\))$")
 _QUERYSET = re.compile(r"QuerySet\[[\"']?([\w.]+)")
-_ORMS = (b"django", b".objects", b".all()", b"sqlalchemy")
+_ORMS = {
+    "python": (b"django", b".objects", b".all()", b"sqlalchemy"),
+    "java": (b"Repository", b"createQuery"),
+    "go": (b".Association(",),
+}
+_SCRIPT_ORMS = (b"typeorm", b"await", b"equelize")
+_PARAMETER = re.compile(r"^(?:java\.util\.)?(?:List|Set|Collection|Iterable|Page|Slice|Stream)<(?:\? extends )?(\w+)>$")
+_LOADED = frozenset({"joined", "selectin", "subquery", "eager", "immediate", "batch"})
 _COVERED_BY_PREFETCH = frozenset({"all", "count"})
 
 
 def look(root: Node, file: SourceFile) -> Iterator[Mark]:
     """What loops over rows read from each row: one mark per loop."""
-    if not any(file.mentions(word) for word in _ORMS):
+    if not any(file.mentions(word) for word in _ORMS.get(file.language, _SCRIPT_ORMS)):
         return
     asking = {query.function for query in file.queries if query.operation == "select"}
     for loop in file.loops:
-        managed = _MANAGED.search(loop.iterable)
+        managed = _MANAGED.search(loop.iterable) if file.language == "python" else None
         if loop.kind == "while" or not (loop.function in asking or managed or _annotated(loop, file)):
             continue
         reads = _reads(loop, file)
@@ -86,10 +100,15 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, loop.node, "", data=data)
 
 
-WATCHES = (Watch("module", look, PYTHON),)
+WATCHES = tuple(
+    Watch(root, look, languages)
+    for root, languages in (("module", ALL[:1]), ("program", ALL[1:5]), ("source_file", ALL[5:]))
+)
 
 
 def _annotated(loop: LoopDraft, file: SourceFile) -> bool:
+    if file.language == "java":
+        return loop.iterable.isidentifier()
     if not file.mentions(b"QuerySet["):
         return False
     header = file.functions[loop.function].node.child_by_field_name("parameters")
@@ -109,12 +128,20 @@ def _reads(loop: LoopDraft, file: SourceFile) -> list[str]:
         return []
     first = file.line(node)
     found: dict[str, str] = {}
-    for match in _READ.finditer(text):
-        name, step = match[2], match[3] or ""
-        if match[1] not in loop.variables or _KEYS.match(name) or name in found or len(found) >= MOST_READS:
+    for position, row, name, step in _read_in(text, file.language):
+        if row not in loop.variables or _KEYS.match(name) or name in found or len(found) >= MOST_READS:
             continue
-        found[name] = f"{name}:{first + text.count(chr(10), 0, match.start())}:{step}"
+        found[name] = f"{name}:{first + text.count(chr(10), 0, position)}:{step}"
     return list(found.values())
+
+
+def _read_in(text: str, language: str) -> Iterator[tuple[int, str, str, str]]:
+    """What may be relations: where, of which variable, its name, and the step that follows."""
+    for match in _READS.get(language, _SCRIPT_READ).finditer(text):
+        row, name, step = match.groups()[:3]
+        if row is None:  # a getter of Sequelize
+            row, name, step = match.groups()[3:]
+        yield match.start(), row, name[:1].lower() + name[1:] if language == "java" else name, step or ""
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -130,8 +157,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         for read in mark.data["reads"].split():
             name, line, step = read.split(":")
-            relation = schema.relations.get(name)
-            if relation is not None and _is_lazy(relation, step, site):
+            relation = _relation(name, schema)
+            if relation is not None and _is_lazy(relation, step, site, schema):
                 yield _finding(place, mark, loop, int(line), schema, relation, site, queries)
 
 
@@ -140,6 +167,8 @@ def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, queri
     if site is not None:
         is_known = not site.query.columns and "own" not in site.notes and not 0 < site.query.limit <= 10
         return site.schema if is_known else None
+    if place.facts.language == "java":
+        return _annotated_rows(place, loop, queries)
     manager = mark.data.get("manager")
     if manager is None or loop.variables[1:]:
         return None
@@ -150,16 +179,50 @@ def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, queri
     return queries.related_by(relation, place.function.owner if receiver == "self" else receiver)
 
 
-def _is_lazy(relation: Relation, step: str, site: QuerySite | None) -> bool:
+def _annotated_rows(place: Place, loop: Loop, queries: Queries) -> Schema | None:
+    """The model of a parameter such as `List<Order> orders` that the loop goes through."""
+    given = next((each for each in place.function.parameters if each.name == loop.iterable), None)
+    named = _PARAMETER.match(given.annotation) if given is not None else None
+    return queries.schema(named[1]) if named is not None else None
+
+
+def _relation(name: str, schema: Schema) -> Relation | None:
+    """The relation of this name; Sequelize makes `getLines` for what may be called `lines` or `Lines`."""
+    found = schema.relations.get(name)
+    if found is None and schema.entry.model.orm == "sequelize":
+        folded = name.lower()
+        found = next(
+            (each for each in schema.relations.values() if folded in (each.name.lower(), each.name.lower() + "s")), None
+        )
+    return found
+
+
+def _is_lazy(relation: Relation, step: str, site: QuerySite | None, schema: Schema) -> bool:
     """Whether reading the relation asks the database again."""
-    if relation.fetch in ("joined", "selectin", "subquery", "eager", "immediate"):
+    orm = schema.entry.model.orm
+    if relation.fetch in _LOADED or (orm == "typeorm" and relation.fetch != "lazy") or orm == "mongoose":
         return False
-    is_django = site is None or site.query.orm == "django"
-    if is_django and relation.kind == "to_many" and not step:
+    if orm == "jpa":
+        return relation.fetch == "lazy" and _reads_more(relation, step) and not _is_asked(relation, site)
+    if orm == "gorm":
+        return step in ("Find", "Count", "")
+    if orm == "django" and relation.kind == "to_many" and not step:
         return False  # a manager that is only named
+    return not _is_asked(relation, site) or (
+        relation.kind == "to_many" and bool(step) and orm == "django" and step not in _COVERED_BY_PREFETCH
+    )
+
+
+def _reads_more(relation: Relation, step: str) -> bool:
+    """Whether more than the key of a proxy is read: the key stands in the row."""
+    return relation.kind == "to_many" or (step.startswith(("get", "is")) and step not in ("getId", "getClass"))
+
+
+def _is_asked(relation: Relation, site: QuerySite | None) -> bool:
+    """Whether the query brings the relation along."""
     eager = site.query.eager if site is not None else ()
-    is_asked = any(path == relation.name or path.startswith(relation.name + ".") for path in eager)
-    return not is_asked or (relation.kind == "to_many" and bool(step) and step not in _COVERED_BY_PREFETCH)
+    names = (relation.name, relation.target) if site is not None and site.query.orm == "sequelize" else (relation.name,)
+    return any(path == name or path.startswith(name + ".") for path in eager for name in names) or "*" in eager
 
 
 def _finding(
@@ -192,9 +255,19 @@ def _finding(
     )
 
 
+_WORDS = {
+    "sqlalchemy": "Add `options(selectinload(….{name}))` to {where}.",
+    "typeorm": "Add `relations: {{ {name}: true }}` to {where}.",
+    "sequelize": "Add `include: ['{name}']` to {where}.",
+    "jpa": "Add `join fetch` for `{name}`, or an entity graph, to {where}.",
+    "gorm": 'Add `Preload("{name}")` to {where} and read it from the rows.',
+}
+
+
 def _suggestion(relation: Relation, site: QuerySite | None) -> str:
     where = f"the query at line {site.line}" if site is not None else "the query before the loop"
-    if site is not None and site.query.orm == "sqlalchemy":
-        return f"Add `options(selectinload(….{relation.name}))` to {where}."
+    words = _WORDS.get(site.query.orm) if site is not None else None
+    if words is not None:
+        return words.format(name=relation.name, where=where)
     step = "select_related" if relation.kind == "to_one" else "prefetch_related"
     return f"Add `{step}('{relation.name}')` to {where}."

@@ -54,15 +54,29 @@ class Customer(models.Model):
 )
 
 _RANDOM = frozenset({"?", "random", "rand"})
+_SAID = {
+    "contains": "`{column}` is searched inside of its text: every row is read",
+    "function": "`{column}` is compared inside of a function, so that no plain index serves it",
+    "excluded": "`{column}` is compared by `NOT IN` with a subquery: every row is checked",
+    "either": "An `OR` joins `{column}` with a column of another table: no index serves both",
+}
+_ADVICE = {
+    "contains": "Use a trigram or full-text index on `{column}`, or a normalised column.",
+    "function": "Compare `{column}` as it is stored (a range, a normalised column), or index the expression.",
+    "excluded": "Use `NOT EXISTS` for `{column}`, which an index can serve.",
+    "either": "Ask once for each side, with `UNION` or two queries, so that `{column}` can be found by its index.",
+}
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
-    """Searches inside of texts, and random orders, where no other condition finds few rows."""
+    """Conditions that must look at every row, and random orders, where no other condition finds few rows."""
     for site in codebase.queries.sites:
         schema = site.schema
-        if schema is None or not site.runs or site.looks_small or runs_by_hand(codebase, site.path):
+        if schema is None or site.looks_small or runs_by_hand(codebase, site.path):
             continue
-        if any(each.operator in ("eq", "in") and _is_selective(each.column, schema) for each in site.query.filters):
+        if not site.runs and "declared" not in site.notes:
+            continue
+        if any(each.operator in ("eq", "in") and schema.finds_few(each.column) for each in site.query.filters):
             continue
         message, suggestion = _said(site, schema)
         if message:
@@ -84,14 +98,8 @@ def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:
         fix = f"Pick random keys first, or sample (`TABLESAMPLE`): this sorts all of `{site.table}`."
         return f"All rows of {site.label} are sorted in random order{size_of(site)}", fix
     for each in site.query.filters:
-        if each.operator == "contains" and each.column in schema.columns and each.column not in schema.leading:
-            fix = f"Use a trigram or full-text index on `{site.table}.{each.column}`, or a normalised column."
-            return (
-                f"`{schema.name}.{each.column}` is searched inside of its text: every row is read{size_of(site)}",
-                fix,
-            )
+        known = each.column in schema.columns and each.column not in schema.searchable
+        if each.operator in _SAID and known:
+            message = _SAID[each.operator].format(column=f"{schema.name}.{each.column}")
+            return message + size_of(site), _ADVICE[each.operator].format(column=f"{site.table}.{each.column}")
     return "", ""
-
-
-def _is_selective(column: str, schema: Schema) -> bool:
-    return "." in column or schema.is_foreign_key(column) or schema.is_indexed(column)

@@ -67,7 +67,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if (
             site.looks_small
             or runs_by_hand(codebase, site.path)
-            or any(_is_selective(each.column, schema) for each in site.query.filters)
+            or any(schema.finds_few(each.column) or each.column.endswith("_ptr") for each in site.query.filters)
         ):
             continue
         for column in _searched(site, schema):
@@ -94,11 +94,6 @@ def _goes_on(site: QuerySite, queries: Queries) -> bool:
         len(each.query.filters) > len(query.filters) and each.query.filters[: len(query.filters)] == query.filters
         for each in others
     )
-
-
-def _is_selective(column: str, schema: Schema) -> bool:
-    """Whether a condition on this column finds few rows through an index, here or in a related table."""
-    return "." in column or schema.is_foreign_key(column) or schema.is_indexed(column) or column.endswith("_ptr")
 
 
 def _searched(site: QuerySite, schema: Schema) -> Iterator[str]:

@@ -162,7 +162,7 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.orm == "sql":
         return not query.filters and re.search(r"\bWHERE\b", text, re.IGNORECASE) is not None
     if query.raw:
-        return True
+        return True  # conditions that the reader of the ORM could not read
     if query.orm == "django":
         return _UNREAD_CONDITION.search(text) is not None or _UNREAD_KEYWORDS.search(text) is not None
     if query.orm == "prisma":
@@ -175,7 +175,7 @@ def _loop_notes(
 ) -> Iterator[tuple[str, str]]:
     first = file.lines.of(loop.node.start_byte)
     before = "\n".join(lines[first - 1 : query.line - 1])
-    if _GUARD.search(before):
+    if _GUARD.search(before) or _GUARD.search(lines[query.line - 1]):
         yield "guarded", "1"
     names = "|".join(re.escape(name) for name in loop.variables)
     indent = _indent(lines[query.line - 1])

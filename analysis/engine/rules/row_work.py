@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from analysis.engine.extract.orm.steps import closing_bracket
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Query
+from analysis.engine.queries import LOADED_AT_ONCE
 from analysis.engine.rules.reading import followed
 
+LONGEST_CALL = 12  # lines of a call that runs a query, with what is done behind it
 LONGEST_WORK = 2_000  # characters behind a query in which its only use must lie
 
 _SOURCE = "§"  # stands for the rows in the text that is read
@@ -16,6 +19,13 @@ _ORDER = re.compile(rf"\b(?:sorted|min|max)\(\s*{_SOURCE}\s*,\s*key\s*=\s*lambda
 _SCRIPT_FILTER = re.compile(
     rf"{_SOURCE}\)?\s*\.(filter|find|some|every)\(\s*\(?(\w+)\)?\s*=>\s*([^\n{{}}]+?)\)\s*[;,.)\]?]"
 )
+_JAVA_FILTER = re.compile(rf"{_SOURCE}\s*\.stream\(\)\s*\.(?:filter|anyMatch|allMatch|noneMatch)\(")
+_LAMBDA = re.compile(r"\s*\(?(\w+)\)?\s*->\s*([^\n{}]+)$|\s*\w+::(\w+)$")
+_EQUALS = re.compile(r"\.equals\(([^()]*)\)")
+_JAVA_SUM = re.compile(rf"{_SOURCE}\s*\.stream\(\)\s*\.mapTo\w+\(\s*\w+::(\w+)\s*\)\s*\.(?:sum|max|min|average)\(\)")
+_JAVA_SORT = re.compile(rf"{_SOURCE}\s*\.stream\(\)\s*\.sorted\(\s*Comparator\.comparing\w*\(\s*\w+::(\w+)\s*\)")
+_GETTER = re.compile(r"(?<![\w.])(\w+)\.(?:get|is)([A-Z])(\w*)\(\)")
+_CHAIN_START = re.compile(r"[\w.$]+(?:\([^()]*\)\s*\.?[\w.$]*)*\Z")
 _READ = re.compile(r"\b(?!\s*=[^=])")
 _PLAIN = re.compile(r"[\w.\s=!<>&|'\"-]*|(?:\band\b|\bor\b|\bnot\b|\bis\b)")
 
@@ -34,13 +44,37 @@ def kept_by(query: Query, lines: list[str], file: SourceFile) -> str:
         return f"sort {match[3]}"
     if (match := _SCRIPT_FILTER.search(text)) is not None:
         return _condition(match[2], match[3])
+    if file.language == "java":
+        return _java_work(text)
     return ""
+
+
+def _java_work(text: str) -> str:
+    """Of streams, where getters stand for attributes."""
+    if (called := _JAVA_FILTER.search(text)) is not None:
+        match = _LAMBDA.match(text[called.end() : closing_bracket(text, called.end())].rstrip())
+        if match is None or match[3]:
+            return f"filter {_attribute(match[3])}" if match is not None else ""
+        condition = _GETTER.sub(lambda getter: f"{getter[1]}.{getter[2].lower()}{getter[3]}", match[2])
+        return _condition(match[1], _EQUALS.sub(r" == \1", condition))
+    if (match := _JAVA_SUM.search(text)) is not None:
+        return f"sum {_attribute(match[1])}"
+    if (match := _JAVA_SORT.search(text)) is not None:
+        return f"sort {_attribute(match[1])}"
+    return ""
+
+
+def _attribute(getter: str) -> str:
+    name = re.sub(r"^(?:get|is)(?=[A-Z])", "", getter)
+    return name[:1].lower() + name[1:]
 
 
 def _marked(query: Query, lines: list[str], file: SourceFile) -> str:
     """The text around the query, or after it where a variable holds the rows, with the sign in place of the rows."""
     if not query.variable:
         text = "\n".join(lines[max(0, query.line - 3) : query.line + 6])
+        if query.orm in LOADED_AT_ONCE or query.orm == "class":
+            return _marked_call(query, "\n".join(lines[query.line - 1 : query.line + LONGEST_CALL]))
         return re.sub(
             r"(?<!\.)(?:\(?await\s+)?\b\w+\.(?:objects|query|\w+\.findMany)\b[^\n]*?\(\)(?:\.all\(\))?",
             _SOURCE,
@@ -55,6 +89,19 @@ def _marked(query: Query, lines: list[str], file: SourceFile) -> str:
         return ""
     start, end = uses[0]
     return (after[:start] + _SOURCE + after[end:])[: after.find(query.variable) + LONGEST_WORK]
+
+
+def _marked_call(query: Query, text: str) -> str:
+    """The text with the sign in place of the call that runs the query, and of the `(await …)` around it."""
+    call = re.search(rf"\.\s*{re.escape(query.terminal)}\s*\(", text)
+    if call is None:
+        return ""
+    end = closing_bracket(text, call.end()) + 1
+    awaited = text.rfind("(await ", 0, call.start())
+    if awaited >= 0 and text[end : end + 1] == ")":
+        return text[:awaited] + _SOURCE + text[end + 1 :]
+    start = _CHAIN_START.search(text[: call.start()])
+    return text[: start.start() if start is not None else call.start()] + _SOURCE + text[end:]
 
 
 def _uses(name: str, text: str) -> Iterator[tuple[int, int]]:

@@ -1,30 +1,53 @@
 """One adapter module per ORM: queries as shapes (rules.md 1.5.2) and models for the index (1.5.1).
 
-An adapter offers `READERS`, looks by the last name of a callee, which append to `file.queries`, and
-`models(file)`. It decides by names resolved through imports; nothing here knows other files.
+An adapter offers some of: `READERS`, looks by the last name of a callee, which append to `file.queries` or
+`file.models`; `models(file)`; `read(file)`, for calls of any name; and `accesses(file)`, the repositories. It decides
+by names of the file; nothing here knows other files.
 """
 
 from collections.abc import Iterator
+from itertools import chain
+from types import ModuleType
 
-from analysis.engine.extract.orm import django, prisma, sql, sqlalchemy
+from analysis.engine.extract.orm import (
+    builders,
+    classes,
+    django,
+    entities,
+    gorm,
+    jpa,
+    mongoose,
+    prisma,
+    script_queries,
+    sequelize,
+    sql,
+    sqlalchemy,
+)
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Model
+from analysis.engine.facts import Access, Model
 from analysis.engine.rules.base import Look
 
-_ADAPTERS = {
+_SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, sql)
+_ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
     "python": (django, sqlalchemy, sql),
-    "javascript": (prisma, sql),
-    "typescript": (prisma, sql),
-    "tsx": (prisma, sql),
-    "java": (sql,),
-    "go": (sql,),
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "java": (entities, jpa, sql),
+    "go": (gorm, sql),
 }
 
 
 def readers_of(language: str) -> Iterator[tuple[str, Look]]:
     """Looks at calls, by the callee's last name."""
     for adapter in _ADAPTERS.get(language, ()):
-        yield from adapter.READERS.items()
+        yield from getattr(adapter, "READERS", {}).items()
+
+
+def read_others(file: SourceFile) -> None:
+    """Queries that no name of a call gives away; before the calls are looked at."""
+    for adapter in _offering("read", file):
+        adapter.read(file)
 
 
 def join_variables(file: SourceFile) -> None:
@@ -35,4 +58,13 @@ def join_variables(file: SourceFile) -> None:
 
 def models_of(file: SourceFile) -> tuple[Model, ...]:
     """Models that this file defines."""
-    return tuple(model for adapter in _ADAPTERS.get(file.language, ()) for model in adapter.models(file))
+    return tuple(chain.from_iterable(adapter.models(file) for adapter in _offering("models", file)))
+
+
+def accesses_of(file: SourceFile) -> tuple[Access, ...]:
+    """Repositories that this file defines."""
+    return tuple(chain.from_iterable(adapter.accesses(file) for adapter in _offering("accesses", file)))
+
+
+def _offering(part: str, file: SourceFile) -> Iterator[ModuleType]:
+    return (adapter for adapter in _ADAPTERS.get(file.language, ()) if hasattr(adapter, part))

@@ -6,6 +6,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile, innermost_loop
 from analysis.engine.facts import Filter, Query
+from analysis.engine.rules.transactions import in_transaction
 
 LONGEST_CHAIN = 60  # steps
 
@@ -115,6 +116,7 @@ def query_at(
     streaming: bool = False,
     variable: str = "",
     raw: bool = False,
+    counted: str = "",
 ) -> Query:
     """A query with what its place says: function, line, loop, transaction."""
     scope = file.scope_of(node)
@@ -141,24 +143,9 @@ def query_at(
         variable=variable,
         anchor=file.anchor(node),
         raw=raw,
-        in_transaction=in_transaction(node, file),
+        counted=counted,
+        in_transaction=in_transaction(node.start_byte, file),
     )
-
-
-def in_transaction(node: Node, file: SourceFile) -> bool:
-    """Whether the function or a block around the node says that it is one transaction."""
-    scope = file.scope_of(node)
-    if any("atomic" in each or "ransactional" in each for each in scope.function.decorators):
-        return True
-    while scope.parent is not None:
-        if scope.kind == "with":
-            head = file.source[scope.start : scope.start + 120].partition(b"\n")[0]
-            if b"atomic" in head or b".begin(" in head or b"transaction" in head:
-                return True
-        if scope.kind == "function":
-            return False
-        scope = scope.parent
-    return False
 
 
 def is_literal(node: Node) -> bool:

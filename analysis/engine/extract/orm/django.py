@@ -14,7 +14,7 @@ from analysis.engine.facts import Column, Filter, Mark, Model, Query, Relation
 _MANAGER = re.compile(r"(?:^|\.)([A-Z]\w*)\.(?:\w*objects|_default_manager|_base_manager|\w*_manager)$")
 _LOOKUPS = {
     "exact": "eq",
-    "iexact": "eq",
+    "iexact": "function",
     "in": "in",
     "gt": "range",
     "gte": "range",
@@ -30,9 +30,12 @@ _LOOKUPS = {
     "regex": "contains",
     "iregex": "contains",
     "isnull": "null",
-    "date": "other",
-    "year": "other",
-    "month": "other",
+    "year": "range",
+    **dict.fromkeys(
+        """iso_year month day week week_day iso_week_day quarter date time hour minute second unaccent trunc lower upper
+        length""".split(),
+        "function",
+    ),
 }
 _OPERATIONS = {
     "get": "select",
@@ -207,6 +210,8 @@ def _filter(name: str, constant: bool) -> Filter:
     *path, last = name.split("__")
     if not path:
         return Filter(last, "eq", constant)
+    if len(path) > 1 and _LOOKUPS.get(path[-1]) == "function" and last in _LOOKUPS:
+        return Filter(".".join(path[:-1]), "function", constant)  # `created__date__gte`
     if last in _LOOKUPS:
         return Filter(".".join(path), _LOOKUPS[last], constant)
     return Filter(".".join((*path, last)), "eq", constant)

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.extract.orm.chains import chain_of, is_literal, query_at
+from analysis.engine.extract.orm.chains import chain_of, query_at
+from analysis.engine.extract.orm.options import amount, conditions, keys, options_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+from analysis.engine.facts import Column, Mark, Model, Relation
 
 _CLIENT = re.compile(r"(?i)(?:^|\.)(?:\w*prisma\w*|tx|trx|db|\w*client)\.(\w+)$")
 _OPERATIONS = {
@@ -28,17 +29,6 @@ _OPERATIONS = {
     "delete": "delete",
     "deleteMany": "delete",
 }
-_OPERATORS = {
-    "equals": "eq",
-    "in": "in",
-    "lt": "range",
-    "lte": "range",
-    "gt": "range",
-    "gte": "range",
-    "contains": "contains",
-    "endsWith": "contains",
-    "startsWith": "like",
-}
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -50,7 +40,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if chain is None or client is None:
         return iter(())
     name = chain.steps[0].name
-    options = _options(call, file)
+    positional = file.arguments(call)[0]
+    options = options_of(positional[0] if positional else None, file)
     file.queries.append(
         query_at(
             call,
@@ -59,12 +50,12 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
             model=client[1],
             operation=_OPERATIONS[name],
             terminal=name,
-            filters=tuple(_filters(options.get("where"), file, "")),
-            order=tuple(_keys(options.get("orderBy"), file)),
-            limit=1 if name.startswith(("findFirst", "findUnique")) else _amount(options.get("take"), file),
-            offset=_amount(options.get("skip"), file),
-            eager=tuple(_keys(options.get("include"), file)),
-            columns=tuple(_keys(options.get("select"), file)),
+            filters=tuple(conditions(options.get("where"), file)),
+            order=tuple(keys(options.get("orderBy"), file)),
+            limit=1 if name.startswith(("findFirst", "findUnique")) else amount(options.get("take"), file),
+            offset=amount(options.get("skip"), file),
+            eager=tuple(keys(options.get("include"), file)),
+            columns=tuple(keys(options.get("select"), file)),
             variable=chain.variable,
         )
     )
@@ -72,56 +63,6 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 READERS = dict.fromkeys(_OPERATIONS, look)
-
-
-def models(file: SourceFile) -> Iterator[Model]:
-    """Models stand in schema files; see `schema`."""
-    return iter(())
-
-
-def _options(call: Node, file: SourceFile) -> dict[str, Node | None]:
-    positional, _ = file.arguments(call)
-    return dict(_pairs(positional[0], file)) if positional else {}
-
-
-def _pairs(node: Node | None, file: SourceFile) -> Iterator[tuple[str, Node | None]]:
-    for each in node.named_children if node is not None and node.type == "object" else ():
-        key, value = each.child_by_field_name("key"), each.child_by_field_name("value")
-        if each.type == "pair" and key is not None and value is not None:
-            yield file.text(key).strip("\"'"), value
-        elif each.type == "shorthand_property_identifier":
-            yield file.text(each), None
-
-
-def _keys(node: Node | None, file: SourceFile) -> Iterator[str]:
-    for each in node.named_children if node is not None and node.type == "array" else (node,):
-        for key, value in _pairs(each, file):
-            if value is None or value.type != "false":
-                yield key
-
-
-def _filters(node: Node | None, file: SourceFile, path: str, depth: int = 0) -> Iterator[Filter]:
-    for key, value in _pairs(node, file):
-        if depth > 4:
-            return
-        if key in ("AND", "OR", "NOT"):
-            for each in value.named_children if value is not None and value.type == "array" else (value,):
-                yield from _filters(each, file, path, depth + 1)
-        elif key in _OPERATORS and path:
-            yield Filter(path, _OPERATORS[key], value is not None and is_literal(value))
-        elif key in ("some", "every", "none", "is", "isNot"):
-            yield from _filters(value, file, path, depth + 1)
-        elif value is not None and value.type == "object":
-            yield from _filters(value, file, f"{path}.{key}" if path else key, depth + 1)
-        elif key not in ("mode", "not"):
-            yield Filter(f"{path}.{key}" if path else key, "eq", value is not None and is_literal(value))
-
-
-def _amount(node: Node | None, file: SourceFile) -> int:
-    if node is None:
-        return 0
-    text = file.text(node)
-    return int(text[:9]) if text.isdigit() else -1
 
 
 # Schema files

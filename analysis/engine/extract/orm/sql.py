@@ -6,17 +6,20 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
+from analysis.engine.extract.orm.conditions import conditions_in
+from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+from analysis.engine.facts import Column, Mark, Model, Relation
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
+_DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)
 _TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE|JOIN)\s+[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE)
-_WHERE = re.compile(
-    r"\b(\w+)[\"`\]]?\s*(=|<>|!=|<=?|>=?|\bIN\b|\bLIKE\b|\bILIKE\b|\bIS\b|\bBETWEEN\b)\s*('|\d)?", re.IGNORECASE
-)
 _ORDER = re.compile(r"\bORDER\s+BY\s+([\w., ]+?)(?=\s+(?:LIMIT|OFFSET|FOR)\b|[^\w., ]|$)", re.IGNORECASE)
+_ALIAS = re.compile(
+    r"\b(?:FROM|UPDATE)\s+[\w.\"`]+\s+(?:AS\s+)?(?!WHERE\b|ORDER\b|GROUP\b|LIMIT\b|JOIN\b|LEFT\b|INNER\b|SET\b)(\w+)",
+    re.IGNORECASE,
+)
 _LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
-_OPERATORS = {"=": "eq", "IN": "in", "LIKE": "like", "ILIKE": "contains", "IS": "null", "<>": "other", "!=": "other"}
 _NAMES = (
     "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
     " Select prepareStatement executeQuery executeUpdate queryForObject queryForList createNativeQuery raw"
@@ -32,15 +35,13 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         if verb is not None:
             _append(call, text, verb[1].upper(), file)
             break
+        if _DEFINES.match(text):
+            file.models.extend(tables(text))
+            break
     return iter(())
 
 
 READERS = dict.fromkeys(_NAMES.split(), look)
-
-
-def models(file: SourceFile) -> Iterator[Model]:
-    """Programs define no tables here; see `tables`."""
-    return iter(())
 
 
 def _literal(node: Node, file: SourceFile) -> str:
@@ -60,6 +61,7 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
     if operation == "select" and re.search(r"\bSELECT\s+COUNT\(", text, re.IGNORECASE):
         operation = "count"
     name = file.callee(call).rpartition(".")[2]
+    bound = parts_of(file.text(call).partition(text)[2].strip(" ,()\n[]"))
     file.queries.append(
         query_at(
             call,
@@ -68,10 +70,7 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
             model=table[1] if table is not None else "",
             operation="bulk_insert" if name == "executemany" and operation == "insert" else operation,
             terminal=name,
-            filters=tuple(
-                Filter(column, _OPERATORS.get(sign.upper(), "range"), bool(value))
-                for column, sign, value in _WHERE.findall(condition)
-            ),
+            filters=tuple(conditions_in(condition, _alias(text), bound)),
             order=tuple(re.findall(r"(\w+)(?:\s+(?:ASC|DESC))?\s*(?:,|$)", order[1].strip(" \"'`"))) if order else (),
             limit=(int(limit[1].strip("\"'`;)")[:9]) if limit[1].strip("\"'`;)").isdigit() else -1) if limit else 0,
             offset=-1 if re.search(r"\bOFFSET\b", text, re.IGNORECASE) else 0,
@@ -79,6 +78,11 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
             raw=True,
         )
     )
+
+
+def _alias(text: str) -> str:
+    match = _ALIAS.search(text)
+    return match[1] if match is not None else ""
 
 
 # Tables

@@ -28,12 +28,24 @@ _TERMINALS = {
 _SINGLE = frozenset({"first", "one", "one_or_none", "scalar", "scalar_one", "scalar_one_or_none", "get"})
 _OPERATORS = {"==": "eq", "!=": "other", "<": "range", "<=": "range", ">": "range", ">=": "range"}
 _COMPARED = re.compile(r"\b[A-Z]\w*\.(\w+)\s*(==|!=|<=?|>=?)\s*(['\"\d]|True|False|None)?")
-_METHOD = re.compile(r"\b[A-Z]\w*\.(\w+)\.(in_|like|ilike|contains|startswith|is_|between)\(")
+_METHOD = re.compile(
+    r"\b[A-Z]\w*\.(\w+)\.(in_|not_in|notin_|like|ilike|contains|icontains|startswith|endswith|iendswith|is_|between)\("
+    r"\s*([^\n]{0,60})"
+)
+_WRAPPED = re.compile(
+    r"\b(?:func\.\w+|cast|extract)\(\s*(?:[\"']\w+[\"']\s*,\s*)?[A-Z]\w*\.(\w+)[^()]*\)\s*(?:==|!=|<=?|>=?|\.(?:in_|like|between)\()"
+)
+_LEADING = re.compile(r"[rf]{0,2}[\"']%")
 _METHODS = {
     "in_": "in",
     "like": "like",
+    "not_in": "other",
+    "notin_": "other",
     "ilike": "contains",
     "contains": "contains",
+    "icontains": "contains",
+    "endswith": "contains",
+    "iendswith": "contains",
     "startswith": "like",
     "is_": "null",
 }
@@ -120,10 +132,19 @@ def _number(text: str) -> int:
 
 def _filters(text: str) -> tuple[Filter, ...]:
     found = [Filter(name, _OPERATORS[sign], bool(value)) for name, sign, value in _COMPARED.findall(text)]
-    found += [Filter(name, _METHODS.get(method, "other")) for name, method in _METHOD.findall(text)]
+    found += [Filter(name, _operator(method, value)) for name, method, value in _METHOD.findall(text)]
+    found += [Filter(name, "function") for name in _WRAPPED.findall(text)]
     for arguments in re.findall(r"filter_by\(([^()]*)\)", text):
         found += [Filter(name, "eq") for name in re.findall(r"(\w+)\s*=", arguments)]
     return tuple(found)
+
+
+def _operator(method: str, value: str) -> str:
+    if method == "like" and _LEADING.match(value):
+        return "contains"
+    if method in ("not_in", "notin_") and "select(" in value:
+        return "excluded"
+    return _METHODS.get(method, "other")
 
 
 # Models

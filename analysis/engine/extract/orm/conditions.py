@@ -1,0 +1,105 @@
+"""Conditions written as text: SQL, JPQL, and the fragments that query builders take."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from analysis.engine.facts import Filter
+
+LONGEST_CONDITION = 4_000  # characters
+
+_CONDITION = re.compile(
+    r"""
+    (?:\b(?P<function>lower|upper|date|date_trunc|cast|to_char|year|month|day|coalesce|ifnull|substr|substring|trim
+        |extract|function|json_extract|strftime|unix_timestamp|length)\s*\(\s*(?:'\w+'\s*,\s*|\w+\s+FROM\s+)?)?
+    (?P<path>["`\[]?[A-Za-z_]\w*["`\]]?(?:\.["`\[]?\w+["`\]]?)*)
+    (?:::(?P<cast>\w+))?
+    (?(function)(?:\s+AS\s+\w+|\s*,[^()]*)?\s*\))
+    \s*
+    (?P<operator>=|<>|!=|<=?|>=?|~\*?|\bNOT\s+IN\b|\bIN\b|\bNOT\s+I?LIKE\b|\bI?LIKE\b|\bIS\b|\bBETWEEN\b|\bMEMBER\s+OF\b)
+    \s*\(?\s*(?P<value>SELECT\b|(?:lower|upper|concat)\s*\(\s*'%|["']?%|'|\d|true\b|false\b|null\b|not\b)?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPERATORS = {
+    "=": "eq",
+    "IN": "in",
+    "LIKE": "like",
+    "ILIKE": "contains",
+    "IS": "null",
+    "~": "contains",
+    "~*": "contains",
+}
+_OTHERS = frozenset({"<>", "!=", "NOT LIKE", "NOT ILIKE", "MEMBER OF"})
+_PLACEHOLDER = re.compile(r"\?|%s|\$\d")
+_OPEN = re.compile(r"""\s*(?:[rfb]{0,2}["'`]%|fmt\.Sprintf\(\s*["`]%%)""")  # a text that begins with a wildcard
+_OR = re.compile(r"\bOR\b", re.IGNORECASE)
+_WORDS = frozenset({"and", "or", "not", "where", "on", "when", "then", "else", "case", "between", "having", "select"})
+
+
+def conditions_in(text: str, alias: str = "", values: Sequence[str] = ()) -> Iterator[Filter]:
+    """The conditions of a text. Names lose the alias of the table that is asked; those of another table keep theirs.
+    `values` are what is bound to it, in order or by name: a wildcard may stand there."""
+    text = text[:LONGEST_CONDITION]
+    if alias and _OR.search(text) and (column := _either(text, alias)):
+        yield Filter(column, "either")
+    for match in _CONDITION.finditer(text):
+        path = re.sub(r"[\"`\[\]]", "", match["path"])
+        if path.lower() in _WORDS:
+            continue
+        operator = " ".join(match["operator"].upper().split())
+        written = (match["value"] or "").lower()
+        yield Filter(
+            _column(path, alias),
+            _kind(operator, written, match, _bound(text, match.end(), values)),
+            bool(written) and "%" not in written and written != "select",
+        )
+
+
+def _kind(operator: str, written: str, match: re.Match[str], value: str) -> str:
+    if operator == "NOT IN":
+        return "excluded" if written == "select" else "other"
+    if operator in _OTHERS:
+        return "other"
+    if operator == "LIKE" and ("%" in written or _begins_open(value)):
+        return "contains"
+    if match["function"] or match["cast"]:
+        return "function"
+    return _OPERATORS.get(operator, "range")
+
+
+def _bound(text: str, end: int, values: Sequence[str]) -> str:
+    """The value of the placeholder at this place: by its name, else by how many stand before it."""
+    named = re.match(r"\s*:(\w+)", text[end:])
+    if named is not None:
+        given = re.search(rf"\b{named[1]}\s*:\s*(.*)", " ".join(values), re.DOTALL)
+        return given[1] if given is not None else ""
+    position = len(_PLACEHOLDER.findall(text, 0, end))
+    return values[min(position, len(values) - 1)] if values else ""
+
+
+def _begins_open(value: str) -> bool:
+    return _OPEN.match(value) is not None
+
+
+def _column(path: str, alias: str) -> str:
+    head, dot, rest = path.partition(".")
+    if not dot or (alias and head.lower() != alias.lower()):
+        return path
+    return rest
+
+
+def _either(text: str, alias: str) -> str:
+    """The column on one side of an `OR` whose other side asks another table."""
+    sides = _OR.split(text)
+    if len(sides) < 2:
+        return ""
+    for left, right in pairwise(sides):
+        before = [match["path"] for match in _CONDITION.finditer(left)]
+        after = [match["path"] for match in _CONDITION.finditer(right)]
+        if not before or not after or "." not in before[-1] or "." not in after[0]:
+            continue
+        one, other = before[-1].partition("."), after[0].partition(".")
+        if one[0].lower() != other[0].lower() and alias.lower() in (one[0].lower(), other[0].lower()):
+            return one[2] if one[0].lower() == alias.lower() else other[2]
+    return ""

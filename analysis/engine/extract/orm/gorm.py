@@ -1,0 +1,306 @@
+"""GORM: chains that end in a finisher, and structs with its tags."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.orm.chains import query_at
+from analysis.engine.extract.orm.conditions import conditions_in
+from analysis.engine.extract.orm.steps import Step, parts_of, split, statements_on
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+
+_OPERATIONS = {
+    **dict.fromkeys("Find First Take Last Scan Pluck FirstOrInit FindInBatches Rows Row".split(), "select"),
+    "Count": "count",
+    **dict.fromkeys(("Create", "FirstOrCreate"), "insert"),
+    "CreateInBatches": "bulk_insert",
+    **dict.fromkeys("Save Update Updates UpdateColumn UpdateColumns".split(), "update"),
+    "Delete": "delete",
+}
+_SINGLE = frozenset({"First", "Take", "Last", "FirstOrInit", "FirstOrCreate", "Row"})
+_BASE = re.compile(
+    r"(?i)(?:^|[._])(?:\w*db\w*|\w*tx|gorm|orm|conn|session|query|q|stmt|scope|s|result)(?:\([^()]*\))?$"
+)
+_IS_GORM = (b"gorm", b".Where(", b".Find(&", b".First(&", b".Preload(", b".Create(&")
+_WHERES = frozenset({"Where", "Or", "Not", "Having"})
+_LITERAL = re.compile(r"^\s*(?:fmt\.Sprintf\(\s*)?[\"`]")
+_STRUCT = re.compile(r"^&?(?:\w+\.)?([A-Z]\w*)\{")
+_FIELD = re.compile(r"[{,]\s*([A-Z]\w*)\s*:")
+_MAP_KEY = re.compile(r"\"(\w+)\"\s*:")
+_TYPE = r"(?:\[\]|\*|map\[\w+\])*(?:\w+\.)?([A-Z]\w*)"
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_MODELS = frozenset({"Time", "DB", "Context", "Response", "Request", "Error"})
+LONGEST_BEFORE = 12_000  # bytes before a call in which its destination may be declared
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`db.Where("status = ?", s).Find(&orders)`, also with the first steps in a variable."""
+    base, _, _ = file.callee(call).partition(".")
+    if not any(map(file.mentions, _IS_GORM)):
+        return iter(())
+    written = split(file.text(call))
+    steps, base = written.steps, written.base
+    if not steps or not (steps[0].name in _STARTS or _BASE.search(base)):
+        return iter(())
+    if base.isidentifier() and not file.mentions(b"database/sql"):
+        earlier = tuple(step for text in statements_on(base, call, file, only_given=True) for step in split(text).steps)
+        steps = (*(step for step in earlier if step.name not in _OPERATIONS or step.name == "Count"), *steps)
+    destination = steps[-1].arguments
+    model, variable, is_list = _model(steps, destination, call, file)
+    if model or _is_sure(steps):
+        _append(call, steps, model, variable, is_list, base, file)
+    return iter(())
+
+
+READERS = dict.fromkeys(_OPERATIONS, look)
+_STARTS = frozenset(
+    """Where Model Table Preload Joins Order Limit Offset Select Omit Unscoped WithContext Session Debug Clauses Scopes
+    Raw Set Distinct""".split()
+)
+
+
+def _is_sure(steps: tuple[Step, ...]) -> bool:
+    """Whether the chain can be of GORM only."""
+    return any(step.name in ("Preload", "Model", "Where") for step in steps[:-1]) or steps[-1].arguments.startswith("&")
+
+
+def _append(
+    call: Node, steps: tuple[Step, ...], model: str, variable: str, is_list: bool, base: str, file: SourceFile
+) -> None:
+    terminal = steps[-1].name
+    operation = _OPERATIONS[terminal]
+    if operation == "insert" and is_list:
+        operation = "bulk_insert"
+    texts = {name: [step.arguments for step in steps if step.name == name] for name in {step.name for step in steps}}
+    raw_text = next(iter(texts.get("Raw", ())), "")
+    filters = [each for step in steps if step.name in _WHERES for each in _filters(step)]
+    inline = parts_of(steps[-1].arguments)[1:] if terminal in ("Find", "First", "Take", "Last", "Delete") else []
+    if inline:
+        filters += _inline(inline)
+    if operation == "select" and re.search(r"(?i)\b(?:count|sum|max|min|avg)\(", " ".join(texts.get("Select", ()))):
+        operation = "aggregate"
+    is_single = terminal in _SINGLE or (terminal in ("Find", "Scan") and not is_list and bool(variable))
+    file.queries.append(
+        query_at(
+            call,
+            file,
+            orm="gorm",
+            model=model,
+            operation=operation,
+            terminal=terminal,
+            filters=tuple(filters),
+            order=tuple(
+                match[1] for text in texts.get("Order", ()) if (match := re.match(r"\s*[\"`](?:\w+\.)?(\w+)", text))
+            ),
+            limit=1
+            if is_single
+            else _amount(texts.get("Limit", ())) or (-1 if raw_text and "limit" in raw_text.lower() else 0),
+            offset=_amount(texts.get("Offset", ())),
+            eager=tuple(
+                match[1]
+                for name in ("Preload", "Joins")
+                for text in texts.get(name, ())
+                if (match := re.match(r"\s*\"([\w.]+)\"", text))
+            ),
+            lock="Locking" in " ".join(texts.get("Clauses", ())),
+            streaming=terminal in ("FindInBatches", "Rows"),
+            variable=variable,
+            raw=bool(raw_text) or "Scopes" in texts or any(_is_opaque(step) for step in steps),
+        )
+    )
+
+
+def _is_opaque(step: Step) -> bool:
+    """Conditions in a variable, and joins that leave rows out."""
+    if step.name == "Joins":
+        return re.search(r"(?i)(?<!left )\bjoin\b", step.arguments) is not None
+    if step.name not in _WHERES:
+        return False
+    first = next(iter(parts_of(step.arguments)), "")
+    return not (_LITERAL.match(first) or _STRUCT.match(first) or first.startswith("map["))
+
+
+def _filters(step: Step) -> Iterator[Filter]:
+    arguments = parts_of(step.arguments)
+    first = arguments[0] if arguments else ""
+    if _LITERAL.match(first):
+        text = first.partition("(")[2] if first.startswith("fmt") else first
+        if re.fullmatch(r"\s*[\"`][\w.]+[\"`]\s*", text):
+            yield Filter(text.strip(' "`').rpartition(".")[2], "eq")  # Where("name", value)
+        else:
+            operator_free = text.strip().strip('"`')
+            kind = "other" if step.name == "Not" else ""
+            for each in conditions_in(operator_free, "", arguments[1:]):
+                yield Filter(each.column, kind, each.constant) if kind else each
+    elif _STRUCT.match(first):
+        yield from (Filter(_snake(name), "eq") for name in _FIELD.findall(first))
+    elif first.startswith("map["):
+        yield from (Filter(name, "eq") for name in _MAP_KEY.findall(first))
+
+
+def _inline(parts: list[str]) -> list[Filter]:
+    """Conditions behind the destination: `First(&user, "email = ?", x)`, `First(&user, 10)`."""
+    if _LITERAL.match(parts[0]):
+        return list(_filters(Step("Where", ", ".join(parts))))
+    return [Filter("id", "eq" if not re.search(r"(?i)ids$|^\[\]", parts[0]) else "in")]
+
+
+def _amount(texts: list[str] | tuple[str, ...]) -> int:
+    return (int(texts[-1][:9]) if texts[-1].strip().isdigit() else -1) if texts else 0
+
+
+# Which model
+
+
+def _model(steps: tuple[Step, ...], destination: str, call: Node, file: SourceFile) -> tuple[str, str, bool]:
+    """The model, the variable that the rows go into, and whether that is a list of them."""
+    parts = parts_of(destination)
+    position = 1 if steps[-1].name == "Pluck" else 0
+    given = parts[position] if len(parts) > position else ""
+    variable = given.lstrip("&*")
+    named = next((step.arguments for step in reversed(steps) if step.name in ("Model", "Table")), "")
+    kind, is_list = _type_of(given, call, file)
+    model = ""
+    if named:
+        model = named.strip(' "`') if named.strip()[:1] in '"`' else _type_of(named.strip(), call, file)[0]
+    model = model or kind
+    plain = variable if re.fullmatch(r"\w+", variable) else ""
+    is_list = is_list or steps[-1].name in ("Pluck", "FindInBatches", "Rows", "CreateInBatches")
+    return ("" if model in _NOT_MODELS else model), plain, is_list
+
+
+def _type_of(expression: str, call: Node, file: SourceFile) -> tuple[str, bool]:
+    """The struct of `&Order{}`, `new(Order)`, `[]Order{}` or of a variable that the function declares."""
+    expression = expression.strip()
+    written = re.match(rf"^&?((?:\[\])?){_TYPE}\{{|^\(?\*?new\(((?:\[\])?){_TYPE}\)|^\(\*{_TYPE}\)\(nil\)", expression)
+    if written is not None:
+        return written[2] or written[4] or written[5], bool(written[1] or written[3])
+    name = expression.lstrip("&*")
+    if not re.fullmatch(r"\w+", name):
+        return "", name.endswith(("s", "List"))
+    function = file.scope_of(call).function.node
+    start = max(function.start_byte if function.parent is not None else 0, call.start_byte - LONGEST_BEFORE)
+    before = file.source[start : call.start_byte].decode("utf-8", "replace")
+    word = re.escape(name)
+    declared = re.findall(
+        rf"\b{word}(?:\s*,\s*\w+)*\s+((?:\[\]|\*)*){_TYPE}\b|\b{word}\s*:?=\s*&?((?:\[\]|\*)*){_TYPE}\{{"
+        rf"|\b{word}\s*:?=\s*(?:make|new)\(((?:\[\]|\*)*){_TYPE}",
+        before,
+    )
+    if not declared:
+        ranged = re.findall(rf"\b{word}\s*:=\s*range\s+(\w+)\s*\{{", before)
+        return (_type_of(ranged[-1], call, file)[0], False) if ranged and ranged[-1] != name else ("", False)
+    one, two, three, four, five, six = declared[-1]
+    return two or four or six, "[]" in (one + three + five)
+
+
+def _snake(name: str) -> str:
+    return _WORD_START.sub("_", name).lower()
+
+
+# Structs
+
+_TAG = re.compile(r"gorm:\"([^\"]*)\"")
+_TABLE = re.compile(
+    rb"func\s*\(\s*(?:\w+\s+)?\*?(\w+)\s*\)\s*TableName\(\s*\)\s*string\s*\{\s*return\s+[\"`](\w+)[\"`]"
+)
+_PLAIN = re.compile(
+    r"^(?:\*|\[\])*(?:string|bool|byte|rune|error|u?int\d*|float\d*|any|interface\{\}|(?:time|sql|gorm|datatypes|uuid|json|decimal|null)\.\w+|map\[.*|json\.RawMessage)$"
+)
+_OWNED = re.compile(r"^(\[\])?\*?(\[\])?\*?(?:\w+\.)?([A-Z]\w*)$")
+
+
+def models(file: SourceFile) -> Iterator[Model]:
+    """Structs with `gorm` tags or with `gorm.Model` in them, and those with a table's name."""
+    if not file.mentions(b"gorm") and not file.mentions(b"TableName()"):
+        return
+    tables = {name.decode(): table.decode() for name, table in _TABLE.findall(file.source)}
+    for scope in file.scopes:
+        if scope.kind == "class" and scope.node.type == "type_spec":
+            name = scope.prefix.rstrip(".").rpartition(".")[2]
+            model = _struct(scope.node, name, tables.get(name, ""), file)
+            if model is not None:
+                yield model
+
+
+def _struct(node: Node, name: str, table: str, file: SourceFile) -> Model | None:
+    kind = node.child_by_field_name("type")
+    if kind is None or kind.type != "struct_type" or not kind.named_child_count:
+        return None
+    text = file.text(kind)
+    if not table and "gorm" not in text:
+        return None
+    columns: list[Column] = []
+    relations: list[Relation] = []
+    indexes: dict[str, list[str]] = {}
+    bases: list[str] = []
+    for each in kind.named_child(0).named_children:
+        if each.type == "field_declaration":
+            _read_field(each, columns, relations, indexes, bases, file)
+    is_base = not table and all(not column.primary_key for column in columns) and "gorm.Model" not in text and not bases
+    return Model(
+        orm="gorm",
+        name=name,
+        table=table,
+        line=file.line(file.dialect.name_node(node)),
+        columns=tuple(columns),
+        relations=tuple(relations),
+        indexes=tuple(tuple(each) for each in indexes.values()),
+        abstract=is_base and "gorm:" not in text,
+        bases=tuple(bases),
+    )
+
+
+def _read_field(
+    node: Node,
+    columns: list[Column],
+    relations: list[Relation],
+    indexes: dict[str, list[str]],
+    bases: list[str],
+    file: SourceFile,
+) -> None:
+    kind_node, tag_node = node.child_by_field_name("type"), node.child_by_field_name("tag")
+    names = [file.text(each) for each in node.children_by_field_name("name")]
+    kind = file.text(kind_node) if kind_node is not None else ""
+    tag = _TAG.search(file.text(tag_node)) if tag_node is not None else None
+    options = dict(_options(tag[1])) if tag is not None else {}
+    if "-" in options:
+        return
+    line = file.line(node)
+    if not names or "embedded" in options:
+        if kind.endswith("gorm.Model"):
+            columns += [
+                Column("id", "uint", False, True, True, True, line),
+                Column("created_at", "time.Time"),
+                Column("updated_at", "time.Time"),
+                Column("deleted_at", "gorm.DeletedAt", True, False, True),
+            ]
+        else:
+            bases.append(kind.lstrip("*").rpartition(".")[2])
+        return
+    for name in names:
+        owned = _OWNED.match(kind) if not _PLAIN.match(kind) else None
+        if owned is not None and "column" not in options and "type" not in options and "serializer" not in options:
+            is_list = bool(owned[1] or owned[2])
+            cascades = "cascade" if "CASCADE" in options.get("constraint", "").upper() else ""
+            relations.append(
+                Relation(name, "to_many" if is_list else "to_one", owned[3], on_delete=cascades, line=line)
+            )
+            continue
+        column = options.get("column") or _snake(name)
+        key = "primarykey" in options or "primary_key" in options or name == "ID"
+        unique = "unique" in options or options.get("uniqueindex", "-") == "" or options.get("unique_index", "-") == ""
+        for option in ("index", "uniqueindex", "unique_index"):
+            given = options.get(option, "").partition(",")[0]
+            if given:
+                indexes.setdefault(given, []).append(column)
+        indexed = key or unique or options.get("index", "-").partition(",")[0] == ""
+        columns.append(Column(column, options.get("type", kind), "not null" not in options, unique, indexed, key, line))
+
+
+def _options(tag: str) -> Iterator[tuple[str, str]]:
+    for part in tag.split(";"):
+        name, _, value = part.partition(":")
+        yield name.strip().lower(), value.strip()

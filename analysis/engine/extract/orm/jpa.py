@@ -1,0 +1,305 @@
+"""JPA and Spring Data: entities, repositories, calls of repositories and of the entity manager."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import structs
+from tree_sitter import Node
+
+from analysis.engine.extract.orm.chains import query_at
+from analysis.engine.extract.orm.derived import derived
+from analysis.engine.extract.orm.entities import annotations_of
+from analysis.engine.extract.orm.jpql import parsed
+from analysis.engine.extract.orm.steps import assigned_to, parts_of, split, statements_on, steps_after, text_of_callee
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Access, Filter, Mark, Query
+
+_TYPED = re.compile(rb"\b([A-Z]\w*(?:Repository|Repo|Dao|DAO))\b(?:<[^<>;]*>)?\s+(\w+)\s*[;,)=]")
+_INTERFACE = re.compile(r"\bextends\b[^{]*?\b\w*(?:Repository|Dao|DAO)\s*<\s*(?:\w+\.)*(\w+)")
+_STANDARD = {
+    **dict.fromkeys(("findAll", "findAllById", "findById", "getById", "getOne", "getReferenceById"), "select"),
+    "count": "count",
+    "existsById": "exists",
+    **dict.fromkeys(("save", "saveAndFlush"), "update"),
+    **dict.fromkeys(("saveAll", "saveAllAndFlush"), "bulk_insert"),
+    **dict.fromkeys(
+        "delete deleteAll deleteById deleteAllById deleteAllInBatch deleteInBatch deleteAllByIdInBatch".split(),
+        "delete",
+    ),
+    "flush": "commit",
+}
+_BY_ID = frozenset({"findById", "getById", "getOne", "getReferenceById", "existsById", "deleteById"})
+_ALL_BY_ID = frozenset({"findAllById", "deleteAllById", "deleteAllByIdInBatch"})
+_BULK_DELETES = frozenset({"deleteAll", "deleteAllById", "deleteAllInBatch", "deleteInBatch", "deleteAllByIdInBatch"})
+_PAGES = re.compile(r"(?i)\bpage|PageRequest|Pageable|Limit\.of|\blimit\b")
+_SORTS = re.compile(r"^(?:Sort\b|\w*[sS]ort\w*$)")
+_COUNTING = {"size": "len", "isEmpty": "bool"}
+_LISTS = re.compile(
+    r"^(?:java\.util\.)?(?:List|Set|Collection|Iterable|Streamable|Map|SortedSet|LinkedHashSet)\b|\[\]$"
+)
+_PAGED = re.compile(r"^(?:Page|Slice|Window|Scroll)\w*\b")
+_LITERALS = re.compile(r"\"\"\"(.*?)\"\"\"|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
+_VALUE = re.compile(r"^\(\s*(?:value\s*=\s*)?(.*)\)$", re.DOTALL)
+_MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager(?:\(\))?|\w*session(?:\(\))?|getEm\(\))$")
+_SINGLE = frozenset({"getSingleResult", "uniqueResult", "uniqueResultOptional", "getSingleResultOrNull"})
+_RUNS = frozenset({"getResultList", "getResultStream", "executeUpdate", "list", "stream"}) | _SINGLE
+_ENTITY_WRITES = {"persist": "insert", "merge": "update", "remove": "delete", "saveOrUpdate": "update"}
+_CLASS = re.compile(r"\b([A-Z]\w*)\.class\b")
+
+
+def read(file: SourceFile) -> None:
+    """Calls on repositories: fields, parameters and variables whose declared type is one. They have any name, so the
+    text is searched for them, not the calls."""
+    if file.language != "java" or not any(map(file.mentions, (b"Repository", b"Repo ", b"Dao", b"DAO"))):
+        return
+    types = {name.decode(): kind.decode() for kind, name in _TYPED.findall(file.source)}
+    if not types:
+        return
+    names = "|".join(re.escape(name) for name in sorted(types))
+    root = file.tree.root_node
+    for match in re.finditer(rf"(?<![\w.])(?:this\s*\.\s*)?({names})\s*\.\s*(\w+)\s*\(".encode(), file.source):
+        node = root.descendant_for_byte_range(match.start(), match.end())
+        if node is not None and node.type == "method_invocation" and not file.scope_of(node).broken:
+            _append(node, types[match[1].decode()], match[2].decode(), file)
+
+
+def _append(call: Node, kind: str, method: str, file: SourceFile) -> None:
+    arguments = [file.text(each) for each in file.arguments(call)[0]]
+    shape = derived(method)
+    operation = _STANDARD.get(method) or (shape.operation if shape is not None else "select")
+    filters = shape.filters if shape is not None and method not in _STANDARD else ()
+    if method in _BY_ID or method in _ALL_BY_ID:
+        filters = (Filter("id", "in" if method in _ALL_BY_ID else "eq"),)
+    if method == "save" and arguments and re.search(r"(?<!s)s$|List$", arguments[0]):
+        operation = "bulk_insert"  # older versions save collections by `save`
+    limit = shape.limit if shape is not None else 0
+    if any(_PAGES.search(each) for each in arguments):
+        limit = -1
+    if method in _BY_ID:
+        limit = 1
+    steps = steps_after(call.end_byte, file)
+    is_opaque = method == "findAll" and any(not _PAGES.search(each) and not _SORTS.match(each) for each in arguments)
+    file.queries.append(
+        query_at(
+            call,
+            file,
+            orm="jpa",
+            model=kind,
+            operation=operation,
+            terminal=method,
+            filters=filters,
+            order=shape.order if shape is not None else (),
+            limit=limit,
+            streaming=method.startswith("stream"),
+            variable="" if steps else assigned_to(call.start_byte, file),
+            raw=is_opaque,
+            counted=_COUNTING.get(steps[0].name, "") if steps and operation == "select" else "",
+        )
+    )
+
+
+# The entity manager
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`em.createQuery("…").setMaxResults(10).getResultList()`, also with the query in a variable."""
+    if not file.mentions(b"createQuery") and not file.mentions(b"createNamedQuery"):
+        return iter(())
+    written = split(file.text(call))
+    steps = written.steps
+    if written.base.isidentifier() and all(step.name != "createQuery" for step in steps):
+        before = [split(text) for text in statements_on(written.base, call, file)]
+        steps = (*(step for each in before for step in each.steps), *steps)
+    made = next((step for step in reversed(steps) if step.name == "createQuery"), None)
+    if made is None:
+        return iter(())
+    parts = parts_of(made.arguments)
+    query = parsed(_text_of(parts[0], call, file)) if parts else None
+    if query is None:
+        return iter(())
+    terminal = steps[-1].name
+    limits = [step.arguments.strip() for step in steps if step.name == "setMaxResults"]
+    offsets = [step.arguments.strip() for step in steps if step.name == "setFirstResult"]
+    after = steps_after(call.end_byte, file)
+    file.queries.append(
+        query_at(
+            call,
+            file,
+            orm="jpa",
+            model=query.model,
+            operation=query.operation,
+            terminal=terminal,
+            filters=query.filters,
+            order=query.order,
+            limit=1 if terminal in _SINGLE else _number(limits),
+            offset=_number(offsets),
+            eager=query.eager,
+            streaming=terminal in ("getResultStream", "stream"),
+            variable="" if after else assigned_to(call.start_byte, file),
+            raw=query.narrowed or (not query.filters and ":" in made.arguments),
+            counted=_COUNTING.get(after[0].name, "") if after else "",
+        )
+    )
+    return iter(())
+
+
+def look_at_entity(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`em.find(Order.class, id)`, `em.persist(order)`."""
+    written = "".join(text_of_callee(call, file).split())
+    receiver, _, verb = written.rpartition(".")
+    if not _MANAGER.search(receiver) or not (file.mentions(b"EntityManager") or file.mentions(b"hibernate")):
+        return iter(())
+    arguments = [file.text(each) for each in file.arguments(call)[0]]
+    named = _CLASS.search(arguments[0]) if arguments else None
+    if verb in _ENTITY_WRITES and len(arguments) == 1:
+        operation = _ENTITY_WRITES[verb]
+        file.queries.append(query_at(call, file, orm="jpa", model="", operation=operation, terminal=verb))
+    elif named is not None:
+        variable = assigned_to(call.start_byte, file)
+        file.queries.append(
+            query_at(
+                call,
+                file,
+                orm="jpa",
+                model=named[1],
+                operation="select",
+                terminal=verb,
+                filters=(Filter("id", "eq"),),
+                limit=1,
+                variable=variable,
+            )
+        )
+    return iter(())
+
+
+READERS = {
+    **dict.fromkeys(_RUNS, look),
+    **dict.fromkeys(("find", "getReference", "get", "load", *_ENTITY_WRITES), look_at_entity),
+}
+
+
+def _number(texts: list[str]) -> int:
+    return (int(texts[-1][:9]) if texts[-1].isdigit() else -1) if texts else 0
+
+
+def _text_of(argument: str, call: Node, file: SourceFile) -> str:
+    """The text of a query: literals, joined, or those that the function puts into a variable."""
+    if '"' not in argument:
+        name = re.match(r"\w+", argument)
+        function = file.enclosing_function(call)
+        if name is None or function is None:
+            return ""
+        before = file.source[function.start_byte : call.start_byte].decode("utf-8", "replace")
+        argument = " ".join(
+            re.findall(
+                rf"(?:\b{name[0]}\s*\+?=(?!=)|\b{name[0]}\s*\.append\()((?:[^;\"]|\"(?:\\.|[^\"\\])*\")*)", before
+            )
+        )
+    return " ".join((one or other) for one, other in _LITERALS.findall(argument))
+
+
+# Repositories
+
+
+def accesses(file: SourceFile) -> Iterator[Access]:
+    """Interfaces of Spring Data, with the queries that their methods declare."""
+    if not (file.mentions(b"Repository<") or file.mentions(b"Repository <")):
+        return
+    for scope in file.scopes:
+        if scope.kind != "class" or scope.node.type != "interface_declaration":
+            continue
+        body = scope.node.child_by_field_name("body")
+        if body is None:
+            continue
+        header = file.source[scope.start : body.start_byte].decode("utf-8", "replace")
+        extended = _INTERFACE.search(header)
+        if extended is not None:
+            methods = (each for each in body.named_children if each.type == "method_declaration")
+            declared = (_declared(each, extended[1], file) for each in methods)
+            found = tuple(each for each in declared if each is not None)
+            yield Access(scope.prefix.rstrip("."), extended[1], file.line(scope.node), found)
+
+
+def _declared(method: Node, model: str, file: SourceFile) -> Query | None:
+    name_node, kind_node = method.child_by_field_name("name"), method.child_by_field_name("type")
+    if name_node is None or kind_node is None or method.child_by_field_name("body") is not None:
+        return None
+    name, kind = file.text(name_node), file.text(kind_node)
+    above = annotations_of(method, file)
+    listed = method.child_by_field_name("parameters")
+    is_paged = _PAGED.match(kind) or (listed is not None and re.search(r"\b(?:Pageable|Limit)\b", file.text(listed)))
+    query = (
+        _annotated(method, name, model, above["Query"], file)
+        if "Query" in above
+        else _derived(method, name, model, file)
+    )
+    if query is None:
+        return None
+    limit = query.limit
+    if is_paged:
+        limit = -1
+    elif not _LISTS.search(kind) and not kind.startswith("Stream") and query.operation == "select":
+        limit = 1
+    graph = _LITERALS.findall(above.get("EntityGraph", ""))
+    return structs.replace(
+        query,
+        line=file.line(name_node),
+        function=file.function_of(method),
+        limit=limit,
+        eager=(*query.eager, *(one or other for one, other in graph)),
+        streaming=kind.startswith("Stream"),
+        lock="Lock" in above,
+    )
+
+
+def _annotated(method: Node, name: str, model: str, annotation: str, file: SourceFile) -> Query | None:
+    text = " ".join((one or other) for one, other in _LITERALS.findall(_query_text(annotation)))
+    query = parsed(text)
+    if query is None or "nativeQuery" in annotation:
+        return query_at(method, file, orm="jpa", model=model, operation=_verb(text), terminal=name, raw=True)
+    return query_at(
+        method,
+        file,
+        orm="jpa",
+        model=model,
+        operation=query.operation,
+        terminal=name,
+        filters=query.filters,
+        order=query.order,
+        eager=query.eager,
+        raw=query.narrowed,
+    )
+
+
+def _query_text(annotation: str) -> str:
+    """The query of `@Query(value = "…", countQuery = "…")`."""
+    inner = annotation.partition("(")[2]
+    for part in parts_of(inner.rstrip(")")):
+        key, sign, value = part.partition("=")
+        if not sign or '"' in key:
+            return part
+        if key.strip() == "value":
+            return value
+    return ""
+
+
+def _verb(text: str) -> str:
+    word = text.split(maxsplit=1)[:1]
+    return {"update": "update", "delete": "delete", "insert": "insert"}.get(word[0].lower() if word else "", "select")
+
+
+def _derived(method: Node, name: str, model: str, file: SourceFile) -> Query | None:
+    shape = derived(name)
+    if shape is None:
+        return None
+    return query_at(
+        method,
+        file,
+        orm="jpa",
+        model=model,
+        operation=shape.operation,
+        terminal=name,
+        filters=shape.filters,
+        order=shape.order,
+        limit=shape.limit,
+    )

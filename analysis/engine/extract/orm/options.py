@@ -1,0 +1,176 @@
+"""Object literals that ORMs of JavaScript take: options by name, and conditions in the spellings of Prisma, TypeORM,
+Sequelize and Mongoose."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.orm.chains import is_literal
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Filter
+
+DEEPEST = 5  # levels of objects that are read
+
+_OPERATORS = {
+    "equals": "eq",
+    "equal": "eq",
+    "eq": "eq",
+    "in": "in",
+    "any": "in",
+    "lt": "range",
+    "lte": "range",
+    "gt": "range",
+    "gte": "range",
+    "lessthan": "range",
+    "lessthanorequal": "range",
+    "morethan": "range",
+    "morethanorequal": "range",
+    "between": "range",
+    "contains": "contains",
+    "endswith": "contains",
+    "substring": "contains",
+    "regex": "contains",
+    "regexp": "contains",
+    "iregexp": "contains",
+    "ilike": "contains",
+    "startswith": "like",
+    "like": "like",
+    "is": "null",
+    "isnull": "null",
+    "exists": "null",
+    "ne": "other",
+    "not": "other",
+    "nin": "other",
+    "notin": "other",
+    "notlike": "other",
+    "notbetween": "other",
+    "size": "other",
+    "all": "other",
+    "elemmatch": "other",
+    "raw": "function",
+}
+_JOINED = frozenset({"and", "or", "nor", "not"})
+_THROUGH = frozenset({"some", "every", "none", "is", "isnot", "elemmatch"})
+_SKIPPED = frozenset({"mode", "options"})
+_LEADING = re.compile(r"""^\(?\s*["'`]\s*%""")
+_MANY = re.compile(r"(?i)(?:ids|keys|list)$")
+_REGEX_START = re.compile(r"^/\^|^(?:new )?RegExp\(\s*[`'\"]\^")
+_WRAPPED = re.compile(r"^(?:sequelize|Sequelize)?\.?(?:fn|where|literal)$")
+
+
+def options_of(node: Node | None, file: SourceFile) -> dict[str, Node | None]:
+    """The options of an object literal by name; of a short form the value is unknown."""
+    return dict(pairs(node, file))
+
+
+def pairs(node: Node | None, file: SourceFile) -> Iterator[tuple[str, Node | None]]:
+    """Keys and values of an object literal. Computed keys lose their brackets: `Op.in`."""
+    for each in node.named_children if node is not None and node.type == "object" else ():
+        key, value = each.child_by_field_name("key"), each.child_by_field_name("value")
+        if each.type == "pair" and key is not None and value is not None:
+            yield file.text(key).strip("\"'[] "), value
+        elif each.type == "shorthand_property_identifier":
+            yield file.text(each), None
+
+
+def keys(node: Node | None, file: SourceFile) -> Iterator[str]:
+    """The keys that are not switched off, of an object or of those in an array; strings of an array as they are."""
+    for each in elements(node):
+        if each.type == "string":
+            yield file.text(each).strip("\"'")
+        for key, value in pairs(each, file):
+            if value is None or value.type != "false":
+                yield key
+
+
+def paths(node: Node | None, file: SourceFile, before: str = "") -> Iterator[str]:
+    """Keys with those below them, by dots: `relations: { lines: { product: true } }`."""
+    for each in elements(node):
+        if each.type == "string":
+            yield file.text(each).strip("\"'")
+        for key, value in pairs(each, file):
+            path = f"{before}.{key}" if before else key
+            if value is None or value.type != "false":
+                yield path
+                yield from paths(value if value is not None and value.type == "object" else None, file, path)
+
+
+def elements(node: Node | None) -> Iterable[Node]:
+    """The elements of an array literal; another value alone."""
+    if node is None:
+        return ()
+    return node.named_children if node.type == "array" else (node,)
+
+
+def amount(node: Node | None, file: SourceFile) -> int:
+    """A number as written, -1 for an expression, 0 when nothing is given."""
+    if node is None:
+        return 0
+    text = file.text(node)
+    return int(text[:9]) if text.isdigit() else -1
+
+
+def limit_of(options: dict[str, Node | None], name: str, file: SourceFile) -> int:
+    """The amount under this name; one that is given in short form is an expression."""
+    return -1 if name in options and options[name] is None else amount(options.get(name), file)
+
+
+def conditions(node: Node | None, file: SourceFile, path: str = "", depth: int = 0) -> Iterator[Filter]:
+    """The conditions of a `where` object, with the paths of relations."""
+    for written, value in pairs(node, file):
+        if depth >= DEEPEST:
+            return
+        key = written.removeprefix("$").rpartition("Op.")[2]
+        folded = key.lower()
+        is_operator = written != key or key.isupper() or bool(path)
+        if folded in _JOINED and is_operator and value is not None and value.type in ("array", "object"):
+            for each in elements(value):
+                yield from conditions(each, file, path, depth + 1)
+        elif folded in _THROUGH and path and value is not None and value.type == "object":
+            yield from conditions(value, file, path, depth + 1)
+        elif folded in _OPERATORS and path:
+            yield Filter(path, _operator(folded, value, file), value is not None and is_literal(value))
+        elif folded in _SKIPPED and path:
+            continue
+        else:
+            yield from _condition(f"{path}.{key}" if path else key.strip("$"), value, file, depth)
+
+
+def _condition(path: str, value: Node | None, file: SourceFile, depth: int) -> Iterator[Filter]:
+    if value is None:
+        yield Filter(path, "in" if _MANY.search(path) else "eq")
+    elif value.type == "object":
+        yield from conditions(value, file, path, depth + 1)
+    elif value.type == "array":
+        yield Filter(path, "in", all(is_literal(each) for each in value.named_children))
+    elif value.type == "call_expression":
+        yield _called(path, value, file)
+    elif value.type in ("null", "undefined"):
+        yield Filter(path, "null", True)
+    elif value.type == "regex":
+        yield Filter(path, "like" if _REGEX_START.match(file.text(value)) else "contains")
+    else:
+        text = file.text(value)
+        yield Filter(path, "in" if _MANY.search(text) and not _MANY.search(path) else "eq", is_literal(value))
+
+
+def _called(path: str, call: Node, file: SourceFile) -> Filter:
+    """`In(ids)`, `Like("%x")`, `Not(IsNull())` of TypeORM; other calls give plain values."""
+    name = file.text(call.child(0)).rpartition(".")[2].lower()
+    arguments = file.arguments(call)[0]
+    if name in _OPERATORS and file.mentions(b"typeorm"):
+        value = arguments[0] if arguments else None
+        return Filter(path, _operator(name, value, file), value is not None and is_literal(value))
+    return Filter(path, "eq")
+
+
+def _operator(name: str, value: Node | None, file: SourceFile) -> str:
+    """The operator of a condition. What begins with a wildcard is looked for anywhere."""
+    operator = _OPERATORS[name]
+    text = file.text(value) if value is not None else ""
+    if operator == "like" and _LEADING.match(text):
+        return "contains"
+    if name in ("regex", "regexp") and (_REGEX_START.match(text) or text.startswith(("'^", '"^', "`^"))):
+        return "like"
+    return operator

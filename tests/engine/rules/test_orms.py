@@ -1,0 +1,258 @@
+"""The rules over queries, for TypeORM, Sequelize, Mongoose, JPA with Spring Data, and GORM."""
+
+import pytest
+
+from tests.engine.rules.orms import findings, lines
+
+FLAGGED = [
+    # One query per round
+    (
+        "perf-n-plus-one-query",
+        "typeorm",
+        "for (const id of ids) {\n await this.orders.findOne({ where: { id } });\n}",
+        2,
+    ),
+    (
+        "perf-n-plus-one-query",
+        "typeorm",
+        "for (const id of ids) {\n await this.conn\n  .getRepository(ctx, Order)\n"
+        "  .createQueryBuilder('o').where('o.id = :id', { id })\n"
+        "  .getOne();\n}",
+        2,
+    ),
+    ("perf-n-plus-one-query", "sequelize", "for (const id of ids) {\n await Customer.findByPk(id);\n}", 2),
+    (
+        "perf-n-plus-one-query",
+        "mongoose",
+        "for (const id of ids) {\n await Order.findOne({ customer: id }).lean();\n}",
+        2,
+    ),
+    ("perf-n-plus-one-query", "jpa", "for (Long id : ids) {\n orders.findById(id);\n}", 2),
+    ("perf-n-plus-one-query", "jpa", "ids.forEach(id -> {\n em.find(Order.class, id);\n});", 2),
+    ("perf-n-plus-one-query", "gorm", "for _, id := range ids {\n var o Order\n db.First(&o, id)\n}", 3),
+    # Relations row by row
+    (
+        "perf-n-plus-one-relation",
+        "typeorm",
+        "const rows = await this.orders.find({ where: { isPaid: true } });\nfor (const o of rows) {\n"
+        "  mail(await o.customer);\n}",
+        3,
+    ),
+    (
+        "perf-n-plus-one-relation",
+        "sequelize",
+        "const rows = await Order.findAll({ where: { isPaid: true } });\nfor (const o of rows) {\n"
+        "  mail(await o.getCustomer());\n}",
+        3,
+    ),
+    (
+        "perf-n-plus-one-relation",
+        "jpa",
+        "List<Order> rows = orders.findByPaid(true);\nfor (Order o : rows) {\n  mail(o.getCustomer().getEmail());\n}",
+        3,
+    ),
+    (
+        "perf-n-plus-one-relation",
+        "jpa",
+        "orders.findAll().stream()\n  .map(o -> o.getLines().size())\n  .toList();",
+        2,
+    ),
+    (
+        "perf-n-plus-one-relation",
+        "gorm",
+        "var rows []Order\ndb.Find(&rows)\nfor _, o := range rows {\n"
+        '  db.Model(&o).Association("Lines").Find(&o.Lines)\n}',
+        4,
+    ),
+    # Writes row by row
+    ("perf-write-in-loop", "typeorm", "for (const o of x) {\n await this.orders.save(o);\n}", 2),
+    ("perf-write-in-loop", "sequelize", "for (const o of x) {\n await Line.create({ amount: o.amount });\n}", 2),
+    (
+        "perf-write-in-loop",
+        "mongoose",
+        "for (const o of x) {\n await Order.updateOne({ _id: o.id }, { total: 1 });\n}",
+        2,
+    ),
+    ("perf-write-in-loop", "jpa", "for (Order o : rows) {\n orders.save(o);\n}", 2),
+    ("perf-write-in-loop", "gorm", "for _, id := range ids {\n db.Create(&Line{OrderID: id})\n}", 2),
+    # Unbounded
+    ("perf-unbounded-query", "typeorm", "const all = await this.orders.find();\nuse(all);", 1),
+    (
+        "perf-unbounded-query",
+        "typeorm",
+        "return this.orders.createQueryBuilder('o').leftJoin('o.lines', 'l').getMany();",
+        1,
+    ),
+    ("perf-unbounded-query", "sequelize", "return Order.findAll({ where: { isPaid: true } });", 1),
+    ("perf-unbounded-query", "mongoose", "return Order.find({}).sort({ total: 1 }).lean();", 1),
+    ("perf-unbounded-query", "jpa", "List<Order> rows = orders.findAll();\nuse(rows);", 1),
+    ("perf-unbounded-query", "jpa", 'return em.createQuery("select o from Order o", Order.class).getResultList();', 1),
+    ("perf-unbounded-query", "gorm", 'var rows []Order\ndb.Where("is_paid = ?", true).Find(&rows)\nuse(rows)', 2),
+    # Without an index
+    ("perf-unindexed-filter", "typeorm", "return this.orders.findOneBy({ reference: x });", 1),
+    ("perf-unindexed-filter", "sequelize", "return Order.findOne({ where: { reference: x } });", 1),
+    ("perf-unindexed-filter", "mongoose", "return Order.findOne({ reference: x });", 1),
+    ("perf-unindexed-filter", "mongoose", "return Line.find({ order: x });", 1),
+    ("perf-unindexed-filter", "jpa", "orders.findByReference(x);", 1),
+    ("perf-unindexed-filter", "gorm", 'var o Order\ndb.Where("reference = ?", x).First(&o)', 2),
+    ("perf-unindexed-filter", "gorm", 'var rows []Line\ndb.Where("amount > ?", x).Limit(5).Find(&rows)', 2),
+    # Predicates that no index serves
+    (
+        "perf-unindexable-predicate",
+        "typeorm",
+        "return this.orders.find({ where: { reference: Like(`%${x}%`) }, take: 5 });",
+        1,
+    ),
+    (
+        "perf-unindexable-predicate",
+        "sequelize",
+        "return Order.findAll({ where: { reference: { [Op.like]: `%${x}` } } });",
+        1,
+    ),
+    ("perf-unindexable-predicate", "mongoose", "return Order.find({ reference: { $regex: x } }).limit(9);", 1),
+    (
+        "perf-unindexable-predicate",
+        "jpa",
+        'return em.createQuery("select o from Order o where lower(o.reference) = :x", Order.class).getResultList();',
+        1,
+    ),
+    ("perf-unindexable-predicate", "gorm", 'var rows []Order\ndb.Where("reference LIKE ?", "%"+x+"%").Find(&rows)', 2),
+    ("perf-unindexable-predicate", "gorm", 'var rows []Order\ndb.Where("DATE(created_at) = ?", x).Find(&rows)', 2),
+    # Counted in memory
+    ("perf-count-by-loading", "typeorm", "return (await this.orders.find({ where: { customerId: x } })).length;", 1),
+    (
+        "perf-count-by-loading",
+        "sequelize",
+        "const rows = await Order.findAll({ where: { customerId: x } });\nreturn rows.length;",
+        1,
+    ),
+    (
+        "perf-count-by-loading",
+        "mongoose",
+        "const rows = await Order.find({ customer: x });\nreturn rows.length > 3;",
+        1,
+    ),
+    ("perf-count-by-loading", "jpa", "int n = orders.findByPaid(true).size();", 1),
+    (
+        "perf-count-by-loading",
+        "gorm",
+        'var rows []Order\ndb.Where("customer_id = ?", x).Find(&rows)\nuse(len(rows))',
+        2,
+    ),
+    # Filtered in memory
+    (
+        "perf-filter-in-memory",
+        "typeorm",
+        "const rows = await this.orders.find();\nreturn rows.filter(row => row.isPaid);",
+        1,
+    ),
+    ("perf-filter-in-memory", "typeorm", "return (await this.orders.find()).find(row => row.reference === x);", 1),
+    (
+        "perf-filter-in-memory",
+        "jpa",
+        "return orders.findAll().stream().filter(o -> o.getReference().equals(x)).toList();",
+        1,
+    ),
+    ("perf-filter-in-memory", "mongoose", "return (await Order.find()).filter((row) => row.isPaid);", 1),
+    # Deep offsets of large tables stand in test_perf_deep_offset
+]
+FINE = [
+    ("perf-n-plus-one-query", "typeorm", "await this.orders.find({ where: { id: In(ids) } });"),
+    (
+        "perf-n-plus-one-query",
+        "mongoose",
+        "for (const id of ids) {\n if (!seen.has(id)) seen.set(id, await Order.findById(id));\n}",
+    ),
+    ("perf-n-plus-one-query", "jpa", "for (Order o : orders.findAll()) {\n use(o);\n}"),
+    ("perf-n-plus-one-query", "gorm", "for _, chunk := range chunks {\n var o []Order\n db.Find(&o, chunk)\n}"),
+    (
+        "perf-n-plus-one-relation",
+        "typeorm",
+        "const rows = await this.orders.find({ relations: { customer: true } });\nfor (const o of rows) {\n"
+        "  mail(await o.customer);\n}",
+    ),
+    (
+        "perf-n-plus-one-relation",
+        "typeorm",
+        "const rows = await this.orders.find();\nfor (const o of rows) {\n  use(o.lines);\n}",
+    ),
+    (
+        "perf-n-plus-one-relation",
+        "sequelize",
+        "const rows = await Order.findAll({ include: ['customer'] });\nfor (const o of rows) {\n  use(o.customer);\n}",
+    ),
+    (
+        "perf-n-plus-one-relation",
+        "jpa",
+        "List<Order> rows = orders.withCustomers();\nfor (Order o : rows) {\n  mail(o.getCustomer().getEmail());\n}",
+    ),
+    ("perf-n-plus-one-relation", "jpa", "for (Order o : orders.findByPaid(true)) {\n  use(o.getReference());\n}"),
+    ("perf-write-in-loop", "typeorm", "await this.orders.save(rows);"),
+    ("perf-write-in-loop", "sequelize", "await Line.bulkCreate(x);"),
+    ("perf-write-in-loop", "jpa", "orders.saveAll(rows);"),
+    ("perf-write-in-loop", "gorm", "db.CreateInBatches(rows, 500)"),
+    ("perf-unbounded-query", "typeorm", "return this.orders.find({ take: 50 });"),
+    ("perf-unbounded-query", "typeorm", "return this.orders.find(options);"),
+    ("perf-unbounded-query", "typeorm", "return ids.find(id => id.x);"),
+    ("perf-unbounded-query", "sequelize", "return Order.findAll({ where, limit });"),
+    ("perf-unbounded-query", "sequelize", "return Order.findAll({ where: { customerId: x } });"),
+    ("perf-unbounded-query", "mongoose", "return Order.find(filter).exec();"),
+    ("perf-unbounded-query", "mongoose", "for await (const o of Order.find().cursor()) use(o);"),
+    ("perf-unbounded-query", "jpa", "return orders.findAll(PageRequest.of(0, 20));"),
+    ("perf-unbounded-query", "jpa", "return orders.findByTotalGreaterThan(3, page);"),
+    ("perf-unbounded-query", "jpa", "return orders.findAllById(ids);"),
+    ("perf-unbounded-query", "jpa", "return orders.findAll(specification);"),
+    ("perf-unbounded-query", "gorm", "var rows []Order\ndb.Limit(20).Find(&rows)"),
+    ("perf-unbounded-query", "gorm", 'var rows []Order\ndb.Where("id IN ?", ids).Find(&rows)'),
+    ("perf-unbounded-query", "gorm", "var rows []Order\ndb.FindInBatches(&rows, 100, each)"),
+    ("perf-unindexed-filter", "typeorm", "return this.orders.findOneBy({ customerId: x });"),
+    ("perf-unindexed-filter", "typeorm", "return this.customers.findOneBy({ email: x });"),
+    ("perf-unindexed-filter", "sequelize", "return Order.findOne({ where: { customerId: x, reference: y } });"),
+    ("perf-unindexed-filter", "mongoose", "return Order.find({ customer: x });"),
+    ("perf-unindexed-filter", "jpa", "customers.findByEmail(x);"),
+    ("perf-unindexed-filter", "gorm", 'var o Order\ndb.First(&o, "customer_id = ?", x)'),
+    ("perf-unindexable-predicate", "mongoose", "return Order.find({ reference: /^AB/ });"),
+    ("perf-unindexable-predicate", "mongoose", "return Order.find({ note: { $regex: x } });"),
+    ("perf-unindexable-predicate", "gorm", 'var rows []Order\ndb.Where("reference LIKE ?", x+"%").Find(&rows)'),
+    (
+        "perf-unindexable-predicate",
+        "typeorm",
+        "return this.orders.find({ where: { customerId: x, reference: Like('%a') } });",
+    ),
+    (
+        "perf-count-by-loading",
+        "typeorm",
+        "const rows = await this.orders.find({ where: { customerId: x } });\nuse(rows, rows.length);",
+    ),
+    ("perf-count-by-loading", "jpa", "long n = orders.count();"),
+    (
+        "perf-filter-in-memory",
+        "typeorm",
+        "const rows = await this.orders.find();\nreturn rows.filter(row => allowed(row));",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "orm", "body", "line"), FLAGGED)
+def test_it_is_found_in_the_words_of_the_orm(rule, orm, body, line):
+    assert lines(rule, orm, body) == [line]
+
+
+@pytest.mark.parametrize(("rule", "orm", "body"), FINE)
+def test_it_is_fine_in_the_words_of_the_orm(rule, orm, body):
+    assert lines(rule, orm, body) == []
+
+
+@pytest.mark.parametrize(
+    ("orm", "body", "table"),
+    [
+        ("typeorm", "const all = await this.orders.find();\nuse(all);", "orders"),
+        ("sequelize", "const all = await Order.findAll();\nuse(all);", "orders"),
+        ("mongoose", "const all = await Order.find();\nuse(all);", "orders"),
+        ("jpa", "List<Order> all = orders.findAll();\nuse(all);", "orders"),
+        ("gorm", "var all []Order\ndb.Find(&all)\nuse(all)", "orders"),
+    ],
+)
+def test_the_finding_has_the_declared_table_and_its_volume(orm, body, table):
+    (finding,) = findings("perf-unbounded-query", orm, body, volumes={"Order": "XL"})
+    assert (finding.table, finding.volume, finding.severity, finding.confidence) == (table, "XL", "critical", "high")
