@@ -5,7 +5,9 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.rules.reading import DEFINITIONS
 
+_CLAUSES = frozenset({"except_clause", "catch_clause"})
 _COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*)([^\n]*)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TO_TOOLS = re.compile(r"(?i)\s*(?:noqa|pylint|pragma|type:|nosec|nosonar|eslint|noinspection|todo|fixme)\b")
@@ -31,3 +33,16 @@ def guarded_text(handler: Node, file: SourceFile) -> str:
     attempt = handler.parent
     body = attempt.child_by_field_name("body") if attempt is not None else None
     return file.text(body).strip("{} \n") if body is not None else ""
+
+
+def is_caught(node: Node, file: SourceFile, kinds: re.Pattern[str]) -> bool:
+    """Whether a `try` of the same function around the node has a handler for one of these kinds, or for all."""
+    below, above = node, node.parent
+    while above is not None and above.type not in DEFINITIONS:
+        body = above.child_by_field_name("body") if above.type == "try_statement" else None
+        if body is not None and body.id == below.id:
+            clauses = (each for each in above.named_children if each.type in _CLAUSES)
+            if any(kinds.search(file.text(each).partition("\n")[0]) for each in clauses):
+                return True
+        below, above = above, above.parent
+    return False

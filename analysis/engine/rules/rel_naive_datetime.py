@@ -50,7 +50,12 @@ def is_over(order):
 _NOW = {"datetime.datetime.now": 0, "datetime.datetime.fromtimestamp": 1}  # name to the position of the zone
 _NEVER_AWARE = frozenset({"datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp", "datetime.datetime.today"})
 _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)\b")
-_WRAPPED = re.compile(r"(make_aware|localize)\(\s*$")
+# The reading of the clock as local time is right again as a number of seconds, and right enough as a text for people.
+_CLOCK_IS_RIGHT = re.compile(r"\s*\.(timestamp|timetuple|strftime|ctime)\b")
+_REWRITTEN = re.compile(r"\s*\.(strftime|time)\b")
+_HOURS_ONLY = re.compile(r"^(?=[^zZX]*$).*[HhkK]")  # a time of the day, and no zone
+_FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
+_WRAPPED = re.compile(r"(make_aware|localize|strftime)\(\s*$")
 _MATTERS = re.compile(
     r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
     r"|\.is(Before|After)\(",
@@ -69,22 +74,36 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _WRAPPED.search(file.source[max(0, call.start_byte - 60) : call.start_byte].decode("utf-8", "replace")):
         return
+    if _is_harmless(call, callee, file):
+        return
     if callee == "datetime.date.today":
         yield file.mark(RULE.id, call, "`date.today()` is the day of this machine's zone", severity="info")
         return
     name = callee.removeprefix("datetime.")
-    yield file.mark(RULE.id, call, f"`{name}` here gives a time without a zone", severity=_severity(call, file))
+    is_constant = callee == "datetime.datetime" and all(each.type == "integer" for each in file.arguments(call)[0])
+    if is_constant and call.parent is not None and call.parent.type == "argument_list":
+        return  # an example of a time
+    severity = _severity(call, file)
+    yield file.mark(
+        RULE.id,
+        call,
+        f"`{name}` here gives a time without a zone",
+        severity=severity,
+        confidence="low" if is_constant and not severity else "",
+    )
 
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee == "java.time.LocalDateTime.now" and not file.arguments(call)[0]:
+        if _FORMATTED.match(file.source, call.end_byte):
+            return
         suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
         message = "`LocalDateTime.now()` has no zone"
         yield file.mark(RULE.id, call, message, severity=_severity(call, file), suggestion=suggestion)
     elif callee == "java.text.SimpleDateFormat" and b"setTimeZone" not in file.source:
         pattern = next(iter(file.arguments(call)[0]), None)
-        if pattern is None or pattern.type != "string_literal" or re.search(r"[zZX]", file.text(pattern)):
+        if pattern is None or pattern.type != "string_literal" or not _HOURS_ONLY.search(file.text(pattern)):
             return
         yield file.mark(
             RULE.id,
@@ -132,6 +151,20 @@ def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
             return False
         return not re.match(r"[^\n]*\n\s*[^\n]*(make_aware|\.replace\(tzinfo|\.localize\()", text_after(call, file))
     return callee in _NEVER_AWARE or callee == "datetime.date.today"
+
+
+def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
+    """Whether the value is turned at once into what is right without a zone, or measures how long something takes."""
+    after = file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")
+    if callee in ("datetime.datetime.now", "datetime.datetime.today"):
+        before = file.source[max(0, call.start_byte - 80) : call.start_byte].decode("utf-8", "replace")
+        if _CLOCK_IS_RIGHT.match(after):
+            return True
+        if re.match(r"\s*-\s*\w*(start|begin|t0|tic)\w*", after):
+            return True
+        started = re.search(r"(\w*(?:start|begin|t0|tic)\w*)\s*=\s*$", before)
+        return started is not None and bool(re.search(rf"\bnow\(\)\s*-\s*{started[1]}\b", text_after(call, file)))
+    return callee == "datetime.datetime.strptime" and _REWRITTEN.match(after) is not None
 
 
 def _severity(call: Node, file: SourceFile) -> str:

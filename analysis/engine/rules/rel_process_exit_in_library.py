@@ -10,7 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.base import ALL, SCRIPT, Watch
 from analysis.engine.rules.reading import text_before
 
 RULE = Rule(
@@ -59,12 +59,16 @@ _EXITS = {
 }
 _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
-    r"(^|/)(examples?|samples?|seeds?)/|(^|/)seed[\w-]*\.\w+$|(^|/)(cli|cmd|bin|main|__main__|commands?|console|cmdline|manage|setup|worker\w*|index|server)(/|\.\w+$)|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle)[\w-]*\.[cm]?js$"
+    r"(^|/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/"
+    r"|(^|/)(cli|cmd|main|__main__|console|cmdline|manage|setup|worker\w*|index|server|type-check)\.\w+$|(^|/)seed[\w-]*\.\w+$"
+    r"|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle|gen_|gen\.)[\w-]*\.([cm]?js|go)$|(^|/)test(ing|util\w*)?\.go$"
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(
-    r"(^|\.)(main\w*|usage\w*|exit\w*|\w*[Ss]hutdown\w*|\w*signal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|fatal)(\.|$)|(^|\.)(on|once)\("
+    r"(^|\.)(main\w*|usage\w*|\w*[eE]xit\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|fatal"
+    r"|[mM]ust[A-Z]\w*|\w*Test[A-Z]\w*)(\.|$)|(^|\.)(on|once)\("
 )
+_READS_FLAGS = re.compile(r"\bflag\.Parse\(\)|argparse|sys\.argv|process\.argv|\bparser\.parse_args\(")
 _SIGNAL = re.compile(
     r"signal\.Notify|process\.(on|once)\(\s*['\"]|addShutdownHook|signal\.signal\(|worker_threads|parentPort"
 )
@@ -79,6 +83,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = file.functions[file.function_of(call)].name
     if _ENTRY_NAME.search(name) or file.scope_of(call).function.index == 0 or _SIGNAL.search(text_before(call, file)):
         return
+    before = text_before(call, file)
+    if _READS_FLAGS.search(before) or re.search(r"[fF]atal\w*\s*\)?\s*\{\s*\Z", before):
+        return
     if callee == "os._exit" and "os.fork(" in text_before(call, file):
         return
     yield file.mark(RULE.id, call, f"`{callee}` in `{name}` ends the process of whoever calls it")
@@ -88,9 +95,19 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Entry files may end their process. On the request path it takes all other requests with it."""
     if place.facts.is_entry or place.facts.package == "main" or _ENTRY_PATH.search(place.path):
         return None
+    if place.facts.language in SCRIPT and not _is_library(place.path, codebase):
+        return None
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
+
+
+def _is_library(path: str, codebase: Codebase) -> bool:
+    """Whether other code can import the file, and not only files that nobody imports."""
+    importers = {edge.source for edge in codebase.graph.importers_of(path)}
+    if not importers:
+        return bool(codebase.files[path].exports)
+    return any(each in codebase.files and codebase.files[each].exports for each in importers)
 
 
 WATCHES = (Watch("call", look, ALL, names=frozenset("exit _exit abort quit halt Exit Fatal Fatalf Fatalln".split())),)

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
-from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_text, short, text_before
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.handlers import is_caught
+from analysis.engine.rules.reading import function_text, is_imported, origin_of, short, text_after, text_before
 
 RULE = Rule(
     id="rel-unchecked-optional",
@@ -19,7 +22,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Handle the missing case (`get_object_or_404`, `?.`, `orElseThrow(() -> new NotFound(id))`).",
-    languages=(*PYTHON, *SCRIPT, *JAVA),
+    languages=(*PYTHON, *SCRIPT, *JAVA, *GO),
 )
 GUIDE = Guide(
     why=(
@@ -53,30 +56,60 @@ def number(text):
 
 _MATCHERS = frozenset({"re.match", "re.search", "re.fullmatch"})
 _QUERY = re.compile(
-    r"(\.objects(\.\w+\(\))*|(^|[._])(qs|queryset)|\.(filter|exclude|order_by|select_related|all|query)\(\)(\.\w+\(\))*)\.(first|last)$"
+    r"(\.objects(\.\w+\(\))*|(^|[._])(qs|queryset)|\.(filter|exclude|order_by|select_related|all|query|scalars|execute)\(\)"
+    r"(\.\w+\(\))*)\.(first|last|one_or_none|scalar_one_or_none)$"
 )
+_LOADED = re.compile(r"(^|[._])(session|db|query\(\))\.get$")  # SQLAlchemy: by primary key
+_ROWS = re.compile(r"\.fetchall$|\.objects(\.\w+\(\))*\.(filter|exclude)$")
+_KEYED = re.compile(
+    r"(^|\.)(environ|(request|req)\.(GET|POST|args|form|headers|META|COOKIES|cookies|query_params)|json\(\)|loads\(\))\.get$"
+)
+_OTHER_GET = re.compile(
+    r"(?i)(client|session|requests?|http\w*|api|repo\w*|service|manager|objects|crud|dao|redis|queue|q|query\w*|table|model\w*"
+    r"|db|cache|s3|self|cls|super\(\)|config|settings|store|storage|registry|driver|app|router|ctx|context\w*)$"
+)
+_FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk"})
+_ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
+_FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
+_FAILS = re.compile(r"except\s*(:|.*\b(AttributeError|TypeError|IndexError|Exception|BaseException)\b)|catch")
 _OPTIONAL = re.compile(
     r"(^|\.)(find\w*|get\w*Optional|findFirst\(\)|findAny\(\)|max\(\)|min\(\)|reduce\(\)|stream\(\)[\w().]*)\(\)\.get$"
 )
-
 _FUTURE = re.compile(r"\b(ExecutionException|\w*Future)\b|Async\(")  # `get()` waits there
+_CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
+_TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
+_OUTSIDE = re.compile(
+    r"(?i)\.(?:Value|MustGet|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
+)
+_ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|//[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z)")
+_NEAR = 400  # bytes before a look-up in which its check stands
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """`re.match(p, s).group()` and `qs.first().x`."""
-    callee = file.callee(call)
-    is_match = callee in _MATCHERS
-    if not is_match and not _QUERY.search(callee):
-        return
-    if not is_match and file.arguments(call)[0]:
+    """`re.match(p, s).group()`, `qs.first().x`, `os.environ.get("A").lower()`, also by way of a variable."""
+    confidence = _python_look_up(call, file)
+    if not confidence or _is_tested_before(call, file) or is_caught(call, file, _FAILS):
         return
     parent = call.parent
-    if parent is None or parent.type not in ("attribute", "subscript") or parent.start_byte != call.start_byte:
-        return
-    if is_match and _is_tested_before(call, file):
-        return
-    used = file.source[call.end_byte : parent.end_byte].decode("utf-8", "replace").strip()
-    yield file.mark(RULE.id, call, f"`{short(callee)}` may give None, and `{short(used, 30)}` of None fails")
+    callee = file.callee(call)
+    if parent is not None and parent.type in ("attribute", "subscript") and parent.start_byte == call.start_byte:
+        used = file.source[call.end_byte : parent.end_byte].decode("utf-8", "replace").strip()
+        if _ROWS.search(callee):
+            if used == "[0]":
+                message = f"`{short(callee)}` may give no row, and `[0]` of nothing fails"
+                yield file.mark(RULE.id, call, message, confidence="medium")
+            return
+        message = f"`{short(callee)}` may give None, and `{short(used, 30)}` of None fails"
+        yield file.mark(RULE.id, call, message, confidence=confidence)
+    elif (name := _assigned_to(call, file)) and (used := _used_unchecked(name, call, file)):
+        if _ROWS.search(callee) and not used.startswith("[0]"):
+            return
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{name}` may be None, and `{name}{short(used, 30)}` is the next use of it",
+            confidence="medium",
+        )
 
 
 def look_at_find(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -84,31 +117,75 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     if len(given) != 1 or given[0].type not in ("arrow_function", "function_expression"):
         return
-    if file.source[call.end_byte : call.end_byte + 1] != b".":
-        return
     callee = file.callee(call)
+    if _is_tested_before(call, file) or is_caught(call, file, _FAILS):
+        return
     used = re.match(rb"\.[\w$]+", file.source[call.end_byte : call.end_byte + 60])
-    member = used[0].decode() if used is not None else "."
+    if used is not None:
+        member = used[0].decode()
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{short(callee)}` gives undefined when nothing matches, and `{member}` of it throws",
+            confidence="low" if _CONSTANT.search(callee) else "medium",
+            suggestion=f"Handle the missing case (`?{member}`, or an error that names what was looked for).",
+        )
+    elif not _CONSTANT.search(callee):
+        yield from _used_by_variable(call, file, confidence="low")
+
+
+def look_at_found(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`(await repository.findOne(...)).x`, and `rows[0]` of a query."""
+    name = file.callee(call).rpartition(".")[2]
+    if not _FROM_STORE.search(file.callee(call)) or is_caught(call, file, _FAILS):
+        return
+    after = file.source[call.end_byte : call.end_byte + 60]
+    before = file.source[max(0, call.start_byte - 20) : call.start_byte]
+    used = re.match(rb"\s*\)\s*(\.[\w$]+|\[0\]\.[\w$]+)", after) if re.search(rb"\(\s*await\s+\Z", before) else None
+    if used is not None and (name in _FOUND_ONE) == used[1].startswith(b"."):
+        message = f"`{short(file.callee(call))}` may find nothing, and `{used[1].decode()}` of it throws"
+        yield file.mark(RULE.id, call, message)
+    elif used is None and re.search(rb"=\s*await\s+\Z", before):
+        yield from _used_by_variable(call, file, rows=name in _ROWS_OF_SCRIPT)
+
+
+def look_at_map(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`map.get(key).method()` of a `Map` in script and Java."""
+    callee = file.callee(call)
+    head = callee.removesuffix(".get")
+    if head == callee or len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
+        return
+    if file.source[call.end_byte : call.end_byte + 1] != b"." or is_caught(call, file, _FAILS):
+        return
+    name = head.rpartition(".")[2]
+    if not re.search(rf"\b{name}\b[^;\n]{{0,60}}=\s*new Map\b", file.source.decode("utf-8", "replace")):
+        return
+    if re.search(rf"\b{name}\.(has|set|keys|entries|forEach)\(|\.map\b", text_before(call, file)):
+        return
     yield file.mark(
         RULE.id,
         call,
-        f"`{short(callee)}` gives undefined when nothing matches, and `{member}` of it throws",
-        suggestion=f"Handle the missing case (`?{member}`, or an error that names what was looked for).",
+        f"`{head}.get` gives undefined for a key that is not there, and its use throws",
+        confidence="medium",
     )
 
 
 def look_at_get(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """`Optional.get()` right on a look-up in Java."""
+    """`Optional.get()` in Java, right on a look-up or by way of a variable."""
     callee = file.callee(call)
-    if file.arguments(call)[0] or not _OPTIONAL.search(callee):
+    if file.arguments(call)[0] or is_caught(call, file, _FAILS):
         return
-    if _FUTURE.search(function_text(call, file)):
+    before = text_before(call, file)
+    variable = re.fullmatch(r"(\w+)\.get", callee)
+    if variable is not None:
+        yield from _look_at_variable(variable[1], before, call, file)
+        return
+    if not _OPTIONAL.search(callee) or _FUTURE.search(function_text(call, file)):
         return
     start, _ = file.dialect.callee(call)
     looked_up = file.source[start : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
-    before = text_before(call, file)
     if looked_up + ".isPresent()" in before or re.search(
-        r"isPresent\(\)|isEmpty\(\)|size\(\)|hasNext\(\)", before[-400:]
+        r"isPresent\(\)|isEmpty\(\)|size\(\)|hasNext\(\)", before[-_NEAR:]
     ):
         return
     yield file.mark(
@@ -119,13 +196,141 @@ def look_at_get(call: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
+def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Mark]:
+    """`value.(*User)` in Go, where nobody asks whether it is one."""
+    before = file.source[max(0, assertion.start_byte - 60) : assertion.start_byte]
+    text = file.text(assertion)
+    if _TWO_RESULTS.search(before.rpartition(b"\n")[2]) or not _comes_from_outside(text, assertion, file):
+        return
+    yield file.mark(
+        RULE.id,
+        assertion,
+        f"`{short(text)}` panics when the value is of another type or missing",
+        confidence="medium",
+        suggestion="Take the second result (`value, ok := ...`) and answer with an error.",
+        data={"form": "assertion"},
+    )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A type assertion matters where it takes a request with it."""
+    return place.finding(mark) if "form" not in mark.data or place.in_request_path else None
+
+
+def _comes_from_outside(text: str, assertion: Node, file: SourceFile) -> bool:
+    """Whether the value comes from a session, a request's context, a token or decoded text, and nobody has asked
+    whether it is there."""
+    operand = text.rpartition(".(")[0]
+    if not re.fullmatch(r"\w+", operand):
+        return _OUTSIDE.search(operand) is not None
+    before = text_before(assertion, file)
+    given = list(re.finditer(rf"\b{operand}\s*:?=\s*([^\n]*)", before))[-1:]
+    if not given or not _OUTSIDE.search(given[0][1].rstrip()):
+        return False
+    return not re.search(rf"\b{operand}\s*[!=]=\s*nil\b", before[given[0].end() :])
+
+
+def _python_look_up(call: Node, file: SourceFile) -> str:
+    """How sure it is that the call looks something up that may be missing; empty when it does not."""
+    callee = file.callee(call)
+    positional, keywords = file.arguments(call)
+    if callee in _MATCHERS:
+        return "high"
+    if callee.endswith(".get"):
+        return _dictionary_look_up(callee, call, file) if not keywords else ""
+    if _ROWS.search(callee):
+        return "medium"
+    if not _QUERY.search(callee) or positional:
+        return ""
+    receiver = file.source[call.start_byte : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
+    checks = rf"len\({re.escape(receiver)}\)|{re.escape(receiver)}\.(exists|count)\(\)"
+    return "" if re.search(checks, text_before(call, file)[-_NEAR:]) else "high"
+
+
+def _dictionary_look_up(callee: str, call: Node, file: SourceFile) -> str:
+    positional = file.arguments(call)[0]
+    head = callee.removesuffix(".get")
+    if len(positional) == 2:
+        is_model = (
+            file.text(positional[0])[:1].isupper() and file.text(positional[0]) != file.text(positional[0]).upper()
+        )
+        return "high" if _LOADED.search(callee) and is_model else ""
+    if len(positional) != 1:
+        return ""
+    key = re.escape(file.text(positional[0]))
+    if re.search(rf"{key}\s+in\b|\[{key}\]\s*=|\bfor\b[^\n]*\b{key}\b", text_before(call, file)):
+        return ""
+    if _KEYED.search(callee) or callee.endswith(".query().get"):
+        return "high"
+    if is_imported(callee, file) or _OTHER_GET.search(head) or not re.fullmatch(r"\w+", head):
+        return ""
+    origin = origin_of(head, call, file)
+    return "medium" if origin in ("dict", "dict()", "json.loads()") or origin.endswith(".json()") else ""
+
+
+def _assigned_to(call: Node, file: SourceFile) -> str:
+    """The variable that the result goes into, when the call is all that stands on the right."""
+    parent = call.parent
+    if parent is None or parent.type != "assignment" or parent.end_byte != call.end_byte:
+        return ""
+    left = parent.child_by_field_name("left")
+    return file.text(left) if left is not None and left.type == "identifier" else ""
+
+
+def _used_by_variable(
+    call: Node, file: SourceFile, *, rows: bool = False, confidence: str = "medium"
+) -> Iterator[Mark]:
+    if not _ENDS_STATEMENT.match(file.source, call.end_byte):
+        return
+    declared = re.search(
+        rb"(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?\Z",
+        file.source[max(0, call.start_byte - 100) : call.start_byte],
+    )
+    name = declared[1].decode() if declared is not None else ""
+    used = _used_unchecked(name, call, file) if name else ""
+    if used and used.startswith("[0].") is rows:
+        message = f"`{name}` may be missing, and `{name}{short(used, 30)}` is the next use of it"
+        yield file.mark(RULE.id, call, message, confidence=confidence)
+
+
+def _used_unchecked(name: str, call: Node, file: SourceFile) -> str:
+    """How a variable is used next, when that is a member or an element of it and the statement asks nothing."""
+    after = text_after(call, file)
+    found = re.search(rf"(?<![\w.$]){re.escape(name)}\b", after)
+    if found is None or found.start() > _NEAR:
+        return ""
+    used = re.match(r"\.[\w$]+|\[[^\]\n]{1,20}\](\.[\w$]+)?", after[found.end() :])
+    line = after[after.rfind("\n", 0, found.start()) + 1 : after.find("\n", found.end()) % (len(after) + 1)]
+    if used is None or re.search(rf"\b(if|and|or|not|assert|is)\s+{name}\b(?!\.)|\b{name}\s*(&&|\?|is\b|and\b)", line):
+        return ""
+    return "" if re.match(r"\.length\b", used[0]) else used[0]
+
+
+def _look_at_variable(name: str, before: str, call: Node, file: SourceFile) -> Iterator[Mark]:
+    declared = list(re.finditer(rf"\bOptional(?:<[^;=]*>)?\s+{name}\b", before))[-1:]
+    if not declared:
+        return
+    since = before[declared[0].end() :]
+    if re.search(rf"\b{name}\s*\.\s*(isPresent|isEmpty|ifPresent|orElse\w*)\b|^\s*=[^;]*\bof\(", since):
+        return
+    message = f"`{name}` may be empty, and `get()` then throws an error that names nothing"
+    yield file.mark(RULE.id, call, message, confidence="medium")
+
+
 def _is_tested_before(call: Node, file: SourceFile) -> bool:
-    """Whether the same match stands in a test before."""
+    """Whether the same look-up stands in a test before."""
     return file.text(call) in text_before(call, file)
 
 
+_PYTHON = frozenset(
+    "match search fullmatch first last get one_or_none scalar_one_or_none fetchall filter exclude".split()
+)
+
 WATCHES = (
-    Watch("call", look_at_python, PYTHON, names=frozenset({"match", "search", "fullmatch", "first", "last"})),
+    Watch("call", look_at_python, PYTHON, names=_PYTHON),
     Watch("call", look_at_find, SCRIPT, names=frozenset({"find"})),
+    Watch("call", look_at_found, SCRIPT, names=_FOUND_ONE | _ROWS_OF_SCRIPT),
+    Watch("call", look_at_map, SCRIPT, names=frozenset({"get"})),
     Watch("call", look_at_get, JAVA, names=frozenset({"get"})),
+    Watch("type_assertion_expression", look_at_assertion, GO, needs=(b".(",)),
 )

@@ -61,7 +61,15 @@ _WORD = rb"(?:web_?hook|_hook|/hooks?/|callback|\bipn\b|notif(?:y|ication))"
 _NAMED = re.compile(
     rb"(?i)(?:def|func|function)\s+(?:\([^)\n]*\)\s*)?\w*(?:web_?hook|_ipn|ipn_|payment_?callback|payment_?notif)\w*|\b(?:handle|receive|process)\w*[wW]eb[hH]ook\w*\s*\("
 )
-_ROUTED = re.compile(rb"(?i)(?:\.post|@post|postmapping|\.route|methods\s*=)[^\n]{0,40}\(?\s*[\"'`][^\"'`\n]*" + _WORD)
+_ROUTED = re.compile(
+    rb"(?i)(?:\.post\(|@post(?:mapping)?\(|\.route\(|requestmapping\(|\.handlefunc\()\s*(?:(?:value|path)\s*=\s*)?\{?[\"'`]"
+    rb"(?:POST )?[^\"'`\n{}<]*" + _WORD + rb"[^\"'`\n{}<]*[\"'`]"
+)
+# Handlers that keep the list of webhooks, or send them, receive none.
+_MANAGES = re.compile(
+    rb"(?i)(?:def|function|func|\b(?:public|private))\s[^(\n]*?\b(?:create|update|delete|remove|toggle|list|get|edit|add|register|test|rerun|send"
+    rb"|resend|save|enable|disable|fire|trigger|subscribe|unsubscribe|deliver|retry|set)_?\w*\s*\("
+)
 _GUARDED = re.compile(
     rb"(?i)idempot|event_?id|delivery_?id|already|duplicate|processed|\bseen\b|dedup|insertIfNew|get_or_create|update_or_create"
     rb"|upsert|on_?conflict|ignore_conflicts|IntegrityError|P2002|orIgnore|updateOrCreate|findOrCreate|exists\(|event\.id\b|message_?id"
@@ -88,6 +96,8 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     where = before + head
     is_routed = _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where)
     if not (is_routed or _NAMED.search(head)) or _SIGN_IN.search(where) or file.in_test(function):
+        return
+    if _MANAGES.search(text[:_HEADER].partition(b"{" if file.language != "python" else b":")[0]):
         return
     name = file.functions[file.function_of(function)].name
     data = {

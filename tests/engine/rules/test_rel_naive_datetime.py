@@ -30,6 +30,11 @@ FINE = [
     "from datetime import datetime\ndatetime(*parts)",
     "from datetime import datetime\ndatetime.min",
     "from django.utils import timezone\ntimezone.now()",
+    "from datetime import datetime\ndatetime.now().timestamp()",
+    "from datetime import datetime\nname = datetime.now().strftime('%Y%m%d')",
+    "from datetime import datetime\ndatetime.strptime(x, '%d.%m.%Y').strftime('%Y-%m-%d')",
+    "from datetime import datetime\nstarted = datetime.now()\nwork()\ntook = datetime.now() - started",
+    "from datetime import datetime\ncheck(datetime(2000, 1, 1))",
     "clock.now()",
 ]
 
@@ -64,7 +69,9 @@ def test_java():
     imports = "import java.time.LocalDateTime;\nimport java.text.SimpleDateFormat;\nclass A { void f() {\n"
     assert lines_of(RULE, imports + "LocalDateTime.now(); } }", "java") == [4]
     assert lines_of(RULE, imports + "LocalDateTime.now(zone); } }", "java") == []
+    assert lines_of(RULE, imports + "show(LocalDateTime.now().format(f)); } }", "java") == []
     assert lines_of(RULE, imports + 'new SimpleDateFormat("HH"); } }', "java") == [4]
+    assert lines_of(RULE, imports + 'new SimpleDateFormat("yyyyMMdd"); } }', "java") == []
     assert lines_of(RULE, imports + 'var f = new SimpleDateFormat("HH"); f.setTimeZone(utc); } }', "java") == []
 
 

@@ -36,11 +36,22 @@ def test_library_code_that_ends_the_process_is_found(path, source, line):
         ("ui/generate-types.js", SCRIPT),
         ("shop/store.py", "import os\ndef detach():\n    if os.fork() > 0:\n        os._exit(0)\n"),
         ("src/stop.ts", "export function wait() { process.on('SIGTERM', () => { process.exit(0); }); }"),
+        ("src/app.js", "connect().catch((err) => {\n  process.exit(1);\n});\nfunction load() { process.exit(1); }\n"),
+        ("packages/shop-cli/src/store.ts", SCRIPT),
+        ("ci/check.js", SCRIPT),
+        ("store/must.go", GO.replace("Load", "MustLoad")),
+        ("store/flags.go", GO.replace("os.Exit", "flag.Parse()\nos.Exit")),
         ("cmd/x/x.go", GO.replace("package store", "package main")),
     ],
 )
 def test_entry_files_and_signal_handlers_are_fine(path, source):
     assert findings_of(RULE, {path: source}) == []
+
+
+def test_a_helper_of_scripts_only_is_no_library():
+    script = "import { load } from './load';\nload();\n"
+    assert findings_of(RULE, {"src/load.ts": SCRIPT, "src/copy.ts": script}) == []
+    assert len(findings_of(RULE, {"src/load.ts": SCRIPT, "src/copy.ts": script + "export const a = 1;\n"})) == 1
 
 
 def test_on_the_request_path_it_is_critical():

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-unchecked-optional"
 
@@ -16,6 +16,24 @@ RULE = "rel-unchecked-optional"
         ("x = User.objects.first()", []),
         ("x = letters.first().name", []),
         ("if re.match(p, s): x = re.match(p, s).group(1)", []),
+        ("try: x = re.match(p, s).group(1)\nexcept AttributeError: x = None", []),
+        ("m = re.match(p, s)\nx = m.group(1)", [2]),
+        ("m = re.match(p, s)\nif m: x = m.group(1)", []),
+        ("m = re.match(p, s)\nx = m.group(1) if m else None", []),
+        ("m = re.match(p, s)\nassert m\nx = m.group(1)", []),
+        ("if len(qs) > 0: x = qs.first().name", []),
+        ("x = os.environ.get('A').lower()", [2]),
+        ("x = os.environ.get('A', '').lower()", []),
+        ("x = request.GET.get('page').strip()", [2]),
+        ("x = requests.get(url).text", []),
+        ("d = dict(a)\nx = d.get('k').y", [3]),
+        ("d = dict(a)\nd['k'] = y\nx = d.get('k').y", []),
+        ("if 'k' in d: x = d.get('k').y", []),
+        ("x = client.get('k').y", []),
+        ("x = session.get(User, 1).name", [2]),
+        ("x = session.execute(q).scalar_one_or_none().name", [2]),
+        ("x = Order.objects.filter(a=1)[0].name", [2]),
+        ("x = cursor.fetchall()[0]", [2]),
     ],
 )
 def test_python(statement, lines):
@@ -30,6 +48,19 @@ def test_python(statement, lines):
         ("const x = users.find((u) => u.id === id);", []),
         ("const x = users.find((u) => u.id === id)!.name;", []),
         ("const x = $('a').find('b').text();", []),
+        ("try { x = users.find((u) => u.id === id).name; } catch (e) { fail(e); }", []),
+        ("const u = users.find((u) => u.id === id);\nshow(u.name);", [1]),
+        ("const u = users.find((u) => u.id === id) || {};\nshow(u.name);", []),
+        ("const u = users.find((u) => u.id === id);\nif (!u) return;\nshow(u.name);", []),
+        ("const x = (await users.findOne({ id })).name;", [1]),
+        ("const x = (await users.findOne({ id }))?.name;", []),
+        ("const u = await User.findOne({ id });\nshow(u.name);", [1]),
+        ("const u = await User.findOne({ id });\nif (u) show(u.name);", []),
+        ("const u = await this.findOne({ id });\nshow(u.name);", []),
+        ("const rows = await db.query(q);\nshow(rows[0].name);", [1]),
+        ("const rows = await db.query(q);\nif (rows.length) show(rows[0].name);", []),
+        ("const m = new Map();\nfill(m);\nm.get(k).call();", [3]),
+        ("const m = new Map();\nif (m.has(k)) m.get(k).call();", []),
     ],
 )
 def test_script(statement, lines):
@@ -43,6 +74,9 @@ def test_script(statement, lines):
         ("xs.stream().filter(a).findFirst().get();", [2]),
         ("repository.findById(id).orElseThrow();", []),
         ("map.get(key);", []),
+        ("Optional<User> u = repository.findById(id);\nshow(u.get());", [3]),
+        ("Optional<User> u = repository.findById(id);\nif (u.isPresent()) show(u.get());", []),
+        ("Optional<User> u = Optional.of(x);\nshow(u.get());", []),
         ("if (repository.findById(id).isPresent()) { repository.findById(id).get(); }", []),
         ("future.get();", []),
         ("try { dao.findById(id).get(); } catch (ExecutionException e) { throw x(e); }", []),
@@ -51,3 +85,38 @@ def test_script(statement, lines):
 )
 def test_java(statement, lines):
     assert lines_of(RULE, f"class A {{ void f() {{\n{statement} }} }}", "java") == lines
+
+
+HANDLER = """package a
+import "net/http"
+func show(w http.ResponseWriter, r *http.Request) {
+%s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "lines"),
+    [
+        ("id := r.Context().Value(key).(int)", [4]),
+        ("id, ok := r.Context().Value(key).(int)", []),
+        ('id := claims["id"].(string)', [4]),
+        ('v := session.Get("id")\nuse(v.(int))', [5]),
+        ('v := session.Get("id")\nif v == nil { return }\nuse(v.(int))', []),
+        ("use(value.(int))", []),
+        ("switch v := x.(type) { case int: use(v) }", []),
+    ],
+)
+def test_go_on_the_request_path(statement, lines):
+    found = findings_of(RULE, {"a.go": HANDLER % statement})
+    assert [each.line for each in found] == lines
+
+
+def test_go_elsewhere_is_fine():
+    source = (HANDLER % "use(ctx.Value(key).(int))").replace("w http.ResponseWriter, r *http.Request", "ctx C")
+    assert findings_of(RULE, {"a.go": source}) == []
+
+
+def test_constant_tables_are_a_guess():
+    (mark,) = marks_of(RULE, "const x = SIZES.find((s) => s.id === id).name;", "typescript")
+    assert mark.confidence == "low"
