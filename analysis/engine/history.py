@@ -90,6 +90,19 @@ class History:
         start = bisect_right(self.steps, last - days, key=_day)
         return self.steps[start : bisect_right(self.steps, last, key=_day)]
 
+    def is_untouched(self, path: str, days: int) -> bool:
+        """Whether no commit of the last `days` days touched `path`, so that each of its lines is older. False where
+        there is no history."""
+        return bool(self.steps) and path not in self._touched(days)
+
+    def _touched(self, days: int) -> frozenset[str]:
+        known: dict[int, frozenset[str]] = self.__dict__.setdefault("_touched_paths", {})
+        if days not in known:
+            known[days] = frozenset(
+                path for step in self.steps_of(days) for path in (*step.touched, *(new for _, new in step.moves))
+            )
+        return known[days]
+
     @cached_property
     def window(self) -> Churn:
         """Churn of the 90 days that end with `day`, or with the last commit."""

@@ -17,7 +17,7 @@ from analysis.engine.evaluate import evaluate
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph import architecture_graph
 from analysis.engine.history import History
-from analysis.engine.metrics.churn import WINDOW_DAYS
+from analysis.engine.metrics.churn import STALE_DAYS, WINDOW_DAYS
 from analysis.engine.metrics.coupling import COUPLING_DAYS
 from analysis.engine.version import facts_version
 from analysis.git.clone import MirrorResult, mirror
@@ -105,11 +105,11 @@ def _judge_and_store(
 
 
 def read_past(folder: Path, head: str, today: date) -> History:
-    """The commits that churn, coupling and daily snapshots need: the whole history when HISTORY_DAYS is 0."""
+    """The commits that churn, ages, coupling and daily snapshots need: the whole history when HISTORY_DAYS is 0."""
     commits = read_history(folder, head, limits=git_limits())
     if not settings.HISTORY_DAYS:
         return History.of(commits)
-    needed = max(settings.HISTORY_DAYS + WINDOW_DAYS, COUPLING_DAYS)
+    needed = max(settings.HISTORY_DAYS + max(WINDOW_DAYS, STALE_DAYS), COUPLING_DAYS)
     oldest = today - timedelta(days=needed) - CLOCK_SLACK
     recent = []
     for commit in commits:

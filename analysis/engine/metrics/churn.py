@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 WINDOW_DAYS = 90
+STALE_DAYS = 180  # what nobody has touched for so long is forgotten
 MASS_COMMIT_FILES = 100  # a commit that touches more is a move, an import or a formatting run
 
 

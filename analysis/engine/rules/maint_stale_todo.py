@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
+from analysis.engine.metrics.churn import STALE_DAYS
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, Watch
@@ -26,7 +28,10 @@ RULE = Rule(
 )
 GUIDE = Guide(
     why="A TODO that belongs to nobody is a decision that nobody made.",
-    grades="More points when it names a bug or security.",
+    grades=(
+        "Warning when its file has not changed for 180 days, or for a FIXME, HACK or XXX in a hotspot. With an owner "
+        "or an issue it is told only after 180 days. More points when it names a bug or security."
+    ),
     flagged=(
         {
             "shop/work.py": """
@@ -57,6 +62,7 @@ _OWNED = re.compile(
     rb"^\s*\(\s*[\w@#./: -]+\)|^\s*\[[\w@#./: -]+\]|@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://|\bgh-\d+"
     rb"|^\s*:?\s*[a-z]{2,12}:\s|[Ii]ssue \d+"
 )
+_REFERS = re.compile(rb"@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://")
 _MORE = re.compile(rb"(?:\n[ \t]*(?:#|//|\*)[^\n]*){0,4}")
 _BEFORE = re.compile(rb"(?:#|//)\s*(?:TODO|FIXME|HACK|XXX)\b[^\n]*\n[ \t]*\Z")  # one that goes over several lines
 _GRAVE = re.compile(rb"\b(bug|security|vulnerab\w*|leak|race condition|deadlock|corrupt\w*|unsafe)\b", re.IGNORECASE)
@@ -73,24 +79,32 @@ def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
         return
     more = _MORE.match(file.source, end)
     around = found[2] + (more[0] if more is not None else b"")
-    if _OWNED.search(found[2].rstrip(b"*/ ")) or re.search(rb"@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://", around):
-        return
+    owned = _OWNED.search(found[2].rstrip(b"*/ ")) or _REFERS.search(around)
     said = short(found[2].decode("utf-8", "replace").strip(" :-*/"), 70)
     word = found[1].decode().upper()
-    yield file.mark(
+    if owned:
+        message = f"`{word}` that nobody has done for {STALE_DAYS} days: {said}"
+    else:
+        message = f"`{word}` without owner or issue: {said}" if said else f"`{word}` says neither what nor who"
+    data = {"urgent": "yes"} if found[1] in _URGENT else {}
+    mark = file.mark(
         RULE.id,
         comment,
-        f"`{word}` without owner or issue: {said}" if said else f"`{word}` says neither what nor who",
+        message,
         excess=GRAVE_EXCESS if _GRAVE.search(found[2]) else 0.0,
-        data={"urgent": "yes"} if found[1] in _URGENT else None,
+        data=data | ({"owned": "yes"} if owned else {}),
     )
+    yield structs.replace(mark, line=file.lines.of(start + found.start(1)))
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Where the file changes all the time, a FIXME is in everybody's way."""
-    if mark.data.get("urgent"):
-        return place.finding(mark, tags=frozenset({WORSE_IN_HOTSPOT}))
-    return place.finding(mark)
+    """Old ones are a warning, and those that have an owner are told then only. Where the file changes all the time, a
+    FIXME is in everybody's way."""
+    is_stale = codebase.history.is_untouched(place.path, STALE_DAYS)
+    if mark.data.get("owned") and not is_stale:
+        return None
+    tags = frozenset({WORSE_IN_HOTSPOT}) if mark.data.get("urgent") else frozenset()
+    return place.finding(mark, tags=tags, severity=Severity.WARNING if is_stale else None)
 
 
 WATCHES = (Watch("comment", look, ALL, needs=_WORDS),)

@@ -8,7 +8,8 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
-from analysis.engine.rules.base import JAVA, PYTHON, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
+from analysis.engine.rules.handlers import guarded_text
 from analysis.engine.rules.reading import function_name, function_text, text_after, text_before
 
 RULE = Rule(
@@ -19,7 +20,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Restore the interrupt flag or re-raise the cancellation, so shutdown works.",
-    languages=(*PYTHON, *JAVA),
+    languages=(*PYTHON, *JAVA, *GO),
 )
 GUIDE = Guide(
     why="Somebody asked the work to stop and it goes on: shutdowns hang and time limits do not limit.",
@@ -57,23 +58,50 @@ async def work(queue):
 
 _INTERRUPTED = re.compile(rb"catch\s*\([^)]*\bInterruptedException\b")
 _KEEPS_ON = re.compile(r"\.interrupt\(|\bthrow\b|System\.exit|propagate|[tT]hrow\w*\(|halt\(|exit\(")
+_BROAD = re.compile(rb"catch\s*\(\s*(?:final\s+)?(?:Exception|Throwable)\s+\w+\s*\)")
+# Calls that declare it, the first group as sure as their names.
+_WAITS = re.compile(
+    r"\b(Thread\.sleep|TimeUnit\.\w+\.sleep)\(|\b\w*([lL]atch|[qQ]ueue|[tT]hread|[sS]emaphore)\.(await|take|join|acquire)\("
+)
+_SEEN = re.compile(
+    rb"if\s+(?:[^{\n;]*;\s*)?\w*[cC]tx\w*\.Err\(\)\s*!=\s*nil\s*\{|case\s+<-\s*\w*[cC]tx\w*\.Done\(\)\s*:"
+)
+_LEAVES = re.compile(
+    r"\breturn\b|\bgoto\b|\bpanic\(|\bos\.Exit\(|\bbreak\s+\w|[fF]atal\w*\(|\bcancel\w*\(|\b\w*(?:err|Err)\w*\s*:?=|<-"
+)
 _ENDS_THREAD = re.compile(r"(^|\.)(run|main)$")
 _CANCELLED = re.compile(rb"except\s*(\(?[^:\n]*\b(CancelledError|BaseException)\b|:)")
 _RAISES = re.compile(r"\braise\b|sys\.exit|os\._exit")
 
 
 def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
-    if _INTERRUPTED.match(file.source, handler.start_byte) is None:
-        return
+    confidence = _takes_interrupt(handler, file)
     body = handler.child_by_field_name("body")
-    if body is None or _KEEPS_ON.search(file.text(body)):
+    if not confidence or body is None or _KEEPS_ON.search(file.text(body)):
         return
     name = function_name(handler, file)
+    around = file.enclosing_function(handler)
+    if around is not None and around.type == "lambda_expression" and re.search(r"\breturn\s*;\s*\}$", file.text(body)):
+        return  # the body of a thread, which ends here
     if _ENDS_THREAD.search(name) and not re.search(r"\w\s*\(", text_after(handler, file)):
         return
     if re.search(r"catch\s*\([^)]*\b(ignored?|expected|unused)\s*\)", file.text(handler).partition("{")[0]):
         return
-    yield file.mark(RULE.id, handler, f"`{name}` takes the interrupt and nobody above will see it")
+    message = f"`{name}` takes the interrupt and nobody above will see it"
+    yield file.mark(RULE.id, handler, message, confidence=confidence)
+
+
+def look_at_seen(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """In Go a loop that has seen the end of its context and goes on."""
+    body = statement.child_by_field_name("consequence") or statement
+    if not _is_in_endless_loop(statement, file) or _LEAVES.search(
+        file.text(body).partition("{" if body is not statement else ":")[2]
+    ):
+        return
+    if statement.type == "if_statement" and re.search(r"\bbreak\b", file.text(body)):
+        return
+    message = f"`{function_name(statement, file)}` sees that its context is done and goes on"
+    yield file.mark(RULE.id, statement, message, suggestion="Return `ctx.Err()`.")
 
 
 def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
@@ -95,10 +123,40 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
+def _takes_interrupt(handler: Node, file: SourceFile) -> str:
+    """How sure it is that the handler takes an interrupt: by its type, or as a broad one around a call that waits."""
+    if _INTERRUPTED.match(file.source, handler.start_byte):
+        return "high"
+    waits = _WAITS.search(guarded_text(handler, file)) if _BROAD.match(file.source, handler.start_byte) else None
+    attempt = handler.parent
+    if (
+        waits is None
+        or attempt is None
+        or b"InterruptedException" in file.source[attempt.start_byte : handler.start_byte]
+    ):
+        return ""
+    return "high" if waits[1] else "medium"
+
+
+def _is_in_endless_loop(statement: Node, file: SourceFile) -> bool:
+    """Whether a loop of the same function runs it whose head does not ask for the context."""
+    index = file.loop_of(statement)
+    if index is None or not file.in_loop(statement):
+        return False
+    text = file.text(file.loops[index].node)
+    head = text.partition("{")[0]
+    return "Err()" not in head and "range" not in head and text.count(".Done()") + text.count(".Err()") == 1
+
+
 def _is_taken_before(handler: Node, file: SourceFile) -> bool:
     """Whether an earlier handler of the same `try` raises the cancellation again."""
     before = function_text(handler, file).partition(file.text(handler))[0]
     return bool(re.search(r"except[^\n]*CancelledError[^\n]*:\s*\n?\s*raise\b[^\n]*\s*\Z", before))
 
 
-WATCHES = (Watch("handler", look_at_catch, JAVA), Watch("handler", look_at_except, PYTHON))
+WATCHES = (
+    Watch("handler", look_at_catch, JAVA),
+    Watch("handler", look_at_except, PYTHON),
+    Watch("if", look_at_seen, GO, needs=(b".Err()",), starts=_SEEN),
+    Watch("communication_case", look_at_seen, GO, needs=(b".Done()",), starts=_SEEN),
+)

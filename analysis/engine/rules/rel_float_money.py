@@ -64,11 +64,17 @@ _NO_AMOUNT = re.compile(
     r"(?i)rate|ratio|percent|pct|factor|weight|cents?$|minor|sats$|wei$|mean|avg|average|std|variance|score|change"
     r"|volatility|index|probab|energy|fuel|water|light|sound|target"
 )
+# An amount of something else, or one in the smallest unit, as the lines around it say.
+_NO_MONEY_NEAR = re.compile(rb"(?i)cents?\b|credited units|meters?\b|\bfood\b|ingredient|quantit")
+NEAR = 250  # bytes on either side
 _BILLING = re.compile(r"(?i)billing|payment|invoice|checkout|wallet|ledger|payout|subscription")
 _JAVA_FIELD = re.compile(
     rb"(?:@[\w.]+(?:\([^)\n]*\))?\s*)*(?:(?:private|protected|public|final)\s+)+(double|float|Double|Float)\s+(\w+)\s*[;=]"
 )
 _GO_FIELD = re.compile(rb"(\w+)\s+\*?(float64|float32)\b")
+_PYTHON_FIELD = re.compile(rb"(\w+)\s*:\s*(?:Optional\[)?(float)\b")
+_TIMES = re.compile(r"([A-Za-z_][\w.\[\]\"']*)\s*[*/]\s*\d*\.\d+$|^\d*\.\d+\s*\*\s*([A-Za-z_][\w.\[\]\"']*)$")
+_ROUNDED = re.compile(rb"(?:\w*[rR]ound\w*|Math\.\w+|Decimal|toFixed|BigDecimal\.valueOf)\(\s*\Z")
 _ARGUMENT = re.compile(r"(?:^|[.\[\"'_])([A-Za-z_]\w*)[\"'\]]*\s*$")
 _FIX = {
     "python": "Keep it as `Decimal` (`DecimalField`, `NUMERIC`) or as integer minor units.",
@@ -96,9 +102,35 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     text = file.text(positional[0])
     found = _ARGUMENT.search(text)
-    if found is not None and len(text) < 80 and is_amount(found[1]):
+    if file.source.startswith(b".toFixed(", call.end_byte):
+        return  # for people to read
+    if found is not None and len(text) < 80 and is_amount(found[1]) and not _is_of_something_else(call, file):
         message = f"`{short(text)}` becomes a float here: sums of it are off by cents"
         yield file.mark(RULE.id, call, message, suggestion=_FIX.get(file.language, ""), data={"form": "conversion"})
+
+
+def look_at_annotation(assignment: Node, file: SourceFile) -> Iterator[Mark]:
+    """`price: float` in the body of a Python class: a DTO, a schema, a dataclass."""
+    found = _PYTHON_FIELD.match(file.source, assignment.start_byte)
+    if found is None or file.scope_of(assignment).kind != "class" or not is_amount(found[1].decode()):
+        return
+    if not _is_of_something_else(assignment, file):
+        yield _mark(assignment, found[1].decode(), "float", file)
+
+
+def look_at_product(operation: Node, file: SourceFile) -> Iterator[Mark]:
+    """`order.price * 1.19`: the product is a float, whatever the amount was."""
+    if operation.end_byte - operation.start_byte > LONGEST_PRODUCT:
+        return
+    found = _TIMES.search(file.text(operation))
+    name = re.findall(r"[A-Za-z_]\w*", found[1] or found[2])[-1] if found is not None else ""
+    if (
+        name
+        and is_amount(name)
+        and not _ROUNDED.search(file.source, max(0, operation.start_byte - 40), operation.start_byte)
+    ):
+        message = f"`{short(file.text(operation))}` is a float: sums of it are off by cents"
+        yield file.mark(RULE.id, operation, message, suggestion=_FIX.get(file.language, ""), data={"form": "product"})
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -135,6 +167,10 @@ def is_amount(name: str) -> bool:
     return _AMOUNT.search(name) is not None and _NO_AMOUNT.search(name) is None
 
 
+def _is_of_something_else(node: Node, file: SourceFile) -> bool:
+    return _NO_MONEY_NEAR.search(file.source, max(0, node.start_byte - NEAR), node.end_byte + NEAR) is not None
+
+
 def _severity(where: str) -> Severity | None:
     return Severity.CRITICAL if _BILLING.search(where) else None
 
@@ -144,7 +180,13 @@ def _mark(field: Node, name: str, kind: str, file: SourceFile) -> Mark:
     return file.mark(RULE.id, field, message, suggestion=_FIX[file.language])
 
 
+LONGEST_PRODUCT = 80  # characters that are read
+_PRICES = (b"rice", b"mount", b"alance", b"alary", b"ee", b"otal", b"efund", b"ayout", b"ost")
+
 WATCHES = (
+    Watch("assignment", look_at_annotation, PYTHON, needs=(b": float",), starts=_PYTHON_FIELD),
+    Watch("binary_operator", look_at_product, PYTHON, needs=_PRICES),
+    Watch("binary_expression", look_at_product, (*SCRIPT, *JAVA), needs=_PRICES),
     Watch("field", look_at_java, JAVA, needs=(b"double ", b"float ", b"Double ", b"Float "), starts=_JAVA_FIELD),
     Watch("field", look_at_go, GO, needs=(b"float64", b"float32"), starts=_GO_FIELD),
     Watch("call", look_at_conversion, PYTHON, names=frozenset({"float"})),

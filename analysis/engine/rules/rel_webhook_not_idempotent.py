@@ -57,13 +57,17 @@ app.post("/hooks/pay", async (req, res) => {
 _SIGN_IN = re.compile(rb"(?i)oauth|saml|sso\b|oidc|login|sign_?in|auth/|authoriz")
 LONGEST = 20_000  # bytes of a handler that are read
 
-_WORD = rb"(?:web_?hook|_hook|/hooks?/|callback|\bipn\b|notif(?:y|ication))"
+_WORD = rb"(?:web_?hooks?|_hooks?|/hooks?|callback|\bipn|notif(?:y|ication))(?![A-Za-z])"
 _NAMED = re.compile(
     rb"(?i)(?:def|func|function)\s+(?:\([^)\n]*\)\s*)?\w*(?:web_?hook|_ipn|ipn_|payment_?callback|payment_?notif)\w*|\b(?:handle|receive|process)\w*[wW]eb[hH]ook\w*\s*\("
 )
 _ROUTED = re.compile(
     rb"(?i)(?:\.post\(|@post(?:mapping)?\(|\.route\(|requestmapping\(|\.handlefunc\()\s*(?:(?:value|path)\s*=\s*)?\{?[\"'`]"
     rb"(?:POST )?[^\"'`\n{}<]*" + _WORD + rb"[^\"'`\n{}<]*[\"'`]"
+)
+# A provider signs its deliveries and signs nobody in.
+_SIGNED_IN = re.compile(
+    rb"\breq(?:uest)?\.user\b|ctx\.state\.auth\b|[cC]urrent_?[uU]ser|login_required|IsAuthenticated|@AuthenticationPrincipal"
 )
 # Handlers that keep the list of webhooks, or send them, receive none.
 _MANAGES = re.compile(
@@ -96,6 +100,8 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     where = before + head
     is_routed = _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where)
     if not (is_routed or _NAMED.search(head)) or _SIGN_IN.search(where) or file.in_test(function):
+        return
+    if _SIGNED_IN.search(before) or _SIGNED_IN.search(text):
         return
     if _MANAGES.search(text[:_HEADER].partition(b"{" if file.language != "python" else b":")[0]):
         return

@@ -1,19 +1,26 @@
 import pytest
 
+from analysis.engine.evaluate import evaluate
+from analysis.engine.extract import extract
+from analysis.engine.history import History
+from analysis.engine.policy import Policy
+from tests.engine.building import TODAY, touch
 from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "maint-stale-todo"
 
 FLAGGED = ["# TODO: rename", "# FIXME", "x = 1  # HACK around the cache", "# todo: rename", "# Slow. XXX measure it"]
 FINE = [
+    "# the todo list of a user",
+    "# mastodon",
+    "todo = 'TODO: x'",
+]
+OWNED = [
     "# TODO(dana): rename",
     "# TODO: rename, see #123",
     "# TODO rename (ABC-12)",
     "# FIXME https://example.org/1",
     "# TODO @dana rename",
-    "# the todo list of a user",
-    "# mastodon",
-    "todo = 'TODO: x'",
     "# TODO: rename\n# when #123 is done",
 ]
 
@@ -24,14 +31,35 @@ def test_a_todo_that_nobody_owns_is_marked(source):
 
 
 @pytest.mark.parametrize("source", FINE)
-def test_owned_ones_and_prose_are_fine(source):
+def test_prose_is_fine(source):
     assert lines_of(RULE, source) == []
+
+
+@pytest.mark.parametrize("source", OWNED)
+def test_owned_ones_are_fine(source):
+    assert findings_of(RULE, {"a.py": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "days_ago", "severities"),
+    [
+        ("# TODO: rename\n", 179, ["info"]),
+        ("# TODO: rename\n", 181, ["warning"]),
+        ("# TODO(dana): rename\n", 179, []),
+        ("# TODO(dana): rename\n", 181, ["warning"]),
+    ],
+)
+def test_one_that_nobody_has_touched_for_180_days_is_a_warning(source, days_ago, severities):
+    history = History.of([touch("b.py"), touch("a.py", days_ago=days_ago)])
+    files = {"a.py": extract(source.encode(), "python")}
+    report = evaluate(files=files, history=history, policy=Policy(), today=TODAY)
+    assert [each.severity for each in report.findings if each.rule_id == RULE] == severities
 
 
 @pytest.mark.parametrize("language", ["typescript", "java", "go"])
 def test_every_language(language):
     assert lines_of(RULE, "// TODO rename\n", language) == [1]
-    assert lines_of(RULE, "/*\n * TODO rename\n */\n", language) == [1]
+    assert lines_of(RULE, "/*\n * TODO rename\n */\n", language) == [2]
 
 
 def test_one_that_names_a_bug_costs_two_points():

@@ -50,3 +50,32 @@ def test_the_cancellation_of_a_task_that_this_function_cancelled_is_its_answer()
 
 def test_outside_of_coroutines_there_is_nothing_to_cancel():
     assert lines_of(RULE, "def f():\n    try:\n        x()\n    except BaseException:\n        pass\n") == []
+
+
+@pytest.mark.parametrize(
+    ("tried", "caught", "lines"),
+    [
+        ("Thread.sleep(1);", "Exception e", [2]),
+        ("TimeUnit.SECONDS.sleep(1);", "Throwable t", [2]),
+        ("latch.await();", "Exception e", [2]),
+        ("load();", "Exception e", []),
+        ("Thread.sleep(1);", "IOException e", []),
+    ],
+)
+def test_a_broad_catch_around_a_wait_takes_the_interrupt_too(tried, caught, lines):
+    source = f"class A {{ void f() {{ try {{ {tried} }}\ncatch ({caught}) {{ log(1); }} g(); }} }}"
+    assert lines_of(RULE, source, "java") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("if ctx.Err() != nil {\ncontinue\n}", [4]),
+        ("if ctx.Err() != nil {\nreturn\n}", []),
+        ("if ctx.Err() != nil {\nbreak\n}", []),
+        ("select {\ncase <-ctx.Done():\nbreak\ncase v := <-c:\nuse(v)\n}", [5]),
+        ("select {\ncase <-ctx.Done():\nreturn\ncase v := <-c:\nuse(v)\n}", []),
+    ],
+)
+def test_go_loops_end_with_their_context(body, lines):
+    assert lines_of(RULE, f"package a\nfunc f(ctx C, c chan int) {{\nfor {{\n{body}\n}}\n}}\n", "go") == lines

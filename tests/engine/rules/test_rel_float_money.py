@@ -36,6 +36,16 @@ def test_names_of_other_things(name):
         ("order.py", "def total(order):\n    return float(order.weight) * 3\n", []),
         ("order.ts", "const total = parseFloat(req.body.amount);\n", [1]),
         ("order.ts", "const total = parseFloat(req.body.height);\n", []),
+        ("order.py", "class Order(BaseModel):\n    price: float\n    weight: float\n    fee: Decimal\n", [2]),
+        ("order.py", "def total(price: float):\n    return price\n", []),
+        ("food.py", "class Ingredient(BaseModel):\n    amount: float\n    food: str\n", []),
+        ("order.ts", "const shown = parseFloat(balance).toFixed(2);\n", []),
+        ("order.py", "gross = order.price * 1.19\n", [1]),
+        ("order.py", "gross = round(order.price * 1.19)\n", []),
+        ("order.py", "long = order.weight * 1.19\n", []),
+        ("order.ts", "const gross = item.unitPrice * 1.19;\n", [1]),
+        ("order.ts", "const gross = item.priceCents * 2;\n", []),
+        ("Order.java", "class Order {\n  double f(double price) {\n    return price * 0.9;\n  }\n}", [3]),
     ],
 )
 def test_amounts_in_floats(path, source, lines):
