@@ -4,7 +4,7 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
@@ -13,7 +13,6 @@ from urllib.parse import quote, urlencode
 import orjson
 import structlog
 from django.conf import settings
-from django.core.cache import cache
 
 from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import BillingCycle, PaymentProvider, Plan
@@ -22,13 +21,12 @@ from billing.providers.base import CheckoutOrder, MalformedAnswer, PlanChange, P
 from billing.providers.http import exchange
 from billing.providers.reading import MalformedPayload, at_path, decimal, iso_instant, required, text
 from billing.providers.walletpay_events import subscription_fact
+from billing.providers.walletpay_token import TOKENS, Account
 from config.errors import ProviderFailed, Unavailable
 from config.http import Answer
 
 INTERVALS = {BillingCycle.MONTHLY: "MONTH", BillingCycle.ANNUAL: "YEAR"}
 PRODUCT_ID = "TECHNICAL-DEBT"
-# A token is renewed this long before the provider says that it expires.
-TOKEN_SLACK = timedelta(minutes=1)
 # Answers to a cancellation of what is over already.
 ENDED_ALREADY = ("SUBSCRIPTION_STATUS_INVALID", "RESOURCE_NOT_FOUND")
 
@@ -144,7 +142,7 @@ class Walletpay:
         answer = self._send_once(method, path, body, key)
         if answer.status == HTTPStatus.UNAUTHORIZED:
             # The kept token was withdrawn before its time.
-            cache.delete(self._token_name)
+            TOKENS.drop(self._account)
             answer = self._send_once(method, path, body, key)
         return answer
 
@@ -161,14 +159,12 @@ class Walletpay:
         return exchange(method, self.api_url + path, headers=headers, content=content)
 
     @property
-    def _token_name(self) -> str:
-        digest = hashlib.sha256(f"{self.api_url} {self.client_id} {self.client_secret}".encode()).hexdigest()
-        return f"walletpay-token:{digest}"
+    def _account(self) -> Account:
+        return self.api_url, self.client_id, self.client_secret
 
     def _token(self) -> str:
-        # Losing the kept token costs one more call.
-        if kept := cache.get(self._token_name):
-            return str(kept)
+        if kept := TOKENS.get(self._account):
+            return kept
         credentials = base64.b64encode(f"{self.client_id}:{self.client_secret}".encode()).decode()
         answer = exchange(
             "POST",
@@ -185,9 +181,7 @@ class Walletpay:
         token = text(parsed, "access_token")
         if not token:
             raise MalformedAnswer
-        lifetime = int(decimal(parsed, "expires_in")) - int(TOKEN_SLACK.total_seconds())
-        if lifetime > 0:
-            cache.set(self._token_name, token, lifetime)
+        TOKENS.keep(self._account, token, int(decimal(parsed, "expires_in")))
         return token
 
 

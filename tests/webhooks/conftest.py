@@ -14,7 +14,6 @@ from webhooks import inbox
 from webhooks.models import SourceName, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import Fact, Handler
-from webhooks.sources.walletpay_check import TOKEN
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +31,6 @@ def no_breaks(monkeypatch):
 
 @pytest.fixture
 def wallet(settings) -> Iterator[Wallet]:
-    TOKEN.drop()
     with running_wallet() as server:
         settings.WALLETPAY_API_URL = server.url
         settings.WALLETPAY_CLIENT_ID, settings.WALLETPAY_CLIENT_SECRET = "client", "secret"

@@ -5,8 +5,6 @@ coroutine does not: the whole exchange, fetching a token included, runs in an ev
 """
 
 import asyncio
-import threading
-import time
 from typing import Any
 
 import httpx
@@ -14,12 +12,11 @@ import orjson
 import structlog
 from django.conf import settings
 
+from billing.providers.walletpay_token import TOKENS, configured_account
 from config.errors import Unavailable
 
 DEADLINE_SECONDS = 3.0
 LARGEST_ANSWER_BYTES = 64 * 1024
-# A token is not used in its last minute, since it could expire on the way.
-TOKEN_MARGIN_SECONDS = 60
 
 log = structlog.get_logger("webhooks")
 
@@ -32,29 +29,6 @@ class _Refused(Exception):
     """The provider does not know the access token."""
 
 
-class _Token:
-    """The access token of this process. It is kept in memory only, never in the cache or the database."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._of, self._value, self._good_until = ("", ""), "", 0.0
-
-    def get(self) -> str:
-        with self._lock:
-            usable = self._of == _account() and time.monotonic() < self._good_until
-            return self._value if usable else ""
-
-    def keep(self, value: str, lifetime_seconds: float) -> None:
-        with self._lock:
-            self._of, self._value = _account(), value
-            self._good_until = time.monotonic() + lifetime_seconds - TOKEN_MARGIN_SECONDS
-
-    def drop(self) -> None:
-        with self._lock:
-            self._good_until = 0.0
-
-
-TOKEN = _Token()
 TLS = httpx.create_ssl_context()
 
 
@@ -82,12 +56,12 @@ async def _exchange(body: bytes) -> Any:
         try:
             return await _verify(client, await _token(client), body)
         except _Refused:
-            TOKEN.drop()
+            TOKENS.drop(configured_account())
             return await _verify(client, await _token(client), body)
 
 
 async def _token(client: httpx.AsyncClient) -> str:
-    if known := TOKEN.get():
+    if known := TOKENS.get(configured_account()):
         return known
     answer = await _post(
         client,
@@ -99,7 +73,7 @@ async def _token(client: httpx.AsyncClient) -> str:
     if not isinstance(answer, dict) or not isinstance(answer.get("access_token"), str):
         raise ValueError("no access token in the answer")
     lifetime = answer.get("expires_in")
-    TOKEN.keep(answer["access_token"], lifetime if isinstance(lifetime, int | float) else 0)
+    TOKENS.keep(configured_account(), answer["access_token"], lifetime if isinstance(lifetime, int | float) else 0)
     return answer["access_token"]
 
 
@@ -121,7 +95,3 @@ async def _post(
             if len(answer) > LARGEST_ANSWER_BYTES:
                 raise ValueError("the answer is too long")
         return orjson.loads(answer)
-
-
-def _account() -> tuple[str, str]:
-    return settings.WALLETPAY_API_URL, settings.WALLETPAY_CLIENT_ID
