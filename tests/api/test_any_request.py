@@ -44,18 +44,30 @@ def _one_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
+@pytest.fixture
+def callers(request: pytest.FixtureRequest) -> list[Any]:
+    """At tier C the owner, who comes furthest; at tier S everybody."""
+    everybody = ["as_owner"]
+    if request.config.option.scale == "S":
+        everybody += ["as_admin", "as_member", "as_stranger", "anonymous"]
+    return [request.getfixturevalue(name) for name in everybody]
+
+
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
-def test_fitting_requests(operation: Any, as_owner: Any, organization: Any, figure: Any) -> None:
-    _ask(operation, GenerationMode.POSITIVE, figure(c=15, s=600, of="requests an operation"), as_owner)
+def test_fitting_requests(operation: Any, callers: list[Any], organization: Any, figure: Any) -> None:
+    for client in callers:
+        _ask(operation, GenerationMode.POSITIVE, figure(c=15, s=600, of="fitting requests an operation"), client)
 
 
 @pytest.mark.parametrize("operation", BREAKABLE, ids=lambda operation: operation.label)
-def test_broken_requests(operation: Any, as_owner: Any, organization: Any, figure: Any) -> None:
-    _ask(operation, GenerationMode.NEGATIVE, figure(c=10, s=400, of="requests an operation"), as_owner)
+def test_broken_requests(operation: Any, callers: list[Any], organization: Any, figure: Any) -> None:
+    for client in callers:
+        _ask(operation, GenerationMode.NEGATIVE, figure(c=10, s=400, of="broken requests an operation"), client)
 
 
 def _ask(operation: Any, mode: GenerationMode, examples: int, client: Any) -> None:
-    headers = {"Authorization": client._credentials["HTTP_AUTHORIZATION"]}
+    token = client._credentials.get("HTTP_AUTHORIZATION")
+    headers = {"Authorization": token} if token else {}
 
     @settings(
         max_examples=examples, derandomize=True, deadline=None, database=None, suppress_health_check=[*HealthCheck]

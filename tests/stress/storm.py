@@ -53,6 +53,8 @@ def main() -> int:
     parser.add_argument("--embedded", action="store_true", help="SQLite and no Redis")
     parser.add_argument("--down", type=float, default=60.0, help="seconds for which the providers fail")
     parser.add_argument("--kills", type=int, default=0, help="how often something is killed; 0: one per 300 deliveries")
+    parser.add_argument("--gated", type=int, default=0, help="analysed repositories per host; 0: one per 5,000")
+    parser.add_argument("--no-broker", type=float, default=0.0, help="instead: Redis is away, and so long afterwards")
     options = parser.parse_args()
     print(f"{options.deliveries} deliveries, {'embedded' if options.embedded else 'PostgreSQL and Redis'}", flush=True)
     print(f"--seed {options.seed}", flush=True)
@@ -155,7 +157,7 @@ def _prepare(options: argparse.Namespace, world: _World) -> Storm:
     )
     repositories = []
     for platform in (Platform.CODEHOST1, Platform.CODEHOST2):
-        wanted = [True] * max(1, options.deliveries // 5_000) + [False] * QUIET_REPOSITORIES
+        wanted = [True] * (options.gated or max(1, options.deliveries // 5_000)) + [False] * QUIET_REPOSITORIES
         for number, is_gated in enumerate(wanted):
             code = Code(platform, f"storm/code-{number}", 100 + number, is_gated)
             Repository.objects.create(
@@ -197,7 +199,7 @@ class _Answers:
     statuses: Counter[int] = field(default_factory=Counter)
     unanswered: int = 0
     sent_again: int = 0
-    longest_seconds: float = 0.0
+    longest: tuple[float, int, str] = (0.0, 0, "")  # seconds, status, source
     wrong: list[str] = field(default_factory=list)
 
 
@@ -210,23 +212,28 @@ def _run(
     folder: Path,
 ) -> int:
     wait_for_port(int(os.environ["PORT"]))
+    if options.no_broker:
+        servers[1].kill()
     chaos = _Chaos(options, world, parts, servers, random.Random(options.seed + 1))
     watch = ProcessWatch(_secrets())
     started = time.monotonic()
     answers = _send(storm.deliveries, chaos)
     chaos.finish()
+    if options.no_broker:
+        time.sleep(options.no_broker)
+        servers[1].start()
     sent = time.monotonic() - started
     calm = time.monotonic()
     left = _wait_until_settled(storm.model, chaos)
     settled = time.monotonic() - calm
     _let_the_doomed_die(storm.model, chaos)
     print(f"sent in {sent:.0f} s, settled {settled:.0f} s later; answers {dict(answers.statuses)}")
-    print(f"unanswered {answers.unanswered}, sent again {answers.sent_again}, longest {answers.longest_seconds:.2f} s")
+    print(f"unanswered {answers.unanswered}, sent again {answers.sent_again}, longest answer {answers.longest}")
     print(f"done to it: {', '.join(chaos.done)}; ended by themselves and started again: {chaos.revived}")
     wrong = [
         *answers.wrong,
         *left,
-        *(["an answer took longer than 5 s"] if answers.longest_seconds > LONGEST_ANSWER_SECONDS else []),
+        *(["an answer took longer than 5 s"] if answers.longest[0] > LONGEST_ANSWER_SECONDS else []),
         *_differences(storm.model, world),
         *watch.end(),
         *_leaks(folder, servers),
@@ -260,7 +267,8 @@ class _Chaos:
         harm = (kinds * (number // len(kinds) + 1))[:number]
         dice.shuffle(harm)
         harm.insert(len(harm) // 3, "providers")
-        self.plan = deque(((place + 1) / (len(harm) + 1), kind) for place, kind in enumerate(harm))
+        spread = [((place + 1) / (len(harm) + 1), kind) for place, kind in enumerate(harm)]
+        self.plan = deque(() if options.no_broker else spread)
         self.busy = threading.Lock()
         self.working: list[threading.Thread] = []
 
@@ -336,7 +344,7 @@ def _send(all_of_them: list[Delivery], chaos: _Chaos) -> _Answers:
                 chaos.at(1 - len(waiting) / len(all_of_them))
                 chaos.revive()
                 answers.statuses[status] += 1
-                answers.longest_seconds = max(answers.longest_seconds, seconds)
+                answers.longest = max(answers.longest, (seconds, status, delivery.source))
                 answers.unanswered += status == 0
                 if status == delivery.accepted:
                     unfinished -= 1

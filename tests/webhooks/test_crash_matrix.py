@@ -91,7 +91,7 @@ def forge2(settings: Any) -> Iterator[Forge2]:
 @pytest.fixture
 def survives(figure: Any, dice: Any) -> Callable[[Callable[[], Case]], None]:
     """Kill the work on a case at some places (all of them at tier S), then work on: the end is that of a calm day."""
-    most = figure(c=4, s=10_000, of="places to die at, a handler, at most")
+    most = figure(c=2, s=10_000, of="places to die at, a handler, at most")
 
     def check(make: Callable[[], Case]) -> None:
         calm = make()
