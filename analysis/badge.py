@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from html import escape
 from string import Template
 
-from django.db.models.functions import Lower
-
 from analysis.models import Repository
 from organizations.entitlements import allows
 
@@ -49,10 +47,7 @@ def badge_of(owner: str, name: str) -> Badge:
     speaks for it. One query.
     """
     found = list(
-        Repository.objects.annotate(lower_name=Lower("full_name"))
-        .filter(lower_name=f"{owner}/{name}".lower())
-        .select_related("organization__plan")
-        .order_by("-last_scan_at")
+        Repository.objects.named(f"{owner}/{name}").select_related("organization__plan").order_by("-last_scan_at")
     )
     if not found:
         return Badge("unknown", GREY, is_known=False)

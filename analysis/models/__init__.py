@@ -8,7 +8,7 @@ from analysis.models.policies import StoredPolicy
 from analysis.models.polls import PullRequestPoll
 from analysis.models.publications import Publication, PublicationKind, PublicationState
 from analysis.models.pull_requests import PullRequest
-from analysis.models.repositories import Platform, Repository
+from analysis.models.repositories import Platform, Repository, has_name
 from analysis.models.results import DayStanding, ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
 from analysis.models.runs import Run, RunKind, RunStatus
 
@@ -34,4 +34,5 @@ __all__ = [
     "Violation",
     "ViolationSource",
     "ViolationStatus",
+    "has_name",
 ]

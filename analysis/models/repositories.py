@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Lower
+from django.db.models.lookups import Exact
 
 from config.models import BaseModel
 
@@ -14,6 +15,12 @@ class Platform(models.TextChoices):
     CODEHOST1 = "codehost1"
     CODEHOST2 = "codehost2"
     GIT = "git"
+
+
+class RepositoryQuerySet(models.QuerySet["Repository"]):
+    def named(self, full_name: str) -> "RepositoryQuerySet":
+        """Those of this full name."""
+        return self.filter(has_name(full_name))
 
 
 class Repository(BaseModel):
@@ -42,6 +49,8 @@ class Repository(BaseModel):
     production_risk = models.CharField(max_length=8, blank=True)
     last_scan_at = models.DateTimeField(null=True)
 
+    objects = RepositoryQuerySet.as_manager()
+
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint("organization", "platform", Lower("full_name"), name="repository_connected_once")
@@ -63,3 +72,9 @@ class Repository(BaseModel):
     def folder(self) -> Path:
         """Where this repository's bare clone lies on the machine that works on it."""
         return Path(settings.WORKSPACE_DIR) / "clones" / f"{self.id}.git"
+
+
+def has_name(full_name: str) -> models.Q:
+    """The repositories of this full name: hosts tell no upper from lower case in it. The index is on lower case, which
+    `iexact` does not ask for."""
+    return models.Q(Exact(Lower("full_name"), Lower(models.Value(full_name))))

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from analysis.codehosts.facts import HostedRepository, RepositoryFact
-from analysis.models import Installation, Platform, Repository
+from analysis.models import Installation, Platform, Repository, has_name
 from analysis.services.repositories import disconnect_repository
 from analysis.services.runs import request_run
 
@@ -31,7 +31,7 @@ def followed(hosted: HostedRepository, occurred_at: datetime) -> list[Repository
     A repository is known by the host's id, and by its name until an event has told the id. Knowing the name of a
     private one gives no right to hear of it: that is its installation's organization's alone.
     """
-    known = Q(external_id=hosted.external_id) | Q(external_id="", full_name__iexact=hosted.full_name)
+    known = Q(external_id=hosted.external_id) | (Q(external_id="") & has_name(hosted.full_name))
     rows = Repository.objects.filter(known, platform=hosted.platform).select_related("organization__plan")
     heard = []
     for repository in rows.select_for_update(of=("self",)).order_by("pk"):
@@ -82,7 +82,7 @@ def _is_renamed(repository: Repository, hosted: HostedRepository) -> bool:
     if repository.full_name == hosted.full_name or len(hosted.full_name) > NAME_CHARACTERS:
         return False
     others = Repository.objects.filter(organization=repository.organization_id, platform=hosted.platform)
-    return not others.filter(full_name__iexact=hosted.full_name).exclude(pk=repository.pk).exists()
+    return not others.named(hosted.full_name).exclude(pk=repository.pk).exists()
 
 
 def _moved(clone_url: str, old_name: str, new_name: str) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Value, When
-from django.db.models.functions import Lower
 from django.utils import timezone
 
 from analysis.codehosts import words
@@ -107,8 +106,7 @@ def _may_speak(repository: Repository) -> bool:
     owner = installed.exclude(organization=None).values_list("organization_id", flat=True).first()
     if owner is not None:
         return owner == repository.organization_id
-    named = Repository.objects.alias(name_in_lower=Lower("full_name"))
-    same = named.filter(platform=repository.platform, name_in_lower=repository.full_name.lower())
+    same = Repository.objects.named(repository.full_name).filter(platform=repository.platform)
     return not same.filter(pk__lt=repository.pk).exists()
 
 

@@ -8,7 +8,7 @@ from accounts.models import User
 from analysis.codehosts.facts import HostedRepository
 from analysis.git.address import check_address
 from analysis.git.errors import AddressRefused, CloneUnreachable
-from analysis.models import Installation, Platform, Repository
+from analysis.models import Installation, Platform, Repository, has_name
 from analysis.services.git_limits import git_limits
 from analysis.services.runs import request_run
 from config.background import nudge
@@ -54,7 +54,7 @@ def connect_installed_repository(*, organization: Organization, hosted: HostedRe
 
     NotAllowed at the plan's maxRepos. The address is the host's own; each fetch checks it before it connects.
     """
-    known = Q(external_id=hosted.external_id) | Q(external_id="", full_name__iexact=hosted.full_name)
+    known = Q(external_id=hosted.external_id) | (Q(external_id="") & has_name(hosted.full_name))
     repository = Repository.objects.filter(known, organization=organization, platform=hosted.platform).first()
     if repository:
         repository.external_id, repository.installation_id = hosted.external_id, hosted.installation_id

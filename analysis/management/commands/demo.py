@@ -81,7 +81,7 @@ def _demo_account(password: str) -> User:
 def _request_scan(user: User, address: str) -> Run:
     organization = _demo_organization(user)
     full_name, clone_url = _name_and_address(address)
-    repository = Repository.objects.filter(organization=organization, full_name__iexact=full_name).first()
+    repository = Repository.objects.named(full_name).filter(organization=organization).first()
     try:
         if repository is None:
             repository = connect_repository(
