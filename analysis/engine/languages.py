@@ -77,6 +77,7 @@ _SCRIPT = re.compile(
 _STUB = re.compile(r"\.pyi$|\.d\.[cm]?ts$")
 
 
+@lru_cache(maxsize=200_000)
 def language_of(path: str) -> str:
     """The language by name and suffix; `text` for everything else."""
     if MANIFEST.search(path):

@@ -2,11 +2,11 @@
 
 What is known of a family is kept from state to state. Where an import leads depends on the family's ground: which
 files are there, what they show to importers, and the manifests. While the ground is the same only files with other
-content are resolved again.
+content are resolved again; where it changed, a family may tell which files can look at the changed part.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph import golang, java, python, script
@@ -14,7 +14,7 @@ from analysis.engine.graph.edges import FileImports, Resolver, imports_of_file
 from analysis.engine.graph.model import Module
 from analysis.engine.graph.modules import folder_modules, go_modules, java_modules
 from analysis.engine.graph.paths import ancestors, folder_of
-from analysis.engine.graph.resolution import Files, of_languages
+from analysis.engine.graph.resolution import Files, dotted_names, of_languages
 
 NO_IMPORTS = FileImports()
 Ground = dict[str, object]
@@ -47,15 +47,24 @@ class Family(ABC):
             for path, facts in self._files.items()
         }
         self.is_same = ground == self._ground
+        stale: Collection[str] = ()
         if not self.is_same:
+            paths = ground.keys() | self._ground.keys()
+            changed = [path for path in paths if ground.get(path) != self._ground.get(path)]
             self._ground = ground
             self.nodes = of_languages(members, self.languages)
             self._settle(self._files, self.nodes)
-        self._resolve(before if self.is_same else {})
+            stale = self._stale(changed, before)
+        self._resolve(before, stale)
 
     @abstractmethod
     def _settle(self, files: Files, nodes: list[str]) -> None:
         """Set `resolver`, `modules` and `packages`."""
+
+    def _stale(self, changed: Collection[str], before: Files) -> Collection[str]:
+        """The files whose imports may lead elsewhere since these paths of the ground changed. Called after `_settle`;
+        `before` are the files of the last state."""
+        return frozenset(self.nodes)
 
     def _shows(self, path: str, facts: FileFacts) -> object:
         """What importers see of a file, beside that it is there."""
@@ -64,13 +73,13 @@ class Family(ABC):
     def _shown(self, path: str, facts: FileFacts) -> object:
         return facts.language, facts.manifest or self._shows(path, facts)
 
-    def _resolve(self, before: Files) -> None:
-        """Resolve the files whose content is not that of `before`."""
+    def _resolve(self, before: Files, stale: Collection[str]) -> None:
+        """Resolve the stale files and those whose content is not that of `before`."""
         imports = {}
         for path in self.nodes:
             facts = self._files[path]
             known = self.imports.get(path)
-            if known is None or before.get(path) is not facts:
+            if known is None or before.get(path) is not facts or path in stale:
                 found = imports_of_file(path, facts, self.resolver) if facts.imports else NO_IMPORTS
                 if found != known:  # else the tuples that others have seen stay
                     known, self.is_same = found, False
@@ -96,10 +105,21 @@ class PythonFamily(Family):
 class ScriptFamily(Family):
     languages = script.LANGUAGES
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.resolver = self._resolver_before = script.ScriptResolver({})
+
     def _settle(self, files: Files, nodes: list[str]) -> None:
+        self._resolver_before = self.resolver
         self.resolver = resolver = script.ScriptResolver(files)
         self.packages = {path: resolver.packages.folder_of_package(path) for path in nodes}
         self.modules = folder_modules(nodes, self.packages.__getitem__)
+
+    def _stale(self, changed: Collection[str], before: Files) -> Collection[str]:
+        if any(path.endswith(".json") for path in changed):  # a manifest
+            return super()._stale(changed, before)
+        self.resolver.take_over(self._resolver_before, changed)
+        return frozenset(path for path in self.nodes if not self.resolver.knows(path, self._files[path]))
 
 
 class JavaFamily(Family):
@@ -109,6 +129,12 @@ class JavaFamily(Family):
         self.resolver = java.JavaResolver(files)
         self.packages = {path: folder_of(path) for path in nodes}
         self.modules = java_modules(files, nodes)
+
+    def _stale(self, changed: Collection[str], before: Files) -> Collection[str]:
+        states = (before, self._files)
+        moved = [state[path] for state in states for path in changed if path in state]
+        packages = tuple({facts.package for facts in moved if facts.language in self.languages})
+        return frozenset(path for path in self.nodes if _names_one_of(packages, self._files[path]))
 
     def _shows(self, path: str, facts: FileFacts) -> object:
         return facts.package, java.top_level_classes(path, facts)
@@ -126,3 +152,12 @@ class GoFamily(Family):
     def unit_of(self, path: str) -> str:
         """What goes in a circle: the module of a file."""
         return self._module_folder(path)
+
+
+def _names_one_of(packages: tuple[str, ...], facts: FileFacts) -> bool:
+    """Whether an import of a Java file may name something in these packages, or beside what they alone make known."""
+    return any(
+        statement.target.startswith(packages)
+        or (statement.names and any(name.startswith(packages) for name in dotted_names(statement)))
+        for statement in facts.imports
+    )

@@ -6,8 +6,10 @@ not in the repository stands for its source (`src/x.ts`).
 """
 
 import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from analysis.engine.facts import Import
+from analysis.engine.facts import FileFacts, Import
 from analysis.engine.graph.paths import ancestors, folder_of, joined, resolved
 from analysis.engine.graph.resolution import MISSING, NOTHING, Files, Resolution, found, of_languages, outside
 from analysis.engine.graph.script_packages import PackageIndex
@@ -33,6 +35,13 @@ _NODE_BUILTINS = frozenset(
 _APP_FOLDERS = {"@/": ("src", "", "app"), "~/": ("app", "src", "")}
 
 
+class _Found(NamedTuple):
+    """Where an import leads, and the places where files were looked for on the way."""
+
+    resolution: Resolution
+    looked_at: tuple[str, ...]
+
+
 class ScriptResolver:
     """Knows the scripts, packages and compiler options of one repository."""
 
@@ -41,17 +50,32 @@ class ScriptResolver:
         self._stubs = frozenset(path for path in files if path.endswith((".d.ts", ".d.mts", ".d.cts")))
         self.packages = PackageIndex(files)
         self._configs = ConfigIndex(files, self.packages)
-        self._cache: dict[tuple[str, str], Resolution] = {}
+        self._found: dict[tuple[str, str], _Found] = {}
+        self._looked_at: list[str] = []
 
     def resolve(self, path: str, statement: Import) -> Resolution:
         """The file that one import statement of `path` loads."""
         key = (folder_of(path), statement.target)
-        if key not in self._cache:
-            self._cache[key] = self._resolve(*key)
-        resolution = self._cache[key]
+        known = self._found.get(key)
+        if known is None:
+            self._looked_at = []
+            resolution = self._resolve(*key)
+            known = self._found[key] = _Found(resolution, tuple(self._looked_at))
+        resolution = known.resolution
         if statement.names and resolution.targets:
             return found(resolution.targets[0][0], statement.names)
         return resolution
+
+    def knows(self, path: str, facts: FileFacts) -> bool:
+        """Whether it was found out before where each import of a file leads."""
+        folder = folder_of(path)
+        return all((folder, statement.target) in self._found for statement in facts.imports)
+
+    def take_over(self, before: "ScriptResolver", changed: Iterable[str]) -> None:
+        """Take over what another one found out, unless it looked where one of the `changed` files came or went. Both
+        know the same manifests."""
+        places = {place for path in changed for place in _places_of(path)}
+        self._found = {key: known for key, known in before._found.items() if places.isdisjoint(known.looked_at)}
 
     def _resolve(self, folder: str, written: str) -> Resolution:
         target = written.partition("?")[0].rpartition("!")[2]
@@ -102,7 +126,11 @@ class ScriptResolver:
         return NOTHING if _NAMED_ASSET.search(target) else MISSING
 
     def _file(self, where: str) -> str | None:
-        """`where` as Node and TypeScript would find it: exactly, by its source, with a suffix, or as a folder."""
+        """`where` as Node and TypeScript would find it: exactly, by its source, with a suffix, or as a folder.
+
+        `_places_of` says the same the other way round.
+        """
+        self._looked_at.append(where)
         if where in self._paths:
             return where
         stem, dot, suffix = where.rpartition(".")
@@ -128,6 +156,18 @@ class ScriptResolver:
             return None
         rest = re.sub(r"(\.d)?\.[cm]?[jt]s$", "", rest)
         return self._file(joined(package, joined("src", rest))) or self._file(joined(package, rest))
+
+
+def _places_of(path: str) -> Iterator[str]:
+    """Every place that leads to this file when it is looked for there."""
+    yield path
+    for suffix in (*_SUFFIXES, ".d.ts"):
+        if path.endswith(suffix):
+            stem = path.removesuffix(suffix)
+            yield stem
+            yield from (stem + compiled for compiled, sources in _SOURCES_OF.items() if suffix in sources)
+            if stem.rpartition("/")[2] == "index":
+                yield folder_of(stem)
 
 
 def package_name(target: str) -> str:

@@ -17,7 +17,10 @@ PYTHON = (
     "lib/app/a.py",
     "tests/test_a.py",
 )
-SCRIPT = ("web/a.ts", "web/b.ts", "web/b/index.ts", "web/b/c.tsx", "web/src/b.ts", "web/types.d.ts")
+SCRIPT = (
+    *("web/a.ts", "web/b.ts", "web/b/index.ts", "web/b/c.tsx", "web/src/b.ts", "web/types.d.ts", "web/b.js"),
+    *("web/b.d.ts", "web/index.mts", "index.ts"),
+)
 JAVA = ("java/org/x/A.java", "java/org/x/B.java", "java/org/y/A.java", "java/org/y/z/C.java", "old/java/org/x/A.java")
 GO = ("go/main.go", "go/store/store.go", "go/store/doc.go", "go/api/api.go", "go/inner/x.go")
 MANIFESTS = {
@@ -72,9 +75,32 @@ files = st.one_of(
         ["a", "c"],
     ),
     contents(
-        SCRIPT, imports_from(["./a", "./b", "../b", "./b/c", "@/b", "web", "web/b", "types", "b"], ("", "x")), ["x"]
+        SCRIPT,
+        imports_from(
+            [
+                "./a",
+                "./b",
+                "../b",
+                "./b/c",
+                "@/b",
+                "web",
+                "web/b",
+                "types",
+                "b",
+                "./b.js",
+                "..",
+                "web/dist/b",
+                "./types",
+            ],
+            ("", "x"),
+        ),
+        ["x"],
     ),
-    contents(JAVA, imports_from(["org.x.A", "org.x.*", "org.y.A", "org.y.z.C", "org.q.D"]), ["A", "B", "C"]),
+    contents(
+        JAVA,
+        imports_from(["org.x.A", "org.x.*", "org.y.A", "org.y.z.C", "org.q.D", "org.x", "org.y.A.In"], ("", "A", "z")),
+        ["A", "B", "C"],
+    ),
     contents(GO, imports_from(["example.org/shop/store", "example.org/store/store", "example.org/shop/api"]), ["S"]),
     st.sampled_from([(path, text) for path, texts in MANIFESTS.items() for text in texts]),
 )
