@@ -15,6 +15,7 @@ from analysis.engine.facts import FileFacts, decode
 from analysis.engine.history import History
 from analysis.engine.policy import Policy
 from analysis.engine.report import Report
+from analysis.engine.stack import detect_stack
 from analysis.git.blobs import BlobReader
 from analysis.git.clone import mirror
 from analysis.git.errors import NotARepository
@@ -26,6 +27,7 @@ from analysis.git.tree import list_tree, resolve
 from analysis.parsing import BlobToParse, OpenReader, parse_blobs
 from analysis.source_tree import (
     POLICY_FILES,
+    DetectStack,
     FactsKey,
     PolicyInForce,
     SourceTree,
@@ -143,10 +145,12 @@ def facts_of(
     return facts
 
 
-def policy_at(git_dir: Path, policy_blob: str | None, files: Mapping[str, FileFacts]) -> PolicyInForce:
+def policy_at(
+    git_dir: Path, policy_blob: str | None, files: Mapping[str, FileFacts], detect: DetectStack = detect_stack
+) -> PolicyInForce:
     """The policy in a blob, or the defaults of the files' stack."""
     content = None
     if policy_blob is not None:
         with BlobReader(git_dir) as blobs:
             content = blobs.read(policy_blob)
-    return policy_of_file(content, files)
+    return policy_of_file(content, files, detect)

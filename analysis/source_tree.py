@@ -1,11 +1,11 @@
 """From a git tree to what the engine wants to know: the blobs to read, and the policy that stands in it. No Django."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.languages import FileKind, kind_of, language_of
-from analysis.engine.policy import Policy
+from analysis.engine.policy import Policy, Stack
 from analysis.engine.policy_file import PolicyInvalid, default_policy, load_policy
 from analysis.engine.stack import detect_stack
 from analysis.git.tree import Change, TreeEntry
@@ -14,6 +14,7 @@ from analysis.parsing import BlobToParse
 TYPICAL_BLOB_BYTES = 4000  # the size of a blob that a diff names without its size
 POLICY_FILES = (".techdebt.yml", ".techdebt.yaml")
 FactsKey = tuple[str, str]  # blob, language
+DetectStack = Callable[[Mapping[str, FileFacts]], Stack]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,9 @@ class PolicyInForce:
     notes: tuple[str, ...] = ()
 
 
-def policy_of_file(content: bytes | None, files: Mapping[str, FileFacts]) -> PolicyInForce:
+def policy_of_file(
+    content: bytes | None, files: Mapping[str, FileFacts], detect: DetectStack = detect_stack
+) -> PolicyInForce:
     """The policy in a repository's own file; without one, or with a broken one, the defaults of its stack."""
     notes = []
     if content is not None:
@@ -98,4 +101,4 @@ def policy_of_file(content: bytes | None, files: Mapping[str, FileFacts]) -> Pol
             return PolicyInForce(load_policy(content), "repository")
         except PolicyInvalid as problem:
             notes.append(f"The policy file was not used: {problem}")
-    return PolicyInForce(default_policy(detect_stack(files)), "default", tuple(notes))
+    return PolicyInForce(default_policy(detect(files)), "default", tuple(notes))

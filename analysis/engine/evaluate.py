@@ -13,7 +13,7 @@ from analysis.engine.languages import DISPLAY_NAME
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Category
 from analysis.engine.policy import Policy
-from analysis.engine.report import FileMetrics, Report, ordered
+from analysis.engine.report import Report, ordered
 from analysis.engine.rulebook import RuleModule
 from analysis.engine.scoring import debt_ratio
 from analysis.engine.suppression import expiry_notes, unreasoned_notes
@@ -42,6 +42,7 @@ def evaluate(
 def report_of(evaluator: Evaluator) -> Report:
     """The report of the state that was judged last."""
     codebase, totals = evaluator.codebase, evaluator.totals
+    churn = codebase.history.window.per_file
     states = {path: evaluator.states[path] for path in codebase.files}
     findings = [finding for state in states.values() for finding in state.verdict.findings]
     suppressed = [finding for state in states.values() for finding in state.verdict.suppressed]
@@ -58,7 +59,7 @@ def report_of(evaluator: Evaluator) -> Report:
         files_analyzed=evaluator.files_analyzed,
         languages=_languages(states),
         hotspots=tuple(sorted(codebase.hotspots.values(), key=_risk_order)),
-        file_metrics={path: _metrics(path, state, codebase.history) for path, state in states.items()},
+        file_metrics={path: state.metrics(churn.get(path, 0)) for path, state in states.items()},
         categories={category.value: getattr(totals, category.value) for category in Category},
         graph=codebase.graph,
         notes=notes,
@@ -87,19 +88,6 @@ def _languages(states: Mapping[str, FileState]) -> dict[str, int]:
             name = DISPLAY_NAME[state.facts.language]
             lines[name] = lines.get(name, 0) + state.code_lines
     return dict(sorted(lines.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _metrics(path: str, state: FileState, history: History) -> FileMetrics:
-    hotspot = state.hotspot
-    return FileMetrics(
-        code_lines=state.facts.code_lines,
-        complexity=state.complexity,
-        cognitive=state.facts.cognitive,
-        churn_count=history.churn(path),
-        violation_count=state.verdict.tally.total,
-        risk_score=hotspot.risk_score if hotspot else 0,
-        is_hotspot=hotspot is not None and hotspot.is_hotspot,
-    )
 
 
 def _risk_order(hotspot: Hotspot) -> tuple[int, int, str]:

@@ -21,6 +21,7 @@ from analysis.engine.languages import FileKind, kind_of
 from analysis.engine.metrics.hotspots import Hotspot, risk_score, violation_density
 from analysis.engine.model import Finding
 from analysis.engine.policy import Policy
+from analysis.engine.report import FileMetrics
 from analysis.engine.rulebook import LocalFindings, RuleBook, RuleModule
 from analysis.engine.scoring import WORST_FILES, ProductionRisk, Tally, debt_score, health_score, production_risk
 from analysis.engine.suppression import Exemptions
@@ -45,6 +46,25 @@ class FileState:
     _late: FileJudgement = NOTHING
     _late_key: tuple[object, ...] = ()
     _hotspot_key: tuple[int, int, int] = (-1, -1, -1)
+    _metrics: FileMetrics | None = None
+
+    def metrics(self, churn: int) -> FileMetrics:
+        """The figures of the file, which `churn` commits touched."""
+        known, hotspot, violations = self._metrics, self.hotspot, self.verdict.tally.total
+        risk, is_hotspot = (hotspot.risk_score, hotspot.is_hotspot) if hotspot else (0, False)
+        if known is None or (known.churn_count, known.violation_count, known.risk_score, known.is_hotspot) != (
+            churn, violations, risk, is_hotspot,
+        ):  # fmt: skip
+            self._metrics = known = FileMetrics(
+                code_lines=self.facts.code_lines,
+                complexity=self.complexity,
+                cognitive=self.facts.cognitive,
+                churn_count=churn,
+                violation_count=violations,
+                risk_score=risk,
+                is_hotspot=is_hotspot,
+            )
+        return known
 
 
 class Evaluator:

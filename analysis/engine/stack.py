@@ -1,11 +1,11 @@
 """Tells a repository's stack from its manifests and imports."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from analysis.engine.facts import FileFacts
-from analysis.engine.graph.manifest import Manifest, manifest_of
+from analysis.engine.graph.manifest import manifest_of
 from analysis.engine.graph.resolution import is_test
 from analysis.engine.languages import PARSED, FileKind, kind_of
 from analysis.engine.policy import Stack
@@ -37,41 +37,67 @@ def detect_stack(files: Mapping[str, FileFacts]) -> Stack:
     The language is the one with most lines of code outside tests. Of several frameworks the one that most files
     import is meant; one that only a manifest names counts less than any import.
     """
-    language = _main_language(files)
-    if not language:
-        return Stack()
-    family = "typescript" if language == "javascript" else language
-    manifests = [manifest_of(facts) for facts in files.values() if facts.language == "manifest"]
-    uses = _uses(files, manifests)
-    framework = _most_used(_FRAMEWORKS[family], uses)
-    orm = _most_used(_ORMS[family], uses)
-    if not orm and framework == "django":
-        orm = "django"
-    runtime = _RUNTIMES[language]
-    if runtime == "node" and any(manifest.get("runtime") == "bun" for manifest in manifests):
-        runtime = "bun"
-    return Stack(framework=framework, orm=orm, language=language, runtime=runtime)
+    return StackDetector().detect(files)
 
 
-def _main_language(files: Mapping[str, FileFacts]) -> str:
-    lines: Counter[str] = Counter()
-    for path, facts in files.items():
-        if facts.language in PARSED and not is_test(path) and kind_of(path) is not FileKind.VENDORED:
-            lines["typescript" if facts.language == "tsx" else facts.language] += max(1, facts.code_lines)
-    return max(sorted(lines), key=lambda name: lines[name], default="")
+class StackDetector:
+    """Tells the stack of one state after the other, as `detect_stack`, and counts only the files that changed."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, FileFacts] = {}
+        self._lines: Counter[str] = Counter()
+        self._uses: Counter[str] = Counter()
+
+    def detect(self, files: Mapping[str, FileFacts]) -> Stack:
+        """The stack of a codebase."""
+        self._take_over(files)
+        language = max(sorted(self._lines), key=lambda name: self._lines[name], default="")
+        if not language:
+            return Stack()
+        family = "typescript" if language == "javascript" else language
+        framework = _most_used(_FRAMEWORKS[family], self._uses)
+        orm = _most_used(_ORMS[family], self._uses)
+        if not orm and framework == "django":
+            orm = "django"
+        runtime = _RUNTIMES[language]
+        if runtime == "node" and self._is_for_bun():
+            runtime = "bun"
+        return Stack(framework=framework, orm=orm, language=language, runtime=runtime)
+
+    def _take_over(self, files: Mapping[str, FileFacts]) -> None:
+        before, self._files = self._files, dict(files)
+        for path, facts in before.items():
+            if self._files.get(path) is not facts:
+                self._lines.subtract(_lines(path, facts))
+                self._uses.subtract(_uses(path, facts))
+        for path, facts in self._files.items():
+            if before.get(path) is not facts:
+                self._lines.update(_lines(path, facts))
+                self._uses.update(_uses(path, facts))
+        self._lines = +self._lines
+
+    def _is_for_bun(self) -> bool:
+        manifests = (facts for facts in self._files.values() if facts.language == "manifest")
+        return any(manifest_of(facts).get("runtime") == "bun" for facts in manifests)
 
 
-def _uses(files: Mapping[str, FileFacts], manifests: Iterable[Manifest]) -> Counter[str]:
-    """How much a name and each of its starts is used: two for a file that imports it, one for being declared."""
-    uses: Counter[str] = Counter()
-    for manifest in manifests:
+def _lines(path: str, facts: FileFacts) -> dict[str, int]:
+    """Lines of code of one file, by language; a file without any counts as one."""
+    if facts.language not in PARSED or is_test(path) or kind_of(path) is FileKind.VENDORED:
+        return {}
+    return {"typescript" if facts.language == "tsx" else facts.language: max(1, facts.code_lines)}
+
+
+def _uses(path: str, facts: FileFacts) -> dict[str, int]:
+    """How much one file uses a name and each of its starts: two for importing it, one for declaring it."""
+    if facts.language == "manifest":
+        manifest = manifest_of(facts)
         names = (*manifest.get("dependencies", ()), *manifest.get("require", ()))
-        uses.update(dict.fromkeys((start for name in names for start in _starts(name.lower())), 1))
-    for path, facts in files.items():
-        if not is_test(path):
-            targets = {statement.target.lower() for statement in facts.imports if not statement.level}
-            uses.update(dict.fromkeys((start for target in targets for start in _starts(target)), 2))
-    return uses
+        return dict.fromkeys((start for name in names for start in _starts(name.lower())), 1)
+    if is_test(path):
+        return {}
+    targets = {statement.target.lower() for statement in facts.imports if not statement.level}
+    return dict.fromkeys((start for target in targets for start in _starts(target)), 2)
 
 
 @lru_cache(maxsize=2**15)  # files import the same things again and again

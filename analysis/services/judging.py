@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from analysis.changes import Change, ChangeJudge, JudgedChange, read_change, recent_past
 from analysis.engine.facts import FileFacts
+from analysis.engine.stack import StackDetector
 from analysis.git.clone import MirrorResult, mirror
 from analysis.git.errors import UnknownRevision
 from analysis.git.naming import is_branch_name
@@ -41,6 +42,7 @@ class Memory:
 
     judge: ChangeJudge = field(default_factory=ChangeJudge)
     facts: dict[FactsKey, FileFacts] = field(default_factory=dict)
+    stacks: StackDetector = field(default_factory=StackDetector)
 
 
 def judge_pull_request(run: Run, memory: Memory | None = None) -> None:
@@ -138,7 +140,7 @@ def _judge(run: Run, pull_request: PullRequest, change: Change, memory: Memory) 
     facts = memory.facts
     runs.report_progress(run, phase="evaluating", progress=50)
     today = timezone.now().date()
-    own = policy_at(change.folder, change.policy_blob, change.before.with_facts(facts))
+    own = policy_at(change.folder, change.policy_blob, change.before.with_facts(facts), memory.stacks.detect)
     policy = in_force(pull_request.repository, own)
     history = recent_past(change.folder, change.merge_base, today, limits=git_limits())
     judged = memory.judge.judge(change, facts, policy=policy.policy, history=history, today=today)

@@ -2,7 +2,7 @@ import pytest
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.policy import Stack
-from analysis.engine.stack import detect_stack
+from analysis.engine.stack import StackDetector, detect_stack
 from tests.engine.graph.project import files_of
 
 CASES = {
@@ -41,3 +41,9 @@ CASES = {
 @pytest.mark.parametrize(("files", "stack"), CASES.values(), ids=CASES.keys())
 def test_the_stack_is_told_by_manifests_and_imports(files, stack):
     assert detect_stack(files_of(files)) == stack
+
+
+def test_one_detector_tells_each_of_several_states():
+    detector = StackDetector()
+    for files, stack in [*CASES.values(), *reversed(CASES.values())]:
+        assert detector.detect(files_of(files)) == stack
