@@ -6,6 +6,7 @@ The rules turn these into findings, and the architecture graph marks the same ed
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph.layers import LayerPlace, assign_layers, may_use
@@ -137,10 +138,16 @@ def _other_package(graph: ImportGraph, files: Files, edge: Edge) -> DeepImport |
 
 
 def _inner_java(graph: ImportGraph, edge: Edge) -> DeepImport | None:
-    match = _INNER_JAVA.match(folder_of(edge.target))
-    if not match or is_inside(edge.source, match[1]):
+    around = _around_inner_java(folder_of(edge.target))
+    if around is None or is_inside(edge.source, around):
         return None
-    entry = graph.entries.get(match[1])
+    entry = graph.entries.get(around)
     if not entry:
         return None
-    return DeepImport(edge, entry, f"`{folder_of(edge.target)}` is internal to `{match[1]}`")
+    return DeepImport(edge, entry, f"`{folder_of(edge.target)}` is internal to `{around}`")
+
+
+@lru_cache(maxsize=2**15)  # thousands of files import from the same few folders
+def _around_inner_java(folder: str) -> str | None:
+    match = _INNER_JAVA.match(folder)
+    return match[1] if match else None

@@ -104,6 +104,7 @@ class PythonFamily(Family):
 
 class ScriptFamily(Family):
     languages = script.LANGUAGES
+    resolver: script.ScriptResolver
 
     def __init__(self) -> None:
         super().__init__()

@@ -86,7 +86,8 @@ def java_modules(files: Files, paths: list[str]) -> dict[str, Module]:
         folders.setdefault(names[path], Counter())["/".join(folder_of(path).split("/")[: -depth or None])] += 1
     # A package may be spread over several source folders; the module's path is where most of its files are.
     path_of = {name: max(counts.items(), key=lambda item: (item[1], item[0]))[0] for name, counts in folders.items()}
-    return {path: Module(name=name, path=path_of[name]) for path, name in names.items()}
+    modules = {name: Module(name=name, path=path) for name, path in path_of.items()}
+    return {path: modules[name] for path, name in names.items()}
 
 
 def _common_package(packages: Counter[str]) -> str:
