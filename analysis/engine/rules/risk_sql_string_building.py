@@ -24,6 +24,7 @@ RULE = Rule(
     severity=Severity.CRITICAL,
     points=2,
     suggestion="Pass the values as parameters.",
+    version=2,
 )
 GUIDE = Guide(
     why="A quote in a name breaks the statement; a clever name rewrites it.",
@@ -79,6 +80,10 @@ _NAME_PLACE = re.compile(
 )
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 _OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
+_OWN_METHOD = re.compile(r"(?:this\.)?(\w+)\(")
+_JAVA_NUMBERS = frozenset(
+    "byte short int long float double boolean Byte Short Integer Long Float Double Boolean BigInteger".split()
+)
 _CONTEXT_FIRST = re.compile(r"(Context|Ctx)$")
 _PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
 
@@ -136,10 +141,10 @@ def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
 
 
 def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
-    """Constants, generated placeholders, quoted identifiers, lists of literals, names that come with their values, and
-    names that the function checks against a list."""
+    """Constants, numbers, generated placeholders, quoted identifiers, lists of literals, names that come with their
+    values, and names that the function checks against a list."""
     text = file.text(part)
-    if _SAFE.search(text) or is_constant(part, file) or is_fixed_list(part, file):
+    if _SAFE.search(text) or is_constant(part, file) or is_fixed_list(part, file) or _is_number(part, file):
         return True
     if not re.fullmatch(r"[\w.$]+", text):
         return False
@@ -149,6 +154,16 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
         or re.search(rf"\b{word}\s*,\s*\w*(args|params|values)\s*:?=", context)
         or re.search(rf"\b{word}\s*:?=\s*[^\n]*(quote|escape|placeholder|Identifier|[\"'`](\?|%s),? ?[\"'`])", context)
     )
+
+
+def _is_number(part: Node, file: SourceFile) -> bool:
+    """Whether a method of this Java file gives a number, which can hold no SQL."""
+    called = _OWN_METHOD.match(file.text(part)) if part.type == "method_invocation" else None
+    if called is None or file.language != "java":
+        return False
+    source = file.source.decode("utf-8", "replace")
+    types = re.findall(rf"([\w.>\]]+)\s+{called[1]}\s*\([^(){{}};]*\)\s*(?:throws[\w\s.,]+)?\{{", source)
+    return bool(types) and _JAVA_NUMBERS.issuperset(types)
 
 
 _PYTHON = frozenset(

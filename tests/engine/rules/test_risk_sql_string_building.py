@@ -75,6 +75,19 @@ def test_java():
     assert lines_of(RULE, head + 'String s = "select a " + "from b";\nst.executeQuery(s); } }', "java") == []
 
 
+def test_a_number_that_a_java_method_gives_holds_no_sql():
+    source = """class A {{
+  void f(String name) {{
+    jdbc.execute("UPDATE settings SET version = " + number(name));
+  }}
+  private {given} number(String name) {{
+    return read(name);
+  }}
+}}"""
+    assert lines_of(RULE, source.format(given="long"), "java") == []
+    assert lines_of(RULE, source.format(given="String"), "java") == [3]
+
+
 def test_go():
     head = "package a\nfunc f(ctx context.Context, name string) {\n"
     sprintf = 'db.Query(fmt.Sprintf("SELECT * FROM user WHERE name = %s", name)) }'
