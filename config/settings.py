@@ -133,6 +133,11 @@ if REDIS_URL:
             "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
         },
         # A Redis that is away must cost a request nothing: one quick try, then SQL counts.
+        "hints": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "OPTIONS": {"retry": Retry(NoBackoff(), 0), "socket_connect_timeout": 0.5, "socket_timeout": 0.5},
+        },
         "counters": {
             "BACKEND": "accounts.counters.CounterCache",
             "LOCATION": REDIS_URL,
@@ -149,12 +154,16 @@ if REDIS_URL:
         "max_retries": 0,
     }
 else:
-    CACHES = {
-        "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
-        "counters": {"BACKEND": "accounts.counters.CounterCache"},
-    }
     BROKER_DIR = VAR_DIR / "broker"
     (BROKER_DIR / "queue").mkdir(parents=True, exist_ok=True)
+    CACHES = {
+        "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+        "hints": {
+            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "LOCATION": BROKER_DIR / "hints",
+        },
+        "counters": {"BACKEND": "accounts.counters.CounterCache"},
+    }
     CELERY_BROKER_URL = "files://localhost"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(BROKER_DIR / "queue"),

@@ -18,6 +18,7 @@ EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 # Every test calls from the same address: the limits are on where a test is about them (fixture `rate_limits`).
 RATELIMIT_ENABLE = False
+CACHES["hints"] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "hints"}
 if "file" in CACHES["counters"].get("OPTIONS", {}):
     CACHES["counters"]["OPTIONS"]["file"] = (
         VAR_DIR / f"counters-test-{os.environ.get('PYTEST_XDIST_WORKER', '')}.sqlite3"

@@ -7,6 +7,7 @@ The database is the queue; a Celery message is only a hint that there is work, s
         +-- failed, pause --+-- failed for the eighth time --> dead --redelivery or replay--> received
 """
 
+import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Count, Exists, Min, OuterRef
 from django.utils import timezone
 
-from config.background import nudge
+from config.background import begun, nudge_once
 from webhooks.models import FINISHED, SourceName, State, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import BadEnvelope, Delivery, Fact, Handler
@@ -30,9 +31,13 @@ FIRST_PAUSE = timedelta(seconds=5)
 PAUSE_GROWTH = 3
 # A task is killed after a minute (tasks.HARD_LIMIT_SECONDS), so whoever holds an older claim is gone.
 LEASE = timedelta(seconds=60)
-# A worker takes new events for this long, then lets other work have its turn.
-TURN_SECONDS = 20.0
-NUDGES_PER_SWEEP = 8
+# A worker takes events for this long, then lets other work have its turn: the status of a pull request, for example.
+TURN_SECONDS = 2.0
+# After so many events in one turn another worker is called.
+MANY = 20
+# An event that had to wait for longer says that there is a backlog.
+LATE = timedelta(seconds=2)
+PROCESS_EVENTS = "webhooks.tasks.process_events"
 SQLITE_BREAK_SECONDS = 0.02
 BODIES_KEPT = timedelta(days=30)
 EVENTS_KEPT = timedelta(days=90)
@@ -108,27 +113,36 @@ def _fresh() -> dict[str, Any]:
 
 def hint() -> None:
     """Tell a worker after the commit that there is work. It may be lost: the sweeper looks for work anyway."""
-    nudge("webhooks.tasks.process_events")
+    nudge_once(PROCESS_EVENTS)
 
 
 def sweep() -> None:
-    """Hint at what is due, once per event up to a few: new events whose hint was lost, pauses and claims that ended."""
-    due = WebhookEvent.objects.due(timezone.now())[:NUDGES_PER_SWEEP].count()
-    for _ in range(due):
+    """Hint at what is due: new events whose hint was lost, pauses and claims that ended."""
+    if WebhookEvent.objects.due(timezone.now()).exists():
         hint()
 
 
 # Working
 
 
-def drain() -> int:
-    """Work on due events one after the other until none is left or the turn is over. Returns how many it took."""
-    turn_ends = time.monotonic() + TURN_SECONDS
-    count = 0
+def drain(*, seconds: float = math.inf) -> int:
+    """Work on due events one after the other until none is left or the time is over. Returns how many it took.
+
+    Whoever has taken many calls for help. In a backlog every other event is the newest, so that what arrives now need
+    not wait for all that came before.
+    """
+    begun(PROCESS_EVENTS)
+    turn_ends = time.monotonic() + seconds
+    count, is_late = 0, False
     while time.monotonic() < turn_ends:
-        event = claim_next()
+        newest = is_late and count % 2 == 1
+        event = claim_next(newest=newest)
         if event is None:
             return count
+        if not newest:
+            is_late = timezone.now() - event.next_at > LATE
+        if count == MANY:
+            hint()
         process(event)
         count += 1
         _let_others_write()
@@ -142,12 +156,13 @@ def _let_others_write() -> None:
         time.sleep(SQLITE_BREAK_SECONDS)
 
 
-def claim_next() -> WebhookEvent | None:
-    """Take the event that has been due longest of those whose subject nobody is working on; None without one."""
+def claim_next(*, newest: bool = False) -> WebhookEvent | None:
+    """Take the event that has been due longest, or the newest, of those whose subject nobody is working on; None
+    without one."""
     while True:
         try:
             with transaction.atomic():
-                event = _candidates().first()
+                event = _candidates().order_by("-next_at" if newest else "next_at").first()
                 if event is None or _claim(event):
                     return event
         except IntegrityError:
@@ -160,7 +175,7 @@ def _candidates() -> Any:
     others = WebhookEvent.objects.filter(
         state=State.PROCESSING, source=OuterRef("source"), subject=OuterRef("subject")
     ).exclude(pk=OuterRef("pk"))
-    candidates = WebhookEvent.objects.due(now).filter(~Exists(others)).order_by("next_at")
+    candidates = WebhookEvent.objects.due(now).filter(~Exists(others))
     if connection.features.has_select_for_update_skip_locked:
         return candidates.select_for_update(skip_locked=True)
     return candidates

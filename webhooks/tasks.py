@@ -10,10 +10,10 @@ HARD_LIMIT_SECONDS = 60
 
 @shared_task(soft_time_limit=SOFT_LIMIT_SECONDS, time_limit=HARD_LIMIT_SECONDS, expires=60)
 def process_events() -> None:
-    """Work on whatever is due."""
+    """Work on whatever is due, for one turn."""
     from webhooks import inbox
 
-    inbox.drain()
+    inbox.drain(seconds=inbox.TURN_SECONDS)
 
 
 @shared_task(soft_time_limit=20, time_limit=30, expires=10)

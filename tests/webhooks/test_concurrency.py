@@ -51,9 +51,8 @@ def test_each_event_is_applied_once_by_many_workers(handled_by):
     for number in range(120):
         stored(f"e-{number:03}", subject=f"subject {number % 7}")
 
-    taken = together(lambda _: inbox.drain())
+    together(lambda _: inbox.drain())
 
-    assert sum(taken) == 120
     assert noted() == [f"e-{number:03}" for number in range(120)]
 
 

@@ -63,6 +63,18 @@ class TestWorking:
         assert taken == ["e-3", "e-2", "e-1"]
         assert inbox.claim_next() is None
 
+    def test_in_a_backlog_what_arrives_now_does_not_wait_for_all_that_came_before(self, handled_by):
+        taken = []
+        handled_by(lambda fact: taken.append(fact.event_id))
+        now = timezone.now()
+        for age in (64, 63, 62, 61):
+            stored(f"old-{age}", next_at=now - timedelta(seconds=age))
+        stored("new", next_at=now)
+
+        inbox.drain()
+
+        assert taken == ["old-64", "new", "old-63", "old-61", "old-62"]
+
     def test_a_second_event_of_a_subject_waits_for_the_first(self, handled_by):
         handled_by(note)
         for name in ("e-1", "e-2"):

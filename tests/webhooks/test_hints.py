@@ -1,0 +1,49 @@
+"""Hints about events: one waits in the queue at a time, whatever arrives meanwhile."""
+
+import pytest
+
+from config.background import begun, nudge_once
+from config.celery import app
+from webhooks.inbox import PROCESS_EVENTS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def queued(monkeypatch):
+    """The messages that reached the queue, which no worker takes."""
+    messages = []
+    monkeypatch.setattr(app.tasks[PROCESS_EVENTS], "apply_async", lambda **message: messages.append(message))
+    begun(PROCESS_EVENTS)
+    yield messages
+    begun(PROCESS_EVENTS)
+
+
+def test_while_a_hint_waits_in_the_queue_no_other_is_put_there(queued):
+    for _ in range(3):
+        nudge_once(PROCESS_EVENTS)
+
+    assert len(queued) == 1
+
+
+def test_what_is_committed_after_a_worker_began_to_look_gets_a_hint_of_its_own(queued):
+    nudge_once(PROCESS_EVENTS)
+
+    begun(PROCESS_EVENTS)
+    nudge_once(PROCESS_EVENTS)
+
+    assert len(queued) == 2
+
+
+def test_a_hint_that_did_not_reach_the_queue_keeps_no_other_out(queued, monkeypatch):
+    def refuse(**message):
+        raise OSError
+
+    with monkeypatch.context() as lost:
+        lost.setattr(app.tasks[PROCESS_EVENTS], "apply_async", refuse)
+        lost.setattr("config.background.BROKER_REST_SECONDS", 0.0)
+        nudge_once(PROCESS_EVENTS)
+
+    nudge_once(PROCESS_EVENTS)
+
+    assert len(queued) == 1
