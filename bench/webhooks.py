@@ -1,11 +1,19 @@
 """A storm of payment webhooks on real processes, with the worker killed again and again: nothing lost, nothing twice.
 
-    python -m bench.webhooks [--organizations 200] [--kills 4] [--rate 0] [--seed 20]
+    python -m bench.webhooks [--organizations 200] [--kills 4] [--rate 0] [--backlog 0] [--seed 20]
 
 Seven card events per organization, 30 % of all deliveries repeated, 20 % out of order, sent by eight clients to the
 real web server while a real Celery worker with its beat works on them and is killed with SIGKILL, children and all. The
 embedded default (SQLite, broker in a folder) unless BENCH_DATABASE_URL (an empty database) and BENCH_REDIS_URL say
-otherwise. `--rate` paces the deliveries per second; 0 sends as fast as the server answers.
+otherwise. `--rate` paces the deliveries per second; 0 sends as fast as the server answers. An answer counts from the
+instant at which its delivery was due, so a server that falls behind shows.
+
+`--backlog` puts so many events of other subjects into the inbox before the worker starts. While they are worked off,
+the pull request of a repository that nobody connected is told of twice a second: how long these take says whether a
+backlog starves what arrives now.
+
+The figures to reach are those of `--kills 0 --rate 100`, of `--kills 0 --rate 300 --organizations 1000`, and of
+`--kills 0 --organizations 20 --backlog 20000`, each on PostgreSQL and Redis.
 """
 
 import argparse
@@ -43,6 +51,8 @@ OUT_OF_ORDER = 0.2
 DAY = 86_400
 PERIOD = 30 * DAY
 PATIENCE_SECONDS = 180
+PROBES_PER_SECOND = 2
+START_SECONDS = 180
 URL = "/v1/billing/webhook/cardpay"
 
 
@@ -57,7 +67,9 @@ def main() -> int:
         django.setup()
         organizations = _organizations(options.organizations)
         deliveries = _deliveries(organizations, rng)
+        _pile_up(options.backlog)
         with _serving(folder), _Worker(folder) as worker:
+            fresh = _probed() if options.backlog else []
             stop = threading.Event()
             killer = threading.Thread(target=worker.kill_now_and_then, args=(options.kills, stop, rng))
             killer.start()
@@ -68,6 +80,8 @@ def main() -> int:
             stop.set()
             settled = _wait_until_settled(started)
         _report(options, answers, sent, settled, worker.kills)
+        if fresh:
+            _report_fresh(options.backlog, fresh)
         return _verify(organizations, deliveries, answers)
 
 
@@ -76,6 +90,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--organizations", type=int, default=200)
     parser.add_argument("--kills", type=int, default=4)
     parser.add_argument("--rate", type=float, default=0.0)
+    parser.add_argument("--backlog", type=int, default=0)
     parser.add_argument("--seed", type=int, default=20)
     return parser.parse_args()
 
@@ -88,6 +103,7 @@ def _environment(folder: str) -> dict[str, str]:
         "CARDPAY_WEBHOOK_SECRET": SECRET,
         "CARDPAY_PRICES": json.dumps({"pro_monthly": PRICE}),
         "DJANGO_SETTINGS_MODULE": "config.settings",
+        "CODEHOST1_WEBHOOK_SECRET": SECRET,
         "PORT": str(PORT),
     }
 
@@ -180,21 +196,86 @@ def _send(bodies: list[bytes], rate: float) -> list[tuple[float, int, bool]]:
     turns = itertools.count()
 
     def deliver(body: bytes) -> tuple[float, int, bool]:
-        if rate:
-            time.sleep(max(0.0, started + next(turns) / rate - time.monotonic()))
+        due = started + next(turns) / rate if rate else time.monotonic()
+        time.sleep(max(0.0, due - time.monotonic()))
         if not hasattr(connections, "one"):
             connections.one = http.client.HTTPConnection("127.0.0.1", PORT, timeout=10)
         moment = str(int(time.time()))
         signature = hmac.new(SECRET.encode(), moment.encode() + b"." + body, hashlib.sha256).hexdigest()
         headers = {"Content-Type": "application/json", "cardpay-signature": f"t={moment},v1={signature}"}
-        before = time.perf_counter()
         connections.one.request("POST", URL, body, headers)
         answer = connections.one.getresponse()
         content = json.loads(answer.read())
-        return (time.perf_counter() - before) * 1000, answer.status, content.get("duplicate", False)
+        return (time.monotonic() - due) * 1000, answer.status, content.get("duplicate", False)
 
     with ThreadPoolExecutor(CLIENTS) as pool:
         return list(pool.map(deliver, bodies))
+
+
+# The backlog
+
+
+def _pile_up(count: int) -> None:
+    """Store events that are due already, as if no worker had looked for a while."""
+    from django.utils import timezone
+
+    from webhooks.models import SourceName, WebhookEvent
+
+    due = timezone.now() - timedelta(minutes=5)
+    WebhookEvent.objects.bulk_create(
+        (
+            WebhookEvent(
+                source=SourceName.CODEHOST1,
+                event_id=f"old-{number}",
+                type="pull_request",
+                subject=f"old-{number}",
+                occurred_at=due,
+                next_at=due + timedelta(milliseconds=number),
+                body=_pull_request(number),
+            )
+            for number in range(count)
+        ),
+        batch_size=1000,
+    )
+
+
+def _pull_request(number: int) -> bytes:
+    repository = {"id": number, "full_name": f"old/{number}", "default_branch": "main", "private": False}
+    side = {"sha": "0" * 40, "ref": "main", "repo": {"full_name": f"old/{number}"}}
+    pull_request = {"number": 1, "state": "open", "title": "", "user": {"login": "bench"}, "head": side, "base": side}
+    return json.dumps({"action": "opened", "pull_request": pull_request, "repository": repository}).encode()
+
+
+def _probed() -> list[float]:
+    """Tell of new pull requests until the backlog is gone; seconds that each took from the delivery to its end."""
+    from webhooks.models import UNFINISHED, WebhookEvent
+
+    delivered: list[str] = []
+    ends = time.monotonic() + PATIENCE_SECONDS
+    old = WebhookEvent.objects.filter(event_id__startswith="old-", state__in=UNFINISHED)
+    while old.exists() and time.monotonic() < ends:
+        delivered.append(f"fresh-{len(delivered)}")
+        _tell(delivered[-1], _pull_request(10_000_000 + len(delivered)))
+        time.sleep(1 / PROBES_PER_SECOND)
+    fresh = WebhookEvent.objects.filter(event_id__in=delivered)
+    wait_for(lambda: not fresh.filter(state__in=UNFINISHED).exists(), PATIENCE_SECONDS)
+    rows = fresh.filter(finished_at__isnull=False).values_list("created_at", "finished_at")
+    return sorted((finished - created).total_seconds() for created, finished in rows)
+
+
+def _tell(delivery: str, body: bytes) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=10)
+    headers = {
+        "Content-Type": "application/json",
+        "codehost1-event": "pull_request",
+        "codehost1-delivery": delivery,
+        "codehost1-signature-256": f"sha256={hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()}",
+    }
+    try:
+        connection.request("POST", "/v1/webhooks/codehost1", body, headers)
+        assert connection.getresponse().status == 200
+    finally:
+        connection.close()
 
 
 # Who works
@@ -208,7 +289,7 @@ def _serving(folder: str) -> Iterator[None]:
     with (Path(folder) / "web.log").open("wb") as log:
         server = subprocess.Popen([*command, "config.wsgi:application"], stdout=log, stderr=log)
         try:
-            wait_for(_is_serving, 30)
+            assert wait_for(_is_serving, START_SECONDS), (Path(folder) / "web.log").read_text()
             yield
         finally:
             server.terminate()
@@ -288,14 +369,13 @@ def _wait_until_settled(started: float) -> float:
 def _report(options: argparse.Namespace, answers: list[Any], sent: float, settled: float, kills: int) -> None:
     from django.conf import settings
 
-    from webhooks.models import State, WebhookEvent
+    from webhooks.models import SourceName, State, WebhookEvent
 
     latencies = sorted(latency for latency, _, _ in answers)
+    told = WebhookEvent.objects.filter(state=State.DONE, source=SourceName.CARDPAY)
     waits = sorted(
         (finished_at - created_at).total_seconds()
-        for finished_at, created_at in WebhookEvent.objects.filter(state=State.DONE).values_list(
-            "finished_at", "created_at"
-        )
+        for finished_at, created_at in told.values_list("finished_at", "created_at")
     )
     engine = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
     broker = "Redis" if settings.REDIS_URL else "embedded broker"
@@ -309,6 +389,23 @@ def _report(options: argparse.Namespace, answers: list[Any], sent: float, settle
     print(f"first sent to all done {settled:.1f} s; mean wait {statistics.mean(waits):.2f} s")
 
 
+def _report_fresh(backlog: int, fresh: list[float]) -> None:
+    from django.db.models import Max, Min
+
+    from webhooks.models import State, WebhookEvent
+
+    old = WebhookEvent.objects.filter(event_id__startswith="old-", state=State.DONE)
+    span = old.aggregate(first=Min("finished_at"), last=Max("finished_at"))
+    seconds = (span["last"] - span["first"]).total_seconds()
+    print(
+        f"backlog               {old.count()} of {backlog} worked off in {seconds:.1f} s: {old.count() / seconds:.0f}/s"
+    )
+    print(
+        f"meanwhile told of     {len(fresh)} pull requests; stored to done, s: p50 {_at(fresh, 0.5):.2f}"
+        f"  p95 {_at(fresh, 0.95):.2f}  max {fresh[-1]:.2f}"
+    )
+
+
 def _at(values: list[float], share: float) -> float:
     return values[min(len(values) - 1, int(len(values) * share))]
 
@@ -318,9 +415,10 @@ def _verify(organizations: list[str], deliveries: list[bytes], answers: list[tup
 
     from billing.models import Payment, Subscription
     from credits.models import CreditAccount
-    from webhooks.models import State, WebhookEvent
+    from webhooks.models import SourceName, State, WebhookEvent
 
     count, events = len(organizations), len(set(deliveries))
+    told = WebhookEvent.objects.filter(source=SourceName.CARDPAY)
     subscriptions = Subscription.objects.all()
     wrong_sums = [
         account
@@ -329,8 +427,8 @@ def _verify(organizations: list[str], deliveries: list[bytes], answers: list[tup
     ]
     checks = {
         "every delivery was answered 200": all(status == 200 for _, status, _ in answers),
-        "each event is stored once": WebhookEvent.objects.count() == events,
-        "each event is done": WebhookEvent.objects.filter(state=State.DONE, handled=True).count() == events,
+        "each event is stored once": told.count() == events,
+        "each event is done": told.filter(state=State.DONE, handled=True).count() == events,
         "the duplicates were told apart": sum(known for _, _, known in answers) == len(deliveries) - events,
         "one subscription each": subscriptions.count() == count,
         "three payments each": Payment.objects.count() == 3 * count,
