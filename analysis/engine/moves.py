@@ -19,8 +19,8 @@ def without_moved(
     introduced: list[Finding], resolved: list[Finding], *, before: Origins, after: Origins
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """Both without the pairs that are one finding at another place: the same rule and statement, in the same file or in
-    a function of the same name. One that has become graver stays. `before` and `after` are the first known paths of the
-    files on both sides."""
+    a function of the same name; the same measure of a function, also when it went to another class. One that has become
+    graver stays. `before` and `after` are the first known paths of the files on both sides."""
     for place_of in (_in_file, _in_function):
         introduced, resolved = _unpaired(introduced, resolved, place_of, before, after)
     introduced, resolved = _without_shrunk_circles(introduced, resolved)
@@ -28,12 +28,22 @@ def without_moved(
 
 
 def _in_file(finding: Finding, origins: Origins) -> Place | None:
-    return finding.rule_id, origins.get(finding.file, finding.file), finding.anchor
+    said = _statement(finding)
+    return (finding.rule_id, origins.get(finding.file, finding.file), said) if said else None
 
 
 def _in_function(finding: Finding, origins: Origins) -> Place | None:
+    said = _statement(finding)
     is_told = finding.function != TOP_LEVEL  # a statement outside functions stands in many files
-    return (finding.rule_id, finding.function, finding.anchor) if is_told else None
+    function = finding.function if finding.anchor else finding.function.rpartition(".")[2]
+    return (finding.rule_id, function, said) if said and is_told else None
+
+
+def _statement(finding: Finding) -> str:
+    """The statement that a finding is about, or what the message measures of the function that it names."""
+    name = finding.function.rpartition(".")[2]
+    measured = finding.message.replace(finding.function, "").replace(name, "") if name in finding.message else ""
+    return finding.anchor or measured
 
 
 def _unpaired(
@@ -42,8 +52,7 @@ def _unpaired(
     resolved = list(resolved)
     gone: dict[Place | None, list[Finding]] = {}
     for finding in resolved:
-        if finding.anchor:
-            gone.setdefault(place_of(finding, before), []).append(finding)
+        gone.setdefault(place_of(finding, before), []).append(finding)
     gone.pop(None, None)
     new, moved = [], set()
     for finding in introduced:

@@ -77,6 +77,16 @@ class TestTheDifference:
         code = source(function("save"), marks=[statement])
         assert delta({"app/a.py": code}, {"app/b.py": code}).introduced == ()
 
+    def test_a_method_that_goes_to_another_class_takes_its_measure_along(self):
+        def measured(name, complexity):
+            said = f"`{name}` has a cyclomatic complexity of {complexity} (limit 10)"
+            return source(function(name), marks=[mark(message=said, anchor="", function=1, severity="critical")])
+
+        before = {"app/a.py": measured("Session.process", 58)}
+        assert delta(before, {"app/b.py": measured("Dispatcher.process", 58)}).introduced == ()
+        assert len(delta(before, {"app/b.py": measured("Dispatcher.process", 99)}).introduced) == 1
+        assert len(delta(before, {"app/b.py": measured("Dispatcher.other", 58)}).introduced) == 1
+
     def test_what_becomes_graver_on_the_way_is_new(self):
         def saved(name, severity):
             return {"app/a.py": source(function(name), marks=[mark(anchor="x", function=1, severity=severity)])}
