@@ -35,6 +35,14 @@ def remove_orphaned_clones() -> None:
     remove_orphans()
 
 
+@shared_task(soft_time_limit=1200, time_limit=1260, expires=3600)
+def prune() -> None:
+    """Every hour: let go what has had its time."""
+    from analysis.services import retention
+
+    retention.prune_results(now=timezone.now())
+
+
 @shared_task(soft_time_limit=80, time_limit=90)
 def send_publication(publication_id: str) -> None:
     """Make a code host show one thing."""

@@ -195,7 +195,10 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "schedule": timedelta(seconds=10),
         "options": {"expires": 10},
     },
-    "webhooks-forget": {"task": "webhooks.tasks.forget_events", "schedule": timedelta(days=1)},
+    "webhooks-forget": {"task": "webhooks.tasks.forget_events", "schedule": timedelta(hours=1)},
+    "analysis-prune": {"task": "analysis.tasks.prune", "schedule": timedelta(hours=1)},
+    "organizations-prune": {"task": "organizations.tasks.prune", "schedule": timedelta(hours=1)},
+    "credits-prune": {"task": "credits.tasks.prune", "schedule": timedelta(hours=1)},
     "billing-sweep-cancellations": {"task": "billing.tasks.sweep_cancellations", "schedule": timedelta(minutes=5)},
     "billing-renew-credits": {"task": "billing.tasks.renew_credits", "schedule": timedelta(minutes=1)},
     "billing-reconcile": {"task": "billing.tasks.reconcile", "schedule": timedelta(days=1)},
@@ -209,7 +212,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "task": "organizations.tasks.expire_invitations",
         "schedule": timedelta(minutes=10),
     },
-    "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": timedelta(hours=6)},
+    "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": timedelta(hours=1)},
     "analysis-review-exceptions": {"task": "analysis.tasks.review_exceptions", "schedule": timedelta(hours=1)},
     "analysis-sweep-runs": {
         "task": "analysis.tasks.sweep_runs",
@@ -233,6 +236,26 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
 }
 # Runs have a worker of their own (config.processes): a long scan delays no event.
 CELERY_TASK_ROUTES = {"analysis.tasks.execute_next_run": {"queue": "runs"}}
+
+# How long rows stay, and what from. Ledger, payments and what is open stay for good (docs/scaling.md).
+RETENTION = {
+    name: timedelta(days=env.integer(f"KEEP_{name.upper()}_DAYS", days, at_least=1))
+    for name, days in {
+        "webhook_bodies": 30,  # since the event was worked off
+        "webhook_events": 90,
+        "runs": 180,  # with the figures of their reports; the documents of a superseded report go after an hour
+        "resolved_violations": 365,  # since they were resolved
+        "snapshots": 730,
+        "standings": 120,  # what the change of a day's scores is explained by
+        "facts": 90,  # since a scan used them; those of each repository's last scan stay
+        "publications": 180,  # on pull requests that are closed
+        "audit": 730,
+        "invitations": 180,  # that were accepted, cancelled or have expired
+        "reservations": 90,  # of credits, settled or given back
+        "sessions": 30,  # since their tokens expired
+        "letters": 30,
+    }.items()
+}
 
 # Time and language
 TIME_ZONE = "UTC"

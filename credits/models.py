@@ -98,7 +98,12 @@ class CreditEntry(BaseModel):
     `cost` is what an AI operation costs; on an unlimited account it moves nothing, so that `amount` is 0.
     """
 
-    account = models.ForeignKey(CreditAccount, on_delete=models.CASCADE, related_name="entries")
+    account = models.ForeignKey(
+        CreditAccount,
+        on_delete=models.CASCADE,
+        related_name="entries",
+        db_index=False,  # the unique pairs
+    )
     number = models.PositiveIntegerField()
     previous_number: "models.PositiveIntegerField[int | None, int | None]" = models.PositiveIntegerField(null=True)
     type = models.CharField(max_length=12, choices=EntryType)
@@ -135,7 +140,9 @@ class CreditEntry(BaseModel):
                 name="credits_entry_type_tells_sign",
             ),
         ]
-        indexes: ClassVar = [models.Index(fields=["account", "created_at"], name="credits_entry_by_month")]
+        indexes: ClassVar = [
+            models.Index(fields=["account", "created_at"], include=["operation", "cost"], name="credits_entry_by_month")
+        ]
 
     def __str__(self) -> str:
         return f"{self.operation} {self.amount:+d}"

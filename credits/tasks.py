@@ -10,3 +10,11 @@ def lapse_reservations() -> None:
     from credits import services
 
     services.lapse_overdue_reservations(now=timezone.now())
+
+
+@shared_task(soft_time_limit=240, time_limit=300, expires=3600)
+def prune() -> None:
+    """Every hour: let go of reservations that ended long ago. The ledger itself stays."""
+    from credits import services
+
+    services.prune_reservations(now=timezone.now())

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from celery import shared_task
+from django.utils import timezone
 
 
 @shared_task(soft_time_limit=300, time_limit=330)
@@ -28,3 +29,11 @@ def expire_invitations() -> None:
     from organizations import services
 
     services.expire_lapsed()
+
+
+@shared_task(soft_time_limit=240, time_limit=300, expires=3600)
+def prune() -> None:
+    """Every hour: let go of audit lines and ended invitations that have had their time."""
+    from organizations import retention
+
+    retention.prune(now=timezone.now())

@@ -9,7 +9,7 @@ The database is the queue; a Celery message is only a hint that there is work, s
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,11 +17,13 @@ from uuid import UUID, uuid4
 
 import orjson
 import structlog
+from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Exists, Min, OuterRef
+from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.utils import timezone
 
 from config.background import begun, nudge_once
+from config.pruning import in_batches, prune
 from webhooks.models import FINISHED, SourceName, State, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import BadEnvelope, Delivery, Fact, Handler
@@ -39,8 +41,6 @@ MANY = 20
 LATE = timedelta(seconds=2)
 PROCESS_EVENTS = "webhooks.tasks.process_events"
 SQLITE_BREAK_SECONDS = 0.02
-BODIES_KEPT = timedelta(days=30)
-EVENTS_KEPT = timedelta(days=90)
 LONGEST_ERROR = 1000
 
 log = structlog.get_logger("webhooks")
@@ -269,10 +269,15 @@ def replay(*, ids: Iterable[UUID]) -> int:
 
 
 def forget(*, now: datetime) -> None:
-    """Drop the bodies of events that ended 30 days ago, and events that ended 90 days ago."""
+    """Drop the bodies of events that ended a while ago, and events that ended longer ago (RETENTION)."""
     finished = WebhookEvent.objects.filter(state__in=FINISHED)
-    finished.filter(finished_at__lt=now - EVENTS_KEPT).delete()
-    finished.filter(finished_at__lt=now - BODIES_KEPT).exclude(body=b"").update(body=b"")
+    prune(finished.filter(finished_at__lt=now - settings.RETENTION["webhook_events"]), by="finished_at")
+    with_body = finished.filter(~Q(body=b""), finished_at__lt=now - settings.RETENTION["webhook_bodies"])
+
+    def empty(keys: Sequence[UUID]) -> int:
+        return WebhookEvent.objects.filter(pk__in=keys).update(body=b"")
+
+    in_batches(with_body, empty, by="finished_at")
 
 
 def backlog() -> Backlog:

@@ -74,6 +74,7 @@ class WebhookEvent(BaseModel):
                 fields=["next_at"], condition=models.Q(state__in=["received", "processing"]), name="webhook_event_due"
             ),
             models.Index(fields=["finished_at"], name="webhook_event_finished"),
+            models.Index(fields=["finished_at"], condition=~models.Q(body=b""), name="webhook_event_with_body"),
             models.Index(fields=["created_at"], condition=models.Q(state="dead"), name="webhook_event_dead"),
         ]
 

@@ -24,9 +24,9 @@ def sweep_events() -> None:
     inbox.sweep()
 
 
-@shared_task(soft_time_limit=300, time_limit=360)
+@shared_task(soft_time_limit=300, time_limit=360, expires=3600)
 def forget_events() -> None:
-    """Once a day: drop what is old enough."""
+    """Every hour: drop what is old enough."""
     from webhooks import inbox
 
     inbox.forget(now=timezone.now())

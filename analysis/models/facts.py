@@ -6,19 +6,20 @@ from django.db import models
 
 
 class BlobFacts(models.Model):
-    """What `engine.extract` said of one blob, compressed. Written once, never changed."""
+    """What `engine.extract` said of one blob, compressed. Written once, never changed; `used_on` is a day on which a
+    scan used it, at most a month before the last one that did."""
 
     blob = models.CharField(max_length=64)
     language = models.CharField(max_length=16)
     version = models.CharField(max_length=32)
     data = models.BinaryField()
-    stored_on = models.DateField()
+    used_on = models.DateField()
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["blob", "language", "version"], name="blob_facts_once")
         ]
-        indexes: ClassVar = [models.Index(fields=["stored_on"], name="blob_facts_by_age")]
+        indexes: ClassVar = [models.Index(fields=["used_on"], name="blob_facts_by_use")]
 
     def __str__(self) -> str:
         return f"{self.blob[:12]} as {self.language}"

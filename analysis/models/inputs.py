@@ -1,5 +1,7 @@
 """What the last scan was judged from, so that a changed policy can be judged without the clone."""
 
+from typing import ClassVar
+
 from django.db import models
 
 from config.models import BaseModel
@@ -19,6 +21,9 @@ class ScanInputs(BaseModel):
     notes = models.JSONField(default=list)
     tree = models.BinaryField()
     history = models.BinaryField()
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["updated_at"], name="scan_inputs_by_age")]
 
     def __str__(self) -> str:
         return f"inputs of {self.repository_id} at {self.commit_sha[:12]}"

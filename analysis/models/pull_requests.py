@@ -14,7 +14,12 @@ class PullRequest(BaseModel):
     `analysis.shapes.verdict_shape`; `judged_sha` is the head that it speaks of.
     """
 
-    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="pull_requests")
+    repository = models.ForeignKey(
+        "Repository",
+        on_delete=models.CASCADE,
+        related_name="pull_requests",
+        db_index=False,  # the unique pair
+    )
     number = models.PositiveIntegerField()
     title = models.CharField(max_length=500)
     author = models.CharField(max_length=100, blank=True)

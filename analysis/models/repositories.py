@@ -28,6 +28,7 @@ class Repository(BaseModel):
 
     `external_id` is the host's own id, which outlives renames; `hosted_at` the host's time of the newest event that
     named the repository. `installation_id` is that of the App's installation whose events and rights it goes by.
+    `updated_at` moves with every change of the results: answers about them are told apart by it.
     """
 
     organization = models.ForeignKey(

@@ -7,11 +7,23 @@ from django.db import models
 from config.models import BaseModel
 
 
+class ScanReportManager(models.Manager["ScanReport"]):
+    """Leaves the documents of a report, hundreds of kilobytes, in the database until somebody asks for them."""
+
+    def get_queryset(self) -> models.QuerySet["ScanReport"]:
+        return super().get_queryset().defer("hotspots", "coupling", "aliases", "graph")
+
+
 class ScanReport(BaseModel):
     """The figures of one finished scan. The findings themselves are `Violation` rows."""
 
     run = models.OneToOneField("Run", on_delete=models.CASCADE, related_name="report")
-    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="reports")
+    repository = models.ForeignKey(
+        "Repository",
+        on_delete=models.CASCADE,
+        related_name="reports",
+        db_index=False,  # report_by_repository
+    )
     commit_sha = models.CharField(max_length=64)
     engine_version = models.CharField(max_length=32)
     health_score = models.PositiveSmallIntegerField()
@@ -31,8 +43,14 @@ class ScanReport(BaseModel):
     aliases = models.JSONField(default=dict)
     graph = models.BinaryField(default=bytes)  # the architecture graph's answer: JSON, gzip
 
+    objects: ClassVar[ScanReportManager] = ScanReportManager()
+
     class Meta:
-        indexes: ClassVar = [models.Index(fields=["repository", "-created_at"], name="report_by_repository")]
+        base_manager_name = "objects"
+        indexes: ClassVar = [
+            models.Index(fields=["repository", "-created_at"], name="report_by_repository"),
+            models.Index(fields=["created_at"], condition=~models.Q(graph=b""), name="report_whole"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.repository_id} at {self.commit_sha[:12]}"
@@ -51,10 +69,18 @@ class ViolationSource(models.TextChoices):
     AI = "ai"
 
 
+COUNTED = models.Q(status=ViolationStatus.OPEN, source=ViolationSource.DETERMINISTIC)
+
+
 class Violation(BaseModel):
     """A finding as stored. It keeps its id while it is the same finding, wherever its lines or its file go."""
 
-    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="violations")
+    repository = models.ForeignKey(
+        "Repository",
+        on_delete=models.CASCADE,
+        related_name="violations",
+        db_index=False,  # the unique pair
+    )
     fingerprint = models.CharField(max_length=32)
     status = models.CharField(max_length=12, choices=ViolationStatus)
     rule_id = models.CharField(max_length=64)
@@ -82,20 +108,29 @@ class Violation(BaseModel):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["repository", "fingerprint"], name="violation_once_per_finding")
         ]
+        # The lists show what is open and was found by a scan; counting it reads these indexes alone.
         indexes: ClassVar = [
             models.Index(
                 fields=["repository", "-severity_rank", "-debt_points", "file", "line"],
-                condition=models.Q(status="open"),
+                condition=COUNTED,
                 name="violation_list",
             ),
             models.Index(
                 fields=["repository", "category", "-severity_rank", "-debt_points"],
-                condition=models.Q(status="open"),
+                include=["type"],
+                condition=COUNTED,
                 name="violation_by_category",
             ),
             models.Index(
-                fields=["repository", "module"], condition=models.Q(status="open"), name="violation_by_module"
+                fields=["repository", "module", "-severity_rank", "-debt_points"],
+                condition=COUNTED,
+                name="violation_by_module",
             ),
+            models.Index(fields=["repository", "file", "-severity_rank"], condition=COUNTED, name="violation_by_file"),
+            models.Index(
+                fields=["repository", "rule_id", "-severity_rank"], condition=COUNTED, name="violation_by_rule"
+            ),
+            models.Index(fields=["resolved_at"], condition=models.Q(status="resolved"), name="violation_resolved"),
         ]
 
     def __str__(self) -> str:
@@ -105,7 +140,12 @@ class Violation(BaseModel):
 class Snapshot(models.Model):
     """The totals of one day: the last state of the default branch on that day (UTC)."""
 
-    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="snapshots")
+    repository = models.ForeignKey(
+        "Repository",
+        on_delete=models.CASCADE,
+        related_name="snapshots",
+        db_index=False,  # the unique pair
+    )
     day = models.DateField()
     commit_sha = models.CharField(max_length=64)
     total = models.PositiveIntegerField()
@@ -134,7 +174,12 @@ class DayStanding(models.Model):
     A whole one has no `base_day`; of others `data` holds what differs from the whole one of that day.
     """
 
-    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="standings")
+    repository = models.ForeignKey(
+        "Repository",
+        on_delete=models.CASCADE,
+        related_name="standings",
+        db_index=False,  # the unique pair
+    )
     day = models.DateField()
     base_day = models.DateField(null=True)
     data = models.BinaryField()

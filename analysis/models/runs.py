@@ -38,7 +38,12 @@ class Run(BaseModel):
     """The row is the queue: workers claim it by lease, and every write of an attempt names its own lease."""
 
     organization = models.ForeignKey("organizations.Organization", on_delete=models.CASCADE, related_name="+")
-    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="runs")
+    repository = models.ForeignKey(
+        "Repository",
+        on_delete=models.CASCADE,
+        related_name="runs",
+        db_index=False,  # run_by_repository
+    )
     pull_request = models.ForeignKey("PullRequest", null=True, on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=16, choices=RunKind)
     status = models.CharField(max_length=16, choices=RunStatus, default=RunStatus.QUEUED)

@@ -2,11 +2,12 @@
 
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.db import connection, transaction
 from django.utils import timezone
 
 from analysis.engine import facts as codec
@@ -19,6 +20,7 @@ from analysis.parsing import BlobToParse, parse_blobs
 from analysis.source_tree import FactsKey, SourceTree
 
 READ_AT_ONCE = 500
+MARK_AGAIN_AFTER = timedelta(days=30)
 WRITE_AT_ONCE = 200
 
 
@@ -52,10 +54,32 @@ def store_missing_facts(todo: Collection[BlobToParse], *, git_dir: Path, workers
 
 
 def stored_facts(keys: Iterable[FactsKey]) -> Iterator[tuple[FactsKey, FileFacts]]:
-    """What the store knows of these blobs."""
-    for rows in _stored(keys, "blob", "language", "data"):
-        for blob, language, data in rows:
+    """What the store knows of these blobs; that they are in use is written down once a month."""
+    today = timezone.now().date()
+    for rows in _stored(keys, "blob", "language", "data", "used_on", "pk"):
+        unmarked = []
+        for blob, language, data, used_on, pk in rows:
+            if used_on < today - MARK_AGAIN_AFTER:
+                unmarked.append(pk)
             yield (blob, language), codec.decode(zlib.decompress(data))
+        _mark(unmarked, today)
+
+
+def mark_used(keys: Iterable[FactsKey], *, today: date) -> None:
+    """Keep these facts for the time of an unused one from today on."""
+    for rows in _stored(keys, "used_on", "pk"):
+        _mark([pk for used_on, pk in rows if used_on < today - MARK_AGAIN_AFTER], today)
+
+
+@transaction.atomic
+def _mark(keys: Collection[int], today: date) -> None:
+    if not keys:
+        return
+    rows = BlobFacts.objects.filter(pk__in=keys)
+    if connection.features.has_select_for_update_skip_locked:
+        # Another scan that holds some of them marks them itself.
+        keys = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
+    BlobFacts.objects.filter(pk__in=keys).update(used_on=today)
 
 
 def known_keys(keys: Iterable[FactsKey]) -> set[FactsKey]:
@@ -90,7 +114,7 @@ def _parse_and_store(
 
 def _row(item: BlobToParse, data: bytes, version: str, today: date) -> BlobFacts:
     return BlobFacts(
-        blob=item.blob, language=item.language, version=version, data=zlib.compress(data, 1), stored_on=today
+        blob=item.blob, language=item.language, version=version, data=zlib.compress(data, 1), used_on=today
     )
 
 

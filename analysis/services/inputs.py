@@ -79,6 +79,12 @@ def scanned_blob(repository: Repository, path: str) -> tuple[str, str] | None:
     return (row.commit_sha, blobs[path]) if row and path in blobs else None
 
 
+def keys_of_tree(inputs_id: UUID) -> set[FactsKey]:
+    """Which facts the last scan of a repository was judged from; none when the row is gone."""
+    row = ScanInputs.objects.filter(pk=inputs_id).only("tree").first()
+    return {(blob, language) for _, blob, language in _tree_of(row)} if row else set()
+
+
 def load_inputs(repository_id: UUID) -> Inputs:
     """What the last scan was judged from. ScanInputs.DoesNotExist before the first one."""
     row = ScanInputs.objects.get(repository_id=repository_id)

@@ -4,6 +4,7 @@ from credits.services.allocations import Allocation, allocate, grant, withdraw
 from credits.services.spending import (
     NotEnoughCredits,
     lapse_overdue_reservations,
+    prune_reservations,
     release,
     reserve,
     settle,
@@ -16,6 +17,7 @@ __all__ = [
     "allocate",
     "grant",
     "lapse_overdue_reservations",
+    "prune_reservations",
     "release",
     "reserve",
     "settle",

@@ -3,9 +3,11 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.utils import timezone
 
 from config.errors import Conflict, NotAllowed
+from config.pruning import older_than, prune
 from config.retries import atomic_with_retries
 from credits.ledger import entry_of, write
 from credits.locks import lock_account
@@ -106,6 +108,13 @@ def lapse_overdue_reservations(*, now: datetime) -> int:
     """Free what was reserved for work that never reported back. How many were freed."""
     overdue = list(Reservation.objects.overdue(now).order_by("expires_at").values_list("pk", flat=True)[:1000])
     return sum(_lapse(key, now) for key in overdue)
+
+
+def prune_reservations(*, now: datetime) -> int:
+    """Let go of reservations that are over, after their time (RETENTION). What they took stands in the ledger."""
+    before = now - settings.RETENTION["reservations"]
+    ended = older_than(Reservation, before).exclude(state=ReservationState.HELD)
+    return prune(ended.filter(updated_at__lt=before))
 
 
 @atomic_with_retries
