@@ -1,11 +1,13 @@
 """The one way from an id to a repository, a run or a violation: through the caller's organizations."""
 
+from django.db.models import F
+
 from accounts.models import User
 from analysis.models import PullRequest, Repository, Run, Violation
 from config.api.ids import key_of
 from config.errors import NotFound
 from organizations.access import require_role
-from organizations.models import Membership, Role
+from organizations.models import Role
 
 
 class UnknownRepository(NotFound):
@@ -25,17 +27,17 @@ class UnknownPullRequest(NotFound):
 
 
 def repository_for(user: User, repository_id: str, *, at_least: Role = Role.MEMBER) -> Repository:
-    """The repository with its organization, plan and current report: NotFound for strangers, NotAllowed for a role
-    too low. Two queries."""
+    """The repository with its organization and plan: NotFound for strangers, NotAllowed for a role too low. One
+    query."""
     repository = (
-        Repository.objects.select_related("organization__plan", "current_report")
-        .defer("current_report__graph", "current_report__aliases", "current_report__coupling")
-        .filter(pk=key_of(repository_id, UnknownRepository))
+        Repository.objects.select_related("organization__plan")
+        .filter(pk=key_of(repository_id, UnknownRepository), organization__memberships__user=user)
+        .annotate(role_of_caller=F("organization__memberships__role"))
         .first()
     )
-    if repository is None or (membership := _membership_in(user, repository)) is None:
+    if repository is None:
         raise UnknownRepository
-    require_role(membership, at_least)
+    require_role(Role(repository.role_of_caller), at_least)
     return repository
 
 
@@ -66,7 +68,3 @@ def pull_request_in(repository: Repository, number: str) -> PullRequest:
     if pull_request is None:
         raise UnknownPullRequest
     return pull_request
-
-
-def _membership_in(user: User, repository: Repository) -> Membership | None:
-    return Membership.objects.filter(user=user, organization_id=repository.organization_id).first()

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from analysis.engine.model import Category, Severity
@@ -45,22 +44,10 @@ class HealthPointSerializer(serializers.Serializer):
     healthScore = serializers.IntegerField()
 
 
-@extend_schema_field(HealthPointSerializer(many=True))
-class TrendField(serializers.Field):
-    """The course of a repository's health, found by its id in the context."""
-
-    def get_attribute(self, instance: Repository) -> Repository:
-        return instance
-
-    def to_representation(self, value: Repository) -> list[dict[str, Any]]:
-        return self.context["courses"].get(value.pk, [])
-
-
 class ListedRepositorySerializer(RepositorySerializer):
     """With the course of its health, where that was asked for."""
 
-    # A read-only field would be described as one that every answer has.
-    trend = TrendField(required=False)
+    trend = HealthPointSerializer(many=True, required=False)
 
 
 class RepositoryQuerySerializer(serializers.Serializer):

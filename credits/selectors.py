@@ -59,17 +59,33 @@ def credit_use(organization: Organization) -> CreditUse:
     return CreditUse(used or 0, f"{timezone.now():%Y-%m}")
 
 
-def entries_of(organization: Organization, month: Month | None = None) -> QuerySet[CreditEntry]:
-    """The history, newest first, of one month or of all time."""
-    entries = CreditEntry.objects.filter(account__organization=organization).order_by("-number")
-    return entries.filter(created_at__gte=month.start, created_at__lt=month.end) if month else entries
+def history(organization: Organization, *, limit: int, offset: int) -> tuple[list[CreditEntry], int]:
+    """Entries of all time, the newest first, and how many there are. Two queries, as fast for the millionth as for the
+    first: entries are numbered without gaps, so a number says how many there are and where to begin."""
+    account = CreditAccount.objects.filter(organization=organization).first()
+    total = (account and account.last_number) or 0
+    rows = CreditEntry.objects.filter(account=account, number__lte=total - offset).order_by("-number")
+    return list(rows[:limit]), total
+
+
+def history_of_month(
+    organization: Organization, month: Month, *, limit: int, offset: int
+) -> tuple[list[CreditEntry], int]:
+    """Entries of one month, the newest first, and how many there are. Two queries."""
+    entries = _of_month(organization, month)
+    return list(entries.order_by("-created_at", "-number")[offset : offset + limit]), entries.count()
 
 
 def usage_by_operation(organization: Organization, month: Month) -> list[dict[str, Any]]:
     """What each AI operation took in a month: `operation`, `used` credits and `count`, the most expensive one first."""
-    spent = entries_of(organization, month).filter(operation__in=[str(operation) for operation in AI_OPERATIONS])
-    rows = spent.order_by().values("operation").annotate(used=Sum("cost"), count=Count("pk"))
-    return [dict(row) for row in rows.order_by("-used", "operation")]
+    rows = _of_month(organization, month).filter(operation__in=[str(operation) for operation in AI_OPERATIONS])
+    counted = rows.order_by().values("operation").annotate(used=Sum("cost"), count=Count("created_at"))
+    return [dict(row) for row in counted.order_by("-used", "operation")]
+
+
+def _of_month(organization: Organization, month: Month) -> QuerySet[CreditEntry]:
+    entries = CreditEntry.objects.filter(account__organization=organization)
+    return entries.filter(created_at__gte=month.start, created_at__lt=month.end)
 
 
 def month_named(name: str | None) -> Month | None:

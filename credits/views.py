@@ -58,9 +58,12 @@ class CreditViewSet(ViewSet):
     def transactions(self, request: SignedInRequest, organization_id: str) -> Response:
         organization = organization_for(request.user, organization_id)
         limit, offset = limit_of(request, default=20), offset_of(request)
-        entries = selectors.entries_of(organization, selectors.month_named(request.query_params.get("month")))
-        shown = CreditTransactionSerializer(entries[offset : offset + limit], many=True).data
-        return Response({"transactions": shown, "total": entries.count()})
+        month = selectors.month_named(request.query_params.get("month"))
+        if month:
+            entries, total = selectors.history_of_month(organization, month, limit=limit, offset=offset)
+        else:
+            entries, total = selectors.history(organization, limit=limit, offset=offset)
+        return Response({"transactions": CreditTransactionSerializer(entries, many=True).data, "total": total})
 
     @describe(
         "Read the credit usage by operation",

@@ -35,13 +35,13 @@ def membership_for(user: User, organization_id: str, *, at_least: Role = Role.ME
     )
     if membership is None:
         raise UnknownOrganization
-    require_role(membership, at_least)
+    require_role(Role(membership.role), at_least)
     return membership
 
 
-def require_role(membership: Membership, at_least: Role) -> None:
-    """NotAllowed when the membership's role is below the one that is needed."""
-    if Role(membership.role).rank < at_least.rank:
+def require_role(role: Role, at_least: Role) -> None:
+    """NotAllowed when a role is below the one that is needed."""
+    if role.rank < at_least.rank:
         raise NotAllowed(f"This needs the role {at_least} or above in the organization")
 
 

@@ -1,19 +1,22 @@
 """The course of health scores, for lists of repositories."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import date, timedelta
 from typing import Any
 
-from analysis.models import Repository, Snapshot
+from analysis.models import Snapshot
 
 COURSE_DAYS = 30
 
 
-def health_courses(repositories: Sequence[Repository], *, today: date) -> dict[Any, list[dict[str, Any]]]:
+def health_courses(repositories: Iterable[str], *, today: date) -> dict[str, list[dict[str, Any]]]:
     """By repository: `{date, healthScore}` of each day of the last 30 with one, oldest first. One query."""
-    rows = Snapshot.objects.filter(repository__in=repositories, day__gt=today - timedelta(days=COURSE_DAYS))
+    days = {today - timedelta(days=back): (today - timedelta(days=back)).isoformat() for back in range(COURSE_DAYS)}
+    rows = Snapshot.objects.filter(
+        repository__in=list(repositories), day__gt=today - timedelta(days=COURSE_DAYS), day__lte=today
+    )
     courses: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for repository_id, day, score in rows.order_by("day").values_list("repository_id", "day", "health_score"):
-        courses[repository_id].append({"date": day.isoformat(), "healthScore": score})
-    return courses
+        courses[repository_id].append({"date": days[day], "healthScore": score})
+    return {str(key): course for key, course in courses.items()}

@@ -1,7 +1,6 @@
 """Reads of a repository's policy and of its architecture graph."""
 
 import gzip
-import hashlib
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
@@ -45,13 +44,6 @@ def _policy_and_origin(repository: Repository) -> dict[str, Any]:
         return {**to_mapping(own.policy), **origin}
     origin = {name: getattr(stored, name) for name in ("packs", "updated_at", "updated_by_id")}
     return {**stored.body, "source": "api", **origin}
-
-
-def graph_version(repository: Repository) -> str:
-    """Changes whenever the graph may have changed. No query once the repository has been scanned."""
-    if repository.current_report_id:
-        return str(repository.current_report_id)
-    return hashlib.sha256(compressed_graph(repository)).hexdigest()[:32]
 
 
 def compressed_graph(repository: Repository) -> bytes:

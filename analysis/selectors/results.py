@@ -1,5 +1,6 @@
 """Reads behind the dashboard: overview, trends, risks and the first scan."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -8,19 +9,46 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from analysis.engine.model import Category, Severity
-from analysis.models import PullRequest, Repository, Snapshot, Violation, ViolationSource, ViolationStatus
+from analysis.models import (
+    PullRequest,
+    Repository,
+    ScanReport,
+    Snapshot,
+    Violation,
+    ViolationSource,
+    ViolationStatus,
+)
 from analysis.selectors.policies import policy_notices
+from config.api.fields import timestamp
 
 LISTED_PER_SEVERITY = 50
+LISTED_RISKS = 500
 TOP_HOTSPOTS = 10
 RECENT_PULL_REQUESTS = 10
 OVERVIEW_DAYS = 30
 AVERAGED_DAYS = 30
 
 
-def repositories_of(user: Any) -> QuerySet[Repository]:
-    """Every repository of the organizations that the user belongs to, by name."""
-    return Repository.objects.filter(organization__memberships__user=user).order_by("full_name", "pk")
+LISTED_FIELDS = (
+    "pk", "full_name", "organization_id", "platform", "health_score", "last_scan_at", "total_violations",
+    "production_risk",
+)  # fmt: skip
+
+
+def repositories_of(user: Any) -> list[dict[str, Any]]:
+    """Every repository of the organizations that the user belongs to, by name, in the shape of the API. One query.
+
+    Whoever belongs to large organizations lists hundreds: made without rows of the ORM and without a serializer.
+    """
+    rows = Repository.objects.filter(organization__memberships__user=user).order_by("full_name", "pk")
+    return [
+        {
+            "id": str(key), "name": full_name.rsplit("/", 1)[-1], "fullName": full_name,
+            "organizationId": str(organization), "platform": platform, "healthScore": health,
+            "lastScanAt": timestamp(scanned_at), "totalViolations": total, "productionRisk": risk or None,
+        }
+        for key, full_name, organization, platform, health, scanned_at, total, risk in rows.values_list(*LISTED_FIELDS)
+    ]  # fmt: skip
 
 
 def open_violations(repository: Repository) -> QuerySet[Violation]:
@@ -30,12 +58,30 @@ def open_violations(repository: Repository) -> QuerySet[Violation]:
 
 def filtered_violations(repository: Repository, **filters: str) -> QuerySet[Violation]:
     """Open violations narrowed by the filters that are not empty: category, severity, module, file, rule_id."""
-    return open_violations(repository).filter(**{name: value for name, value in filters.items() if value})
+    wanted: dict[str, Any] = {name: value for name, value in filters.items() if value}
+    if severity := wanted.pop("severity", None):
+        wanted["severity_rank"] = Severity(severity).rank  # the number that the indexes are sorted by
+    return open_violations(repository).filter(**wanted)
 
 
 def judged_pull_requests(repository: Repository) -> QuerySet[PullRequest]:
-    """Pull requests that have a verdict, the newest first."""
-    return repository.pull_requests.filter(judged_at__isnull=False).order_by("-judged_at", "-number")
+    """Pull requests that have a verdict, the newest first, without its details."""
+    return repository.pull_requests.filter(judged_at__isnull=False).order_by("-judged_at", "-number").defer("verdict")
+
+
+def recent_pull_requests(repository: Repository) -> list[PullRequest]:
+    """Those that the overview shows. One query."""
+    return list(judged_pull_requests(repository)[:RECENT_PULL_REQUESTS])
+
+
+def stored_hotspots(repository: Repository) -> list[dict[str, Any]]:
+    """The hotspots of the last scan as they were stored, the riskiest first. One query."""
+    if not repository.current_report_id:
+        return []
+    stored: list[dict[str, Any]] = ScanReport.objects.values_list("hotspots", flat=True).get(
+        pk=repository.current_report_id
+    )
+    return stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +135,10 @@ def debt_score_average(series: DailySeries) -> float | None:
     return round(sum(scores) / len(scores), 1) if scores else None
 
 
-def overview(repository: Repository, *, today: date) -> dict[str, Any]:
-    """What the first page of a repository shows. Eleven queries, however much there is."""
+def overview(repository: Repository, pull_requests: list[PullRequest], *, today: date) -> dict[str, Any]:
+    """What the first page of a repository shows. Fourteen queries, however much there is."""
     series = daily_series(repository, days=OVERVIEW_DAYS, today=today)
-    report = repository.current_report
-    hotspots = list(report.hotspots[:TOP_HOTSPOTS]) if report else []
+    hotspots = stored_hotspots(repository)[:TOP_HOTSPOTS]
     counts = category_counts(repository)
     return {
         "healthScore": repository.health_score,
@@ -105,7 +150,7 @@ def overview(repository: Repository, *, today: date) -> dict[str, Any]:
             {"date": day.isoformat(), "count": row.total}
             for day, row in zip(series.days, series.snapshots, strict=True)
         ],
-        "recentPRs": list(judged_pull_requests(repository)[:RECENT_PULL_REQUESTS]),
+        "recentPRs": pull_requests,
         "topHotspots": hotspots,
         "categories": _categories(repository, counts, hotspots),
         "notices": policy_notices(repository, today=today),
@@ -131,13 +176,17 @@ def _categories(
         if category == Category.MAINTAINABILITY:
             entries[category.value] = {"count": counts[category], "hotspots": [_brief(spot) for spot in hotspots]}
             continue
-        ranked = filtered_violations(repository, category=category)
         entries[category.value] = {
             "count": counts[category],
-            "critical": list(ranked.filter(severity=Severity.CRITICAL)[:LISTED_PER_SEVERITY]),
-            "warning": list(ranked.filter(severity=Severity.WARNING)[:LISTED_PER_SEVERITY]),
+            "critical": _listed(repository, category, Severity.CRITICAL),
+            "warning": _listed(repository, category, Severity.WARNING),
         }
     return entries
+
+
+def _listed(repository: Repository, category: Category, severity: Severity) -> list[Violation]:
+    found = filtered_violations(repository, category=category, severity=severity)
+    return list(found.only("repository", "file", "line", "rule_id", "message", "table", "volume")[:LISTED_PER_SEVERITY])
 
 
 def _brief(hotspot: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,24 +199,28 @@ def _brief(hotspot: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def runtime_risks(repository: Repository) -> dict[str, Any]:
-    """All open findings of the runtime_risk category, counted by type."""
-    risks = list(filtered_violations(repository, category=Category.RUNTIME_RISK))
-    severities = [risk.severity for risk in risks]
-    types = sorted({risk.type for risk in risks})
+    """Open findings of the runtime_risk category: all are counted, the gravest are listed. Two queries."""
+    risks = filtered_violations(repository, category=Category.RUNTIME_RISK)
+    counted = list(risks.order_by().values_list("type", "severity_rank").annotate(Count("pk")))
+    by_type: Counter[str] = Counter()
+    by_rank: Counter[int] = Counter()
+    for type_, rank, number in counted:
+        by_type[type_] += number
+        by_rank[rank] += number
     return {
         "productionRisk": repository.production_risk or None,
-        "total": len(risks),
-        "critical": severities.count(Severity.CRITICAL),
-        "warning": severities.count(Severity.WARNING),
-        "byType": {type_: sum(risk.type == type_ for risk in risks) for type_ in types},
-        "risks": risks,
+        "total": by_type.total(),
+        "critical": by_rank[Severity.CRITICAL.rank],
+        "warning": by_rank[Severity.WARNING.rank],
+        "byType": dict(sorted(by_type.items())),
+        "risks": list(risks[:LISTED_RISKS]),
     }
 
 
 def first_scan(repository: Repository) -> dict[str, Any]:
-    """The baseline: the report of the first run, with nulls until there is one."""
+    """The baseline: the report of the first run, with nulls until there is one. Three queries."""
     run = repository.first_run
-    report = getattr(run, "report", None) if run else None
+    report = getattr(run, "report", None)
     violations = _in_order(repository, report.top_violations) if report else []
     return {"run": run, "report": report, "topViolations": violations}
 

@@ -22,8 +22,8 @@ def review_exceptions(*, today: date) -> None:
     """Tell owners and admins once of each exception that ends within a week, and have repositories judged again whose
     exceptions ended since they were judged last."""
     exemptions = dict(_policies_with_exceptions())
-    repositories = Repository.objects.filter(pk__in=exemptions).select_related("organization", "current_report")
-    for repository in repositories.defer("current_report__graph").iterator(chunk_size=200):
+    repositories = Repository.objects.filter(pk__in=exemptions).select_related("organization")
+    for repository in repositories.prefetch_related("current_report").iterator(chunk_size=200):
         ending = exemptions[repository.pk]
         _tell(repository, [notice for notice in expiry_notices(ending, today) if not notice.is_expired])
         if _ended_since_judged(repository, ending, today):

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from analysis.engine import snapshots as engine
 from analysis.engine.history import History
 from analysis.engine.policy import Policy
 from analysis.git.history import daily_commits
-from analysis.models import DayStanding, Run, Snapshot
+from analysis.models import DayStanding, Repository, Run, Snapshot
 from analysis.parsing import BlobToParse
 from analysis.past_trees import Tree, daily_trees
 from analysis.services.facts import store_missing_facts, stored_facts
@@ -73,3 +74,4 @@ def _store_days(
         lock_my_run(run)
         Snapshot.objects.bulk_create(rows, ignore_conflicts=True)
         DayStanding.objects.bulk_create(standings, ignore_conflicts=True)
+        Repository.objects.filter(pk=run.repository_id).update(updated_at=timezone.now())

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import User
 from analysis.engine.packs import Pack, applied
@@ -72,8 +73,8 @@ def undo_policy_change(*, repository: Repository, changed_by: User) -> None:
 
 
 def _lock(repository: Repository) -> None:
-    """One change of a repository's policy at a time."""
-    Repository.objects.select_for_update(of=("self",)).only("pk").get(pk=repository.pk)
+    """One change of a repository's policy at a time. Answers about the repository are out of date with it."""
+    Repository.objects.filter(pk=repository.pk).update(updated_at=timezone.now())
 
 
 def _replace(repository: Repository, policy: Policy, changed_by: User, *, action: str, pack: str = "") -> None:

@@ -69,6 +69,7 @@ def store_results(run: Run, scanned: Scanned) -> ScanReport:
         total_violations=len(report.findings),
         production_risk=report.production_risk,
         last_scan_at=now,
+        updated_at=now,
     )
     Run.objects.filter(pk=run.pk).update(notes=list(scanned.notes)[:NOTES_KEPT], commit_sha=scanned.commit_sha)
     return stored

@@ -1,12 +1,13 @@
 """What changes together, and whose it is."""
 
-from rest_framework.response import Response
+from django.http import HttpResponseBase
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
 from analysis import access, examples
 from analysis.selectors.coupling import stored_coupling
 from analysis.serializers_coupling import CouplingSerializer
+from config.api.conditional import answer_of_version
 from config.api.schema import describe
 
 
@@ -22,6 +23,8 @@ class CouplingViewSet(ViewSet):
         example=examples.COUPLING,
         errors={404: access.UnknownRepository.message},
     )
-    def retrieve(self, request: SignedInRequest, repository_id: str) -> Response:
+    def retrieve(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
-        return Response(CouplingSerializer(stored_coupling(repository)).data)
+        return answer_of_version(
+            request, repository.updated_at, make=lambda: CouplingSerializer(stored_coupling(repository)).data
+        )

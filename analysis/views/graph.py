@@ -10,8 +10,9 @@ from rest_framework.viewsets import ViewSet
 from accounts.authentication import SignedInRequest
 from analysis import access
 from analysis import examples_policy as examples
-from analysis.selectors.policies import compressed_graph, graph_version
+from analysis.selectors.policies import compressed_graph
 from analysis.serializers_policy import ArchitectureGraphSerializer
+from config.api.conditional import etag_of
 from config.api.schema import describe
 from organizations.entitlements import Feature, require_feature
 
@@ -37,7 +38,7 @@ class ArchitectureGraphViewSet(ViewSet):
         repository = access.repository_for(request.user, repository_id)
         require_feature(repository.organization, Feature.ARCHITECTURE_GRAPH)
         as_gzip = bool(_ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")))
-        etag = f'"{graph_version(repository)}-{"gzip" if as_gzip else "plain"}"'
+        etag = etag_of(repository.updated_at, as_gzip)
         response = get_conditional_response(request, etag=etag)
         if response is None:
             content = compressed_graph(repository)

@@ -36,13 +36,11 @@ class RepositoryViewSet(ViewSet):
     def list(self, request: SignedInRequest) -> Response:
         asked = RepositoryQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        rows = list(results.repositories_of(request.user))
-        if not asked.validated_data.get("include"):
-            return Response(RepositorySerializer(rows, many=True).data)
-
-        courses = health_courses(rows, today=timezone.now().date())
-
-        return Response(ListedRepositorySerializer(rows, many=True, context={"courses": courses}).data)
+        listed = results.repositories_of(request.user)
+        if asked.validated_data.get("include"):
+            courses = health_courses((each["id"] for each in listed), today=timezone.now().date())
+            listed = [{**each, "trend": courses.get(each["id"], [])} for each in listed]
+        return Response(listed)
 
     @describe(
         "Connect a repository",

@@ -1,5 +1,6 @@
 """What the last good scan found."""
 
+from django.http import HttpResponseBase
 from django.utils import timezone
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -23,6 +24,7 @@ from analysis.serializers import (
 )
 from analysis.serializers_verdicts import PullRequestDetailSerializer
 from analysis.views.violations import FILTERS
+from config.api.conditional import answer_of_version
 from config.api.pagination import page_of
 from config.api.schema import PAGE, describe, page, query
 
@@ -40,9 +42,14 @@ class ResultViewSet(ViewSet):
         example=examples.OVERVIEW,
         errors=UNKNOWN,
     )
-    def overview(self, request: SignedInRequest, repository_id: str) -> Response:
+    def overview(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
-        return Response(OverviewSerializer(results.overview(repository, today=timezone.now().date())).data)
+        today = timezone.now().date()
+        recent = results.recent_pull_requests(repository)
+        return answer_of_version(
+            request, repository.updated_at, today, PullRequestSerializer(recent, many=True).data,
+            make=lambda: OverviewSerializer(results.overview(repository, recent, today=today)).data,
+        )  # fmt: skip
 
     @describe(
         "List violations",
@@ -52,12 +59,15 @@ class ResultViewSet(ViewSet):
         example=examples.a_page(examples.VIOLATION),
         errors={400: 'severity: "grave" is not a valid choice', **UNKNOWN},
     )
-    def violations(self, request: SignedInRequest, repository_id: str) -> Response:
+    def violations(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         query = ViolationQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         rows = results.filtered_violations(repository, **query.validated_data)
-        return Response(page_of(request, rows, lambda page: ViolationSerializer(page, many=True).data))
+        return answer_of_version(
+            request, repository.updated_at,
+            make=lambda: page_of(request, rows, lambda page: ViolationSerializer(page, many=True).data),
+        )  # fmt: skip
 
     @describe(
         "Read trends",
@@ -67,12 +77,15 @@ class ResultViewSet(ViewSet):
         example=examples.TRENDS,
         errors={400: 'period: "1y" is not a valid choice', **UNKNOWN},
     )
-    def trends(self, request: SignedInRequest, repository_id: str) -> Response:
+    def trends(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         query = TrendsQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
-        series = results.trends(repository, days=query.days, today=timezone.now().date())
-        return Response(TrendsSerializer(series).data)
+        today = timezone.now().date()
+        return answer_of_version(
+            request, repository.updated_at, today,
+            make=lambda: TrendsSerializer(results.trends(repository, days=query.days, today=today)).data,
+        )  # fmt: skip
 
     @describe(
         "List hotspots",
@@ -83,12 +96,14 @@ class ResultViewSet(ViewSet):
         example=[examples.HOTSPOT],
         errors={400: 'include: "x" is not a valid choice.', **UNKNOWN},
     )
-    def hotspots(self, request: SignedInRequest, repository_id: str) -> Response:
-        report = access.repository_for(request.user, repository_id).current_report
+    def hotspots(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
+        repository = access.repository_for(request.user, repository_id)
         asked = HotspotQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         shown = SizedHotspotSerializer if asked.validated_data.get("include") else HotspotSerializer
-        return Response(shown(report.hotspots if report else [], many=True).data)
+        return answer_of_version(
+            request, repository.updated_at, make=lambda: shown(results.stored_hotspots(repository), many=True).data
+        )
 
     @describe(
         "List judged pull requests",
@@ -117,14 +132,16 @@ class ResultViewSet(ViewSet):
 
     @describe(
         "Read runtime risks",
-        description="Open findings of the category runtime_risk, counted by type.",
+        description="Open findings of the category runtime_risk, counted by type; at most the gravest 500 are listed.",
         response=RuntimeRisksSerializer,
         example=examples.RUNTIME_RISKS,
         errors=UNKNOWN,
     )
-    def runtime_risks(self, request: SignedInRequest, repository_id: str) -> Response:
+    def runtime_risks(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
-        return Response(RuntimeRisksSerializer(results.runtime_risks(repository)).data)
+        return answer_of_version(
+            request, repository.updated_at, make=lambda: RuntimeRisksSerializer(results.runtime_risks(repository)).data
+        )
 
     @describe(
         "Read the first scan",

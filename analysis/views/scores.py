@@ -1,12 +1,15 @@
 """Why the scores changed."""
 
-from rest_framework.response import Response
+from typing import Any
+
+from django.http import HttpResponseBase
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
 from analysis import access, examples
 from analysis.selectors.score_history import score_change
 from analysis.serializers_scores import ScoreHistoryQuerySerializer, ScoreHistorySerializer
+from config.api.conditional import answer_of_version
 from config.api.pagination import limit_of
 from config.api.schema import describe, query
 
@@ -34,11 +37,15 @@ class ScoreHistoryViewSet(ViewSet):
         example=examples.SCORE_HISTORY,
         errors={400: "from: must not be after to", 404: access.UnknownRepository.message},
     )
-    def retrieve(self, request: SignedInRequest, repository_id: str) -> Response:
+    def retrieve(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         asked = ScoreHistoryQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         wanted = asked.validated_data
         limit = limit_of(request, default=ENTRIES)
-        change = score_change(repository, since=wanted["from"], until=wanted["to"], limit=limit)
-        return Response(ScoreHistorySerializer(change, context={"ids": change.ids}).data)
+
+        def make() -> Any:
+            change = score_change(repository, since=wanted["from"], until=wanted["to"], limit=limit)
+            return ScoreHistorySerializer(change, context={"ids": change.ids}).data
+
+        return answer_of_version(request, repository.updated_at, make=make)
