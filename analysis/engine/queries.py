@@ -42,7 +42,7 @@ FLAG = re.compile(
 _SMALL = re.compile(
     r"(?i)^tax\w*$|(settings?|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
-    r"|provider|integration|theme|site|menu|region|unit)s?$"
+    r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend)s?$"
 )
 _FIXTURE = re.compile(r"(^|/)(seeds?|seeders?|fixtures?|demo|examples?|samples?)(/|[-_.])|random_data|dummy_data")
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")

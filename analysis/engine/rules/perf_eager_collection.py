@@ -8,6 +8,8 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import IndexedModel
 from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite
+from analysis.engine.rules.perf_n_plus_one_query import size_of
 
 RULE = Rule(
     id="perf-eager-collection",
@@ -76,6 +78,7 @@ _JOINING = {
     "typeorm": frozenset({"eager"}),
     "sequelize": frozenset({"eager"}),
 }
+_JOINED_BY_QUERY = frozenset({"typeorm", "sequelize", "jpa"})  # the others ask once more for each collection
 _WORDS = {
     "sqlalchemy": 'Map it with `lazy="select"` and add `selectinload({name})` to the queries that need it.',
     "jpa": "Map it with `FetchType.LAZY` and fetch it where needed with `JOIN FETCH` or an entity graph.",
@@ -92,6 +95,42 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         for relation in entry.model.relations:
             if relation.kind == "to_many" and relation.fetch.lower() in joining:
                 yield _finding(entry, relation, codebase)
+    for site in codebase.queries.sites:
+        if site.query.orm in _JOINED_BY_QUERY and len(site.query.eager) > 1 and "apart" not in site.notes:
+            joined = _collections(site, codebase)
+            if len(joined) > 1:
+                yield _multiplied(site, joined)
+
+
+def _collections(site: QuerySite, codebase: Codebase) -> list[str]:
+    """The paths of relations to many that a query joins side by side; one below another multiplies nothing more."""
+    found: list[str] = []
+    for path in site.query.eager:
+        schema, kind = site.schema, ""
+        for name in path.split("."):
+            relation = schema.relations.get(name) if schema is not None else None
+            kind = relation.kind if relation is not None else ""
+            schema = codebase.queries.schema(relation.target) if relation is not None else None
+        if kind == "to_many" and not any(path.startswith(f"{each}.") for each in found):
+            found.append(path)
+    return found
+
+
+def _multiplied(site: QuerySite, joined: list[str]) -> Finding:
+    names = " and ".join(f"`{name}`" for name in joined[:3])
+    return Finding(
+        rule_id=RULE.id,
+        file=site.path,
+        line=site.line,
+        message=f"{names} of {site.label} are joined in one query: their rows multiply{size_of(site)}",
+        function=site.function.name,
+        anchor=site.query.anchor,
+        suggestion="Load one of the collections with a query of its own.",
+        severity=Severity.INFO if site.query.limit == 1 else None,
+        confidence=Confidence.MEDIUM,
+        table=site.table,
+        volume=site.volume if site.table else None,
+    )
 
 
 def _finding(entry: IndexedModel, relation: Relation, codebase: Codebase) -> Finding:

@@ -141,9 +141,13 @@ def _lists(detail: str) -> bool:
     """Whether the route reads a collection: its path does not end in a parameter."""
     verb, _, path = detail.partition(" ")
     verb, route = verb.upper(), path.partition(",")[0].strip("\"' /")
-    if verb == "ROUTE" and "methods" in path and "GET" not in path:
+    if verb.startswith("/"):  # Go registers handlers for all methods
+        verb, route = "ALL", detail.strip("/ ")
+    if (verb == "ROUTE" and "methods" in path and "GET" not in path) or (
+        verb == "REQUEST" and "method" in path and "GET" not in path
+    ):
         return False
-    return verb in ("GET", "ALL", "ROUTE") and not route.rpartition("/")[2].startswith((":", "{", "<", "["))
+    return verb in ("GET", "ALL", "ROUTE", "REQUEST") and not route.rpartition("/")[2].startswith((":", "{", "<", "["))
 
 
 def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codebase) -> QuerySite | None:

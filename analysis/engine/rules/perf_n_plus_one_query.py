@@ -1,5 +1,6 @@
 """A query runs once for every round of a loop, directly or in a function that the loop calls."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -59,6 +60,9 @@ def owners(customer_ids):
 WATCHES = query_text.WATCHES
 
 ONE_ROUND = frozenset({"retried", "searched"})  # notes of loops that stop once the query was right
+_ENDLESS = re.compile(
+    r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\("
+)  # consumers
 _BATCHES = ("batch", "chunk", "page", "ids", "pks", "keys")
 _CACHED = ("cache", "memo", "once")
 _BATCH_LOADERS = ("batch_load", "batchLoad", "load_many", "loadMany")
@@ -88,7 +92,7 @@ def multiplies(site: QuerySite) -> bool:
 
 def goes_on(loop: Loop, facts: FileFacts) -> bool:
     """Whether a loop takes single items, and maybe many of them."""
-    if loop.kind == "while" or loop.batched or 0 < loop.bound <= FEW:
+    if loop.kind == "while" or loop.batched or 0 < loop.bound <= FEW or _ENDLESS.search(loop.iterable):
         return False
     if any(word in name.lower() for name in loop.variables for word in _BATCHES if name.lower() != "keys"):
         return False
@@ -145,6 +149,11 @@ def _suggestion(site: QuerySite) -> str:
         "django": "`filter(…__in=keys)` or `in_bulk(keys)`",
         "sqlalchemy": "`where(column.in_(keys))`",
         "prisma": "`findMany({ where: { …: { in: keys } } })`",
+        "typeorm": "`find({ where: { …: In(keys) } })`",
+        "sequelize": "`findAll({ where: { …: keys } })`",
+        "mongoose": "`find({ …: { $in: keys } })`",
+        "jpa": "`findAllById(keys)` or a `…In` method",
+        "gorm": '`Where("… IN ?", keys)`',
         "sql": "`WHERE … IN (…)`",
     }.get(site.query.orm, "one query")
     if site.query.operation in ("count", "aggregate", "exists"):

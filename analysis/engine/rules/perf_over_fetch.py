@@ -11,7 +11,10 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite, Schema
 from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.volumes import is_large
 
 RULE = Rule(
     id="perf-over-fetch",
@@ -82,6 +85,50 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark, message=mark.message + why, table=entry.table)
 
 
+def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
+    """`SELECT *` of wide tables, then whole objects of large tables of which a function reads two columns at most."""
+    for place, mark in codebase.marks(RULE.id):
+        finding = judge(mark, place, codebase, policy)
+        if finding is not None:
+            yield finding
+    for site in codebase.queries.sites:
+        taken = site.notes.get("taken", "").split()
+        schema = site.schema
+        if not 0 < len(taken) <= FEW_COLUMNS or schema is None or not is_large(site.volume):
+            continue
+        if site.query.columns or site.is_limited or site.query.raw or not schema.columns.keys() >= set(taken):
+            continue
+        if len(schema.columns) > len(taken) + 1:
+            yield _whole_objects(site, schema, taken)
+
+
+def _whole_objects(site: QuerySite, schema: Schema, taken: list[str]) -> Finding:
+    names = " and ".join(f"`{name}`" for name in taken)
+    return Finding(
+        rule_id=RULE.id,
+        file=site.path,
+        line=site.line,
+        message=f"All {len(schema.columns)} columns of {site.label} are loaded, and only {names} read{size_of(site)}",
+        function=site.function.name,
+        anchor=site.query.anchor,
+        suggestion=_NARROWER.get(site.query.orm, "Select only {names}.").format(names=names),
+        confidence=Confidence.MEDIUM,
+        table=site.table,
+        volume=site.volume,
+    )
+
+
+FEW_COLUMNS = 2
+_NARROWER = {
+    "django": "Ask for {names} only, with `values_list` or `only`.",
+    "sqlalchemy": "Select the columns {names} instead of the objects.",
+    "prisma": "Add `select` with {names}.",
+    "typeorm": "Add `select` with {names}.",
+    "sequelize": "Add `attributes` with {names}.",
+    "mongoose": "Add `.select(…)` with {names}.",
+    "jpa": "Use a projection of {names}.",
+    "gorm": "Add `Select(…)` with {names}, or `Pluck`.",
+}
 _NAMES = "execute query Query QueryContext Queryx raw $queryRawUnsafe executeQuery prepareStatement createNativeQuery"
 
 WATCHES = (Watch("call", look, ALL, names=frozenset(_NAMES.split())),)

@@ -10,6 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import assigned_values, followed, is_short_list, short
+from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-quadratic-concat",
@@ -76,12 +77,14 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if started is None:
         return
     is_local_text = file.language == "python" and "." not in name and not _BYTES.match(started)
+    is_small = _takes_few(statement, file)
     what = "bytes" if _BYTES.match(started) else "text"
     yield file.mark(
         RULE.id,
         statement,
         f"`{name}` grows in a loop: each round copies all of its {what} so far",
-        severity="info" if is_local_text else "",
+        severity="info" if is_local_text or is_small else "",
+        confidence="low" if is_small else "",
     )
 
 
@@ -90,10 +93,13 @@ def look_at_list(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if found is not None and _repeats(statement, file):
         name = found[1].decode("utf-8", "replace")
         if _is_outside(name, statement, file):
+            is_small = _takes_few(statement, file)
             yield file.mark(
                 RULE.id,
                 statement,
                 f"`{name}` is copied whole in every round of the loop",
+                severity="info" if is_small else "",
+                confidence="low" if is_small else "medium",
                 suggestion=f"Add to it in place (`{name}.push(...)`).",
             )
 
@@ -103,8 +109,10 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
     if len(given) != 2 or given[0].type not in ("arrow_function", "function_expression"):
         return
     start, end = file.dialect.callee(call)
-    if is_short_list(file.source[start:end].decode("utf-8", "replace").rpartition(".")[0], call, file):
+    reduced = file.source[start:end].decode("utf-8", "replace").rpartition(".")[0]
+    if is_short_list(reduced, call, file):
         return
+    size = size_of(reduced, call, file)
     text = file.text(given[0])
     accumulator = re.match(r"(?:async\s*)?(?:function\s*\w*\s*)?\(\s*([\w$]+)", text)
     if accumulator is None:
@@ -115,6 +123,8 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id,
             call,
             f"`{short(accumulator[1])}` is copied whole for every element of the `reduce`",
+            severity="info" if size is Size.FEW else "",
+            confidence={Size.FEW: "low", Size.UNKNOWN: "medium", Size.MANY: ""}[size],
             suggestion="Change the accumulator in place, or use `map`, `flatMap` or `Object.fromEntries`.",
         )
 
@@ -127,6 +137,12 @@ def _repeats(statement: Node, file: SourceFile) -> bool:
     if _LEAVES.match(file.source, statement.end_byte):
         return False
     return not is_short_list(file.loops[loop].iterable, file.loops[loop].node, file)
+
+
+def _takes_few(statement: Node, file: SourceFile) -> bool:
+    """Whether the loop has few rounds by the name of what it goes through."""
+    loop = file.loops[file.loop_of(statement) or 0]
+    return size_of(loop.iterable, loop.node, file) is Size.FEW
 
 
 def _start_of(name: str, statement: Node, file: SourceFile) -> str | None:

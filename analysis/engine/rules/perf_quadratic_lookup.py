@@ -10,6 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import followed, function_text, is_short_list, text_after, text_before
+from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-quadratic-lookup",
@@ -91,7 +92,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name = file.text(given[0])
     if re.fullmatch(r"\w+", name) and _is_outside(name, call, file):
-        yield _mark(call, name, file)
+        yield from _marks(call, name, file)
 
 
 def _by_method(call: Node, list_pattern: re.Pattern[str] | str, file: SourceFile) -> Iterator[Mark]:
@@ -107,7 +108,7 @@ def _searched(node: Node, name: str, list_pattern: re.Pattern[str] | str, file: 
     if is_short_list(name, node, file, most=10) and not _grows(name, node, file):
         return
     if _is_outside(name, node, file) and not _ENDS.match(text_after(node, file)):
-        yield _mark(node, name, file)
+        yield from _marks(node, name, file)
 
 
 def _is_list(name: str, list_pattern: re.Pattern[str] | str, text: str) -> bool:
@@ -135,11 +136,17 @@ def _is_outside(name: str, node: Node, file: SourceFile) -> bool:
     return loop.parent is None or name not in loop.parent.variables or name in text_before(node, file)
 
 
-def _mark(node: Node, name: str, file: SourceFile) -> Mark:
-    return file.mark(
+def _marks(node: Node, name: str, file: SourceFile) -> Iterator[Mark]:
+    """None when the list or the loop has few elements by its name; a guess unless both may have many."""
+    loop = file.loops[file.loop_of(node) or 0]
+    sizes = {size_of(name, node, file), size_of(loop.iterable, loop.node, file)}
+    if Size.FEW in sizes:
+        return
+    yield file.mark(
         RULE.id,
         node,
         f"`{name}` is searched from its start in every round of the loop",
+        confidence="" if sizes == {Size.MANY} or _grows(name, node, file) else "low",
         suggestion=f"Build a set or map of `{name}` before the loop.",
     )
 

@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import short
+from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-serial-await",
@@ -64,6 +65,13 @@ _DEPENDS = re.compile(
 _CONNECTION = re.compile(
     r"(^|\.)(tx|trx|transaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream|ws|socket|step|io)\."
 )
+_CHANGES = re.compile(  # what is done to one thing shared by all rounds may have to be done in order
+    r"(?i)(?:^|[._])_?(?:write|draw|append|add|insert|apply|update|upsert|create|delete|remove|set|save|send|emit|publish"
+    r"|process|handle|run|execute|migrate|sync|import|upload|render|seal|sign|merge|register|install|assert|ensure)[A-Z_\w]*$"
+)
+_ON_PURPOSE = re.compile(
+    r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
+)
 _SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?)/")
 _NOT_REMOTE = re.compile(
     r"(^|\.)(next|read|readline|write|drain|push|append|put|acquire|wait|json|text|sleep|send_json|nextTick)$"
@@ -90,7 +98,27 @@ def look(node: Node, file: SourceFile) -> Iterator[Mark]:
         node, body, file
     ):
         return
-    yield file.mark(RULE.id, node, f"`{short(callee)}` is awaited once per round: the rounds wait for each other")
+    if _ON_PURPOSE.search(_comment_above(loop.node, file)) or _feeds_on(body, file.text(call)):
+        return
+    if size_of(loop.iterable, loop.node, file) is Size.FEW:
+        return
+    yield file.mark(
+        RULE.id,
+        node,
+        f"`{short(callee)}` is awaited once per round: the rounds wait for each other",
+        confidence="low" if _CHANGES.search(callee) else "",
+    )
+
+
+def _comment_above(loop: Node, file: SourceFile) -> str:
+    before = file.source[max(0, loop.start_byte - 300) : loop.start_byte].decode("utf-8", "replace")
+    return " ".join(line for line in before.split("\n")[-4:] if line.lstrip().startswith(("//", "#", "*", "/*")))
+
+
+def _feeds_on(body: str, call: str) -> bool:
+    """Whether the call takes what an earlier round assigned: `doc = …` without a declaration."""
+    assigned = re.findall(r"(?m)^\s*(\w+)\s*[+-]?=(?!=|>)", body)
+    return any(re.search(rf"(?<![.\w]){name}\b", call.partition("(")[2]) for name in set(assigned))
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

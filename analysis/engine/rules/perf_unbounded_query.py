@@ -58,6 +58,11 @@ _WORDS = {
     "django": "Slice the queryset, page by key, or stream it with `iterator(chunk_size=2000)`",
     "sqlalchemy": "Add `limit(…)`, page by key, or stream it with `yield_per(1000)`",
     "prisma": "Add `take` with a `cursor` and page by key",
+    "typeorm": "Add `take` and page by key, or `stream()` the rows of a query builder",
+    "sequelize": "Add `limit` and page by key",
+    "mongoose": "Add `.limit(…)`, page by key, or read through `.cursor()`",
+    "jpa": "Take a `Pageable` or `Limit`, or stream the rows and detach them in batches",
+    "gorm": "Add `Limit`, page by key, or use `FindInBatches`",
     "sql": "Add a `LIMIT`, page by key, or read it through a server-side cursor",
 }
 
@@ -84,11 +89,18 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
         function=site.function.name,
         anchor=query.anchor,
         suggestion=_suggestion(site),
-        confidence=Confidence.LOW if narrowed else Confidence.HIGH if site.table else Confidence.MEDIUM,
+        confidence=_confidence(site, codebase),
         table=site.table,
         volume=site.volume if site.table else None,
         tags=frozenset({MILDER}) if milder else frozenset(),
     )
+
+
+def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
+    """High where a size is declared; else nobody knows how far the table grows. A command may need all rows."""
+    if site.is_narrowed or (runs_by_hand(codebase, site.path) and not site.is_declared):
+        return Confidence.LOW
+    return Confidence.HIGH if site.is_declared else Confidence.MEDIUM
 
 
 def _suggestion(site: QuerySite) -> str:

@@ -11,6 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import function_text
 
@@ -62,6 +63,7 @@ func take(w http.ResponseWriter, r *http.Request) {
     ),
 )
 
+_HELPERS = re.compile(r"(?i)(^|/)test(?:ing|[-_]?(?:helpers?|utils?|data|support))/")
 _BODY = re.compile(r"\b\w+\.Body$")
 _LIMITED = re.compile(
     r"MaxBytesReader|LimitReader|LimitedReader|ContentLength|content_length|\.size\b|max_?size", re.IGNORECASE
@@ -115,7 +117,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """What a request can send; a tool reads what its user gives it."""
-    if place.kind is not FileKind.SOURCE:
+    if place.kind is not FileKind.SOURCE or runs_by_hand(codebase, place.path) or _HELPERS.search(place.path):
         return None
     return place.finding(mark) if mark.data or place.in_request_path else None
 

@@ -64,6 +64,20 @@ _BULK = {
     ("sqlalchemy", "delete"): "`delete(Model).where(Model.id.in_(keys))`",
     ("prisma", "insert"): "`createMany({ data: rows })`",
     ("prisma", "delete"): "`deleteMany({ where: { id: { in: keys } } })`",
+    ("typeorm", "insert"): "`insert(rows)`",
+    ("typeorm", "update"): "`save(rows, { chunk: 500 })`",
+    ("typeorm", "delete"): "`delete({ id: In(keys) })`",
+    ("sequelize", "insert"): "`bulkCreate(rows)`",
+    ("sequelize", "update"): "`bulkCreate(rows, { updateOnDuplicate: […] })`",
+    ("sequelize", "delete"): "`destroy({ where: { id: keys } })`",
+    ("mongoose", "insert"): "`insertMany(rows)`",
+    ("mongoose", "update"): "`bulkWrite(operations)`",
+    ("mongoose", "delete"): "`deleteMany({ _id: { $in: keys } })`",
+    ("jpa", "insert"): "`saveAll(rows)` and JDBC batching",
+    ("jpa", "update"): "`saveAll(rows)` and JDBC batching",
+    ("jpa", "delete"): "`deleteAllByIdInBatch(keys)`",
+    ("gorm", "insert"): "`CreateInBatches(rows, 500)`",
+    ("gorm", "delete"): '`Where("id IN ?", keys).Delete(…)`',
     ("sql", "insert"): "`executemany` or an INSERT with many rows",
 }
 _UNIT_OF_WORK = frozenset({"add", "delete"})  # of SQLAlchemy's session, which sends them together at the flush
@@ -110,7 +124,7 @@ def _finding(site: QuerySite, listeners: str, queries: Queries, codebase: Codeba
     driver = queries.driver(site.path, loop) if loop is not None else None
     side_effect = _side_effect(site, listeners, codebase)
     severity = queries.severity(site.volume, driver)
-    if "tried" in site.notes or side_effect:
+    if "tried" in site.notes or side_effect or (query.orm == "jpa" and query.in_transaction):
         severity = Severity.INFO
     is_milder = runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
     return Finding(
@@ -143,6 +157,8 @@ def _confidence(site: QuerySite) -> Confidence:
     """High where one bulk call plainly does the same."""
     query = site.query
     is_plain = site.schema is not None and query.terminal not in _BY_KEY and not _has_no_bulk_form(site)
+    if query.orm == "jpa":
+        return Confidence.MEDIUM  # a flush may send the rows together, when batching is switched on
     is_plain = is_plain and not (query.orm == "prisma" and query.operation == "insert" and query.variable)
     return Confidence.HIGH if is_plain or site.query.operation == "commit" else Confidence.MEDIUM
 

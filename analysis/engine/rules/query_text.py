@@ -14,6 +14,9 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `tried`: inside its loop a `try` stands around it
 - `nested`: what it writes brings rows of other tables along (`data: { lines: { create: … } }`)
 - `compared`: the count is only compared with zero
+- `apart`: relations are loaded by queries of their own
+- `clamped`: near its offset stands an upper limit
+- `taken`: the attributes that the function reads of the rows, when the rows go nowhere else
 - `kept`: what the program does with all rows that the database could do, and the attributes of a row that it takes:
   `filter is_paid`, `sum amount`, `sort created`
 - `whole`: a statement that writes names the table and, in its whole chain, no condition
@@ -31,7 +34,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Query
 from analysis.engine.queries import ANNOTATION
 from analysis.engine.rules.base import ALL, Watch
-from analysis.engine.rules.row_work import kept_by
+from analysis.engine.rules.row_work import kept_by, taken_by
 
 LONGEST_CHAIN = 3_000  # characters of a chain that are read
 LONGEST_FUNCTION = 60_000
@@ -73,6 +76,8 @@ _HEAD = re.compile(
 _TAIL = re.compile(
     r"(?P<close>\s*\))|(?P<size>\.(?:length|size\(\))(?![\w(]))|(?P<colon>\s*(?::|\band\b|\bor\b))|(?P<given>\s*=(?!=))"
 )
+_APART = re.compile(r"relationLoadStrategy|separate\s*:\s*true")
+_CLAMP = re.compile(r"\b(?:Math\.)?min\(|\bclamp\(|MAX_\w*(?:OFFSET|PAGE)|max_\w*(?:offset|page)\b")
 _WORD = re.compile(r"\w")
 LONGEST_HEAD = 12  # the longest of the signs that are asked for, `if not`, with room for more blanks
 WIDEST_HEAD = 120  # characters before a name that say how it is used
@@ -121,9 +126,16 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         yield from _loop_notes(query, loop, lines, text, file)
     if query.operation in ("update", "delete") and _WHOLE.search(text):
         yield "whole", "1"
+    if len(query.eager) > 1 and _APART.search(text):
+        yield "apart", "1"
+    if query.offset == -1 and _CLAMP.search("\n".join(lines[max(0, query.line - 12) : query.line + 6])):
+        yield "clamped", "1"
     if query.operation == "count" and _COMPARED.search(text):
         yield "compared", "1"
     if query.operation == "select":
+        taken = taken_by(query, lines, file)
+        if taken:
+            yield "taken", taken
         kept = kept_by(query, lines, file)
         if kept:
             yield "kept", kept

@@ -10,6 +10,7 @@ from analysis.engine.queries import LOADED_AT_ONCE
 from analysis.engine.rules.reading import followed
 
 LONGEST_CALL = 12  # lines of a call that runs a query, with what is done behind it
+LONGEST_READ = 20_000  # characters of a function
 LONGEST_WORK = 2_000  # characters behind a query in which its only use must lie
 
 _SOURCE = "§"  # stands for the rows in the text that is read
@@ -47,6 +48,37 @@ def kept_by(query: Query, lines: list[str], file: SourceFile) -> str:
     if file.language == "java":
         return _java_work(text)
     return ""
+
+
+def taken_by(query: Query, lines: list[str], file: SourceFile) -> str:
+    """The attributes that loops over a query's rows read of them, when nothing else is done with the rows. Empty when
+    a row goes anywhere as a whole."""
+    if not query.variable or file.functions[query.function].index == 0:
+        return ""
+    node = file.functions[query.function].node
+    last = file.lines.of(max(node.start_byte, node.end_byte - 1))
+    after = "\n".join(lines[query.line : last])[:LONGEST_READ]
+    loops = [
+        loop
+        for loop in file.loops
+        if loop.function == query.function
+        and loop.iterable == query.variable
+        and file.lines.of(loop.node.start_byte) > query.line
+    ]
+    uses = sum(1 for _ in _uses(query.variable, after))
+    if not loops or uses != len(loops):
+        return ""
+    found: dict[str, None] = {}
+    for loop in loops:
+        row = loop.variables[-1] if loop.variables else ""
+        text = file.source[loop.head_end or loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+        for match in re.finditer(rf"(?<![\w.]){re.escape(row)}\b(?:\s*\.\s*(\w+)(\()?)?", text) if row else ():
+            if not match[1] or (match[2] and not match[1].startswith(("get", "is"))):
+                if match.start() > 0 and not re.match(r"\s+(?:in|of)\b", text[match.end() :]):
+                    return ""
+                continue
+            found[_attribute(match[1]) if match[2] else match[1]] = None
+    return " ".join(found)
 
 
 def _java_work(text: str) -> str:

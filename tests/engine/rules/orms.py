@@ -86,6 +86,7 @@ public class Order {
     private int total;
     @ManyToOne(fetch = FetchType.LAZY) @JoinColumn(name = "customer_id") private Customer customer;
     @OneToMany(mappedBy = "order") private List<Line> lines;
+    @OneToMany(mappedBy = "order") private List<Note> notes;
     public Customer getCustomer() { return customer; }
 }
 """,

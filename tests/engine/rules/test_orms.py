@@ -256,3 +256,33 @@ def test_it_is_fine_in_the_words_of_the_orm(rule, orm, body):
 def test_the_finding_has_the_declared_table_and_its_volume(orm, body, table):
     (finding,) = findings("perf-unbounded-query", orm, body, volumes={"Order": "XL"})
     assert (finding.table, finding.volume, finding.severity, finding.confidence) == (table, "XL", "critical", "high")
+
+
+TAKEN = [
+    ("typeorm", "const rows = await this.orders.find();\nfor (const row of rows) {\n  use(row.total);\n}"),
+    ("jpa", "List<Order> rows = orders.findAll();\nfor (Order row : rows) {\n  use(row.getTotal());\n}"),
+    ("gorm", "var rows []Customer\ndb.Find(&rows)\nfor _, row := range rows {\n  use(row.email)\n}"),
+]
+
+
+@pytest.mark.parametrize(("orm", "body"), TAKEN)
+def test_whole_objects_of_a_large_table_are_found_when_one_column_is_read(orm, body):
+    (finding,) = findings("perf-over-fetch", orm, body, volumes={"Order": "XL", "Customer": "XL"})
+    assert (finding.severity, finding.confidence) == ("warning", "medium")
+    assert findings("perf-over-fetch", orm, body) == []
+
+
+@pytest.mark.parametrize(("orm", "body"), TAKEN)
+def test_rows_that_go_on_as_a_whole_are_needed_as_a_whole(orm, body):
+    given = body.replace("use(row.", "send(row); use(row.")
+    assert findings("perf-over-fetch", orm, given, volumes={"Order": "XL", "Customer": "XL"}) == []
+
+
+def test_two_collections_joined_in_one_query_multiply_their_rows():
+    body = (
+        'return em.createQuery("select o from Order o join fetch o.lines join fetch o.%s", Order.class)'
+        ".getResultList();"
+    )
+    (finding,) = findings("perf-eager-collection", "jpa", body % "notes")
+    assert finding.message.startswith("`lines` and `notes` of `Order` are joined in one query")
+    assert findings("perf-eager-collection", "jpa", body % "customer") == []

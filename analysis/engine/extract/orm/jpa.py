@@ -32,6 +32,7 @@ _BY_ID = frozenset({"findById", "getById", "getOne", "getReferenceById", "exists
 _ALL_BY_ID = frozenset({"findAllById", "deleteAllById", "deleteAllByIdInBatch"})
 _BULK_DELETES = frozenset({"deleteAll", "deleteAllById", "deleteAllInBatch", "deleteInBatch", "deleteAllByIdInBatch"})
 _PAGES = re.compile(r"(?i)\bpage|PageRequest|Pageable|Limit\.of|\blimit\b")
+_FIRST_PAGE = re.compile(r"\bof\(\s*0\s*,|Limit\.|ofSize\(|(?i:limit)")
 _SORTS = re.compile(r"^(?:Sort\b|\w*[sS]ort\w*$)")
 _COUNTING = {"size": "len", "isEmpty": "bool"}
 _LISTS = re.compile(
@@ -90,6 +91,7 @@ def _append(call: Node, kind: str, method: str, file: SourceFile) -> None:
             filters=filters,
             order=shape.order if shape is not None else (),
             limit=limit,
+            offset=-1 if any(_PAGES.search(each) and not _FIRST_PAGE.search(each) for each in arguments) else 0,
             streaming=method.startswith("stream"),
             variable="" if steps else assigned_to(call.start_byte, file),
             raw=is_opaque,

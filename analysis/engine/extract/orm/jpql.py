@@ -11,7 +11,10 @@ _FROM = re.compile(
     re.IGNORECASE,
 )
 _VERB = re.compile(r"^\s*(select|from|update|delete|insert)\b", re.IGNORECASE)
-_FETCHED = re.compile(r"\bjoin\s+fetch\s+(?:\w+\.)?([\w.]+)(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
+_FETCHED = re.compile(
+    r"\bjoin\s+fetch\s+(\w+)\.([\w.]+)(?:\s+(?:as\s+)?(?!(?:left|inner|join|where|order|group|fetch)\b)(\w+))?",
+    re.IGNORECASE,
+)
 _JOINED = re.compile(r"(?<!left )\bjoin\s+(?!fetch\b)|\bexists\s*\(", re.IGNORECASE)
 _WHERE = re.compile(r"\bwhere\b", re.IGNORECASE)
 _END = re.compile(r"\b(?:order|group)\s+by\b", re.IGNORECASE)
@@ -42,7 +45,7 @@ def parsed(text: str) -> Parsed | None:
     order = _ORDER.search(text)
     known = {alias: ""}
     eager: list[str] = []
-    for match in re.finditer(r"\bjoin\s+fetch\s+(\w+)\.([\w.]+)(?:\s+(?:as\s+)?(\w+))?", text, re.IGNORECASE):
+    for match in _FETCHED.finditer(text):
         path = f"{known.get(match[1], '')}.{match[2]}".strip(".")
         eager.append(path)
         if match[3]:

@@ -73,11 +73,16 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
             filters=tuple(conditions_in(condition, _alias(text), bound)),
             order=tuple(re.findall(r"(\w+)(?:\s+(?:ASC|DESC))?\s*(?:,|$)", order[1].strip(" \"'`"))) if order else (),
             limit=(int(limit[1].strip("\"'`;)")[:9]) if limit[1].strip("\"'`;)").isdigit() else -1) if limit else 0,
-            offset=-1 if re.search(r"\bOFFSET\b", text, re.IGNORECASE) else 0,
+            offset=_offset(text),
             lock=re.search(r"\bFOR\s+UPDATE\b", text, re.IGNORECASE) is not None,
             raw=True,
         )
     )
+
+
+def _offset(text: str) -> int:
+    match = re.search(r"\bOFFSET\s+(\d{1,9})?", text, re.IGNORECASE)
+    return 0 if match is None else int(match[1]) if match[1] else -1
 
 
 def _alias(text: str) -> str:
