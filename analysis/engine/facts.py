@@ -11,7 +11,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 9
+EXTRACTOR_VERSION = 10
 
 
 class FunctionFlag:
