@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import http.client
 import json
+import math
 import os
 import random
 import subprocess
@@ -33,7 +34,7 @@ from tests.providers.loopback import serving
 from tests.providers.servers import free_port
 from tests.stress.hosts import FORGE_TOKEN, WALLET_TOKEN, Forge, Forge1, Forge2, Wallet
 from tests.stress.leaks import ProcessWatch, found_below, found_in
-from tests.stress.servers import CHECKOUT, Postgres, Process, Redis, own_servers, part_of_service, wait_for_port
+from tests.stress.servers import CHECKOUT, Postgres, Process, Redis, own_servers, part_of_service
 from tests.stress.stories import PLANS, Code, Delivery, Model, Storm, storm_of
 from tests.webhooks import deliveries
 
@@ -211,7 +212,7 @@ def _run(
     servers: tuple[Postgres, Redis] | None,
     folder: Path,
 ) -> int:
-    wait_for_port(int(os.environ["PORT"]))
+    _wait_until_alive()
     if options.no_broker:
         servers[1].kill()
     chaos = _Chaos(options, world, parts, servers, random.Random(options.seed + 1))
@@ -261,6 +262,7 @@ class _Chaos:
         self.down_seconds = options.down
         self.done: Counter[str] = Counter()
         self.revived = 0
+        self.web_up_since = 0.0  # a request that came while it was starting waited for it, not in it
         # Each kind of harm at least once, the workers more often.
         kinds = ["web", "events", "runs", "events", *(["redis", "postgres"] if servers else [])]
         number = options.kills or max(len(kinds), options.deliveries // 300)
@@ -305,9 +307,13 @@ class _Chaos:
         with self.busy:
             pause = self.dice.uniform(0.2, 1.5)
             if kind in self.parts:
+                self.web_up_since = math.inf if kind == "web" else self.web_up_since
                 self.parts[kind].kill()
                 time.sleep(pause)
                 self.parts[kind].start()
+                if kind == "web":
+                    _wait_until_alive()
+                    self.web_up_since = time.monotonic()
                 return
             assert self.servers is not None
             postgres, redis = self.servers
@@ -337,6 +343,7 @@ def _send(all_of_them: list[Delivery], chaos: _Chaos) -> _Answers:
             if delivery is None:
                 time.sleep(0.05)
                 continue
+            began = time.monotonic()
             status, seconds = connection.send(delivery)
             if not status:
                 time.sleep(RETRY_SECONDS)
@@ -344,7 +351,8 @@ def _send(all_of_them: list[Delivery], chaos: _Chaos) -> _Answers:
                 chaos.at(1 - len(waiting) / len(all_of_them))
                 chaos.revive()
                 answers.statuses[status] += 1
-                answers.longest = max(answers.longest, (seconds, status, delivery.source))
+                if began >= chaos.web_up_since:
+                    answers.longest = max(answers.longest, (seconds, status, delivery.source))
                 answers.unanswered += status == 0
                 if status == delivery.accepted:
                     unfinished -= 1
@@ -363,6 +371,17 @@ def _send(all_of_them: list[Delivery], chaos: _Chaos) -> _Answers:
     if unfinished:
         answers.wrong.append(f"{unfinished} deliveries were never accepted")
     return answers
+
+
+def _wait_until_alive() -> None:
+    deadline = time.monotonic() + SETTLED_WITHIN_SECONDS
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            connection = http.client.HTTPConnection("127.0.0.1", int(os.environ["PORT"]), timeout=5)
+            connection.request("GET", "/health/live")
+            if connection.getresponse().status == 200:
+                return
+        time.sleep(0.1)
 
 
 class _Connection:
