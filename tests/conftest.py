@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import hypothesis
 import psycopg
 import pytest
 from django.core.cache import cache, caches
@@ -17,6 +18,10 @@ from config import background
 from tests import factories
 
 pytest_plugins = ["tests.scale"]
+
+# How long a machine takes is no law of the code.
+hypothesis.settings.register_profile("service", deadline=None)
+hypothesis.settings.load_profile("service")
 
 CONNECTIONS_BESIDE_A_CROWD = 25
 

@@ -69,9 +69,7 @@ def _ask(operation: Any, mode: GenerationMode, examples: int, client: Any) -> No
     token = client._credentials.get("HTTP_AUTHORIZATION")
     headers = {"Authorization": token} if token else {}
 
-    @settings(
-        max_examples=examples, derandomize=True, deadline=None, database=None, suppress_health_check=[*HealthCheck]
-    )
+    @settings(max_examples=examples, derandomize=True, database=None, suppress_health_check=[*HealthCheck])
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
         case.call_and_validate(headers=headers, excluded_checks=BEYOND_SCHEMAS)

@@ -303,7 +303,6 @@ def test_the_service_agrees_with_the_model_after_every_step(servers, db, figure,
         settings=settings(
             max_examples=figure(c=200, s=5_000, of="stories"),
             stateful_step_count=figure(c=50, s=100, of="steps"),
-            deadline=None,
             suppress_health_check=list(HealthCheck),
             database=None,
             print_blob=True,

@@ -57,7 +57,7 @@ standings = st.builds(
 
 
 class TestTheSum:
-    @settings(deadline=None, max_examples=400)
+    @settings(max_examples=400)
     @given(standings, standings, st.integers(1, 40))
     def test_is_the_change_of_both_scores_to_the_last_digit(self, before, after, limit):
         found = entries(before, after, limit)
@@ -68,14 +68,14 @@ class TestTheSum:
         old, new = (round(debt_score(each.points_tenths, each.lines_of_code), 2) for each in (before, after))
         assert debt == Decimal(str(new)) - Decimal(str(old))
 
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     @given(standings, standings)
     def test_turns_its_sign_on_the_way_back(self, before, after):
         there = sum(Decimal(str(entry.health)) for entry in entries(before, after))
         back = sum(Decimal(str(entry.health)) for entry in entries(after, before))
         assert there == -back
 
-    @settings(deadline=None, max_examples=100)
+    @settings(max_examples=100)
     @given(standings)
     def test_of_no_change_is_no_entry(self, standing):
         assert entries(standing, standing) == []

@@ -71,7 +71,7 @@ commits = st.lists(st.builds(touch, st.sampled_from(PATHS), days_ago=st.integers
 
 
 class TestDailySnapshots:
-    @settings(deadline=None, max_examples=150)
+    @settings(max_examples=150)
     @given(pools, trees, commits)
     def test_equal_a_judgement_from_scratch_on_each_day(self, pool, past, made):
         history = History.of(made)

@@ -225,7 +225,6 @@ def test_the_service_never_differs_from_the_reference(db):
         settings=settings(
             max_examples=40,
             stateful_step_count=30,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
             print_blob=True,
         ),

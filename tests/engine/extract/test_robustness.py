@@ -28,7 +28,7 @@ SAMPLES["tsx"] = SAMPLES["typescript"] + "const P = () => { return <a b={c}>{d &
 
 
 @given(language=st.sampled_from(LANGUAGES), blob=st.binary(max_size=300))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_bytes_give_facts(language, blob):
     facts = extract(blob, language)
     assert facts.skipped != "parser failed"
@@ -39,7 +39,7 @@ def test_any_bytes_give_facts(language, blob):
     language=st.sampled_from(sorted(SAMPLES)),
     edits=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 9), st.text(max_size=6)), min_size=1, max_size=6),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_damaged_files_give_facts_and_always_the_same(language, edits):
     text = SAMPLES[language]
     for place, removed, inserted in edits:

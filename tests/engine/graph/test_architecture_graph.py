@@ -3,7 +3,7 @@ from datetime import date
 from pathlib import Path
 
 import rustworkx as rx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import analysis
@@ -134,13 +134,11 @@ OWN_POLICY = policy_of(
 POLICY = policy_of("api=api/**", "service=service/**", "domain=domain/**")
 
 
-@settings(deadline=None)
 @given(projects)
 def test_statistics_agree_with_nodes_and_edges(files):
     assert_agrees(view_of(files, POLICY))
 
 
-@settings(deadline=None)
 @given(projects)
 def test_cutting_what_the_cycles_name_leaves_none(files):
     view = view_of(files, POLICY)
@@ -199,7 +197,6 @@ def assert_agrees(view):
         assert edge["isViolation"] == (edge["violationType"] is not None) == (edge["message"] is not None)
 
 
-@settings(deadline=None)
 @given(projects, st.randoms(use_true_random=False))
 def test_the_same_files_in_another_order_give_the_same_graph(files, random):
     facts = files_of(files)

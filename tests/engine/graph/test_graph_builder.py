@@ -111,7 +111,7 @@ edits = st.tuples(
 
 
 class TestGraphsInARow:
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     @given(st.lists(edits, min_size=1, max_size=8))
     def test_equal_graphs_from_scratch(self, steps):
         builder = GraphBuilder()
