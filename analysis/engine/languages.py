@@ -71,7 +71,7 @@ _TEST = re.compile(
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
 _SCRIPT = re.compile(
-    r"(^|/)(bin|([\w-]+-)?scripts?|tools|hack|dev|([\w-]+-)?examples?|samples?)/|(^|/)cmd/.*main\.go$|(^"
+    r"(^|/)(bin|([\w-]+-)?scripts?|tools|hack|dev|extra|([\w-]+-)?examples?|samples?)/|(^|/)cmd/.*main\.go$|(^"
     r"|/)management/commands/|(^|/)(setup|manage)\.py$"
 )
 _STUB = re.compile(r"\.pyi$|\.d\.[cm]?ts$")

@@ -4,14 +4,17 @@ The rules turn these into findings, and the architecture graph marks the same ed
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph.layers import LayerPlace, assign_layers, may_use
+from analysis.engine.graph.manifest import manifest_of
 from analysis.engine.graph.model import Edge, ImportGraph
-from analysis.engine.graph.paths import folder_of, is_inside
+from analysis.engine.graph.paths import folder_of, is_inside, joined
+from analysis.engine.graph.script_packages import exports_path
 from analysis.engine.policy import Policy
 
 _ROOT_NAME = re.compile(
@@ -20,6 +23,7 @@ _ROOT_NAME = re.compile(
 )
 _ROOT_DECORATOR = re.compile(r"(^|\.)(Configuration|SpringBootApplication|Module)($|\()")
 _PRIVATE_SEGMENT = re.compile(r"^_(?!_)\w")
+_CONVENIENCE = 3  # so many more go past an entry than come in by it that nobody means it
 _INNER_JAVA = re.compile(r"^(.*)/(?:internals?|impl)(?:/|$)")
 _BUILT_OR_SOURCE = re.compile(r"(^|/)(src|dist)/")
 
@@ -81,19 +85,20 @@ def wires_application(path: str, facts: FileFacts | None) -> bool:
 
 def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
     """Imports that reach into the inside of another module of the project."""
+    avoided = _avoided_entries(graph)
     for edge in graph.project_edges:
         here, there = graph.modules[edge.source], graph.modules[edge.target]
         if here is there or here == there or edge.target in graph.generated:
             continue
         language = files[edge.target].language
         if language == "python":
-            found = _private_python(edge) or _past_entry(graph, edge)
+            found = _private_python(edge) or _past_entry(graph, edge, avoided)
         elif language == "java":
             found = _inner_java(graph, edge)
         elif language == "go":
             found = None  # the compiler guards `internal`
         else:
-            found = _other_package(graph, files, edge) or _past_entry(graph, edge)
+            found = _other_package(graph, files, edge) or _past_entry(graph, edge, avoided)
         if found:
             yield found
 
@@ -110,11 +115,23 @@ def _private_python(edge: Edge) -> DeepImport | None:
     return None
 
 
-def _past_entry(graph: ImportGraph, edge: Edge) -> DeepImport | None:
+def _avoided_entries(graph: ImportGraph) -> frozenset[str]:
+    """Entries that more files of the same package go past than come in by: an index for convenience is no border."""
+    passing: Counter[str] = Counter()
+    for edge in graph.project_edges:
+        folder = graph.modules[edge.target].path
+        entry = graph.entries.get(folder)
+        is_near = graph.packages.get(edge.source) == graph.packages.get(edge.target)
+        if entry and is_near and not is_inside(edge.source, folder):
+            passing[entry] += -1 if edge.target == entry else 1
+    return frozenset(entry for entry, surplus in passing.items() if surplus >= _CONVENIENCE)
+
+
+def _past_entry(graph: ImportGraph, edge: Edge, avoided: frozenset[str]) -> DeepImport | None:
     """Past the entry of the module, where the file behind it is one that the entry passes on."""
     folder = graph.modules[edge.target].path
     entry = graph.entries.get(folder)
-    if not entry or entry == edge.target or is_inside(edge.source, folder):
+    if not entry or entry in avoided or entry == edge.target or is_inside(edge.source, folder):
         return None
     if graph.packages.get(edge.source) != graph.packages.get(edge.target):
         return None
@@ -132,9 +149,15 @@ def _other_package(graph: ImportGraph, files: Files, edge: Edge) -> DeepImport |
     if written.startswith("."):
         if theirs and not is_inside(edge.source, theirs) and _BUILT_OR_SOURCE.search(written):
             return DeepImport(edge, "", f"`{written}` goes into the sources of the package in `{theirs}`")
-    elif _BUILT_OR_SOURCE.search(inside + "/"):
+    elif _BUILT_OR_SOURCE.search(inside + "/") and not _is_offered(theirs, written, files):
         return DeepImport(edge, "", f"`{written}` goes into the sources of the package in `{theirs}`")
     return None
+
+
+def _is_offered(package: str, written: str, files: Files) -> bool:
+    manifest = files.get(joined(package, "package.json"))
+    subpath = "/".join(written.split("/")[2 if written.startswith("@") else 1 :])
+    return manifest is not None and exports_path(manifest_of(manifest), subpath)
 
 
 def _inner_java(graph: ImportGraph, edge: Edge) -> DeepImport | None:

@@ -78,6 +78,12 @@ class PackageIndex:
         return None if folder is None else (folder, "/".join(parts[size:]))
 
 
+def exports_path(manifest: Manifest, subpath: str) -> bool:
+    """Whether a package offers `subpath` (`dist/forms`) to others by the `exports` of its `package.json`."""
+    exports = manifest.get("exports")
+    return isinstance(exports, dict) and bool(_mapped(exports, "./" + subpath))
+
+
 def _exported(exports: Any, subpath: str) -> list[str]:
     if isinstance(exports, dict) and any(key.startswith(".") for key in exports):
         return _mapped(exports, subpath)

@@ -36,8 +36,10 @@ SIGNS_NEEDED = 2
 _DELEGATE_LINES = 3
 _DELEGATING_SHARE = 0.8
 _ONE_PER_KIND_SHARE = 0.5
-_BY_DESIGN = re.compile(r"(Builder|Visitor|Parser|Listener|Transformer|Facade)$", re.IGNORECASE)
-_PER_KIND = re.compile(r"^(visit|parse|enter|exit|leave|handle|generic_visit)_?[A-Z\w]")
+_BY_DESIGN = re.compile(
+    r"(Builder|Visitor|Parser|Listener|Transformer|Facade|Converters?|Mapper|Criteria)$", re.IGNORECASE
+)
+_PER_KIND = re.compile(r"^(visit|parse|enter|exit|leave|handle|generic_visit)_?[A-Z\w]|^(to|from|convert)[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def _signs(body: _Body, facts: FileFacts) -> list[str]:
     # Columns of a model belong together because they are one row.
     is_model = any(model.name == body.name for model in facts.models)
     groups = 1 if is_model else len(field_groups(body.entry))
-    fields = sum(1 for name in body.entry.fields if not name.isupper())  # constants are no state
+    fields = 0 if is_model else sum(1 for name in body.entry.fields if not name.isupper())  # constants are no state
     measured = (
         (len(body.methods) > MOST_METHODS, f"{len(body.methods)} methods"),
         (fields > MOST_FIELDS, f"{fields} fields"),

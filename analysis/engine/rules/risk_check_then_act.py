@@ -62,7 +62,8 @@ def place(reference):
 _STARTS_PYTHON = re.compile(rb"if\s+(?:not\s+)?(?:\(?await\s+)?[\w.]+")
 _STARTS_SCRIPT = re.compile(rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|\s*[)=!>]|Sync\())")
 _JAVA_MAP = re.compile(
-    rb"if\s*\(\s*(?:!\s*(?:this\.)?(?P<map>\w+)\.containsKey\(|(?:this\.)?(?P<got>\w+)\.get\([^()\n]*(?:\(\))?\)\s*==\s*null)"
+    rb"if\s*\(\s*(?:!\s*(?:this\.)?(?P<map>\w+)\.containsKey\(|(?:this\.)?(?P<got>\w+)\.get\([^()\n"
+    rb"]*(?:\(\))?\)\s*==\s*null)"
 )
 _SHARED_MAP = (
     rb"\b(?:private|protected|public|static)\b(?P<modifiers>[^\n;(]*?)\b(?P<type>\w*Map)<[^\n;]*\b%s\s*(?:[;=]|$)"
@@ -142,7 +143,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") == "file":
         if place.in_request_path or place.in_job_path:
             return place.finding(mark)
-        if "makes" not in mark.data:
+        if "makes" not in mark.data or place.facts.language != "python":
             return None
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     schema = codebase.queries.schema(mark.data.get("model", ""))
@@ -167,9 +168,8 @@ def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
 def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]:
     if act is not None:
         message = f"`{act.path}` may come or go between the check and `{act.act}`"
-        yield _at(
-            act.line, branch, file, message, _fix(_FILE_FIX, file), form="file", **({"makes": "1"} if act.makes else {})
-        )
+        data = {"form": "file"} | ({"makes": "1"} if act.makes and re.search(r"mkdir|makedirs", act.act) else {})
+        yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), **data)
 
 
 def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
@@ -238,7 +238,8 @@ WATCHES = (
         JAVA,
         needs=(b".containsKey(", b"xists", b".isPresent()", b".isEmpty()", b"== null", b"!= null"),
         starts=re.compile(
-            rb"if\s*\(\s*!?\s*(?:this\.)?\w+(?:\.(?:containsKey|exists|count|find|select|get|[nN]otExists|isPresent|isEmpty)"
+            rb"if\s*\(\s*!?\s*(?:this\.)?\w+(?:\.(?:containsKey|exists|count|find|select|get|[nN]otExists"
+            rb"|isPresent|isEmpty)"
             rb"|\s*[=!]=\s*null)"
         ),
     ),

@@ -91,6 +91,7 @@ _SCRIPT = {  # to the option that limits it
 }
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
 _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
+_ADDRESS = re.compile(r"(?i)ur[li]|dsn|address")
 _NOT_SOCKETS = re.compile(r"(?i)stream|sendmail|jsontransport")
 
 
@@ -118,7 +119,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     options = next((each for each in given if each.type == "object"), None)
     if callee not in _SCRIPT or any(each.type in _UNKNOWN for each in given[1:]):
         return
-    if options is None and (not given or (given[0].type in _UNKNOWN and callee == "pg.Pool")):
+    if options is None and (not given or (given[0].type in _UNKNOWN and not _ADDRESS.search(file.text(given[0])))):
         return
     text = "".join(file.text(each) for each in given)
     if not _LIMIT.search(text) and "..." not in text and not _NOT_SOCKETS.search(text):

@@ -55,6 +55,8 @@ _SCRIPT_CODE = frozenset({"eval", "Function", "vm.runInThisContext", "vm.runInNe
 _SCRIPT_SHELL = frozenset({"child_process.exec", "child_process.execSync"})
 _SCRIPT_SPAWNS = frozenset({"child_process.spawn", "child_process.spawnSync", "child_process.execFile"})
 _TIMERS = frozenset({"setTimeout", "setInterval"})
+# What those who build a program call: there the parts are names of its own versions and branches.
+_TOOL = re.compile(r"[\"'`\s]*(?:git|gh|npm|pnpm|yarn|npx|docker|mkcert|go|tsc|pip|poetry|make)\s")
 _SHELLS = re.compile(r"^[\"'`](/bin/|/usr/bin/)?(ba|z|da)?sh[\"'`]$")
 _QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex")
 
@@ -107,7 +109,10 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script is run by those who could type the command themselves."""
+    is_shell = mark.data.get("form") == "shell"
     if place.kind is FileKind.SCRIPT:
+        return None if is_shell else place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    if is_shell and "tool" in mark.data and not (place.in_request_path or place.in_job_path):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)
 
@@ -129,7 +134,10 @@ def _shell(call: Node, callee: str, argument: Node, file: SourceFile, *, built_o
     text = text_of_argument(argument, file)
     parts = [part for part in _open_parts(text, file) if not _QUOTED.search(file.text(part))]
     if parts and (text.fixed.strip("\"'` ") or not built_only):
-        yield file.mark(RULE.id, call, f"`{callee}` gives {_named(parts, file)} to a shell as part of the command")
+        data = {"form": "shell"} | ({"tool": "1"} if _TOOL.match(text.fixed) else {})
+        yield file.mark(
+            RULE.id, call, f"`{callee}` gives {_named(parts, file)} to a shell as part of the command", data=data
+        )
 
 
 def _open_parts(text: BuiltText, file: SourceFile) -> list[Node]:

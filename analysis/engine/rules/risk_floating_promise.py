@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
@@ -126,7 +127,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     the trace of its error."""
     callee = mark.data.get("callee")
     if callee is not None:
-        found = codebase.calls.resolve(place.path, place.function, callee)
+        found = [
+            each for each in codebase.calls.resolve(place.path, place.function, callee) if _fits(callee, each, codebase)
+        ]
         functions = [codebase.files[each.path].functions[each.position] for each in found]
         if not functions or not all(each.flags & FunctionFlag.ASYNC for each in functions):
             return None
@@ -140,6 +143,16 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 def _roots(file: SourceFile) -> set[str]:
     """The first parts of what the file imports from where its own project may stand."""
     return {full.partition(".")[0] for full in file.bindings.values()} - sys.stdlib_module_names
+
+
+def _fits(callee: str, found: Callee, codebase: Codebase) -> bool:
+    """Whether a method called on a field belongs to a class of that name: `this.mailer.send`, `MailerService`."""
+    parts = callee.split(".")
+    if parts[0] not in ("this", "self"):
+        return True
+    owner = codebase.files[found.path].functions[found.position].owner.rpartition(".")[2]
+    field = parts[1].strip("_").lower().removesuffix("service").removesuffix("repository")
+    return field in owner.lower()
 
 
 def _of_another_file(call: Node, callee: str, file: SourceFile) -> Mark:

@@ -81,6 +81,8 @@ _ENDS = re.compile(
 _ADDS = re.compile(r"^go func\([^)]*\)\s*\{\s*(\w+(?:\.\w+)*)\.Add\(1\)")
 _ENDLESS = re.compile(r"\bfor\s*\{")
 _COLLECTS = re.compile(r'"(?:go|version|runtime)"\s*:\s*"(?:go ?)?1\.(?:2[3-9]|[3-9]\d)(?:\.\d+)?"')
+_STARTERS = re.compile(r"(?i)(^|\.)(init|start|run|serve|launch)\w*$")
+_WAY_OUT = "Select on `ctx.Done()` in the loop and return."
 _ALIVE = re.compile(r"(^|\.)(main|init)$")
 
 
@@ -103,7 +105,8 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _ENDLESS_WORKER.match(text) and not _ENDS.search(text):
         message = "The goroutine runs for ever: its loop has no way out"
-        yield file.mark(RULE.id, statement, message, suggestion="Select on `ctx.Done()` in the loop and return.")
+        meant = _STARTERS.search(function_name(statement, file)) is not None
+        yield file.mark(RULE.id, statement, message, confidence="low" if meant else "", suggestion=_WAY_OUT)
         return
     for sent in _SEND.finditer(text):
         channel = sent[1]
@@ -153,7 +156,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") == "ticker":
         manifests = [facts.manifest for path, facts in codebase.files.items() if path.endswith("go.mod")]
         if manifests and all(_COLLECTS.search(text) for text in manifests):
-            return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+            return None
     return place.finding(mark)
 
 

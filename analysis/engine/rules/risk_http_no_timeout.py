@@ -10,7 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.graph.paths import ancestors, folder_of, joined
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import full_callee, function_text
@@ -67,9 +67,10 @@ _RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
 _PACKAGES = re.compile(r'"(react|vue|svelte|@angular/core|preact|solid-js|express|fastify|koa|@nestjs/core|next)"')
 _OF_PAGES = re.compile(r'"(react|vue|svelte|@angular/core|preact|solid-js)"')
 _OF_SERVERS = re.compile(
-    r'"(express|fastify|koa|hono|@nestjs/core|next|nuxt|@remix-run/node|@react-router/node|@sveltejs/kit|h3|@hapi/hapi'
+    r'"(express|fastify|koa|hono|@nestjs/core|next|@remix-run/node|@react-router/node|h3|@hapi/hapi'
     r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'
 )
+_SERVER_SIDE = re.compile(r"(^|/)(server|api)/|\.server\.[jt]s$")
 _NO_BODY = frozenset({"get", "delete", "head", "options"})  # axios takes its options second here, third elsewhere
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
 _JAVA_TIMEOUT = re.compile(
@@ -217,7 +218,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.facts.language in SCRIPT and "anywhere" not in mark.data and _runs_in_browsers(place):
         return None
     if place.kind is FileKind.SCRIPT:
-        return place.finding(mark, severity=Severity.INFO)
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
@@ -225,6 +226,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _runs_in_browsers(place: Place) -> bool:
     """Whether the nearest manifest that names packages speaks of a page and of no server."""
+    if _SERVER_SIDE.search(place.path):
+        return False
     for folder in ancestors(folder_of(place.path)):
         facts = place.codebase.files.get(joined(folder, "package.json"))
         if facts is not None and _PACKAGES.search(facts.manifest):

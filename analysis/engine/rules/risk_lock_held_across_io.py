@@ -135,12 +135,14 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
     for call in within(body):
         if call.type in _CALLS and start <= call.start_byte < end:
             name = file.callee(call)
-            words = what_it_does(name) or _what_it_reads(name) or _awaited(call, lock, file)
+            reads = _what_it_reads(name)
+            words = what_it_does(name) or reads or _awaited(call, lock, file)
             if words and not _WAITS.search(name):
                 message = (
                     f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
                 )
-                yield file.mark(RULE.id, call, message)
+                # What a lock that is held over queries or files protects may be just these.
+                yield file.mark(RULE.id, call, message, confidence="low" if words == reads else "")
                 return
 
 

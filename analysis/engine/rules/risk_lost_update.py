@@ -64,9 +64,11 @@ _GIVEN = re.compile(
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _ATOMIC = re.compile(
     r"\bF\(|select_for_update|with_for_update|FOR UPDATE|PESSIMISTIC|pessimistic|@Version|[lL]ockMode|\.lock\("
-    r"|optimistic|clause\.Locking|version_id|\bLock\(\)|synchronized|refresh_from_db\(\s*from_queryset"
+    r"|optimistic|clause\.Locking|version_id|\bLock\(\)|\block[A-Z]\w*\(|synchronized|refresh_from_db\(\s*from_queryset"
 )
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
+_TALLY = re.compile(r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views")  # a little less is no harm
+_LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
 _FIX = {
@@ -82,6 +84,12 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     match = _match(change, file)
     if match is None or (match.re is not _STEPPED and _TEXT.match(match[4].decode("utf-8", "replace").strip())):
         return
+    if (
+        match.re is _CHANGED
+        and re.fullmatch(rb"\w+\." + match[2] + rb"\s*", match[4])
+        and not _COUNTER.search(match[2].decode())
+    ):
+        return  # lists that are joined
     owner, name, sign = match[1].decode(), match[2].decode(), match[3].decode()
     if _is_saved(owner, change, file) and not _is_safe(owner, change, file):
         yield _mark(change, owner, name, sign, file)
@@ -136,6 +144,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         if any(_LOCKING.search(call) for function in place.facts.functions for call in function.calls):
             return None  # who loaded it may hold the lock
         confidence = Confidence.MEDIUM
+    if _TALLY.search(mark.data["column"]):
+        return place.finding(mark, severity=Severity.INFO, confidence=confidence)
     severity = Severity.CRITICAL if _COUNTER.search(mark.data["column"]) else None
     return place.finding(mark, severity=severity, confidence=confidence)
 
@@ -157,7 +167,11 @@ def _is_saved(owner: str, node: Node, file: SourceFile) -> bool:
         rf")]*&?(?<![\w.]){word}\b|(?:session|\bdb)\.commit\(",
         text_after(node, file),
     )
-    return saved is not None
+    if saved is None or not saved[0].endswith(".commit("):
+        return saved is not None
+    # A session writes what it loaded; other objects of the function are none of its business.
+    loaded = rf"(?<![\w.]){word}\s*(?::[^=\n]+)?=[^\n]*(?:{_LOADS})|\bfor\s+{word}\s+in\b[^\n]*(?:{_LOADS})"
+    return re.search(loaded, text_before(node, file)) is not None
 
 
 def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:

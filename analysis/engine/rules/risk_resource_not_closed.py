@@ -72,6 +72,8 @@ _JAVA_CALLS = frozenset(
     for name in """lines list walk find newInputStream newOutputStream newBufferedReader newBufferedWriter
     newDirectoryStream""".split()
 )
+_JAVA_WRAPPERS = frozenset({"java.io.PrintWriter", "java.util.Scanner"})
+_STREAM = re.compile(r"(?i)^\s*(?:\w*(?:stream|writer|reader|response|socket)\w*|os|is|out|in|System\.\w+|sw)\b")
 _JDBC = re.compile(
     r"^java\.sql\.DriverManager\.getConnection$|(?i:data_?source|\bds)\.getConnection$"
     r"|\.(?:prepareStatement|createStatement|prepareCall)$"
@@ -116,8 +118,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee not in _JAVA_TYPES and callee not in _JAVA_CALLS and not _JDBC.search(callee):
         return
-    if callee == "java.util.Scanner" and "System.in" in file.text(call):
-        return
+    if callee in _JAVA_WRAPPERS and _STREAM.search(file.text(call).partition("(")[2]):
+        return  # a face of a stream that somebody else opened
     outer = _outermost_wrapper(call)
     parent = outer.parent
     if parent is None or parent.type != "variable_declarator":
@@ -165,13 +167,12 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _belongs_to_outer(name: str, call: Node, file: SourceFile) -> bool:
-    """Whether a function literal only assigns a variable of the function around it, which may close it."""
+    """Whether the function only assigns a variable that is declared around it, where it may be closed."""
     statement = call.parent.parent if call.parent is not None else None
-    function = file.enclosing_function(call)
-    if statement is None or function is None or statement.type != "assignment_statement":
+    if statement is None or statement.type != "assignment_statement":
         return False
-    declared = re.search(rf"\bvar\s+{name}\b|\b{name}\b[^\n;={{]*:=", text_before(call, file)) is not None
-    return function.type == "func_literal" and not declared
+    declared = rf"\b{name}\b[^\n;={{]*:=|(?:\bvar\b|^|[(,])\s*{name}(?:,\s*\w+)*\s+\*?[\w.]+"
+    return re.search(declared, text_before(call, file), re.MULTILINE) is None
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:

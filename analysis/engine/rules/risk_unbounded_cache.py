@@ -93,7 +93,7 @@ _ADDED = (
 _TAKEN = (
     rb"\bNAME\.(?:pop|popitem|clear|delete|move_to_end|size|remove\w*|poll|evict|invalidate\w*|Delete|Clear"
     rb"|keySet|entrySet"
-    rb"|retainAll|LoadAndDelete)\b|\bdel NAME\b|\bdelete (?:this\.)?NAME\b|\bdelete\(NAME\b|len\(NAME\)"
+    rb"|retainAll|LoadAndDelete)\b|\bdel NAME\b|\bdelete [\w.]*\bNAME\b|\bdelete\(NAME\b|len\(NAME\)"
     rb"|Object\.keys\((?:this\.)?NAME\)"
     rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:this\.|self\.)?NAME\s*=[^=])"
 )
@@ -192,15 +192,28 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return None if mark.data.get("form") == "memo" else place.finding(mark, confidence=Confidence.LOW)
 
 
+def _has_closed_keys(added: re.Match[bytes], file: SourceFile) -> bool:
+    """Whether the key, or what the function made it from, is of a kind of which there are few."""
+    key = (added["key"] or added["given"] or b"").strip()
+    made = re.compile(rb"(?<![\w.])" + re.escape(key) + rb"\s*:?=(?!=)[^\n]*") if re.fullmatch(rb"\w+", key) else None
+    function = file.scope_at(added.end() - 1, added.end()).function.node
+    found = made.search(file.source, function.start_byte, added.start()) if made is not None else None
+    return _CLOSED_KEYS.search((found[0] if found is not None else key).decode("utf-8", "replace")) is not None
+
+
 def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
-    if not _CACHE_NAME.search(name) or (file.language in SCRIPT and _BROWSER.search(file.source)):
+    if (
+        not _CACHE_NAME.search(name)
+        or _CLOSED_KEYS.search(name)
+        or (file.language in SCRIPT and _BROWSER.search(file.source))
+    ):
         return
     word = re.escape(name.encode())
     added = [
         match
         for match in re.finditer(rb"^(?![ \t]*(?:#|//|\*))[^\n]*?(?<![\w])" + word + _ADDED, file.source, re.MULTILINE)
-        if not _CLOSED_KEYS.search((match["key"] or match["given"] or b"").decode("utf-8", "replace"))
+        if not _has_closed_keys(match, file)
     ]
     taken = re.search(_TAKEN.replace(b"NAME", word), file.source, re.MULTILINE)
     exported = re.search(rb"\bexport\b[^\n]*\b" + word + rb"\b|__all__[^\n]*" + word, file.source)

@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, function_text, short, text_after
+from analysis.engine.rules.reading import assigned_values, function_text, is_short_list, short, text_after
 
 RULE = Rule(
     id="risk-unbounded-concurrency",
@@ -55,21 +55,31 @@ export async function load(ids: string[]) {
 SMALL = 20  # elements that are known to be few
 
 _LIMITS = re.compile(
-    r"[sS]emaphore|p-?[lL]imit|pMap|limit\(|limiter|SetLimit|chunk|batch|slice\(|CapacityLimiter|worker|<-\s*sem|sem\s*<-|tokens?\s*<-|pool"
+    r"[sS]emaphore|p-?[lL]imit|pMap|limit\(|limiter|SetLimit|chunk|batch|slice\(|CapacityLimiter|worker"
+    r"|<-\s*sem|sem\s*<-|tokens?\s*<-|pool"
 )
 _LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
+# Parts of the program, of which there are few.
+_PARTS = re.compile(
+    r"(?i)(service|provider|handler|listener|plugin|component|module|probe|check|hook|driver"
+    r"|backend)\w*s\b"
+)
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
 _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])(loop(\(\))?|tg|group|nursery)\.create_task$")
 _CLIENT = re.compile(
-    r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex|sequelize|storage)\b[\w.?]*\("
+    r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex"
+    r"|sequelize|storage)\b[\w.?]*\("
     r"|\b[A-Z]\w*\.(create|update\w*|delete\w*|destroy|find\w*|insert\w*)\(",
     re.IGNORECASE,
 )
 _IO = re.compile(
-    r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex|sequelize|storage)\b[\w.?]*\("
-    r"|\bawait\s+[\w.]*(send|save|create|update|delete|upload|download|load|get|post|put|insert|query|publish|fetch|read|write)\w*\("
-    r"|=>\s*[\w.]*(send|save|create|update|delete|upload|download|load|post|put|insert|query|publish|fetch|read|write)\w*\(",
+    r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex"
+    r"|sequelize|storage)\b[\w.?]*\("
+    r"|\bawait\s+[\w.]*(send|save|create|update|delete|upload|download|load|get|post|put|insert|query|publish"
+    r"|fetch|read|write)\w*\("
+    r"|=>\s*[\w.]*(send|save|create|update|delete|upload|download|load|post|put|insert|query|publish|fetch"
+    r"|read|write)\w*\(",
     re.IGNORECASE,
 )
 
@@ -145,7 +155,9 @@ def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
     started = re.match(r"[\[(]?\s*(?:asyncio\.create_task\()?(?:self\.)?(\w+)\(", splat)
     if started is not None and _is_limited_inside(started[1], file):
         return
-    collection = comprehension[1]
+    collection = comprehension[1].rstrip(")") if comprehension[1].count("(") == 0 else comprehension[1]
+    if is_short_list(collection, call, file):
+        return
     if collection.startswith(("range(", "[", "(")) or collection.isupper():
         return
     yield file.mark(RULE.id, call, f"All of `{short(collection, 40)}` start at once, however many there are")
@@ -165,9 +177,8 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     collection = head.rpartition("range")[2].strip()
     if re.search(r"worker|concurren|parallel|shard|num|\b\d+\b", collection, re.IGNORECASE):
         return
-    yield file.mark(
-        RULE.id, statement, f"A goroutine starts for each of `{short(collection, 40)}`, however many there are"
-    )
+    message = f"A goroutine starts for each of `{short(collection, 40)}`, however many there are"
+    yield file.mark(RULE.id, statement, message, confidence="low" if _PARTS.search(collection) else "")
 
 
 def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:

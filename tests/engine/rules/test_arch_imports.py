@@ -162,6 +162,13 @@ class TestDeepImports:
             {"a.ts": ["lodash/get", "@scope/pkg/sub", "./x.css"]},
             {"a.py": ["django.db.models", imported("__future__", "annotations")]},
             {"a/__init__.py": [], "a/_inner.py": [], "a/x.py": [imported("_inner", "f", level=1)]},
+            BILLING | {f"src/orders/{name}.ts": ["../billing/invoice"] for name in "abc"},
+            {
+                "packages/ui/package.json": '{"name": "@x/ui", "exports": {"./dist/forms": "./src/forms.ts"}}',
+                "packages/ui/src/forms.ts": [],
+                "packages/app/package.json": '{"name": "@x/app"}',
+                "packages/app/a.ts": ["@x/ui/dist/forms"],
+            },
             {"go.mod": "module m\n", "a/internal/x/x.go": [], "a/a.go": ["m/a/internal/x"]},
         ],
     )

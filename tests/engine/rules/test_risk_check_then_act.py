@@ -141,8 +141,8 @@ func main() {
 
 
 def test_go_files():
-    assert [each.line for each in findings_of(RULE, {"a.go": GO % "Mkdir"})] == [6]
-    assert findings_of(RULE, {"a.go": GO % "MkdirAll"}) == []
+    assert lines_of(RULE, GO % "Mkdir", "go") == [6]
+    assert lines_of(RULE, GO % "MkdirAll", "go") == []
 
 
 ALCHEMY = "def f(session, e):\n    user = session.query(User).filter_by(email=e).first()\n"

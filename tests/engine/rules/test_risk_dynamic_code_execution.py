@@ -80,10 +80,16 @@ def test_java_and_go():
     assert lines_of(RULE, go.replace('"sh", "-c", "ls "+s', '"ls", s'), "go") == []
 
 
-def test_in_a_script_it_is_worth_knowing():
-    source = "import os\ndef f(text):\n    os.system('ls ' + text)\n"
-    assert [str(each.severity) for each in findings_of(RULE, {"scripts/a.py": source})] == ["info"]
-    assert [str(each.severity) for each in findings_of(RULE, {"app/a.py": source})] == ["critical"]
+def test_a_script_is_run_by_those_who_could_type_the_command():
+    shell = "import os\ndef f(text):\n    os.system('ls ' + text)\n"
+    code = "def f(text):\n    eval(text)\n"
+    assert [each.severity for each in findings_of(RULE, {"scripts/a.py": shell, "scripts/b.py": code})] == ["info"]
+    assert [each.severity for each in findings_of(RULE, {"app/a.py": shell, "app/b.py": code})] == ["critical"] * 2
+
+
+def test_what_builds_the_program_is_given_its_own_names():
+    source = "import { execSync } from 'child_process';\nexport function f(tag) {\n  execSync(`git tag ${tag}`);\n}\n"
+    assert [each.confidence for each in findings_of(RULE, {"src/a.ts": source})] == ["low"]
 
 
 def test_a_spawned_shell():

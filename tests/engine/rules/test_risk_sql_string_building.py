@@ -121,3 +121,28 @@ def test_in_a_script_it_is_a_warning():
     source = function(FLAGGED[0])
     assert [str(each.severity) for each in findings_of(RULE, {"app/users.py": source})] == ["critical"]
     assert [str(each.severity) for each in findings_of(RULE, {"scripts/users.py": source})] == ["warning"]
+
+
+def test_who_defines_tables_chooses_their_names():
+    source = "def f(c, table):\n    c.execute(f'%s {table}')\n"
+    assert findings_of(RULE, {"app/a.py": source % "TRUNCATE TABLE"}) == []
+    assert [each.confidence for each in findings_of(RULE, {"app/a.py": source % "DELETE FROM"})] == ["low"]
+    assert findings_of(RULE, {"scripts/a.py": source % "DELETE FROM"}) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "confidence"),
+    [
+        ("cursor.execute(f\"SELECT a FROM t WHERE column_value = '{column}'\")", ""),
+        ("cursor.execute(f'SELECT a FROM {name} WHERE a = 1')", "low"),
+        ("cursor.execute('SELECT a FROM %s WHERE a = %s' % (table, name))", ""),
+    ],
+)
+def test_the_place_in_the_text_tells_values_from_names(body, confidence):
+    (mark,) = marks_of(RULE, function(body))
+    assert mark.confidence == confidence
+
+
+def test_numbers_and_names_of_the_object_are_fine():
+    assert lines_of(RULE, function("cursor.execute('SELECT a FROM t WHERE a = %d' % name)")) == []
+    assert lines_of(RULE, function("cursor.execute(f'SELECT a FROM {self.table} WHERE a = 1')")) == []
