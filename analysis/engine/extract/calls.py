@@ -34,6 +34,7 @@ def read_calls(
         return []
     starts = [call.start_byte for call in calls]
     names = names_of(calls, starts, file)
+    file.calls, file.call_names = calls, list(names)
     places, first = _Places(file), 0
     while first < len(calls):
         scope = places.move(calls[first], starts[first])
@@ -55,10 +56,9 @@ def _candidates(
 ) -> Iterator[Candidate]:
     indexes = [index for index, name in enumerate(names) if name in watched]
     for index in indexes[:MOST_CANDIDATES]:
-        call, name = calls[index], names[index]
+        call = calls[index]
         if _is_readable(call, starts[index], file):
-            file.callees[call.id] = name
-            yield watched[name], (call,)
+            yield watched[names[index]], (call,)
 
 
 class _Places:

@@ -68,12 +68,14 @@ class Dialect(ABC):
         self._queries: dict[frozenset[str], NodeQuery] = {}
 
     def nodes_of(self, kind: str) -> tuple[str, ...]:
-        """Node types that a watched kind stands for; a kind not in the table is a node type itself."""
+        """Node types that a watched kind stands for; a kind not in the table is a node type or a pattern itself."""
         types = self.watchable.get(kind, (kind,))
         return tuple(each for each in types if self.has(each))
 
     def has(self, node_type: str) -> bool:
-        """Whether the grammar knows this type of node."""
+        """Whether the grammar knows this type of node; of a pattern the rule that brings it says so."""
+        if "@n" in node_type:
+            return True
         named = node_type[0].isalpha() and node_type != "else"
         return node_type == "ERROR" or self.language.id_for_node_kind(node_type, named) is not None
 

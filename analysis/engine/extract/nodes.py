@@ -37,7 +37,7 @@ class NodeQuery:
     ) -> None:
         self._structure, self._others = structure, others
         patterns = (*map(pattern, structure), _any(calls), _any(imports), f"[{booleans}]", *map(pattern, others))
-        self._query = Query(language, "\n".join(f"{each} @n" for each in patterns))
+        self._query = Query(language, "\n".join(each if "@n" in each else f"{each} @n" for each in patterns))
 
     def nodes(self, root: Node) -> Nodes:
         structure: list[tuple[int, Node]] = []
@@ -55,7 +55,9 @@ class NodeQuery:
 
 
 def pattern(node_type: str) -> str:
-    """The query pattern of a node type; signs and the word `else` are anonymous nodes."""
+    """The query pattern of a node type; signs and the word `else` are anonymous nodes. A pattern stays as it is."""
+    if "@n" in node_type:
+        return node_type
     return f"({node_type})" if node_type[0].isalpha() and node_type != "else" else f'"{node_type}"'
 
 

@@ -66,7 +66,9 @@ class SourceFile:
         self.lines = lines
         self.dialect = dialect
         self.bindings: dict[str, str] = {}  # local name to full name, from the imports
-        self.callees: dict[int, str] = {}  # of the calls that somebody looks at, by the id of the node
+        self.callees: dict[int, str] = {}  # of the calls, by the id of the node
+        self.calls: list[Node] = []
+        self.call_names: list[str] = []
         self.headers: dict[int, ClassHeader] = {}  # of the classes, by the id of the node
         self.scopes: list[Scope] = []
         self.functions: list[FunctionDraft] = []
@@ -103,7 +105,9 @@ class SourceFile:
 
     def callee(self, call: Node) -> str:
         """Full name of what a call calls; arguments inside a chain are left out: `Order.objects.filter().first`."""
-        if (known := self.callees.get(call.id)) is not None:
+        if not self.callees:
+            self.callees = dict(zip([each.id for each in self.calls], self.call_names, strict=True))
+        if known := self.callees.get(call.id):
             return known
         start, end = self.dialect.callee(call)
         return self.resolve(plain_name(self.source[start:end]))
@@ -160,6 +164,8 @@ class SourceFile:
 
     def in_loop(self, node: Node) -> bool:
         """Whether a loop of the same function (closures count as functions here) runs the node again and again."""
+        if not self.loops:
+            return False
         scope: Scope | None = self.scope_of(node)
         start = node.start_byte
         while scope is not None and scope.kind not in _DEFINITIONS:

@@ -102,6 +102,9 @@ class Watch:
     `names` and `endings` belong to the kind `call`, which requires one of them: last segments of the resolved callee,
     so `get` for `requests.get(...)`, and how they end.
 
+    `on` may also be a pattern of the grammar's query language with one capture, `@n`, and no text predicates: the nodes
+    that it leaves out cost nothing (`(assert_statement . (tuple)) @n`).
+
     The other kinds can be gated, so that a look costs nothing where it has nothing to see: `needs` are texts of which
     one stands in every file with a mark (for comments: in a comment), `starts` matches the source where a marked node
     begins. Nodes that no look can see something in are not even brought by the query, so `needs` spare the most.

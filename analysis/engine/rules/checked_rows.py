@@ -6,7 +6,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.rules.reading import function_text, text_after
+from analysis.engine.rules.reading import followed, function_text, text_after
 
 HANDLED = re.compile(
     r"IntegrityError|UniqueViolation|P2002|Duplicate(?:d)?Key|DataIntegrityViolation|UniqueConstraint|ER_DUP_ENTRY|23505"
@@ -34,6 +34,8 @@ _ALCHEMY_LOADS = (
 )
 _FLASK_LOADS = r"(?P<model>[A-Z]\w*)\.query\b(?P<chain>[\s\S]{0,300}?)\.(?:first|one_or_none|scalar)\("
 _MONGO_LOADS = r"(?P<model>[\w.]+)\.find_one\((?P<chain>[\s\S]{0,200}?)\)\s*\n"
+_PYTHON_ASSIGNED = re.compile(r"\s*(?::[^=\n]+)?=(?!=)\s*(?:\(?\s*await\s+)?")
+_INDENT = re.compile(r"[ \t]+")
 _PYTHON_LOADS = (_FLASK_LOADS, _DJANGO_LOADS, _ALCHEMY_LOADS, _MONGO_LOADS)
 
 SCRIPT_VALUE = re.compile(
@@ -44,6 +46,7 @@ _SCRIPT_LOADED = (
     r"(?P<client>[\w.]+?)\s*\.\s*(?P<verb>findOne\w*|findFirst|findUnique|findByPk|findById|exists\w*|count\w*)"
     r"(?:<[^<>()]*>)?\("
 )
+_SCRIPT_ASSIGNED = re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}")
 
 JAVA_EXISTS = re.compile(
     rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>\w*(?:[rR]epo\w*|[dD]ao|[mM]apper|[sS]tore))\.(?:exists|count|find|select|get)\w*\("
@@ -53,9 +56,8 @@ JAVA_VALUE = re.compile(
     rb"if\s*\(\s*(?:(?P<none>\w+)\s*==\s*null|(?P<there>\w+)\s*!=\s*null|(?P<not>!)?\s*(?P<optional>\w+)\."
     rb"(?P<state>isPresent|isEmpty)\(\))\s*\)"
 )
-_JAVA_LOADED = (
-    r"\b{name}\s*=\s*(?:this\.)?(?P<repo>\w*(?:[rR]epo\w*|[dD]ao|[mM]apper))\s*\.\s*"
-    r"(?P<verb>(?:find|get|select|query)\w*)\("
+_JAVA_LOADED = re.compile(
+    r"\s*=\s*(?:this\.)?(?P<repo>\w*(?:[rR]epo\w*|[dD]ao|[mM]apper))\s*\.\s*(?P<verb>(?:find|get|select|query)\w*)\("
 )
 GO_MISSING = re.compile(
     rb"if\s+(?:[^\n{]*;\s*)?(?:errors\.Is\(\s*(?:\w+|[\w.()]*\.Error),\s*(?:gorm\.ErrRecordNotFound|sql\.ErrNoRows|pgx\.ErrNoRows"
@@ -137,7 +139,7 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
         name = _text(found["absent"] or found["none"] or found["there"])
         near = max(0, branch.start_byte - _NEAR)
         before = file.source[near : branch.start_byte].decode("utf-8", "replace")
-        loads = list(re.finditer(rf"(?<![\w.]){re.escape(name)}\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}", before))
+        loads = list(followed(name, before, _SCRIPT_ASSIGNED, "_."))
         asked = loads[-1] if loads else None
         rest = before[asked.end() :] if asked is not None else ""
     if asked is None or _is_handled(branch, file):
@@ -171,7 +173,7 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
             value["optional"] is not None and (value["state"] == b"isEmpty") != bool(value["not"])
         )
         before = file.source[max(0, branch.start_byte - _NEAR) : branch.start_byte].decode("utf-8", "replace")
-        loads = list(re.finditer(_JAVA_LOADED.format(name=re.escape(name)), before))
+        loads = list(followed(name, before, _JAVA_LOADED, "_"))
         if not loads or loads[-1]["verb"] in ("findById", "getById", "selectById", "selectByPrimaryKey", "getOne"):
             return None
         repository = loads[-1]["repo"]
@@ -194,11 +196,14 @@ def go_act(branch: Node, file: SourceFile) -> RowAct | None:
 def _python_load(name: str, branch: Node, file: SourceFile) -> re.Match[str] | None:
     """What the variable was loaded from, in the statement before the branch that assigns it last."""
     near = file.source[max(0, branch.start_byte - _NEAR) : branch.start_byte].decode("utf-8", "replace")
-    starts = rf"^[ \t]+{re.escape(name)}\s*(?::[^=\n]+)?=(?!=)\s*(?:\(?\s*await\s+)?"
-    assigned = list(re.finditer(starts, near, re.MULTILINE))
-    if not assigned:
+    ends = [
+        match.end()
+        for match in followed(name, near, _PYTHON_ASSIGNED, "_")
+        if _INDENT.fullmatch(near, near.rfind("\n", 0, match.start()) + 1, match.start() - len(name))
+    ]
+    if not ends:
         return None
-    text = near[assigned[-1].end() :]
+    text = near[ends[-1] :]
     return next((found for load in _PYTHON_LOADS if (found := re.search(load, text))), None)
 
 

@@ -120,10 +120,16 @@ def _mark(after: Node, cause: str, file: SourceFile, severity: str = "") -> Mark
     return file.mark(RULE.id, after, f"`{code}` never runs: {cause} leaves before", severity=severity)
 
 
+def _followed(*words: str) -> str:
+    """The query pattern of statements that something follows in their block."""
+    return f"([{' '.join(f'({word}_statement)' for word in words)}] @n . (_))"
+
+
 WATCHES = (
-    Watch("return", look_at_jump, ALL),
-    Watch("throw", look_at_jump, (*PYTHON, *SCRIPT, *JAVA)),
-    Watch("jump", look_at_jump, (*PYTHON, *SCRIPT, *GO)),
+    Watch(_followed("return", "raise", "break", "continue"), look_at_jump, PYTHON),
+    Watch(_followed("return", "throw", "break", "continue"), look_at_jump, SCRIPT),
+    Watch(_followed("return", "throw"), look_at_jump, JAVA),
+    Watch(_followed("return", "break", "continue", "goto"), look_at_jump, GO),
     Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_ENDLESS),
     Watch("if", look_at_if, ALL, starts=_FALSE),
     Watch(

@@ -87,9 +87,12 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
     """What loops over rows read from each row: one mark per loop."""
     if not any(file.mentions(word) for word in _ORMS.get(file.language, _SCRIPT_ORMS)):
         return
+    if not file.loops:
+        return
     asking = {query.function for query in file.queries if query.operation == "select"}
     for loop in file.loops:
-        managed = _MANAGED.search(loop.iterable) if file.language == "python" else None
+        is_python = file.language == "python"
+        managed = _MANAGED.search(loop.iterable) if is_python and loop.iterable.endswith(")") else None
         if loop.kind == "while" or not (loop.function in asking or managed or _annotated(loop, file)):
             continue
         reads = _reads(loop, file)

@@ -68,12 +68,10 @@ _METHODS = frozenset({"includes", "indexOf", "contains"})
 
 def look_at_membership(operation: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: `x in some_list`."""
-    if b" in " not in file.source[operation.start_byte : operation.end_byte] or operation.child_count != 3:
+    if not file.in_loop(operation) or operation.child_count != 3:
         return
-    operator, right = operation.child(1), operation.child(2)
-    if operator is None or right is None or operator.type not in ("in", "not in") or right.type != "identifier":
-        return
-    if not file.in_loop(operation):
+    right = operation.child(2)
+    if right is None or right.type != "identifier" or b" in " not in file.source[operation.start_byte : right.end_byte]:
         return
     yield from _searched(operation, file.text(right), _PYTHON_LIST, file)
 
@@ -152,7 +150,7 @@ def _marks(node: Node, name: str, file: SourceFile) -> Iterator[Mark]:
 
 
 WATCHES = (
-    Watch("comparison_operator", look_at_membership, PYTHON),
+    Watch('(comparison_operator operators: ["in" "not in"]) @n', look_at_membership, PYTHON),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"includes", "indexOf"})),
     Watch("call", look_at_java, JAVA, names=frozenset({"contains", "indexOf"})),
     Watch("call", look_at_go, GO, names=frozenset({"Contains"})),

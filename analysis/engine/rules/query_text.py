@@ -55,9 +55,11 @@ _UNREAD_OPTIONS = re.compile(
 _UNREAD_LIMIT = re.compile(
     r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\s*[:,}]|Page\b|\bdistinct\b", re.IGNORECASE
 )
+_LIMITS = ("take", "limit", "paginat", "cursor", "page", "distinct")
 _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
 )
+_SELECTED = re.compile(r"^([ \t]*)if\s*\(?([\w$]+)(?:\.\w+)?\s*={2,3}\s*[\w.]+\)?\s*[:{]$", re.MULTILINE)
 _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
 _WHOLE = re.compile(
     r"\b[A-Z]\w*\.objects\.(?:all\(\)\.)?(?:update|delete)\(|\.updateMany\(\s*\{\s*data\b|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
@@ -115,7 +117,7 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
             yield "opaque", "1"
         if query.orm == "django" and not _DJANGO_STEPS.issuperset(_STEP.findall(text.partition(".objects")[2])):
             yield "own", "1"
-        if query.limit == 0 and _UNREAD_LIMIT.search(text):
+        if query.limit == 0 and _may_be_limited(text) and _UNREAD_LIMIT.search(text):
             yield "limited", "1"
     if query.orm == "django" and _LAMBDA.search(text.partition(".objects")[0]):
         yield "later", "1"
@@ -143,6 +145,12 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         uses = _uses(query, lines, file)
         if uses:
             yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
+
+
+def _may_be_limited(text: str) -> bool:
+    """A cheap question before the pattern, which looks everywhere for either case."""
+    text = text.lower()
+    return any(map(text.__contains__, _LIMITS))
 
 
 def _stands_in(lines: list[str], line: int) -> bool:
@@ -189,10 +197,9 @@ def _loop_notes(
     before = "\n".join(lines[first - 1 : query.line - 1])
     if _GUARD.search(before) or _GUARD.search(lines[query.line - 1]):
         yield "guarded", "1"
-    names = "|".join(re.escape(name) for name in loop.variables)
     indent = _indent(lines[query.line - 1])
-    for match in re.finditer(rf"^([ \t]*)if\s*\(?(?:{names})(?:\.\w+)?\s*={{2,3}}\s*[\w.]+\)?\s*[:{{]$", before, re.M):
-        if len(match[1]) < indent:
+    for match in _SELECTED.finditer(before):
+        if match[2] in loop.variables and len(match[1]) < indent:
             yield "searched", "1"
             break
     if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:

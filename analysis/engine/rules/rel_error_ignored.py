@@ -12,7 +12,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import functions_that_fail, receiver_of
-from analysis.engine.rules.reading import function_text, short, statements, text_after, text_before
+from analysis.engine.rules.reading import followed, function_text, short, statements, text_after, text_before
 
 RULE = Rule(
     id="rel-error-ignored",
@@ -121,6 +121,7 @@ _WRITERS = frozenset(
     | {"compress/gzip.NewWriter", "archive/zip.NewWriter", "archive/tar.NewWriter", "compress/zlib.NewWriter"}
     | {"bufio.NewWriter", "bufio.NewWriterSize"}
 )
+_OPENED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*([\w.]+)\(([^\n]*)")
 _FOR_WRITING = re.compile(r"O_WRONLY|O_RDWR|O_APPEND")
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename|Close|Flush|Exec|ExecContext)$")
 _TO_NOWHERE = re.compile(r"\b(io|ioutil)\.Discard\b|\bos\.Std(out|err)\b")
@@ -152,12 +153,15 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if found is None or not (found[2] in _LAST_NAMES or not found[1] or _ACTS.match(found[2])):
         return
     call = statement.named_children[0]
-    if call.type != "call_expression" or _is_in_failure(statement, file):
+    if call.type != "call_expression":
         return
-    if name := _failing(call, file):
+    name = _failing(call, file)
+    if not (name or _is_of_project(call, file)) or _is_in_failure(statement, file):
+        return
+    if name:
         is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
         yield _mark(call, name, f"The error of `{name}` is dropped", file, "medium" if is_deferred else "")
-    elif _is_of_project(call, file):
+    else:
         yield _asked(call, file)
 
 
@@ -248,7 +252,7 @@ def _closes_what_was_written(callee: str, call: Node, file: SourceFile) -> bool:
     if name not in _CLOSING or not re.fullmatch(r"\w+", head):
         return False
     before = text_before(call, file)
-    opened = list(re.finditer(rf"\b{head}(?:,\s*\w+)?\s*:?=\s*([\w.]+)\(([^\n]*)", before))[-1:]
+    opened = list(followed(head, before, _OPENED, "_"))[-1:]
     return bool(opened) and _is_written(opened[0], head, name, before, call, file)
 
 
@@ -303,6 +307,8 @@ def _is_shorthand(call: Node, file: SourceFile) -> bool:
 
 def _is_in_failure(statement: Node, file: SourceFile) -> bool:
     """Whether it cleans up where another error is being handled."""
+    if file.scope_of(statement).kind != "if":
+        return False
     block = statement.parent.parent if statement.parent is not None else None
     above = block.parent if block is not None else None
     return (

@@ -97,5 +97,5 @@ def _declared(node: Node, file: SourceFile) -> tuple[str, bool]:
 WATCHES = (
     Watch("call", look_at_creation, (*PYTHON, *SCRIPT, *JAVA), endings=("Error", "Exception")),
     Watch("throw", look_at_raise, PYTHON),
-    Watch("assert_statement", look_at_assert, PYTHON, needs=(b"assert (", b"assert("), starts=_BRACKET),
+    Watch("(assert_statement . (tuple)) @n", look_at_assert, PYTHON, needs=(b"assert (", b"assert("), starts=_BRACKET),
 )

@@ -87,6 +87,7 @@ _VERIFIED = re.compile(rb"(?i)signature|hmac|constructEvent|construct_event|veri
 _PARSED = re.compile(
     rb"json\.loads\(\s*request\.(?:body|data)|request\.json\b|request\.get_json\(|JSON\.parse\(|json\.NewDecoder\(r\.Body\)"
 )
+_ROUTES, _NAMES = (b"post", b".route", b"methods"), (b"hook", b"ipn", b"callback", b"notif")
 _HEADER = 300  # bytes before a function in which its route stands
 
 
@@ -98,8 +99,13 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.source[start : min(function.end_byte, start + LONGEST)]
     head = text[:_HEADER].partition(b"\n")[0]
     where = before + head
-    is_routed = _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where)
-    if not (is_routed or _NAMED.search(head)) or _SIGN_IN.search(where) or file.in_test(function):
+    is_routed = _speaks_of(where, _ROUTES) and _ROUTED.search(where) is not None
+    is_routed = is_routed and (b".route(" not in where or b"POST" in where)
+    if (
+        not (is_routed or (_speaks_of(head, _NAMES) and _NAMED.search(head)))
+        or _SIGN_IN.search(where)
+        or file.in_test(function)
+    ):
         return
     if _SIGNED_IN.search(before) or _SIGNED_IN.search(text):
         return
@@ -122,6 +128,12 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
             suggestion="Verify the signature over the raw bytes first, then read the body.",
             data={"form": "order"},
         )
+
+
+def _speaks_of(text: bytes, words: tuple[bytes, ...]) -> bool:
+    """A cheap question before the patterns, which look everywhere for either case."""
+    text = text.lower()
+    return any(map(text.__contains__, words))
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

@@ -52,6 +52,9 @@ _TIMERS = frozenset({"setTimeout", "setInterval"})
 _EMITTERS = frozenset({"on", "once", "addListener"})
 _ROUTES = frozenset({"get", "post", "put", "patch", "delete", "use", "all"})
 _ROUTER = re.compile(r"(^|\.)(app|router|server|api)$|^express(\.Router)?\(\)$", re.IGNORECASE)
+_TESTS_A_CALL = re.compile(
+    rb"if\s*\(\s*(?:[!~+-]|\w+\b)?\s*(?:this\s*\??\.\s*)?[\w$#]+\s*(?:<[^()\n]*>)?\s*(?:\?\.)?\("
+)
 _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 
 
@@ -103,5 +106,5 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
 
 WATCHES = (
     Watch("call", look, SCRIPT, names=_PREDICATES | _TIMERS | _EMITTERS | _ROUTES | {"forEach", "Promise"}),
-    Watch("if", look_at_condition, SCRIPT),
+    Watch("if", look_at_condition, SCRIPT, needs=(b"async",), starts=_TESTS_A_CALL),
 )

@@ -70,7 +70,6 @@ _ELSEWHERE = re.compile(r"^(?:\.{1,2}/|[@~]/|src/|\.+\w)[^()]*\.\w+$|^(?:this|se
 _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
 _PYTHON_CALL = re.compile(rb"(?:self\.)?(?:\w+\.)?\w+\(")
 _OPERATORS = frozenset({"&&", "||", "??"})
-_MAPPED = re.compile(r"\.(map|flatMap)$")
 _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])loop(\(\))?\.create_task$")
 
 
@@ -189,9 +188,9 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
     """How to call the promise in a message; empty when the call gives none as far as one can tell."""
     if call.type == "new_expression":
         return "`new Promise`" if callee == "Promise" else ""
-    if callee in _PROMISES or (_KNOWN.search(callee) and not _is_own(callee, file)):
+    if callee in _PROMISES or (_KNOWN.match(callee) and not _is_own(callee, file)):
         return f"`{callee}`"
-    if _MAPPED.search(callee):
+    if callee.endswith((".map", ".flatMap")):
         given = file.arguments(call)[0]
         if given and file.text(given[0]).startswith("async"):
             return f"`{callee}` with an async function"

@@ -71,7 +71,7 @@ _PARTS = frozenset({"argument_list", "keyword_argument", "pair", "list", "dictio
 
 
 def look_at_python(function: Node, file: SourceFile) -> Iterator[Mark]:
-    loop = _loop_around(function, file)
+    loop = _loop_around(function, file) if file.loops else None
     if loop is None or not _outlives(function, loop, file):
         return
     used = _captured(function, file.loops[loop].variables, file)

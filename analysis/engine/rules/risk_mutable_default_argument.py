@@ -52,30 +52,28 @@ _DISPLAYS = {
 }
 _CONTAINERS = ("defaultdict", "deque", "OrderedDict", "Counter", "ChainMap", "UserDict", "UserList")
 _MAKERS = frozenset({"list", "dict", "set", "bytearray", *(f"collections.{name}" for name in _CONTAINERS)})
+_VALUES = f"value: [{' '.join(f'({each})' for each in (*_DISPLAYS, 'call'))}]"
+_DEFAULTS = f"[(default_parameter {_VALUES}) (typed_default_parameter {_VALUES})] @n"
 _READ_ONLY = re.compile(r"\b(Mapping|Sequence|Iterable|Collection|Container|AbstractSet|abc\.Set|frozenset|Final)\b")
 _MUTATORS = (
     "append|extend|insert|add|update|setdefault|pop|popleft|popitem|remove|discard|clear|sort|reverse|appendleft"
 )
 
 
-def look(function: Node, file: SourceFile) -> Iterator[Mark]:
-    parameters = function.child_by_field_name("parameters")
-    if parameters is None or b"=" not in file.source[parameters.start_byte : parameters.end_byte]:
+def look(parameter: Node, file: SourceFile) -> Iterator[Mark]:
+    value, function = parameter.child_by_field_name("value"), file.enclosing_function(parameter)
+    if value is None or function is None or (kind := _mutable_kind(value, file)) is None:
         return
-    for parameter in parameters.named_children:
-        value = parameter.child_by_field_name("value")
-        if value is None or (kind := _mutable_kind(value, file)) is None:
-            continue
-        name_node, annotation = parameter.child_by_field_name("name"), parameter.child_by_field_name("type")
-        name = file.text(name_node) if name_node is not None else "?"
-        if "cache" in name or (annotation is not None and _READ_ONLY.search(file.text(annotation))):
-            continue
-        yield file.mark(
-            RULE.id,
-            parameter,
-            f"The default of `{name}` is one {kind} that all calls share",
-            confidence="" if _is_let_out(name, function, file) else "medium",
-        )
+    name_node, annotation = parameter.child_by_field_name("name"), parameter.child_by_field_name("type")
+    name = file.text(name_node) if name_node is not None else "?"
+    if "cache" in name or (annotation is not None and _READ_ONLY.search(file.text(annotation))):
+        return
+    yield file.mark(
+        RULE.id,
+        parameter,
+        f"The default of `{name}` is one {kind} that all calls share",
+        confidence="" if _is_let_out(name, function, file) else "medium",
+    )
 
 
 def _mutable_kind(value: Node, file: SourceFile) -> str | None:
@@ -101,4 +99,4 @@ def _is_let_out(name: str, function: Node, file: SourceFile) -> bool:
     )
 
 
-WATCHES = (Watch("function", look, PYTHON),)
+WATCHES = (Watch(_DEFAULTS, look, PYTHON),)

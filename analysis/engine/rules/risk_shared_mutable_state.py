@@ -80,6 +80,7 @@ _PYTHON = re.compile(
 )
 _PYTHON_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{0N\"']|dict\(|list\(|set\(|defaultdict\(|deque\()")
 _CLASS_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\))[ \t]*\n")
+_OF_A_CLASS = "(class_definition body: (block (expression_statement (assignment) @n)))"
 _CHANGES = (
     rb"(?:\.(?:append|extend|insert|add|update|remove|pop|clear|setdefault|discard)\(|\[[^\]\n]+\]\s*[-+]?=(?!=))"
 )
@@ -284,8 +285,8 @@ def _is_local(name: str, text: bytes) -> bool:
 
 
 WATCHES = (
-    Watch("assignment", look_at_python, PYTHON, starts=_PYTHON_START),
-    Watch("assignment", look_at_class_attribute, PYTHON, needs=(b"self.",), starts=_CLASS_START),
+    Watch("(module (expression_statement (assignment) @n))", look_at_python, PYTHON, starts=_PYTHON_START),
+    Watch(_OF_A_CLASS, look_at_class_attribute, PYTHON, needs=(b"self.",), starts=_CLASS_START),
     Watch("variable_declarator", look_at_script, SCRIPT, starts=_SCRIPT_START),
     Watch("var_spec", look_at_go, GO, starts=_GO_START),
     Watch(

@@ -57,6 +57,7 @@ _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.
 _PYTHON_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|dict\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$")
 _PYTHON_EMPTY = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|dict\(|defaultdict\(|OrderedDict\()")
 _SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new Map(?:<[^\n]*>)?\(\)|\{ ?\})")
+_AT_THE_TOP = "(module (expression_statement (assignment) @n))"
 _PYTHON_MAPS = (b"{}", b"{ }", b"dict(", b"Dict(")
 _SCRIPT_MAPS = (b"new Map", b"{}", b"{ }")
 _NEW_LINE = ord("\n")
@@ -168,7 +169,7 @@ def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_python(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     start = assignment.start_byte
     if start and file.source[start - 1] != _NEW_LINE:
-        return  # indented: only the top level of a module lives as long as the process
+        return  # a second statement of its line
     found = _PYTHON_CACHE.match(file.source[assignment.start_byte : assignment.end_byte])
     if found is not None:
         yield from _grown(found[1].decode("utf-8", "replace"), assignment, file)
@@ -231,6 +232,6 @@ WATCHES = (
     Watch("field", look_at_java, JAVA, needs=(b"Map<", b"Set<", b"List<", b"ThreadLocal<")),
     Watch("var_spec", look_at_go, GO, needs=(b"map[", b"sync.Map"), starts=_GO_CACHE),
     Watch("field", look_at_script_field, SCRIPT, needs=(b"new Map", b"{}", b"{ }")),
-    Watch("assignment", look_at_python, PYTHON, needs=_PYTHON_MAPS, starts=_PYTHON_EMPTY),
+    Watch(_AT_THE_TOP, look_at_python, PYTHON, needs=_PYTHON_MAPS, starts=_PYTHON_EMPTY),
     Watch("variable_declarator", look_at_script, SCRIPT, needs=_SCRIPT_MAPS, starts=_SCRIPT_CACHE),
 )
