@@ -49,6 +49,7 @@ class FunctionHeader:
     flags: int = 0
     owner: str | None = None  # the receiver's type where the grammar does not nest methods into classes
     decorators: tuple[str, ...] = field(default=())
+    name_start: int = -1  # where the name stands, unless the node begins with it
 
 
 class Dialect(ABC):

@@ -44,7 +44,7 @@ def _function(draft: FunctionDraft, file: SourceFile) -> Function:
     last = lines.of(max(node.start_byte, node.end_byte - 1))
     return Function(
         name=draft.name,
-        line=lines.of(file.dialect.name_node(node).start_byte),
+        line=lines.of(draft.name_start),
         end_line=last,
         code_lines=lines.code(first, last),
         cyclomatic=draft.cyclomatic,

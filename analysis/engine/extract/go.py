@@ -91,10 +91,12 @@ class Go(Dialect):
         if result is not None and _ENDS_IN_ERROR.search(file.source, result.start_byte, result.end_byte):
             flags |= FunctionFlag.RETURNS_ERROR
         receiver = node.child_by_field_name("receiver")
+        name_start = name_node.start_byte if name_node is not None else -1
         if receiver is None:
-            return FunctionHeader(name, flags)
+            return FunctionHeader(name, flags, name_start=name_start)
         words = _NAMES.findall(file.text(receiver).partition("[")[0])
-        return FunctionHeader(name, flags | FunctionFlag.METHOD, owner=words[-1] if words else "")
+        owner = words[-1] if words else ""
+        return FunctionHeader(name, flags | FunctionFlag.METHOD, owner=owner, name_start=name_start)
 
     def parameters(self, node: Node, file: SourceFile) -> tuple[Parameter, ...]:
         listed = node.child_by_field_name("parameters")

@@ -129,7 +129,8 @@ class Java(Dialect):
             and body.named_child_count == 1
         ):
             flags |= FunctionFlag.ACCESSOR
-        return FunctionHeader(name, flags, decorators=decorators)
+        name_start = name_node.start_byte if name_node is not None else -1
+        return FunctionHeader(name, flags, decorators=decorators, name_start=name_start)
 
     def parameters(self, node: Node, file: SourceFile) -> tuple[Parameter, ...]:
         listed = node.child_by_field_name("parameters")

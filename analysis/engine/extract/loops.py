@@ -21,7 +21,8 @@ def dependents(loop: LoopDraft, source: bytes) -> frozenset[bytes]:
         if loop.parent is not None:
             names |= dependents(loop.parent, source)
         start = loop.node.start_byte
-        for line in source[start : min(loop.node.end_byte, start + LONGEST_LOOP)].split(b"\n"):
+        lines = source[start : min(loop.node.end_byte, start + LONGEST_LOOP)].split(b"\n") if names else ()
+        for line in lines:
             for match in _ASSIGNED.finditer(line) if b"=" in line else ():
                 if not names.isdisjoint(WORD.findall(match[2])):
                     names.update(WORD.findall(match[1]))

@@ -109,7 +109,7 @@ class Python(Dialect):
             flags |= FunctionFlag.EXPORTED
         if name.startswith("test_") or name == "test":
             flags |= FunctionFlag.TEST
-        return FunctionHeader(name, flags)
+        return FunctionHeader(name, flags, name_start=name_node.start_byte if name_node is not None else -1)
 
     def parameters(self, node: Node, file: SourceFile) -> tuple[Parameter, ...]:
         listed = node.child_by_field_name("parameters")

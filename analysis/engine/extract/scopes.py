@@ -21,6 +21,7 @@ class FunctionDraft:
         "has_jsx",
         "index",
         "name",
+        "name_start",
         "nesting",
         "nesting_node",
         "node",
@@ -35,6 +36,7 @@ class FunctionDraft:
         self.parent = parent
         self.owner = owner
         self.flags = flags
+        self.name_start = node.start_byte
         self.cyclomatic = 1
         self.cognitive = 0
         self.nesting = 0

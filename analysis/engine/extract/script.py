@@ -125,7 +125,8 @@ class JavaScript(Dialect):
             flags |= _method_flags(node, name, scope)
         elif name in file.exports and scope.function.index == 0:
             flags |= FunctionFlag.EXPORTED
-        return FunctionHeader(name, flags)
+        name_start = name_node.start_byte if name_node is not None else -1
+        return FunctionHeader(name, flags, name_start=name_start)
 
     def parameters(self, node: Node, file: SourceFile) -> tuple[Parameter, ...]:
         listed = node.child_by_field_name("parameters")

@@ -13,7 +13,13 @@ _REQUIRE = re.compile(
     rb"(?:\b(?:const|let|var)\s+(\{[^{}=]*\}|[\w$]+)\s*=\s*)?(?:await\s+)?\b(require|import)\(\s*([\"'`])([^\"'`\n$]+)\3\s*\)"
     rb"(?:\.([\w$]+))?"
 )
-_PLAIN = re.compile(rb"import\s++(type\s++)?+\{([\w$\s,]*+)\}\s*+from\b")
+_PLAIN = re.compile(
+    rb"import\s++(type\s++)?+(?:\{([\w$\s,]*+)\}|([\w$]++)|\*\s++as\s++([\w$]++))\s*+from\s*+([\"'])([^\"'\n\\]++)\5"
+)
+_EXPORT = re.compile(
+    rb"export\s++(default\s++)?+(?:(?:async\s++)?+function\s*+\*?+\s++|(?:abstract\s++)?+class\s++|interface\s++|type\s++|enum\s++)"
+    rb"([A-Za-z_$][\w$]*+)(?=\s*+[(<{=]|\s++extends\b|\s++implements\b)"
+)
 _TYPED = re.compile(rb"\btype\s")
 _EXPORTED = re.compile(rb"\b(?:module\.)?exports\.([\w$]+)\s*=[^=]|\bmodule\.exports\s*=\s*(\{[^{}]*\}|[\w$]+)")
 _WORDS = frozenset({"identifier", "import"})
@@ -27,7 +33,12 @@ def module_of(source: str) -> str:
 
 def imported_by(node: Node, file: SourceFile) -> Iterator[Imported]:
     """The import of an `import ... from` or `export ... from` statement."""
-    source = node.child_by_field_name("source")
+    start = node.start_byte
+    plain = _PLAIN.match(file.source, start)
+    if plain is not None and (imported := _plain_import(plain, start, node.end_byte, file)) is not None:
+        yield imported
+        return
+    source = node.child_by_field_name("source") if _EXPORT.match(file.source, start) is None else None
     if source is None:
         return
     target = file.text(source).strip("\"'`")
@@ -39,24 +50,42 @@ def imported_by(node: Node, file: SourceFile) -> Iterator[Imported]:
             node.end_byte,
         )
         return
-    plain = _PLAIN.match(file.source, node.start_byte)
-    if plain is not None and not _TYPED.search(plain[2]) and not plain[2].isspace() and plain[2]:
-        names, bindings = _listed(plain[2].decode(), module_of(target))
-        flags = ImportFlag.TYPE_ONLY if plain[1] else 0
+    names, bindings = _clause(node, module_of(target), file)
+    flags = _type_only(node) | (0 if names else ImportFlag.BARE)
+    yield _import(target, names, bindings, flags, start, node.end_byte, file)
+
+
+def _plain_import(plain: re.Match[bytes], start: int, end: int, file: SourceFile) -> Imported | None:
+    """An import as nearly all are, read off its text: of listed names, of the default, of everything."""
+    target = plain[6].decode("utf-8", "replace").strip("\"'`")
+    listed, module = plain[2], module_of(target)
+    if listed is None:
+        local = (plain[3] or plain[4]).decode()
+        names, bindings = (("default" if plain[3] else "*"),), ((local, module),)
+    elif not listed or listed.isspace() or _TYPED.search(listed):
+        return None
     else:
-        names, bindings = _clause(node, module_of(target), file)
-        flags = _type_only(node) | (0 if names else ImportFlag.BARE)
+        names, bindings = _listed(listed.decode(), module)
+    return _import(target, names, bindings, ImportFlag.TYPE_ONLY if plain[1] else 0, start, end, file)
+
+
+def _import(
+    target: str,
+    names: tuple[str, ...],
+    bindings: tuple[tuple[str, str], ...],
+    flags: int,
+    start: int,
+    end: int,
+    file: SourceFile,
+) -> Imported:
     aliases = tuple(
-        (local, name)
-        for (local, _), name in zip(bindings, names, strict=True)
-        if local != name and name not in ("*", "default")
+        [
+            (local, name)
+            for (local, _), name in zip(bindings, names, strict=True)
+            if local != name and name not in ("*", "default")
+        ]
     )
-    yield Imported(
-        Import(target, file.line(node), names, flags=flags, aliases=aliases),
-        node.start_byte,
-        node.end_byte,
-        bindings,
-    )
+    return Imported(Import(target, file.lines.of(start), names, flags=flags, aliases=aliases), start, end, bindings)
 
 
 def required(file: SourceFile) -> Iterator[Imported]:
@@ -84,6 +113,10 @@ def _is_code(start: int, end: int, file: SourceFile) -> bool:
 
 def exported_names(node: Node, file: SourceFile) -> Iterator[str]:
     """Names that an export statement gives to other files."""
+    plain = _EXPORT.match(file.source, node.start_byte)
+    if plain is not None:
+        yield from ("default", plain[2].decode()) if plain[1] else (plain[2].decode(),)
+        return
     declaration = node.child_by_field_name("declaration")
     if any(each.type == "default" for each in node.children[:3]):
         yield "default"

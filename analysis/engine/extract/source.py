@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node, Tree
@@ -206,9 +207,22 @@ class SourceFile:
 
     def statement_of(self, node: Node) -> Node:
         """The statement, or member of a class, or `except` or `catch` clause, that holds the node."""
-        while node.type not in _CLAUSES and (parent := node.parent) is not None and parent.type not in _BLOCKS:
-            node = parent
+        scope: Scope | None = self.scope_of(node)
+        while scope is not None:
+            path = _path(scope.node, node)
+            for inner, outer in pairwise(reversed(path)):
+                if inner.type in _CLAUSES or outer.type in _BLOCKS:
+                    return inner
+            node, scope = path[0], scope.parent
         return node
+
+    def parent_of(self, node: Node) -> Node | None:
+        """`node.parent` walks down from the root; this one from the scope around the node."""
+        scope = self.scope_of(node)
+        if scope.node.id == node.id and scope.parent is not None:
+            scope = scope.parent
+        path = _path(scope.node, node)
+        return path[-2] if len(path) > 1 else node.parent
 
     # Marks
 
@@ -246,6 +260,17 @@ class SourceFile:
             suggestion=suggestion,
             data=data or {},
         )
+
+
+def _path(outer: Node, inner: Node) -> list[Node]:
+    """The nodes from one to another that it holds, both included."""
+    path = [outer]
+    while path[-1].id != inner.id:
+        below = path[-1].child_with_descendant(inner)
+        if below is None:
+            return [inner]
+        path.append(below)
+    return path
 
 
 def innermost_loop(scope: Scope, position: int) -> LoopDraft | None:

@@ -16,6 +16,7 @@ _GENERATED = re.compile(
     rb"|^\W*(note: )?(this (file|code|class) (is|was|has been) )?auto[- ]?generated (by|from|with|file|code)\b",
     re.MULTILINE,
 )
+_BLANKS = b" \t\r\x0b\x0c"
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -67,7 +68,7 @@ class Lines:
         self.count = len(rows)
         self.longest = max(lengths, default=0)
         self.starts = list(map(add, accumulate(lengths, initial=0), range(self.count)))
-        self.has_code = list(map(bool, map(bytes.strip, rows)))
+        self.has_code = list(map(bool, source.translate(None, _BLANKS).split(b"\n", self.count)))[: self.count]
         self.comments = 0
         self._sums: list[int] | None = None
 

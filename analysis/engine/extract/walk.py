@@ -87,6 +87,7 @@ class Walk:
         owner = scope.owner if header.owner is None else header.owner
         name = f"{owner}.{header.name}" if header.owner else scope.prefix + header.name
         draft = FunctionDraft(len(self.file.functions), node, name, scope.function.index, owner, header.flags)
+        draft.name_start = start if header.name_start < 0 else header.name_start
         draft.decorators = header.decorators + self._take_decorators(start)
         self.file.functions.append(draft)
         inner = self._open("function", node, start, scope)

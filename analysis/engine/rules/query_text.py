@@ -142,7 +142,7 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         if kept:
             yield "kept", kept
     if query.operation == "select" and query.variable:
-        uses = _uses(query, lines, file)
+        uses = _uses(query, lines, query.line + text.count("\n"), file)
         if uses:
             yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
 
@@ -213,11 +213,10 @@ def _loop_notes(
         yield "nested", "1"
 
 
-def _uses(query: Query, lines: list[str], file: SourceFile) -> Counter[str]:
+def _uses(query: Query, lines: list[str], start: int, file: SourceFile) -> Counter[str]:
     """How the function uses the rows after the query, until the variable holds something else."""
     node = file.functions[query.function].node
     last = file.lines.of(max(node.start_byte, node.end_byte - 1))
-    start = query.line + chain_text(lines, query.line).count("\n")
     after = "\n".join(lines[start:last])[:LONGEST_FUNCTION]
     uses: Counter[str] = Counter()
     for position, kind in _mentions(query.variable, after):

@@ -55,8 +55,10 @@ def load(path):
 _PYTHON_BROAD = re.compile(rb"except\s*(:|\(?[^:\n]*\b(Base)?Exception\b)")
 _JAVA_BROAD = re.compile(r"\b(Throwable|Error|NullPointerException|Exception)\b")
 _CALLED = re.compile(r"(?:\b(\w+)\s*\.\s*)?\b(\w+)\s*\(")
-_DECLARED = re.compile(r"\b(\w+)\s*\([^;{}()]*\)\s*(?:throws\s+([\w.,\s]+))?\{")
-_KEYWORDS = frozenset({"if", "for", "while", "switch", "catch", "synchronized", "return", "new", "try"})
+_THROWS = re.compile(rb"throws\s+[\w.,\s]*\b(?:Exception|Throwable)\b[\w.,\s]*\{")
+_PARAMETERS = re.compile(rb"(\w+)\s*\([^;{}()]*\)\s*\Z")
+LONGEST_PARAMETERS = 500  # bytes
+LONGEST_NAME = 100
 _THROWS_EXCEPTION = frozenset({"call", "close", "proceed", "invoke", "invokeExact", "doExecute", "afterPropertiesSet"})
 _TELLS = re.compile(
     r"\b(raise|throw)\b|\.exception\(|exc_info|traceback|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|halt\("
@@ -119,10 +121,16 @@ def _may_throw_any(guarded: str, file: SourceFile) -> bool:
     called = {found[2] for found in _CALLED.finditer(guarded)}
     if called & _THROWS_EXCEPTION:
         return True
-    return any(
-        found[1] in called and found[1] not in _KEYWORDS and re.search(r"\b(Exception|Throwable)\b", found[2] or "")
-        for found in _DECLARED.finditer(file.source.decode("utf-8", "replace"))
-    )
+    return not called.isdisjoint(_throw_any(file))
+
+
+def _throw_any(file: SourceFile) -> Iterator[str]:
+    """The methods of this file that declare `throws Exception`."""
+    for thrown in _THROWS.finditer(file.source):
+        before = file.source[max(0, thrown.start() - LONGEST_PARAMETERS) : thrown.start()]
+        method = _PARAMETERS.search(before, max(0, before.rfind(b"(") - LONGEST_NAME))
+        if method is not None:
+            yield method[1].decode()
 
 
 def _tells(caught: str, body: Node, file: SourceFile) -> bool:

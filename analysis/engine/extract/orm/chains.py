@@ -1,5 +1,6 @@
 """Method chains as ORMs use them: `Order.objects.filter(paid=True).first()` as a base and its steps."""
 
+import re
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -9,6 +10,8 @@ from analysis.engine.facts import Filter, Query
 from analysis.engine.rules.transactions import in_transaction
 
 LONGEST_CHAIN = 60  # steps
+
+_GOES_ON = re.compile(rb"\s*\??\.[A-Za-z_]")
 
 _WRAPPERS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "len", "bool", "sum", "min", "max", "any", "all"})
 _LITERALS = frozenset(
@@ -33,7 +36,9 @@ class Chain(NamedTuple):
 
 def chain_of(call: Node, file: SourceFile) -> Chain | None:
     """The whole chain that ends in this call; None when the chain goes on after it, or begins with no plain name."""
-    parent = call.parent
+    if _GOES_ON.match(file.source, call.end_byte):
+        return None
+    parent = file.parent_of(call)
     if parent is not None and parent.type in ("attribute", "member_expression", "selector_expression"):
         return None
     steps: list[Step] = []
@@ -78,7 +83,7 @@ def _number(text: str) -> int:
 
 def _use(top: Node, file: SourceFile) -> tuple[str, str]:
     """What runs the chain, and the name it is given."""
-    parent = top.parent
+    parent = file.parent_of(top)
     if parent is None:
         return "", ""
     if parent.type in ("await", "await_expression"):
@@ -90,10 +95,11 @@ def _use(top: Node, file: SourceFile) -> tuple[str, str]:
     if parent.type in ("for_statement", "for_in_clause", "for_in_statement"):
         right = parent.child_by_field_name("right")
         return ("iter" if right is not None and right.id == top.id else ""), ""
-    if parent.type == "argument_list" and parent.named_child_count == 1 and (outer := parent.parent) is not None:
-        function = outer.child_by_field_name("function")
+    if parent.type == "argument_list" and parent.named_child_count == 1:
+        outer = file.parent_of(parent)
+        function = outer.child_by_field_name("function") if outer is not None else None
         name = file.text(function) if function is not None else ""
-        if name in _WRAPPERS:
+        if outer is not None and name in _WRAPPERS:
             return name, _use(outer, file)[1]
     return "", ""
 
