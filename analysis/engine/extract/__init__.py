@@ -7,6 +7,7 @@ A blob that cannot be read as source gives facts with `skipped` and its lines.
 import logging
 
 from analysis.engine.extract.dialect import TookTooLong
+from analysis.engine.extract.looks import gates_of
 from analysis.engine.extract.parsed import parsed_facts
 from analysis.engine.extract.plain import plain_facts
 from analysis.engine.extract.text import LONGEST_LINE, Lines, normalise, reason_to_skip
@@ -36,6 +37,6 @@ def _extract(blob: bytes, language: str) -> FileFacts:
     if skipped or language not in PARSED:
         return plain_facts(blob, source, language, lines, skipped)
     try:
-        return parsed_facts(source, language, lines)
+        return parsed_facts(source, language, lines, gates_of(language, source))
     except TookTooLong:
         return plain_facts(blob, source, language, lines, "took too long to parse")

@@ -98,7 +98,8 @@ class Walk:
         inner.function, inner.is_async = draft, bool(header.flags & FunctionFlag.ASYNC)
         inner.prefix, inner.owner = name + ".", ""
         self._document(node)
-        self._open_callback(inner)
+        if header.flags & FunctionFlag.ANONYMOUS:
+            self._open_callback(inner)
 
     def closure(self, node: Node, start: int, scope: Scope) -> None:
         """A function without an entry of its own: its contents count for the function around it, a level deeper."""

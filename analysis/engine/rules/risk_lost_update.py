@@ -11,7 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_text, short, text_after, text_before
+from analysis.engine.rules.reading import followed, function_text, short, text_after, text_before
 
 RULE = Rule(
     id="risk-lost-update",
@@ -57,6 +57,7 @@ _SETTER = re.compile(
     rf"({_NAME})\.set(\w+)\(\s*\1\.get\2\(\)\s*(?:[-+]|\.add\(|\.subtract\(|\.plus\(|\.minus\()".encode()
 )
 _COPIED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*=\s*({_NAME})".encode())
+_CALCULATED = re.compile(rf"\s*(?::[^=\n]+)?:?=\s*({_NAME}(?:\.{_NAME})+)\s*([-+])")
 _GIVEN = re.compile(
     rf"[\"']?(?P<name>{_NAME})[\"']?\s*[:=]\s*(?P<owner>{_NAME})(?:\.(?P=name)"
     rf"|\[[\"'](?P=name)[\"']\])\s*(?P<sign>[-+])\s*(?![\"'`])"
@@ -101,11 +102,10 @@ def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     if match is None or match.end() != assignment.end_byte:
         return
     owner, name = match[1].decode(), match[2].decode()
-    column = rf"{re.escape(owner)}\.{re.escape(name)}"
-    made = rf"(?<![\w.]){re.escape(match[3].decode())}\s*(?::[^=\n]+)?:?=\s*{column}\s*([-+])"
-    found = re.search(made, text_before(assignment, file))
+    made = followed(match[3].decode(), text_before(assignment, file), _CALCULATED, "_.")
+    found = next((each for each in made if each[1] == f"{owner}.{name}"), None)
     if found is not None and _is_saved(owner, assignment, file) and not _is_safe(owner, assignment, file):
-        yield _mark(assignment, owner, name, found[1], file)
+        yield _mark(assignment, owner, name, found[2], file)
 
 
 def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
