@@ -1,27 +1,35 @@
 """How much CPU extracting facts costs, as a ratio to the bare parse of the same files.
 
-    python bench/engine.py <bare git directory> [--lizard] [--rounds N]
+    python bench/engine.py <bare git directory> [--lizard] [--rounds N] [--every N] [--looks N]
 
 Reads the newest commit's blobs with `git cat-file --batch`, leaves out what `extract` would skip, and measures in
 this one process, set up as the parsers are: the parse alone, `extract` with all rules, and with `--lizard` lizard on
 the same texts. The three take turns, ten files each, so that a busy machine slows all of them alike; each turn
-counts the CPU seconds of its fastest round.
+counts the CPU seconds of its fastest round. `--every N` takes every N-th file only. `--looks N` then names the N looks
+of rules and ORM readers that cost most, and how often patterns were compiled while files were read.
 """
 
 import argparse
 import gc
+import re
+import re._compiler
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from analysis.engine.extract import extract
+from tree_sitter import Node
+
+from analysis.engine.extract import extract, parsed
 from analysis.engine.extract.dialects import dialect_of
+from analysis.engine.extract.looks import Seen
+from analysis.engine.extract.source import SourceFile
 from analysis.engine.extract.text import normalise, reason_to_skip
-from analysis.engine.facts import encode
+from analysis.engine.facts import Mark, encode
 from analysis.engine.languages import PARSED, FileKind, kind_of, language_of
 
 Source = tuple[str, str, bytes]  # path, language, text
@@ -91,15 +99,60 @@ def _seconds(work: Work, files: Sequence[Source]) -> float:
     return time.process_time() - start
 
 
+def print_looks(files: Sequence[Source], parse: float, most: int) -> None:
+    """The dearest looks, each with its CPU over that of the bare parse and how many nodes it was shown, and who
+    compiles patterns: each compilation costs as much as parsing a hundred lines."""
+    spent: Counter[str] = Counter()
+    shown: Counter[str] = Counter()
+    compiled: Counter[str] = Counter()
+
+    def marks_of(seen: Iterable[Seen], file: SourceFile) -> tuple[Mark, ...]:
+        for looks, nodes in seen:
+            for look in looks:
+                name = f"{look.__module__.rpartition('.')[2]}.{look.__name__}"
+                shown[name] += len(nodes)
+                spent[name] += _look_seconds(look, nodes, file)
+        return ()
+
+    def compile_pattern(pattern: object, flags: int = 0) -> object:
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "re":
+            frame = frame.f_back
+        compiled[f"{frame.f_globals['__name__'].rpartition('.')[2]}.{frame.f_code.co_name}"] += 1
+        return compile_really(pattern, flags)
+
+    compile_really = re._compiler.compile
+    re.purge()
+    parsed.marks_of, re._compiler.compile = marks_of, compile_pattern
+    extract_all(files)
+    re._compiler.compile = compile_really
+    print(f"looks     {sum(spent.values()):8.2f} s {sum(spent.values()) / parse:6.2f}")
+    for name, seconds in spent.most_common(most):
+        print(f"  {name:52} {seconds / parse:6.3f}  {shown[name]:>8,} nodes")
+    print(f"patterns compiled: {compiled.total():,}")
+    for name, count in compiled.most_common(most):
+        print(f"  {name:52} {count:>6,}")
+
+
+def _look_seconds(look: Callable[[Node, SourceFile], Iterable[Mark]], nodes: Sequence[Node], file: SourceFile) -> float:
+    start = time.thread_time()
+    for node in nodes:
+        list(look(node, file))
+    return time.thread_time() - start
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("git_dir")
     arguments.add_argument("--lizard", action="store_true")
     arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--every", type=int, default=1)
+    arguments.add_argument("--looks", type=int, default=0)
     arguments.add_argument("--languages", help="comma-separated, default all")
     options = arguments.parse_args()
 
     files = list(sources(options.git_dir, frozenset(options.languages.split(",")) if options.languages else PARSED))
+    files = files[:: options.every]
     lines = sum(text.count(b"\n") for _, _, text in files)
     extract_all(files[::50])  # loads and compiles what a parser inherits
     works = (parse_all, extract_all, lizard_all) if options.lizard else (parse_all, extract_all)
@@ -111,6 +164,8 @@ def main() -> None:
     print(f"{'extract':10}{cold:8.2f} s {cold / parse:6.2f}")
     for taken in peer:
         print(f"{'lizard':10}{taken:8.2f} s {taken / parse:6.2f}   {taken / cold:.1f} times extract")
+    if options.looks:
+        print_looks(files, parse, options.looks)
 
 
 if __name__ == "__main__":

@@ -59,14 +59,14 @@ def _plain_import(plain: re.Match[bytes], start: int, end: int, file: SourceFile
     """An import as nearly all are, read off its text: of listed names, of the default, of everything."""
     target = plain[6].decode("utf-8", "replace").strip("\"'`")
     listed, module = plain[2], module_of(target)
+    flags = ImportFlag.TYPE_ONLY if plain[1] else 0
     if listed is None:
-        local = (plain[3] or plain[4]).decode()
-        names, bindings = (("default" if plain[3] else "*"),), ((local, module),)
-    elif not listed or listed.isspace() or _TYPED.search(listed):
+        local, name = (plain[3] or plain[4]).decode(), "default" if plain[3] else "*"
+        return _import(target, (name,), ((local, module),), flags, start, end, file)
+    if not listed or listed.isspace() or _TYPED.search(listed):
         return None
-    else:
-        names, bindings = _listed(listed.decode(), module)
-    return _import(target, names, bindings, ImportFlag.TYPE_ONLY if plain[1] else 0, start, end, file)
+    names, bindings = _listed(listed.decode(), module)
+    return _import(target, names, bindings, flags, start, end, file)
 
 
 def _import(
