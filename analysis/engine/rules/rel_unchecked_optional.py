@@ -12,7 +12,15 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import is_caught
-from analysis.engine.rules.reading import function_text, is_imported, origin_of, short, text_after, text_before
+from analysis.engine.rules.reading import (
+    followed,
+    function_text,
+    is_imported,
+    origin_of,
+    short,
+    text_after,
+    text_before,
+)
 
 RULE = Rule(
     id="rel-unchecked-optional",
@@ -82,6 +90,7 @@ _OUTSIDE = re.compile(
     r"(?i)\.(?:Value|MustGet|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
 )
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|//[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z)")
+_WORD_END = re.compile(r"\b")
 _NEAR = 400  # bytes before a look-up in which its check stands
 
 
@@ -243,8 +252,8 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     if not _QUERY.search(callee) or positional:
         return ""
     receiver = file.source[call.start_byte : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
-    checks = rf"len\({re.escape(receiver)}\)|{re.escape(receiver)}\.(exists|count)\(\)"
-    return "" if re.search(checks, text_before(call, file)[-_NEAR:]) else "high"
+    checks = (f"len({receiver})", f"{receiver}.exists()", f"{receiver}.count()")
+    return "" if any(map(text_before(call, file)[-_NEAR:].__contains__, checks)) else "high"
 
 
 def _dictionary_look_up(callee: str, call: Node, file: SourceFile) -> str:
@@ -257,15 +266,20 @@ def _dictionary_look_up(callee: str, call: Node, file: SourceFile) -> str:
         return "high" if _LOADED.search(callee) and is_model else ""
     if len(positional) != 1:
         return ""
-    key = re.escape(file.text(positional[0]))
-    if re.search(rf"{key}\s+in\b|\[{key}\]\s*=|\bfor\b[^\n]*\b{key}\b", text_before(call, file)):
-        return ""
     if _KEYED.search(callee) or callee.endswith(".query().get"):
-        return "high"
+        return "" if _is_known_key(file.text(positional[0]), call, file) else "high"
     if is_imported(callee, file) or _OTHER_GET.search(head) or not re.fullmatch(r"\w+", head):
         return ""
     origin = origin_of(head, call, file)
-    return "medium" if origin in ("dict", "dict()", "json.loads()") or origin.endswith(".json()") else ""
+    is_dictionary = origin in ("dict", "dict()", "json.loads()") or origin.endswith(".json()")
+    return "medium" if is_dictionary and not _is_known_key(file.text(positional[0]), call, file) else ""
+
+
+def _is_known_key(key: str, call: Node, file: SourceFile) -> bool:
+    """Whether the key was tested, stored or taken from a loop before."""
+    before, word = text_before(call, file), re.escape(key)
+    known = rf"{word}\s+in\b|\[{word}\]\s*=|\bfor\b[^\n]*\b{word}\b"
+    return key in before and re.search(known, before) is not None
 
 
 def _assigned_to(call: Node, file: SourceFile) -> str:
@@ -296,8 +310,8 @@ def _used_by_variable(
 def _used_unchecked(name: str, call: Node, file: SourceFile) -> str:
     """How a variable is used next, when that is a member or an element of it and the statement asks nothing."""
     after = text_after(call, file)
-    found = re.search(rf"(?<![\w.$]){re.escape(name)}\b", after)
-    if found is None or found.start() > _NEAR:
+    found = next(followed(name, after, _WORD_END, "_.$"), None)
+    if found is None or found.start() - len(name) > _NEAR:
         return ""
     used = re.match(r"\.[\w$]+|\[[^\]\n]{1,20}\](\.[\w$]+)?", after[found.end() :])
     line = after[after.rfind("\n", 0, found.start()) + 1 : after.find("\n", found.end()) % (len(after) + 1)]
