@@ -18,8 +18,8 @@ LONGEST_EXAMPLE = 4_000  # characters
 
 
 def texts() -> Iterator[str]:
-    """Our own sources, and the examples of all languages that stand in the tests of the rules."""
-    for path in sorted((ROOT / "analysis" / "engine").rglob("*.py")):
+    """The sources of the extractor, and the examples of all languages that stand in the tests of the rules."""
+    for path in sorted((ROOT / "analysis" / "engine" / "extract").rglob("*.py")):
         yield path.read_text()
     for path in sorted((ROOT / "tests" / "engine" / "rules").glob("test_*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -47,7 +47,8 @@ def test_looks_see_no_more_when_nothing_is_needed(language):
         source = text.encode()
         if dialect_of(language).parser.parse(source).root_node.has_error:
             continue
-        marks = parsed_facts(source, language, Lines(source), gates_of(language, source)).marks
-        assert marks == parsed_facts(source, language, Lines(source), everything).marks, text
+        marks = parsed_facts(source, language, Lines(source), everything).marks
+        if marks:
+            assert parsed_facts(source, language, Lines(source), gates_of(language, source)).marks == marks, text
         seen += len(marks)
     assert seen
