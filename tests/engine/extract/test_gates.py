@@ -13,7 +13,7 @@ from analysis.engine.extract.text import Lines
 from analysis.engine.rules import watches_of
 
 ROOT = Path(__file__).resolve().parents[3]
-LANGUAGES = ("python", "javascript", "typescript", "tsx", "java", "go")
+LANGUAGES = ("python", "tsx", "java", "go")  # what watches script watches all of it
 LONGEST_EXAMPLE = 4_000  # characters
 
 
