@@ -20,6 +20,6 @@ def _clones_of(organization: "Organization") -> list[dict[str, Any]]:
 
 
 def _remove_clones(notes: dict[str, Any]) -> None:
-    from analysis.services.clones import remove_orphans
+    from analysis.services.workspaces import ask_all_to_keep
 
-    remove_orphans()
+    ask_all_to_keep()

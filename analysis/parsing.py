@@ -13,7 +13,7 @@ import socket
 import struct
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -66,16 +66,19 @@ class Parser:
 
 
 def parse_blobs(
-    open_reader: OpenReader, todo: Sequence[BlobToParse], *, workers: int
+    open_reader: OpenReader, todo: Iterable[BlobToParse], *, workers: int
 ) -> Iterator[tuple[BlobToParse, bytes]]:
-    """Yield each blob with its encoded facts, as they come. A blob that cannot be parsed yields facts that say so."""
-    chunks = deque(_chunks(todo))
+    """Yield each blob with its encoded facts, as they come. A blob that cannot be parsed yields facts that say so.
+
+    `todo` is read as the parsers need more.
+    """
+    chunks = Chunks(todo)
     with selectors.DefaultSelector() as selector:
         parsers: list[Parser] = []
         try:
-            for _ in range(min(workers, len(chunks))):
+            while len(parsers) < workers and chunks:
                 parsers.append(_start(open_reader, selector))
-                _give(parsers[-1], chunks.popleft())
+                _give(parsers[-1], chunks.next())
             while parsers:
                 for key, _ in selector.select(timeout=0.2):
                     yield from _receive(key.data)
@@ -86,7 +89,30 @@ def parse_blobs(
                 _stop(parser, selector)
 
 
-def _chunks(todo: Sequence[BlobToParse]) -> Iterator[list[BlobToParse]]:
+class Chunks:
+    """Lists of files for a parser: those that came back go first, then new ones, cut as they are wanted."""
+
+    def __init__(self, todo: Iterable[BlobToParse]) -> None:
+        self._new = _chunks(todo)
+        self._first: deque[list[BlobToParse]] = deque()
+        self._last: deque[list[BlobToParse]] = deque()
+
+    def __bool__(self) -> bool:
+        if not self._first and (chunk := next(self._new, None)):
+            self._first.append(chunk)
+        return bool(self._first or self._last)
+
+    def next(self) -> list[BlobToParse]:
+        return self._first.popleft() if self and self._first else self._last.popleft()
+
+    def put_first(self, chunk: list[BlobToParse]) -> None:
+        self._first.appendleft(chunk)
+
+    def put_last(self, chunk: list[BlobToParse]) -> None:
+        self._last.append(chunk)
+
+
+def _chunks(todo: Iterable[BlobToParse]) -> Iterator[list[BlobToParse]]:
     chunk: list[BlobToParse] = []
     size = 0
     for item in todo:
@@ -102,7 +128,7 @@ def _chunks(todo: Sequence[BlobToParse]) -> Iterator[list[BlobToParse]]:
 def _look_after(
     parser: Parser,
     parsers: list[Parser],
-    chunks: deque[list[BlobToParse]],
+    chunks: Chunks,
     open_reader: OpenReader,
     selector: selectors.BaseSelector,
 ) -> Iterator[tuple[BlobToParse, bytes]]:
@@ -114,17 +140,17 @@ def _look_after(
         if parser.is_second_chance:
             yield lost, _unparsable(lost, "took too long to parse" if hung else "the parser failed on it")
         else:
-            chunks.append(SecondChance([lost]))
+            chunks.put_last(SecondChance([lost]))
         if parser.owed:
-            chunks.appendleft(list(parser.owed))
-    if chunks and not hung and not parser.is_gone and parser.files < FILES_PER_CHILD:
-        _give(parser, chunks.popleft())
+            chunks.put_first(list(parser.owed))
+    if not hung and not parser.is_gone and parser.files < FILES_PER_CHILD and chunks:
+        _give(parser, chunks.next())
         return
     _stop(parser, selector)
     parsers.remove(parser)
     if chunks:
         parsers.append(_start(open_reader, selector))
-        _give(parsers[-1], chunks.popleft())
+        _give(parsers[-1], chunks.next())
 
 
 def _unparsable(item: BlobToParse, reason: str) -> bytes:

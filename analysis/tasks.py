@@ -1,19 +1,30 @@
 """Background work of the analysis. Tasks carry ids only; what they do stands in the services."""
 
+from typing import Any
 from uuid import UUID
 
 from celery import shared_task
+from celery.signals import worker_ready
+from django.conf import settings
 from django.utils import timezone
-
-from config.background import nudge
 
 
 @shared_task
-def execute_next_run() -> None:
-    """Claim one run, if there is one for us, and carry it out."""
+def scan_next() -> None:
+    """Claim one scan, if there is one for us, and carry it out."""
+    from analysis.models import SCANS
     from analysis.services.execution import execute_next
 
-    execute_next(now=timezone.now())
+    execute_next(now=timezone.now(), kinds=SCANS)
+
+
+@shared_task
+def judge_next() -> None:
+    """Claim the run of one pull request, if there is one for us, and carry it out."""
+    from analysis.models import PULL_REQUESTS
+    from analysis.services.execution import execute_next
+
+    execute_next(now=timezone.now(), kinds=PULL_REQUESTS)
 
 
 @shared_task(expires=30)
@@ -23,16 +34,40 @@ def sweep_runs() -> None:
 
     now = timezone.now()
     runs.fail_exhausted_runs(now=now)
-    if runs.is_work_waiting(now=now):
-        nudge("analysis.tasks.execute_next_run")
+    runs.wake_workers(now=now)
 
 
-@shared_task(expires=3600)
-def remove_orphaned_clones() -> None:
-    """Delete the clones on this machine that belong to no repository."""
-    from analysis.services.clones import remove_orphans
+@shared_task(expires=30)
+def help_scans() -> None:
+    """Parse files of another machine's scan, as long as there is nothing better to do."""
+    from analysis.services.helping import help_scans
 
-    remove_orphans()
+    help_scans(now=timezone.now())
+
+
+@worker_ready.connect
+def _say_that_it_is_here(sender: Any, **_: Any) -> None:
+    """A machine that starts tells so through its own queue."""
+    from analysis.services import workspaces
+
+    if workspaces.own_queue(workspaces.PULL_REQUESTS, settings.WORKSPACE_ID) in sender.app.amqp.queues.consume_from:
+        workspaces.ask_to_keep(settings.WORKSPACE_ID)
+
+
+@shared_task(expires=60)
+def sweep_workspaces() -> None:
+    """Every minute: have each machine that analyses say that it is there, and tidy up."""
+    from analysis.services import workspaces
+
+    workspaces.ask_all_to_keep()
+
+
+@shared_task(expires=60)
+def keep_workspace() -> None:
+    """On one machine: keep its clones within their room."""
+    from analysis.services import workspaces
+
+    workspaces.keep(now=timezone.now())
 
 
 @shared_task(soft_time_limit=1200, time_limit=1260, expires=3600)

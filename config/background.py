@@ -3,6 +3,7 @@
 import contextlib
 import time
 from importlib import import_module
+from typing import Any
 
 import structlog
 from django.core.cache import caches
@@ -25,12 +26,12 @@ class _Broker:
     rests_until = 0.0
 
 
-def nudge(task: str, *ids: str) -> None:
-    """Queue a task by name once the present transaction is committed.
+def nudge(task: str, *ids: str, queue: str | None = None) -> None:
+    """Queue a task by name once the present transaction is committed, in its own queue or the one that is named.
 
     The row that the ids name is the truth and a sweeper finds it: a broker that is away costs time, never the request.
     """
-    transaction.on_commit(lambda: _queue(task, ids))
+    transaction.on_commit(lambda: _queue(task, ids, queue))
 
 
 def nudge_once(task: str) -> None:
@@ -53,17 +54,18 @@ def _queue_once(task: str) -> None:
     with contextlib.suppress(*CACHE_AWAY):
         if not caches["hints"].add(task, 1, timeout=LONGEST_WAIT_SECONDS):
             return
-    if not _queue(task, ()):
+    if not _queue(task, (), None):
         begun(task)
 
 
-def _queue(task: str, ids: tuple[str, ...]) -> bool:
+def _queue(task: str, ids: tuple[str, ...], queue: str | None) -> bool:
     if time.monotonic() < _Broker.rests_until:
         return False
     # Only a worker imports all tasks at its start, and only the main thread has our application as its current one.
     import_module(task.rpartition(".")[0])
     try:
-        app.tasks[task].apply_async(args=ids, retry=False)
+        options: dict[str, Any] = {"queue": queue} if queue else {}
+        app.tasks[task].apply_async(args=ids, retry=False, **options)
     except (OperationalError, OSError) as error:
         _Broker.rests_until = time.monotonic() + BROKER_REST_SECONDS
         log.warning("the broker is away; the sweeper will find the work", task=task, error=type(error).__name__)

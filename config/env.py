@@ -10,6 +10,7 @@ import secrets
 import tempfile
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.core.exceptions import ImproperlyConfigured
 from environ import Env
@@ -72,6 +73,14 @@ def secret_key(file: Path) -> str:
     if not file.exists():
         _create_once(file, secrets.token_urlsafe(64))
     return file.read_text()
+
+
+def identity(file: Path) -> UUID:
+    """A number that belongs to a folder: drawn on the first start and kept in `file`."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _create_once(file, str(uuid4()))
+    return UUID(file.read_text())
 
 
 def _create_once(file: Path, content: str) -> None:

@@ -1,6 +1,10 @@
-"""The processes of a running service and their supervision: all of them run, or none."""
+"""The processes of a running service and their supervision: all of them run, or none.
+
+As a program it supervises the commands of its argument, a JSON array of arrays.
+"""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from types import FrameType
+from typing import NoReturn
 
 from django.conf import settings
 
@@ -33,20 +38,42 @@ def events_command() -> list[str]:
     return _worker("events", "celery", "-B")
 
 
-def runs_command() -> list[str]:
-    """The worker for analyses, apart from the other one: a long scan delays no event."""
-    return _worker("runs", "runs")
+def scans_command() -> list[str]:
+    """A worker for scans, apart from the others: a long scan delays no event and no verdict."""
+    return _worker("scans", _with_own("scans"))
 
 
-def _worker(name: str, queue: str, *flags: str) -> list[str]:
+def pulls_command() -> list[str]:
+    """A worker for the verdicts on pull requests."""
+    return _worker("pulls", _with_own("pull_requests"))
+
+
+def _with_own(queue: str) -> str:
+    """A queue of all machines and the one by which this machine alone is told (analysis.services.workspaces)."""
+    return f"{queue},{queue}.{settings.WORKSPACE_ID}"
+
+
+def _worker(name: str, queues: str, *flags: str) -> list[str]:
     concurrency = str(settings.WORKER_CONCURRENCY)
     return [
-        *(sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queue),
+        *(sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queues),
         *("-P", "prefork", "-c", concurrency, "--without-gossip", "--without-mingle", "-l", "warning", *flags),
     ]
 
 
-COMMANDS = {"web": web_command, "events": events_command, "runs": runs_command}
+COMMANDS = {"web": [web_command], "events": [events_command], "runs": [scans_command, pulls_command]}
+
+
+def all_commands() -> list[list[str]]:
+    """Those of the whole service on one machine."""
+    return [command() for part in COMMANDS.values() for command in part]
+
+
+def become(commands: Sequence[Sequence[str]]) -> NoReturn:
+    """Turn this process into the only command, or into a small supervisor of several."""
+    program = list(commands[0]) if len(commands) == 1 else [sys.executable, "-m", __name__, json.dumps(commands)]
+    sys.stdout.flush()
+    os.execv(program[0], program)  # noqa: S606 - fixed commands, without a shell
 
 
 def run_all(commands: Sequence[Sequence[str]], *, when_started: Callable[[], None] | None = None) -> int:
@@ -87,3 +114,7 @@ def _stop(children: "Sequence[subprocess.Popen[bytes]]") -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(run_all(json.loads(sys.argv[1])))

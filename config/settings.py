@@ -229,13 +229,17 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60},
     },
-    "analysis-remove-orphaned-clones": {
-        "task": "analysis.tasks.remove_orphaned_clones",
-        "schedule": timedelta(days=1),
+    "analysis-keep-workspaces": {
+        "task": "analysis.tasks.sweep_workspaces",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
     },
 }
-# Runs have a worker of their own (config.processes): a long scan delays no event.
-CELERY_TASK_ROUTES = {"analysis.tasks.execute_next_run": {"queue": "runs"}}
+# Scans and pull requests have workers of their own (config.processes): a long scan delays no verdict and no event.
+CELERY_TASK_ROUTES = {
+    "analysis.tasks.scan_next": {"queue": "scans"},
+    "analysis.tasks.judge_next": {"queue": "pull_requests"},
+}
 
 # How long rows stay, and what from. Ledger, payments and what is open stay for good (docs/scaling.md).
 RETENTION = {
@@ -337,6 +341,12 @@ else:
 
 # Analysis
 WORKSPACE_DIR = Path(env.text("WORKSPACE_DIR", str(VAR_DIR / "workspace"))).resolve()
+# Whoever works in this folder is one machine to the others.
+WORKSPACE_ID = env.identity(WORKSPACE_DIR / "id")
+# A scan with more to parse than this asks other machines for help.
+SHARED_SCAN_BYTES = env.integer("SHARED_SCAN_KB", 8000, at_least=1) * 1000
+# Clones above this are removed, the longest unused first.
+CLONE_CACHE_BYTES = env.integer("CLONE_CACHE_MB", 20_480, at_least=0) * 2**20
 CLONE_ALLOWED_SCHEMES = env.words("CLONE_ALLOWED_SCHEMES", "https")
 CLONE_ALLOWED_HOSTS = env.words("CLONE_ALLOWED_HOSTS")
 CLONE_ALLOW_PRIVATE_ADDRESSES = env.boolean("CLONE_ALLOW_PRIVATE_ADDRESSES", False)

@@ -422,4 +422,36 @@ class Migration(migrations.Migration):
             model_name='violation',
             constraint=models.UniqueConstraint(fields=('repository', 'fingerprint'), name='violation_once_per_finding'),
         ),
+        migrations.CreateModel(
+            name='Workspace',
+            fields=[
+                ('id', models.UUIDField(primary_key=True, serialize=False)),
+                ('seen_at', models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ScanShare',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('workspace', models.UUIDField()),
+                ('version', models.CharField(max_length=32)),
+                ('sealed', models.BinaryField()),
+                ('lease', models.UUIDField(null=True)),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='shares', to='analysis.run')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('lease', None)), fields=['id'], name='scan_share_to_take')],
+            },
+        ),
+        migrations.CreateModel(
+            name='CloneCopy',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('repository', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='analysis.repository')),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='copies', to='analysis.workspace')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('repository', 'workspace'), name='clone_copy_once')],
+            },
+        ),
     ]

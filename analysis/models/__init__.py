@@ -10,10 +10,14 @@ from analysis.models.publications import Publication, PublicationKind, Publicati
 from analysis.models.pull_requests import PullRequest
 from analysis.models.repositories import Platform, Repository, has_name
 from analysis.models.results import DayStanding, ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
-from analysis.models.runs import Run, RunKind, RunStatus
+from analysis.models.runs import PULL_REQUESTS, SCANS, Run, RunKind, RunStatus
+from analysis.models.workspaces import CloneCopy, ScanShare, Workspace
 
 __all__ = [
+    "PULL_REQUESTS",
+    "SCANS",
     "BlobFacts",
+    "CloneCopy",
     "DayStanding",
     "Installation",
     "InstallationToken",
@@ -29,10 +33,12 @@ __all__ = [
     "RunStatus",
     "ScanInputs",
     "ScanReport",
+    "ScanShare",
     "Snapshot",
     "StoredPolicy",
     "Violation",
     "ViolationSource",
     "ViolationStatus",
+    "Workspace",
     "has_name",
 ]

@@ -15,6 +15,9 @@ class RunKind(models.TextChoices):
     PULL_REQUEST = "pull_request"
 
 
+SCANS, PULL_REQUESTS = (RunKind.FIRST_SCAN, RunKind.SCAN), (RunKind.PULL_REQUEST,)
+
+
 class RunStatus(models.TextChoices):
     QUEUED = "queued"
     RUNNING = "running"

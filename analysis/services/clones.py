@@ -7,7 +7,7 @@ from django.conf import settings
 
 from analysis.codehosts.calls import HostFailed
 from analysis.codehosts.tokens import clone_authorization
-from analysis.git.clone import remove_clone
+from analysis.git.cache import remove_unused
 from analysis.git.errors import CloneUnreachable
 from analysis.models import Installation, Platform, Repository
 
@@ -44,12 +44,22 @@ def _is_its_own(repository: Repository) -> bool:
 
 def remove_orphans() -> int:
     """Delete clones whose repository was disconnected; safe to repeat. Returns how many went."""
-    folders = {folder.stem: folder for folder in clones_folder().iterdir() if _is_id(folder.stem)}
+    folders = {folder.stem: folder for folder in _folders()}
     known = {str(pk) for pk in Repository.objects.filter(pk__in=folders).values_list("pk", flat=True)}
     orphans = [folder for name, folder in folders.items() if name not in known]
     for folder in orphans:
-        remove_clone(folder)
+        remove_unused(folder)
     return len(orphans)
+
+
+def cloned_repositories() -> list[uuid.UUID]:
+    """The ids of the repositories that this machine holds a clone of."""
+    known = Repository.objects.filter(pk__in=[folder.stem for folder in _folders()])
+    return list(known.values_list("pk", flat=True))
+
+
+def _folders() -> list[Path]:
+    return [folder for folder in clones_folder().iterdir() if _is_id(folder.stem)]
 
 
 def _is_id(name: str) -> bool:

@@ -1,17 +1,18 @@
 """Carry out a claimed run: a child process does the work, this process watches the clock and the lease."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db import connections
+from django.db import OperationalError, connections
 from django.utils import timezone
 
 from analysis.engine.rules import all_rules
+from analysis.git.cache import in_use
 from analysis.git.errors import GitError
 from analysis.models import Run, RunKind, RunStatus
 from analysis.services import runs
@@ -34,14 +35,14 @@ class AnalysisFailed(Exception):
     """The repository cannot be analysed as it is; the message says what to do about it."""
 
 
-def execute_next(*, now: datetime) -> Run | None:
-    """Claim a run and carry it out; None when there was nothing to claim, or this worker has to stop."""
+def execute_next(*, now: datetime, kinds: Sequence[RunKind] = tuple(RunKind)) -> Run | None:
+    """Claim a run of these kinds and carry it out; None when there was nothing to claim, or this worker has to stop."""
     if is_stopping():
         return None
-    run = runs.claim_next_run(now=now)
+    run = runs.claim_next_run(now=now, kinds=kinds)
     if run is None:
         return None
-    runs.nudge_workers()
+    runs.nudge_workers(run.kind)
     execute_run(run)
     return run
 
@@ -56,7 +57,7 @@ def execute_run(run: Run) -> None:
     connections.close_all()  # parent and child must not talk over one socket
     outcome = _worker_for(run)(
         seconds=seconds,
-        heartbeat=lambda: runs.renew_lease(run, now=timezone.now()),
+        heartbeat=partial(_is_still_ours, run),
         heartbeat_seconds=settings.RUN_LEASE.total_seconds() / HEARTBEATS_PER_LEASE,
         must_leave=is_stopping,
     )
@@ -120,11 +121,23 @@ def _work(run: Run, memory: Memory | None = None) -> None:
 
 
 def _analyse(run: Run, memory: Memory | None) -> None:
-    if run.kind == RunKind.PULL_REQUEST:
-        judge_pull_request(run, memory)
-        return
-    scan(run)
-    runs.end_run(run, RunStatus.SUCCEEDED)
+    with in_use(run.repository.folder):
+        if run.kind == RunKind.PULL_REQUEST:
+            judge_pull_request(run, memory)
+            return
+        scan(run)
+        runs.end_run(run, RunStatus.SUCCEEDED)
+
+
+def _is_still_ours(run: Run) -> bool:
+    """Renew the lease. That the database does not answer, or that the work itself holds the row for long, is no loss:
+    what was lost is found at the next write."""
+    try:
+        return runs.renew_lease(run, now=timezone.now())
+    except OperationalError as error:
+        log.warning("the lease could not be renewed now", run=str(run.pk), error=type(error).__name__)
+        connections.close_all()
+        return True
 
 
 def _seconds_left(run: Run) -> float:

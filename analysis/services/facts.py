@@ -15,8 +15,9 @@ from analysis.engine.codebase import is_measured
 from analysis.engine.facts import FileFacts
 from analysis.engine.version import facts_version
 from analysis.git.blobs import BlobReader
-from analysis.models import BlobFacts
-from analysis.parsing import BlobToParse, parse_blobs
+from analysis.models import BlobFacts, Run
+from analysis.parsing import BlobToParse, OpenReader, parse_blobs
+from analysis.services.sharing import Offer, is_worth_sharing
 from analysis.source_tree import FactsKey, SourceTree
 
 READ_AT_ONCE = 500
@@ -25,14 +26,22 @@ WRITE_AT_ONCE = 200
 
 
 def collect_facts(
-    todo: Collection[BlobToParse], *, git_dir: Path, workers: int, on_progress: Callable[[int, int], None]
+    todo: Collection[BlobToParse],
+    *,
+    git_dir: Path,
+    workers: int,
+    on_progress: Callable[[int, int], None],
+    scan: Run | None = None,
 ) -> tuple[dict[FactsKey, FileFacts], frozenset[FactsKey]]:
-    """Facts of all these blobs, and which were known before. `on_progress(done, total)` is called as they come."""
+    """Facts of all these blobs, and which were known before. `on_progress(done, total)` is called as they come.
+
+    Other machines may help to parse for a `scan`.
+    """
     wanted = {(item.blob, item.language): item for item in todo}
     facts = dict(stored_facts(wanted))
     known = frozenset(facts)
     missing = [item for key, item in wanted.items() if key not in facts]
-    for key, found in _parse_and_store(missing, git_dir=git_dir, workers=workers):
+    for key, found in _parse_missing(missing, git_dir, workers, scan):
         facts[key] = found
         on_progress(len(facts), len(wanted))
     return facts, known
@@ -44,12 +53,12 @@ def count_known(tree: SourceTree, facts: Mapping[FactsKey, FileFacts], known: Co
     return sum(key in known for path, key in keys if is_measured(path, facts[key]))
 
 
-def store_missing_facts(todo: Collection[BlobToParse], *, git_dir: Path, workers: int) -> None:
-    """Parse what is not in the store yet, and put it there."""
+def store_missing_facts(todo: Collection[BlobToParse], *, git_dir: Path, workers: int, scan: Run | None = None) -> None:
+    """Parse what is not in the store yet, and put it there. Other machines may help a `scan`."""
     wanted = {(item.blob, item.language): item for item in todo}
     known = known_keys(wanted)
     missing = [item for key, item in wanted.items() if key not in known]
-    for _ in _parse_and_store(missing, git_dir=git_dir, workers=workers):
+    for _ in _parse_missing(missing, git_dir, workers, scan):
         pass
 
 
@@ -99,12 +108,28 @@ def _stored(keys: Iterable[FactsKey], *columns: str) -> Iterator[Iterable[tuple[
             ).values_list(*columns)
 
 
-def _parse_and_store(
-    missing: list[BlobToParse], *, git_dir: Path, workers: int
+def _parse_missing(
+    missing: list[BlobToParse], git_dir: Path, workers: int, scan: Run | None
 ) -> Iterator[tuple[FactsKey, FileFacts]]:
+    open_reader = partial(BlobReader, git_dir)
+    if scan is None or not is_worth_sharing(missing):
+        yield from parse_into_store(missing, open_reader, workers=workers)
+        return
+    offer = Offer(scan, git_dir, missing)
+    yield from parse_into_store(offer.items(), open_reader, workers=workers)
+    found = dict(stored_facts((item.blob, item.language) for item in offer.by_others))
+    yield from found.items()
+    lost = [item for item in offer.by_others if (item.blob, item.language) not in found]
+    yield from parse_into_store(lost, open_reader, workers=workers)
+
+
+def parse_into_store(
+    todo: Iterable[BlobToParse], open_reader: OpenReader, *, workers: int
+) -> Iterator[tuple[FactsKey, FileFacts]]:
+    """Parse these blobs, and put their facts into the store as they come."""
     version, today = facts_version(), timezone.now().date()
     batch: list[BlobFacts] = []
-    for item, data in parse_blobs(partial(BlobReader, git_dir), missing, workers=workers):
+    for item, data in parse_blobs(open_reader, todo, workers=workers):
         batch.append(_row(item, data, version, today))
         if len(batch) >= WRITE_AT_ONCE:
             _write(batch)

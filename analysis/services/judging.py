@@ -30,6 +30,7 @@ from analysis.services.git_limits import git_limits
 from analysis.services.policies import in_force
 from analysis.services.pull_requests import CLOSED, DRAFTED, request_judgement
 from analysis.services.verdicts import store_verdict
+from analysis.services.workspaces import note_clone
 from analysis.source_tree import FactsKey
 
 # The ref under which each host offers the head of a pull request, also of one from a fork.
@@ -71,7 +72,7 @@ def _fetch(run: Run, pull_request: PullRequest) -> MirrorResult:
     clones_folder()
     repository = pull_request.repository
     seconds = settings.PR_ANALYSIS_TIMEOUT.total_seconds()
-    return mirror(
+    fetched = mirror(
         repository.clone_url,
         repository.folder,
         branch=pull_request.base_branch,
@@ -80,6 +81,8 @@ def _fetch(run: Run, pull_request: PullRequest) -> MirrorResult:
         deadline=time.monotonic() + seconds,
         extra_refs=_head_refs(pull_request),
     )
+    note_clone(repository)
+    return fetched
 
 
 def _head_refs(pull_request: PullRequest) -> list[str]:

@@ -42,7 +42,7 @@ def fill_past(
         part = days[start : start + DAYS_AT_ONCE]
         trees = list(daily_trees(folder, part, git_limits()))
         every_blob = {(item.blob, item.language): item for _, tree in trees for item in tree.values()}
-        store_missing_facts(list(every_blob.values()), git_dir=folder, workers=settings.WORKER_CONCURRENCY)
+        store_missing_facts(list(every_blob.values()), git_dir=folder, workers=settings.WORKER_CONCURRENCY, scan=run)
         _store_days(run, dict(part), trees, every_blob, history, policy)
         done += len(part)
         on_progress(done, len(days))

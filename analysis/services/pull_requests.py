@@ -12,7 +12,7 @@ from analysis.codehosts.facts import PullRequestFact
 from analysis.models import PullRequest, Repository, Run, RunKind, RunStatus
 from analysis.services import publishing
 from analysis.services.hosted_repositories import followed
-from analysis.services.runs import cancel_queued, nudge_workers, request_run
+from analysis.services.runs import cancel_queued, nudge_worker_of, request_run
 from analysis.services.verdicts import store_unjudged
 from organizations.entitlements import Feature, FeatureNotInPlan, require_feature
 
@@ -52,7 +52,7 @@ def request_judgement(pull_request: PullRequest) -> Run | None:
     if run is None:  # another worker has queued or claimed one in this instant
         return request_judgement(pull_request)
     publishing.announce_queued(run)
-    nudge_workers()
+    nudge_worker_of(run)
     return run
 
 

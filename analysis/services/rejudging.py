@@ -160,7 +160,7 @@ def _judge_and_end(run: Run) -> None:
         log.exception("policy run broke", run=str(run.pk))
     # A worker takes it over and scans: facts of an older engine, or a fault that the next attempt may not meet.
     runs.give_back(run)
-    runs.nudge_workers()
+    runs.nudge_workers(run.kind)
 
 
 def judge_stored_facts(run: Run) -> bool:

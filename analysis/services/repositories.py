@@ -11,7 +11,7 @@ from analysis.git.errors import AddressRefused, CloneUnreachable
 from analysis.models import Installation, Platform, Repository, has_name
 from analysis.services.git_limits import git_limits
 from analysis.services.runs import request_run
-from config.background import nudge
+from analysis.services.workspaces import ask_all_to_keep
 from config.errors import Conflict, InvalidInput, Unavailable
 from organizations.audit import record
 from organizations.entitlements import require_room_for_repository
@@ -110,7 +110,7 @@ def disconnect_repository(*, repository: Repository, disconnected_by: User | Non
         subject=repository.full_name,
     )
     repository.delete()
-    nudge("analysis.tasks.remove_orphaned_clones")
+    ask_all_to_keep()
 
 
 def default_clone_url(platform: Platform, full_name: str) -> str:

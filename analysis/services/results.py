@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 
 import orjson
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -71,7 +72,11 @@ def store_results(run: Run, scanned: Scanned) -> ScanReport:
         last_scan_at=now,
         updated_at=now,
     )
-    Run.objects.filter(pk=run.pk).update(notes=list(scanned.notes)[:NOTES_KEPT], commit_sha=scanned.commit_sha)
+    Run.objects.filter(pk=run.pk).update(
+        notes=list(scanned.notes)[:NOTES_KEPT],
+        commit_sha=scanned.commit_sha,
+        lease_until=timezone.now() + settings.RUN_LEASE,  # heartbeats had to wait for the lock of this transaction
+    )
     return stored
 
 

@@ -5,6 +5,7 @@ The row is the queue. A worker claims by a conditional update whose row count te
 """
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.conf import settings
@@ -14,13 +15,14 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import User
-from analysis.models import PullRequest, Repository, Run, RunKind, RunStatus
-from analysis.services import publishing
+from analysis.models import PULL_REQUESTS, SCANS, PullRequest, Repository, Run, RunKind, RunStatus
+from analysis.services import publishing, workspaces
 from analysis.services.verdicts import store_unjudged
 from config.background import nudge
 
 MOST_ATTEMPTS = 3
-CANDIDATES_AT_ONCE = 50
+CANDIDATES_AT_ONCE, WOKEN_AT_ONCE = 50, 10
+TASKS = {workspaces.SCANS: "analysis.tasks.scan_next", workspaces.PULL_REQUESTS: "analysis.tasks.judge_next"}
 INTERRUPTED = "The analysis was interrupted three times; start it again or report the repository to support."
 
 
@@ -43,22 +45,38 @@ def request_run(*, repository: Repository, requested_by: User | None = None) -> 
     except IntegrityError:
         queued = repository.runs.filter(status=RunStatus.QUEUED).exclude(kind=RunKind.PULL_REQUEST).first()
         return queued or request_run(repository=repository, requested_by=requested_by)
-    nudge_workers()
+    nudge_worker_of(run)
     return run
 
 
-def nudge_workers() -> None:
-    """Tell a worker, after the commit, that there may be something to claim. A lost nudge costs seconds: the sweeper
-    looks too."""
-    nudge("analysis.tasks.execute_next_run")
+def nudge_workers(kind: str) -> None:
+    """Tell a worker, after the commit, that there may be something of this kind to claim. A lost nudge costs seconds:
+    the sweeper looks too."""
+    nudge(TASKS[workspaces.queue_of(kind)])
 
 
-def claim_next_run(*, now: datetime) -> Run | None:
-    """Take the next run: pull requests first, then the organization with the fewest running, then the oldest.
+def nudge_worker_of(run: Run) -> None:
+    """Tell one that has the clone already, if there is one, that this run is queued."""
+    nudge(TASKS[workspaces.queue_of(run.kind)], queue=workspaces.address_of(run, timezone.now()))
+
+
+def wake_workers(*, now: datetime) -> None:
+    """Tell the workers that should take what is waiting, and of each kind one more."""
+    for kinds in (SCANS, PULL_REQUESTS):
+        waiting = _candidates(now, kinds)[:WOKEN_AT_ONCE]
+        for address in {workspaces.address_of(run, now) for run in waiting} | {
+            workspaces.queue_of(run.kind) for run in waiting
+        }:
+            nudge(TASKS[workspaces.queue_of(kinds[0])], queue=address)
+
+
+def claim_next_run(*, now: datetime, kinds: Sequence[RunKind] = tuple(RunKind)) -> Run | None:
+    """Take the next run of these kinds: pull requests first, then the organization with the fewest running, then the
+    oldest. What another machine has the clone of is left to it for a moment.
 
     Runs whose lease has ended are taken over where they were left. None when nothing may be claimed.
     """
-    for run in _candidates(now):
+    for run in _candidates(now, kinds).exclude(workspaces.left_to_others(now))[:CANDIDATES_AT_ONCE]:
         if _claim(run, now):
             return Run.objects.select_related("repository", "pull_request").get(pk=run.pk)
     return None
@@ -100,8 +118,9 @@ def end_run(run: Run, status: RunStatus, *, error: str = "", now: datetime | Non
         **changes,
     )
     if ended:
+        run.shares.all().delete()
         _tell_unjudged(run, status, error)
-        nudge_workers()
+        nudge_workers(run.kind)
     return bool(ended)
 
 
@@ -126,7 +145,7 @@ def give_back(run: Run) -> None:
 def leave(run: Run) -> None:
     """Give a run back whose worker was told to stop: no fault of the run, so it begins anew, with all its time."""
     _mine(run).update(lease_until=timezone.now(), attempts=F("attempts") - 1, started_at=None)
-    nudge_workers()
+    nudge_workers(run.kind)
 
 
 def fail_exhausted_runs(*, now: datetime) -> int:
@@ -135,9 +154,9 @@ def fail_exhausted_runs(*, now: datetime) -> int:
     return sum(end_run(run, RunStatus.FAILED, error=INTERRUPTED, now=now) for run in lost)
 
 
-def is_work_waiting(*, now: datetime) -> bool:
-    """Whether a worker that asks now would be given a run."""
-    return _candidates(now).exists()
+def is_work_waiting(*, now: datetime, kinds: Sequence[RunKind]) -> bool:
+    """Whether a worker that asks now would be given a run of these kinds."""
+    return _candidates(now, kinds).exists()
 
 
 def _tell_unjudged(run: Run, status: RunStatus, reason: str) -> None:
@@ -157,7 +176,7 @@ def _claim(run: Run, now: datetime) -> bool:
     try:
         with transaction.atomic():
             return bool(
-                Run.objects.filter(pk=run.pk, status=run.status, lease=run.lease).update(
+                Run.objects.filter(pk=run.pk, status=run.status, lease=run.lease, lease_until=run.lease_until).update(
                     status=RunStatus.RUNNING,
                     lease=uuid.uuid4(),
                     lease_until=now + settings.RUN_LEASE,
@@ -169,8 +188,8 @@ def _claim(run: Run, now: datetime) -> bool:
         return False
 
 
-def _candidates(now: datetime) -> QuerySet[Run]:
-    running = Run.objects.filter(status=RunStatus.RUNNING, lease_until__gte=now)
+def _candidates(now: datetime, kinds: Sequence[RunKind]) -> QuerySet[Run]:
+    running = Run.objects.filter(status=RunStatus.RUNNING, lease_until__gte=now, kind__in=kinds)
     of_organization = running.filter(organization=OuterRef("organization")).order_by().values("organization")
     same_pull_request = Run.objects.filter(status=RunStatus.RUNNING, pull_request=OuterRef("pull_request"))
     other_scan = Run.objects.filter(status=RunStatus.RUNNING, pull_request=None, repository=OuterRef("repository"))
@@ -178,11 +197,11 @@ def _candidates(now: datetime) -> QuerySet[Run]:
     claimable = Q(status=RunStatus.QUEUED) & is_free
     abandoned = Q(status=RunStatus.RUNNING, lease_until__lt=now, attempts__lt=MOST_ATTEMPTS)
     return (
-        Run.objects.filter(claimable | abandoned)
+        Run.objects.filter(claimable | abandoned, kind__in=kinds)
         .annotate(
             busy=Coalesce(Subquery(of_organization.annotate(n=Count("pk")).values("n")), 0),
             is_scan=Case(When(pull_request=None, then=1), default=0),
         )
         .filter(busy__lt=max(1, settings.RUN_SLOTS // 2))
-        .order_by("is_scan", "busy", "queued_at")[:CANDIDATES_AT_ONCE]
+        .order_by("is_scan", "busy", "queued_at")
     )

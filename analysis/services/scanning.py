@@ -35,6 +35,7 @@ from analysis.services.inputs import inputs_of
 from analysis.services.past import fill_past
 from analysis.services.policies import in_force
 from analysis.services.results import Scanned, store_results
+from analysis.services.workspaces import note_clone
 from analysis.source_tree import PolicyInForce, SourceTree, source_tree
 
 # Where each phase begins on the scale from 0 to 100; parsing and the past move inside their own stretch.
@@ -130,6 +131,7 @@ def _bring_up_to_date(run: Run, repository: Repository) -> MirrorResult:
         auth_header=credentials(repository),
         deadline=time.monotonic() + settings.FIRST_SCAN_TIMEOUT.total_seconds(),
     )
+    note_clone(repository)
     if clone.head_sha is None:
         raise EmptyRepository
     if not repository.default_branch and clone.branch:
@@ -143,7 +145,7 @@ def _read(run: Run, folder: Path, sha: str) -> Checkout:
     tree = source_tree(listed.entries)
     facts, known = collect_facts(
         tree.to_parse, git_dir=folder, workers=settings.WORKER_CONCURRENCY,
-        on_progress=_stretch(run, "parsing", PARSING, EVALUATING),
+        on_progress=_stretch(run, "parsing", PARSING, EVALUATING), scan=run,
     )  # fmt: skip
     runs.report_progress(run, phase="reading history", progress=EVALUATING)
     notes = list(listed.notes)

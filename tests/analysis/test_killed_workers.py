@@ -1,69 +1,35 @@
 """A real worker process is killed in every phase of a scan; the next one takes the run over and finishes it."""
 
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from analysis.models import Platform, Repository, Run, RunStatus
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import GitRepository
+from tests.analysis.workers import start_worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-LEASE_SECONDS = 2
-WORK = """
-import django
-django.setup()
-import time
-from django.utils import timezone
-from analysis.services import execution, runs
-while True:
-    now = timezone.now()
-    runs.fail_exhausted_runs(now=now)
-    if execution.execute_next(now=now) is None:
-        time.sleep(0.1)
-"""
-
 
 @pytest.fixture
-def start_worker(tmp_path: Path, workspace: Path) -> Iterator[Any]:
+def start(tmp_path: Path) -> Iterator[Any]:
     """Start worker processes on the test's database; none outlives the test."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start() -> subprocess.Popen[bytes]:
-        worker = subprocess.Popen([sys.executable, "-c", WORK], env=_environment(tmp_path, workspace))
-        started.append(worker)
-        return worker
+    def started_one() -> subprocess.Popen[bytes]:
+        started.append(start_worker(tmp_path / "worker"))
+        return started[-1]
 
-    yield start
+    yield started_one
     for worker in started:
         worker.kill()
         worker.wait()
-
-
-def _environment(tmp_path: Path, workspace: Path) -> dict[str, str]:
-    name = connection.settings_dict["NAME"]
-    is_file = connection.vendor == "sqlite"
-    database = f"sqlite:///{name}" if is_file else os.environ["DATABASE_URL"].rpartition("/")[0] + f"/{name}"
-    return {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "DATABASE_URL": database,
-        "REDIS_URL": "",
-        "VAR_DIR": str(tmp_path / "var"),
-        "WORKSPACE_DIR": str(workspace),
-        "CLONE_ALLOWED_SCHEMES": "file",
-        "RUN_LEASE_SECONDS": str(LEASE_SECONDS),
-        "RUN_SLOTS": "8",
-    }
 
 
 @pytest.fixture
@@ -101,13 +67,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.mark.parametrize("phase", ["cloning", "parsing", "evaluating", "storing"])
-def test_a_scan_survives_the_death_of_its_worker(phase: str, round_: int, queued: Run, start_worker: Any) -> None:
-    first = start_worker()
+def test_a_scan_survives_the_death_of_its_worker(phase: str, round_: int, queued: Run, start: Any) -> None:
+    first = start()
     wait_for(queued, lambda run: run.phase == phase or run.status == RunStatus.SUCCEEDED)
     first.send_signal(signal.SIGKILL)
     first.wait()
 
-    start_worker()
+    start()
     run = wait_for(queued, lambda run: run.is_finished)
 
     assert run.status == RunStatus.SUCCEEDED

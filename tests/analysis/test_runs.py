@@ -138,6 +138,15 @@ class TestFairness:
 
 
 class TestLease:
+    def test_a_claim_that_had_to_wait_leaves_a_run_that_was_renewed_meanwhile(self, repository: Repository) -> None:
+        runs.request_run(repository=repository)
+        run = runs.claim_next_run(now=NOW)
+        later = NOW + settings.RUN_LEASE + timedelta(seconds=1)
+        seen = Run.objects.abandoned(later).get()
+        runs.renew_lease(run, now=later)
+
+        assert not runs._claim(seen, later)
+
     def test_a_run_is_taken_over_when_its_lease_has_ended(self, repository: Repository) -> None:
         runs.request_run(repository=repository)
         lost = runs.claim_next_run(now=NOW)

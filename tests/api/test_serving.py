@@ -55,7 +55,7 @@ def session_leaders_of(process: "subprocess.Popen[bytes]") -> list[int]:
 def test_stopping_it_stops_the_web_server_and_the_workers(service: Any, sent: signal.Signals) -> None:
     process, address = service
     children = session_leaders_of(process)
-    assert len(children) == 3
+    assert len(children) == 4
 
     process.send_signal(sent)
 

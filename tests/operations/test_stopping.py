@@ -53,7 +53,7 @@ def start_worker(tmp_path: Path) -> Iterator[Any]:
             [sys.executable, "manage.py", "serve", "--only", "runs"], cwd=CHECKOUT, env=env, start_new_session=True
         )
         started.append(worker)
-        nudge = "from config.celery import app; app.send_task('analysis.tasks.execute_next_run')"
+        nudge = "from config.celery import app; app.send_task('analysis.tasks.scan_next')"
         subprocess.run([sys.executable, "-c", nudge], cwd=CHECKOUT, env=env, check=True)
         return worker
 

@@ -18,7 +18,7 @@ from analysis.models import Platform, Repository, Run, RunStatus
 from analysis.services.repositories import connect_repository
 from analysis.services.runs import request_run
 from config.errors import Refusal
-from config.processes import COMMANDS, run_all
+from config.processes import all_commands, run_all
 from organizations.models import Membership, Organization, Role
 
 DEMO_EMAIL = "demo@example.org"
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         password = _demo_password()
         run = _request_scan(_demo_account(password), options["repository"])
         watcher = threading.Thread(target=self._watch, args=(run, password, started), daemon=True)
-        sys.exit(run_all([command() for command in COMMANDS.values()], when_started=watcher.start))
+        sys.exit(run_all(all_commands(), when_started=watcher.start))
 
     def _watch(self, run: Run, password: str, started: float) -> None:
         shown = ""

@@ -1,11 +1,9 @@
 """`manage.py serve`: the web server and the workers, until a signal or until one of them ends.
 
-`--only web` (or events, or runs) becomes that one process, for containers and for several machines. The database is
-then left as it is: `manage.py migrate` runs once, before.
+`--only web` (or events, or runs) becomes that part alone, for containers and for several machines. The database is then
+left as it is: `manage.py migrate` runs once, before.
 """
 
-import os
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -14,21 +12,20 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from config.measuring import forget_measurements
-from config.processes import COMMANDS, run_all
+from config.processes import COMMANDS, all_commands, become
 
 
 class Command(BaseCommand):
     help = "Bring the database up to date and run the web server and the workers"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--only", choices=COMMANDS, help="become this one process, without touching the database")
+        parser.add_argument("--only", choices=COMMANDS, help="become this part alone, without touching the database")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if only := options["only"]:
-            command = COMMANDS[only]()
-            os.execv(command[0], command)  # noqa: S606 - a fixed command, without a shell
+            become([command() for command in COMMANDS[only]])
         call_command("migrate", verbosity=0)
         call_command("collectstatic", verbosity=0, interactive=False)
         forget_measurements()
         self.stdout.write(f"Serving the dashboard at {settings.APP_URL} and the API at {settings.BASE_URL}")
-        sys.exit(run_all([command() for command in COMMANDS.values()]))
+        become(all_commands())
