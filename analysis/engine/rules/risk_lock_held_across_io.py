@@ -52,7 +52,8 @@ def refresh(lock, rates):
 )
 
 _LOCK = re.compile(rb"with\s+(self\.\w*lock\w*|\w*lock\w*|\w*mutex\w*)\s*:", re.IGNORECASE)
-_OF_A_RESOURCE = re.compile(r"(?i)file|write|conn|socket|client|session|log|io_|rate|throttle|send|request")
+_GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|^this)$")
+_OF_A_RESOURCE = re.compile(r"(?i)cmd|file|write|conn|socket|client|session|log|io_|rate|throttle|send|request")
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")
 _DATABASE = re.compile(
@@ -136,6 +137,8 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
         if call.type in _CALLS and start <= call.start_byte < end:
             name = file.callee(call)
             reads = _what_it_reads(name)
+            if reads and not _GENERAL.search(lock):
+                reads = ""  # named after what it protects
             words = what_it_does(name) or reads or _awaited(call, lock, file)
             if words and not _WAITS.search(name):
                 message = (

@@ -145,7 +145,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
             return None  # who loaded it may hold the lock
         confidence = Confidence.MEDIUM
     if _TALLY.search(mark.data["column"]):
-        return place.finding(mark, severity=Severity.INFO, confidence=confidence)
+        return None
     severity = Severity.CRITICAL if _COUNTER.search(mark.data["column"]) else None
     return place.finding(mark, severity=severity, confidence=confidence)
 

@@ -131,8 +131,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """In a script nobody from outside writes the values, and those who define tables choose the names."""
-    if mark.confidence == "low" and (place.kind is FileKind.SCRIPT or "defines" in mark.data):
+    """In a script nobody from outside writes the values. Names that no request brings come from the program itself, and
+    so do those of tables that are being defined."""
+    if mark.confidence == "low" and ("defines" in mark.data or not place.in_request_path):
         return None
     if place.kind is FileKind.SCRIPT:
         return place.finding(mark, severity=Severity.WARNING)

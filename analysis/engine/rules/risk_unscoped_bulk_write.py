@@ -60,7 +60,7 @@ _STATEMENTS = {
 }
 _TEAR_DOWN = re.compile(r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty", re.IGNORECASE)
 _ALL = re.compile(
-    r"(?i)(delete|remove|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|purge|truncate|wipe|flush)"
+    r"(?i)(delete|remove|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|drop|purge|truncate|wipe|flush)"
 )
 _SCRATCH = ("tmp", "temp", "staging", "scratch")
 

@@ -126,8 +126,10 @@ def test_in_a_script_it_is_a_warning():
 def test_who_defines_tables_chooses_their_names():
     source = "def f(c, table):\n    c.execute(f'%s {table}')\n"
     assert findings_of(RULE, {"app/a.py": source % "TRUNCATE TABLE"}) == []
-    assert [each.confidence for each in findings_of(RULE, {"app/a.py": source % "DELETE FROM"})] == ["low"]
-    assert findings_of(RULE, {"scripts/a.py": source % "DELETE FROM"}) == []
+    assert findings_of(RULE, {"app/a.py": source % "DELETE FROM"}) == []
+    view = "from flask import Flask\napp = Flask(__name__)\n@app.get('/')\n"
+    assert [each.confidence for each in findings_of(RULE, {"app/a.py": view + source % "DELETE FROM"})] == ["low"]
+    assert findings_of(RULE, {"app/a.py": view + source % "TRUNCATE TABLE"}) == []
 
 
 @pytest.mark.parametrize(
