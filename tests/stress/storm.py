@@ -230,11 +230,12 @@ def _run(
     _let_the_doomed_die(storm.model, chaos)
     print(f"sent in {sent:.0f} s, settled {settled:.0f} s later; answers {dict(answers.statuses)}")
     print(f"unanswered {answers.unanswered}, sent again {answers.sent_again}, longest answer {answers.longest}")
+    print(f"allowed for an answer: {_longest_answer_seconds():.1f} s at a load of {os.getloadavg()[0]:.1f}")
     print(f"done to it: {', '.join(chaos.done)}; ended by themselves and started again: {chaos.revived}")
     wrong = [
         *answers.wrong,
         *left,
-        *(["an answer took longer than 5 s"] if answers.longest[0] > LONGEST_ANSWER_SECONDS else []),
+        *(["an answer took too long"] if answers.longest[0] > _longest_answer_seconds() else []),
         *_differences(storm.model, world),
         *watch.end(),
         *_leaks(folder, servers),
@@ -245,6 +246,12 @@ def _run(
         for name in parts:
             print(f"--- {name}.log", (folder / f"{name}.log").read_text()[-3000:], sep="\n")
     return 1 if wrong else 0
+
+
+def _longest_answer_seconds() -> float:
+    """Five seconds. The storm alone keeps two processes a core busy; where other work waits too, as much longer."""
+    waiting_per_core = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return LONGEST_ANSWER_SECONDS * max(1.0, waiting_per_core / 3)
 
 
 class _Chaos:
