@@ -29,6 +29,7 @@ READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 
 LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm"})  # ORMs without lazy row sets
+NOT_OF_MONGOOSE = frozenset({"findAll", "findByPk", "findAndCountAll", "findOrCreate", "bulkCreate", "destroy"})
 OF_REPOSITORIES = frozenset(  # what Spring Data gives to each of them
     """findAll findAllById findById getById getOne getReferenceById count existsById save saveAll saveAndFlush
     saveAllAndFlush delete deleteAll deleteById deleteAllById deleteAllInBatch deleteInBatch deleteAllByIdInBatch
@@ -39,12 +40,14 @@ FLAG = re.compile(
     r"^(is|has|was|can|should)_|^(is|has)[A-Z]|(?i:status|state$|active|enabled|disabled|deleted|archived|published"
     r"|visible|kind$|type$|removed|hidden|internal)"
 )
-_SMALL = re.compile(
+SMALL = re.compile(
     r"(?i)^tax\w*$|(settings?|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
     r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend)s?$"
 )
-_FIXTURE = re.compile(r"(^|/)(seeds?|seeders?|fixtures?|demo|examples?|samples?)(/|[-_.])|random_data|dummy_data")
+_FIXTURE = re.compile(
+    r"(^|/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])|random_data|dummy_data"
+)
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(
     r"^\(?(?:await\s+)?(?:enumerate\(|list\(|sorted\(|reversed\(|tuple\(|set\()?([A-Za-z_$][\w$]*)"
@@ -127,7 +130,7 @@ class QuerySite:
     @property
     def looks_small(self) -> bool:
         """Whether the table is one of those that stay small by their nature, and nobody declared another size."""
-        return not self.is_declared and _SMALL.search(self.schema.name if self.schema else self.query.model) is not None
+        return not self.is_declared and SMALL.search(self.schema.name if self.schema else self.query.model) is not None
 
     @property
     def runs(self) -> bool:
@@ -165,7 +168,8 @@ class QuerySite:
     @property
     def is_unreadable(self) -> bool:
         """Whether conditions or steps stand in the chain whose meaning is unknown."""
-        return "opaque" in self.notes or "own" in self.notes
+        of_adapter = self.query.raw and self.query.orm in LOADED_AT_ONCE
+        return of_adapter or "opaque" in self.notes or "own" in self.notes
 
     @property
     def is_narrowed(self) -> bool:
@@ -282,7 +286,8 @@ class Queries:
         if query.orm == "class":
             schema = self.schema(query.model)
             orm = schema.entry.model.orm if schema is not None else ""
-            return structs.replace(query, orm=orm) if orm in LOADED_AT_ONCE else None
+            is_own = orm == "mongoose" and query.terminal in NOT_OF_MONGOOSE  # a method that the model defines
+            return structs.replace(query, orm=orm) if orm in LOADED_AT_ONCE and not is_own else None
         access = self._accesses.get(query.model) if query.orm == "jpa" else None
         if access is None:
             return query if query.orm != "jpa" or not _REPOSITORY.search(query.model) else None

@@ -11,7 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite
+from analysis.engine.queries import SMALL, QuerySite
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.bounds import is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -97,7 +97,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     marks = list(codebase.marks(RULE.id))
     has_default = any("default" in mark.data for _, mark in marks)
     for place, mark in marks:
-        if "view" in mark.data and (mark.data["none"] or not has_default):
+        if "view" not in mark.data or SMALL.search(mark.data["model"]):
+            continue
+        if mark.data["none"] or not has_default:
             yield _view(place.path, mark, codebase)
     for handler, site, route in listing_handlers(codebase):
         yield _handler(handler, site, route, codebase)

@@ -137,14 +137,15 @@ def _is_outside(name: str, node: Node, file: SourceFile) -> bool:
 def _marks(node: Node, name: str, file: SourceFile) -> Iterator[Mark]:
     """None when the list or the loop has few elements by its name; a guess unless both may have many."""
     loop = file.loops[file.loop_of(node) or 0]
-    sizes = {size_of(name, node, file), size_of(loop.iterable, loop.node, file)}
-    if Size.FEW in sizes:
+    through, searched = size_of(loop.iterable, loop.node, file), size_of(name, node, file)
+    if Size.FEW in (through, searched) or loop.kind == "while":
         return
+    is_large = through is Size.MANY and (searched is Size.MANY or _grows(name, node, file))
     yield file.mark(
         RULE.id,
         node,
         f"`{name}` is searched from its start in every round of the loop",
-        confidence="" if sizes == {Size.MANY} or _grows(name, node, file) else "low",
+        confidence="" if is_large else "low",
         suggestion=f"Build a set or map of `{name}` before the loop.",
     )
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.codebase import Codebase, Place
+from analysis.engine.codebase import REQUEST, Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -68,8 +68,9 @@ _START_UP = re.compile(
     re.IGNORECASE,
 )
 _LOADERS = re.compile(r"(^|\.)constructor(\.|$)|(^|\.)load[A-Z]\w*$")  # once, at the start or at first use
+_SERVERS = re.compile(r"(?:express|koa|fastify|hono|@hapi/|@nestjs/|https?$|node:https?$|next/server)")
 _TOOLING = re.compile(
-    r"(^|/)vite/|(^|/)bundle[\w-]*\.[cm]?js$|(^|/)(\.?[\w.-]*config\.[cm]?[jt]s|build|cli|seed\w*|codegen|plugins?)(/|\.|$)"
+    r"(^|/)vite/|(^|/)bundle[\w-]*\.[cm]?js$|(^|/)(\.?[\w.-]*config\.[cm]?[jt]s|build|cli|seed\w*|codegen|plugins?|docker|generators?)(/|\.|$)|[-_]cli/|(^|/)vite\."
 )
 
 
@@ -88,9 +89,16 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     if place.kind is FileKind.SCRIPT or place.facts.is_entry or _TOOLING.search(place.path):
         return None
-    if _LOADERS.search(place.function.name):
+    if _LOADERS.search(place.function.name) or not _serves(place.facts) or "existsSync" in mark.message:
         return None
-    return place.finding(mark, severity=Severity.INFO, confidence=Confidence.MEDIUM)
+    return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+
+
+def _serves(facts: FileFacts) -> bool:
+    """Whether a file belongs to a server: it answers requests, or takes part in a framework that does."""
+    return any(entry.kind == REQUEST for entry in facts.entries) or any(
+        _SERVERS.match(each.target) for each in facts.imports
+    )
 
 
 WATCHES = (Watch("call", look, SCRIPT, names=frozenset(name.rpartition(".")[2] for name in _CALLS)),)

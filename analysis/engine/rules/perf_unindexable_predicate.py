@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite, Schema, runs_by_hand
 from analysis.engine.rules.perf_n_plus_one_query import size_of
@@ -88,13 +88,14 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 function=site.function.name,
                 anchor=site.query.anchor,
                 suggestion=suggestion,
+                confidence=Confidence.MEDIUM if site.is_unreadable else Confidence.HIGH,
                 table=site.table,
                 volume=site.volume,
             )
 
 
 def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:
-    if site.query.order and site.query.order[0].lower() in _RANDOM:
+    if site.query.order and site.query.order[0].lower() in _RANDOM and not site.is_unreadable:
         fix = f"Pick random keys first, or sample (`TABLESAMPLE`): this sorts all of `{site.table}`."
         return f"All rows of {site.label} are sorted in random order{size_of(site)}", fix
     for each in site.query.filters:

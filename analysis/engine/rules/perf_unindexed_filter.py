@@ -1,6 +1,7 @@
 """A query searches or orders a table by a column that no index begins with."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
@@ -70,7 +71,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             or any(schema.finds_few(each.column) or each.column.endswith("_ptr") for each in site.query.filters)
         ):
             continue
-        for column in _searched(site, schema):
+        for column in islice(_searched(site, schema), 1):  # one index serves a query
             found.setdefault((schema.entry.table, column), []).append(site)
     for (_, column), sites in found.items():
         schema = sites[0].schema
@@ -98,9 +99,10 @@ def _goes_on(site: QuerySite, queries: Queries) -> bool:
 
 def _searched(site: QuerySite, schema: Schema) -> Iterator[str]:
     """The plain columns that the query searches, or orders by under a limit."""
-    for each in site.query.filters:
-        if each.operator in _SEARCHES and _is_plain(each.column, schema):
-            yield each.column
+    wanted = [
+        each.column for each in site.query.filters if each.operator in _SEARCHES and _is_plain(each.column, schema)
+    ]
+    yield from sorted(wanted, key=lambda name: _has_few_values(name, schema))
     if site.query.limit and site.query.limit != 1 and site.query.order and not site.query.filters:
         first = site.query.order[0].lstrip("-")
         if _is_plain(first, schema) and not schema.is_indexed(first):

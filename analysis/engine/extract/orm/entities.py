@@ -72,7 +72,7 @@ def _model(node: Node, name: str, above: dict[str, str], file: SourceFile) -> Mo
     return Model(
         orm="jpa",
         name=name,
-        table=name_of_table[1] if name_of_table is not None else "",
+        table=name_of_table[1].strip("`") if name_of_table is not None else "",
         line=file.line(file.dialect.name_node(node)),
         columns=tuple(columns),
         relations=tuple(relations),

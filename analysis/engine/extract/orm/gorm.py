@@ -119,6 +119,8 @@ def _is_opaque(step: Step) -> bool:
     if step.name not in _WHERES:
         return False
     first = next(iter(parts_of(step.arguments)), "")
+    if first.strip(' "`') in ("?", "(?)"):
+        return True
     return not (_LITERAL.match(first) or _STRUCT.match(first) or first.startswith("map["))
 
 

@@ -45,6 +45,7 @@ _MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager(?:\(\))?|\w*session(?
 _SINGLE = frozenset({"getSingleResult", "uniqueResult", "uniqueResultOptional", "getSingleResultOrNull"})
 _RUNS = frozenset({"getResultList", "getResultStream", "executeUpdate", "list", "stream"}) | _SINGLE
 _ENTITY_WRITES = {"persist": "insert", "merge": "update", "remove": "delete", "saveOrUpdate": "update"}
+_BUILT = re.compile(r"\b(\w+)\.toString\(\)")
 _CLASS = re.compile(r"\b([A-Z]\w*)\.class\b")
 
 
@@ -187,17 +188,23 @@ def _number(texts: list[str]) -> int:
 def _text_of(argument: str, call: Node, file: SourceFile) -> str:
     """The text of a query: literals, joined, or those that the function puts into a variable."""
     if '"' not in argument:
-        name = re.match(r"\w+", argument)
         function = file.enclosing_function(call)
-        if name is None or function is None:
+        if function is None:
             return ""
         before = file.source[function.start_byte : call.start_byte].decode("utf-8", "replace")
-        argument = " ".join(
-            re.findall(
-                rf"(?:\b{name[0]}\s*\+?=(?!=)|\b{name[0]}\s*\.append\()((?:[^;\"]|\"(?:\\.|[^\"\\])*\")*)", before
-            )
-        )
+        argument = _put_into(argument, before)
+        if '"' not in argument and (builder := _BUILT.search(argument)) is not None:
+            argument = _put_into(builder[1], before)
     return " ".join((one or other) for one, other in _LITERALS.findall(argument))
+
+
+def _put_into(variable: str, before: str) -> str:
+    """What a text before gives to a variable, or adds to it."""
+    name = re.match(r"\w+", variable)
+    if name is None:
+        return ""
+    parts = rf"(?:\b{name[0]}\s*\+?=(?!=)|\b{name[0]}\s*\.append\()((?:[^;\"]|\"(?:\\.|[^\"\\])*\")*)"
+    return " ".join(re.findall(parts, before))
 
 
 # Repositories
