@@ -8,8 +8,9 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
-from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_name
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.handlers import guarded_text
+from analysis.engine.rules.reading import function_name, within
 
 RULE = Rule(
     id="rel-retry-unbounded",
@@ -55,61 +56,140 @@ def load(client, key):
     ),
 )
 
-_ENDLESS = re.compile(rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{")
-_FAILED = re.compile(
-    r"except\b[^:\n]*:\s*(?:#[^\n]*)?\n?\s*(?:continue|pass)\b|catch\s*(?:\([^)]*\))?\s*\{\s*(?:continue;?)?\s*\}"
+LONGEST_LOOP = 4_000  # bytes that are read
+
+_ENDLESS = re.compile(rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{")
+_COUNTED = re.compile(
+    rb"for\s+\w*\s+in\s+range\(|for\s*\(\s*(?:let|var|int)\s+\w+\s*=\s*\d+\s*;|for\s+\w+\s*:=\s*\d+\s*;"
+    rb"|while\b[^\n]*(?:attempt|retr|tries)"
 )
+_CLAUSES = frozenset({"except_clause", "catch_clause"})
+_LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
 _SUCCEEDS = re.compile(r"\breturn\b|\bbreak\b")
 _REMOTE = re.compile(
-    r"\b(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api"
-    r"|socket|http\w*|send|publish|upload"
-    r"|download|query|request)\b\.?\w*\(",
+    r"\b(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api|socket|http\w*|send|publish"
+    r"|upload|download|query|request|dial\w*|redis|s3|rpc|grpc|\w*[cC]lient|\w*[rR]epository|\w*[tT]emplate)\b\.?\w*\(",
     re.IGNORECASE,
 )
 _LIMITED = re.compile(
-    r"attempt|retries|tries|max_|deadline|timeout|elapsed|count|remaining|sleep|delay|backoff|wait\("
-    r"|poll|\bget\(|recv|accept|await_",
+    r"attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|timeout|elapsed|\bcount|remaining|ctx\.|context\.|cancel"
+    r"|stopped|shutdown|closed|isInterrupted|is_running|poll|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
     re.IGNORECASE,
 )
+_WAITS = re.compile(r"sleep|delay|backoff|\bwait|setTimeout|time\.After|pause|ticker", re.IGNORECASE)
+_OPTIMISTIC = re.compile(
+    r"(?i)integrity|conflict|lock|stale|version|serializ|watch|unique|exists|collision|duplicate|token"
+)
+_GO_FAILED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{([^{}]*)\}")
 _DAEMON = re.compile(
     r"(^|[._])(run|loop|main|worker|consume\w*|listen\w*|serve\w*|poll\w*|watch\w*|daemon)$|_(loop|forever|worker)$"
 )
+_NEXT_ATTEMPT = re.compile(r"(?i)attempt|retr(?:y|ies)|tries|count|[-+] ?1\b|depth|left")
 
 
 def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
-    if _ENDLESS.match(file.source, loop.start_byte) is None or loop.end_byte - loop.start_byte > 4_000:
+    """A loop whose body fails, catches that, and goes round again; success leaves it."""
+    if loop.end_byte - loop.start_byte > LONGEST_LOOP:
         return
+    is_endless = _ENDLESS.match(file.source, loop.start_byte) is not None
     text = file.text(loop)
-    if not _FAILED.search(text) or not _SUCCEEDS.search(text) or not _REMOTE.search(text) or _LIMITED.search(text):
+    if not _SUCCEEDS.search(text) or not _REMOTE.search(text):
         return
+    tried = _go_try(text) if file.language == "go" else _tried(loop, file)
     name = function_name(loop, file)
-    if not _DAEMON.search(name):
-        yield file.mark(RULE.id, loop, f"`{name}` tries again for ever and at full speed when the call fails")
-
-
-def look_at_tenacity(decorator: Node, file: SourceFile) -> Iterator[Mark]:
-    text = file.text(decorator).lstrip("@")
-    name, _, given = text.partition("(")
-    if file.resolve(name.strip()) != "tenacity.retry":
+    if tried is None or not _REMOTE.search(tried) or _DAEMON.search(name):
         return
+    if is_endless and not _LIMITED.search(text):
+        pace = "" if _WAITS.search(text) else " and at full speed"
+        yield file.mark(RULE.id, loop, f"`{name}` tries again for ever{pace} when the call fails")
+    elif (
+        not is_endless and not _WAITS.search(text) and not _OPTIMISTIC.search(text) and _is_same_each_time(text, tried)
+    ):
+        message = f"`{name}` tries again without a pause when the call fails"
+        yield file.mark(RULE.id, loop, message, suggestion="Wait exponentially with jitter between the attempts.")
+
+
+def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
+    """A handler that calls its own function again."""
+    name = function_name(handler, file)
+    short_name = name.rpartition(".")[2]
+    body = file.text(handler).partition("\n" if file.language == "python" else "{")[2]
+    again = re.search(
+        rf"(?:return|await|yield)\s+(?:await\s+)?(?:self\.|this\.)?{re.escape(short_name)}\(([^\n]*)", body
+    )
+    if again is None or not short_name.isidentifier() or _WAITS.search(body) or _NEXT_ATTEMPT.search(body):
+        return
+    given = {each.strip() for each in again[1].rpartition(")")[0].split(",") if each.strip()}
+    function = file.functions[file.function_of(handler)]
+    if not given <= {each.name for each in file.dialect.parameters(function.node, file)}:
+        return  # a part of the work, no second try
+    if _REMOTE.search(guarded_text(handler, file)) and not _OPTIMISTIC.search(file.text(handler)):
+        yield file.mark(RULE.id, handler, f"`{name}` calls itself again when it fails, without a limit")
+
+
+def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
+    """`tenacity.retry` without stop or wait, `backoff` without an end, a task that is retried for ever."""
+    name, _, given = file.text(decorator).lstrip("@").partition("(")
+    resolved = file.resolve(name.strip())
     if "**" in given:
         return
-    missing = " and ".join(word for word in ("stop", "wait") if not re.search(rf"\b{word}\s*=", given))
+    missing = ""
+    if resolved == "tenacity.retry":
+        missing = " and ".join(word for word in ("stop", "wait") if not re.search(rf"\b{word}\s*=", given))
+    elif resolved in ("backoff.on_exception", "backoff.on_predicate") and not re.search(
+        r"\bmax_(tries|time)\s*=", given
+    ):
+        missing = "end"
     if missing:
         yield file.mark(RULE.id, decorator, f"`{name}` is given no {missing}")
+    elif re.search(r"\bmax_retries\s*=\s*None\b", given):
+        yield file.mark(RULE.id, decorator, f"`{name}` is tried again for ever: `max_retries=None`")
 
 
 def look_at_options(pair: Node, file: SourceFile) -> Iterator[Mark]:
+    """`retries: Infinity` and `forever: true`."""
     key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
-    if key is None or value is None or file.source[value.start_byte : value.start_byte + 8] != b"Infinity":
+    if key is None or value is None:
         return
-    name = file.text(key).strip("'\"")
-    if name in ("retries", "maxRetries", "retry", "attempts", "numOfAttempts"):
-        yield file.mark(RULE.id, pair, f"`{name}: Infinity` tries again for ever")
+    name, given = file.text(key).strip("'\""), file.source[value.start_byte : value.start_byte + 8]
+    is_endless = name in ("retries", "maxRetries", "retry", "attempts", "numOfAttempts") and given == b"Infinity"
+    if is_endless or (name == "forever" and given.startswith(b"true")):
+        yield file.mark(RULE.id, pair, f"`{file.text(pair)}` tries again for ever")
+
+
+def _tried(loop: Node, file: SourceFile) -> str | None:
+    """What a `try` right in the loop tries, when none of its handlers leaves the loop."""
+    for node in within(loop):
+        if node.type == "try_statement" and file.loop_of(node) == _index_of(loop, file):
+            handlers = [each for each in node.named_children if each.type in _CLAUSES]
+            if handlers and not any(_LEAVES.search(file.text(each)) for each in handlers):
+                body = node.child_by_field_name("body")
+                return file.text(body) if body is not None else None
+    return None
+
+
+def _index_of(loop: Node, file: SourceFile) -> int | None:
+    return next((each.index for each in file.loops if each.node.id == loop.id), None)
+
+
+def _go_try(text: str) -> str | None:
+    """What comes before an `if err != nil` of the loop that only goes on."""
+    for found in _GO_FAILED.finditer(text):
+        if not _LEAVES.search(found[1]) and ("continue" in found[1] or "Sleep" in found[1]):
+            return text[: found.end()]
+    return None
+
+
+def _is_same_each_time(text: str, tried: str) -> bool:
+    """Whether a counted loop does not give its number to what it tries: it is no walk over a list."""
+    counter = re.match(r"for\s*\(?\s*(?:let\s+|var\s+|int\s+)?(\w+)", text)
+    return counter is not None and not re.search(rf"[\[(,]\s*{counter[1]}\b|\b{counter[1]}\s*[\],)]", tried)
 
 
 WATCHES = (
-    Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA)),
-    Watch("decorator", look_at_tenacity, PYTHON, needs=(b"tenacity",)),
-    Watch("pair", look_at_options, SCRIPT, needs=(b"Infinity",)),
+    Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_ENDLESS),
+    Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA), starts=_COUNTED),
+    Watch("handler", look_at_recursion, (*PYTHON, *SCRIPT, *JAVA)),
+    Watch("decorator", look_at_decorator, PYTHON, needs=(b"tenacity", b"backoff", b"max_retries")),
+    Watch("pair", look_at_options, SCRIPT, needs=(b"Infinity", b"forever")),
 )

@@ -18,7 +18,24 @@ def retry(handler, call="return client.fetch(key)"):
         (retry("continue"), [2]),
         (retry("pass"), [2]),
         (retry("raise"), []),
-        (retry("time.sleep(2)"), []),
+        (retry("time.sleep(2)"), [2]),
+        (retry("continue").replace("while True", "while time.time() < deadline"), []),
+        (retry("continue").replace("while True", "for attempt in range(3)"), [2]),
+        (retry("time.sleep(2)").replace("while True", "for attempt in range(3)"), []),
+        (retry("continue").replace("while True", "for attempt in range(3)").replace("OSError", "IntegrityError"), []),
+        (retry("continue", "return client.fetch(keys[n])").replace("while True", "for n in range(3)"), []),
+        (retry("continue", "return client.fetch(key)").replace("while True", "for key in keys"), []),
+        (retry("continue", "self.handle(queue.get())"), []),
+        ("def load(a):\n    try:\n        return client.get(a)\n    except OSError:\n        return load(a)\n", [4]),
+        ("def load(a):\n    try:\n        return client.get(a)\n    except OSError:\n        return load(a[1:])\n", []),
+        (
+            "def load(a, left):\n    try:\n        return client.get(a)\n    except OSError:\n"
+            "        return load(a, left - 1)\n",
+            [],
+        ),
+        ("import backoff\n@backoff.on_exception(backoff.expo, OSError)\ndef f(): ...\n", [2]),
+        ("import backoff\n@backoff.on_exception(backoff.expo, OSError, max_tries=5)\ndef f(): ...\n", []),
+        ("@app.task(max_retries=None)\ndef f(): ...\n", [1]),
         (retry("continue", "return int(key)"), []),
         (retry("continue").replace("def load", "def worker_loop"), []),
         ("import tenacity\n@tenacity.retry\ndef f(): ...\n", [2]),
@@ -38,7 +55,31 @@ def test_python(source, lines):
         ("for (let i = 0; i < 3; i++) { try { client.load(); } catch (e) { } }", []),
         ("const o = { retries: Infinity };", [1]),
         ("const o = { retries: 3 };", []),
+        ("retry(load, { forever: true });", [1]),
+        ("for (let i = 0; i < 3; i++) { try { return await api.load(); } catch (e) { log(e); } }", [1]),
+        ("for (let i = 0; i < 3; i++) { try { return await api.load(); } catch (e) { await sleep(i); } }", []),
     ],
 )
 def test_script(source, lines):
     assert lines_of(RULE, source, "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("v, err := client.Fetch(key)\nif err != nil {\ncontinue\n}\nreturn v", [3]),
+        ("v, err := client.Fetch(key)\nif err != nil {\ntime.Sleep(time.Second)\ncontinue\n}\nreturn v", [3]),
+        ("v, err := client.Fetch(key)\nif err != nil {\nreturn nil\n}\nreturn v", []),
+        ("if ctx.Err() != nil { return nil }\nv, err := client.Fetch(key)\nif err != nil {\ncontinue\n}\nreturn v", []),
+    ],
+)
+def test_go(body, lines):
+    assert lines_of(RULE, f"package a\nfunc load(key string) *V {{\nfor {{\n{body}\n}}\n}}\n", "go") == lines
+
+
+def test_java():
+    source = (
+        "class A { V load() {\nwhile (true) { try { return client.fetch(); } catch (IOException e) { log(e); } } } }"
+    )
+    assert lines_of(RULE, source, "java") == [2]
+    assert lines_of(RULE, source.replace("log(e)", "throw e"), "java") == []
