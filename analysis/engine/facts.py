@@ -2,7 +2,7 @@
 
 Facts depend on the blob's bytes, its language and the engine's version, and on nothing else: not on the path, the
 repository or the policy. They are stored as msgpack arrays; a field may only be appended, and any change raises
-`EXTRACTOR_VERSION`.
+`EXTRACTOR_VERSION`, also one of the import graph, which is stored beside them.
 
 Lines count from 1. `function` is an index into `FileFacts.functions`, where entry 0 is the top level of the file
 (named `module`). Names are resolved through the file's own imports where that is possible: after

@@ -176,6 +176,7 @@ class Migration(migrations.Migration):
                 ('notes', models.JSONField(default=list)),
                 ('tree', models.BinaryField()),
                 ('history', models.BinaryField()),
+                ('graph', models.BinaryField()),
                 ('repository', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='scan_inputs', to='analysis.repository')),
             ],
         ),

@@ -10,7 +10,8 @@ from config.models import BaseModel
 class ScanInputs(BaseModel):
     """One row a repository, replaced by each scan: the tree, the recent past and the policy of its own files.
 
-    `tree` and `history` are compressed JSON (`analysis.services.inputs`). The facts of the blobs lie in `BlobFacts`.
+    `tree` and `history` are compressed JSON (`analysis.services.inputs`), `graph` is the import graph of the tree
+    (`analysis.engine.graph.stored`). The facts of the blobs lie in `BlobFacts`.
     """
 
     repository = models.OneToOneField("Repository", on_delete=models.CASCADE, related_name="scan_inputs")
@@ -21,6 +22,7 @@ class ScanInputs(BaseModel):
     notes = models.JSONField(default=list)
     tree = models.BinaryField()
     history = models.BinaryField()
+    graph = models.BinaryField()
 
     class Meta:
         indexes: ClassVar = [models.Index(fields=["updated_at"], name="scan_inputs_by_age")]

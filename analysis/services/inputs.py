@@ -12,6 +12,8 @@ from uuid import UUID
 import orjson
 
 from analysis.engine.facts import FileFacts
+from analysis.engine.graph import ImportGraph
+from analysis.engine.graph.stored import pack, unpack
 from analysis.engine.history import History
 from analysis.engine.metrics.churn import Step
 from analysis.engine.metrics.coupling import COUPLING_DAYS
@@ -34,18 +36,26 @@ class Inputs:
     commit_sha: str
     tree: Mapping[str, FactsKey]
     history: History
+    graph: ImportGraph
     own: PolicyInForce
     notes: tuple[str, ...] = ()
 
 
 def inputs_of(
-    commit_sha: str, tree: SourceTree, history: History, own: PolicyInForce, notes: tuple[str, ...], today: date
+    *,
+    commit_sha: str,
+    tree: SourceTree,
+    history: History,
+    graph: ImportGraph,
+    own: PolicyInForce,
+    notes: tuple[str, ...],
+    today: date,
 ) -> Inputs:
     """What to remember of a scan; of the history only what can still lie in the window of coupling."""
     oldest = (today - timedelta(days=COUPLING_DAYS) - CLOCK_SLACK).toordinal()
     recent = tuple(step for step in history.steps if step.day >= oldest)
     keys = {path: (item.blob, item.language) for path, item in tree.blobs.items()}
-    return Inputs(commit_sha, keys, History(recent), own, notes)
+    return Inputs(commit_sha, keys, History(recent), graph, own, notes)
 
 
 def store_inputs(repository: Repository, inputs: Inputs) -> None:
@@ -62,6 +72,7 @@ def store_inputs(repository: Repository, inputs: Inputs) -> None:
             "notes": [[*inputs.notes], [*inputs.own.notes]],
             "tree": zlib.compress(orjson.dumps(tree), 1),
             "history": zlib.compress(orjson.dumps(steps), 1),
+            "graph": pack(inputs.graph),
         },
     )
 
@@ -93,6 +104,7 @@ def load_inputs(repository_id: UUID) -> Inputs:
         commit_sha=row.commit_sha,
         tree={path: (blob, language) for path, blob, language in _tree_of(row)},
         history=History(tuple(_step(values) for values in orjson.loads(zlib.decompress(row.history)))),
+        graph=unpack(row.graph),
         own=PolicyInForce(parse_policy(row.policy), row.policy_source, tuple(of_policy)),
         notes=tuple(of_tree),
     )

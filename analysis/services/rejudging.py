@@ -22,7 +22,7 @@ from accounts.models import User
 from analysis.engine.evaluate import report_of
 from analysis.engine.evaluator import Evaluator
 from analysis.engine.facts import FileFacts
-from analysis.engine.graph import ImportGraph, architecture_graph, build_graph
+from analysis.engine.graph import architecture_graph
 from analysis.engine.policy import Policy
 from analysis.engine.report import Report
 from analysis.engine.version import facts_version
@@ -44,13 +44,10 @@ class LastState:
     What does not follow from the policy is found out once: findings of single files, calls, models, the request path.
     """
 
-    def __init__(
-        self, inputs: Inputs, files: Mapping[str, FileFacts], aliases: Mapping[str, str], graph: ImportGraph
-    ) -> None:
+    def __init__(self, inputs: Inputs, files: Mapping[str, FileFacts], aliases: Mapping[str, str]) -> None:
         self.inputs = inputs
         self.files = files
         self.aliases = aliases
-        self._graph = graph
         self._evaluator = Evaluator(Policy())
         self._turn = Lock()
 
@@ -64,7 +61,7 @@ class LastState:
         """The judge of this state, who may go on to others that resemble it. The next caller waits for the end."""
         with self._turn, _without_collector():
             self._evaluator.policy = policy
-            self._evaluator.judge(self.files, self.inputs.history, today, self.aliases, self._graph)
+            self._evaluator.judge(self.files, self.inputs.history, today, self.aliases, self.inputs.graph)
             yield self._evaluator
 
 
@@ -92,7 +89,7 @@ def _read_state(repository_id: UUID, version: datetime) -> LastState:
         files = read_files(inputs)
         if files is None:
             raise _FactsLost
-        return LastState(inputs, files, aliases, build_graph(files))
+        return LastState(inputs, files, aliases)
 
 
 @contextmanager

@@ -100,7 +100,15 @@ def _judge_and_store(
         graph=graph,
         aliases=aliases,
         notes=(*checkout.notes, *policy.notes, *report.notes),
-        inputs=inputs_of(checkout.sha, checkout.tree, history, own, checkout.notes, today),
+        inputs=inputs_of(
+            commit_sha=checkout.sha,
+            tree=checkout.tree,
+            history=history,
+            graph=report.graph,
+            own=own,
+            notes=checkout.notes,
+            today=today,
+        ),
     )
     return store_results(run, scanned)
 
