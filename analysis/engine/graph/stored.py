@@ -15,6 +15,6 @@ def pack(graph: ImportGraph) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(graph), _FAST)
 
 
-def unpack(data: bytes) -> ImportGraph:
+def unpack(data: bytes | memoryview) -> ImportGraph:
     """The graph that was packed. Equal to it in every field."""
     return _decoder.decode(zlib.decompress(data))

@@ -101,7 +101,8 @@ def look_at_seen(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if statement.type == "if_statement" and re.search(r"\bbreak\b", file.text(body)):
         return
     message = f"`{function_name(statement, file)}` sees that its context is done and goes on"
-    yield file.mark(RULE.id, statement, message, suggestion="Return `ctx.Err()`.")
+    confidence = "" if statement.type == "if_statement" else "medium"
+    yield file.mark(RULE.id, statement, message, confidence=confidence, suggestion="Return `ctx.Err()`.")
 
 
 def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:

@@ -89,6 +89,7 @@ _BESIDE = frozenset(  # the error is the last of several results
 _RARELY_FAIL = frozenset(
     _each("strconv", "Atoi ParseInt ParseUint ParseFloat ParseBool") | _each("json", "Marshal MarshalIndent")
 )
+NEAR = 300  # characters before a call
 SHORTHAND = 2  # statements of a function that only leaves an error out
 _METHODS = {  # to the number of arguments, -1 for any
     "Commit": 0,
@@ -203,6 +204,8 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         if not kept and _is_of_project(call, file):
             yield _asked(call, file, dropped="1")
         return
+    if name == "io.ReadAll" and "StatusCode" in text_before(call, file)[-NEAR:]:
+        return  # the text of an answer that is an error already
     if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
         return
     message = f"The error of `{name}` is thrown away, and no comment says why"

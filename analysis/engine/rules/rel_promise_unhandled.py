@@ -9,6 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import SCRIPT, Watch
+from analysis.engine.rules.promises import async_function
 from analysis.engine.rules.reading import short, text_after
 
 RULE = Rule(
@@ -28,6 +29,11 @@ GUIDE = Guide(
 )
 
 _TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b")
+# What gives a promise whatever the file says; of other names `then` tells it by convention.
+_GIVES = re.compile(
+    r"^(fetch|import|axios|Promise|window\.fetch|navigator|got|ky|http)\b|\.(json|text|blob|arrayBuffer)\(\)\.then"
+)
+_TYPED = re.compile(rb"\.then<")  # of a builder with a method of that name
 _NAME = re.compile(rb"(?:const|let|var)\s+(\w+)\s*=\s*$")
 
 
@@ -37,9 +43,14 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     parent = call.parent
     if parent is not None and parent.type == "expression_statement" and not re.search(r"\.then\([^()]*,", callee):
-        if callee.endswith(".finally") and _has_handler(call, file):
+        if (callee.endswith(".finally") and _has_handler(call, file)) or _TYPED.search(
+            file.source, call.start_byte, call.end_byte
+        ):
             return
-        yield file.mark(RULE.id, call, f"Nothing takes the rejection of `{short(callee)}`")
+        first = callee.partition("()")[0]
+        is_promise = _GIVES.search(callee) is not None or async_function(first, call, file) is not None
+        confidence = "" if is_promise else "medium"
+        yield file.mark(RULE.id, call, f"Nothing takes the rejection of `{short(callee)}`", confidence=confidence)
 
 
 def look_at_stored(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -230,9 +230,9 @@ def _comes_from_outside(text: str, assertion: Node, file: SourceFile) -> bool:
     """Whether the value comes from a session, a request's context, a token or decoded text, and nobody has asked
     whether it is there."""
     operand = text.rpartition(".(")[0]
-    if not re.fullmatch(r"\w+", operand):
-        return _OUTSIDE.search(operand) is not None
     before = text_before(assertion, file)
+    if not re.fullmatch(r"\w+", operand):
+        return _OUTSIDE.search(operand) is not None and not re.search(re.escape(operand) + r"\s*[!=]=\s*nil\b", before)
     given = list(re.finditer(rf"\b{operand}\s*:?=\s*([^\n]*)", before))[-1:]
     if not given or not _OUTSIDE.search(given[0][1].rstrip()):
         return False

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import lines_of, marks_of
 
 RULE = "rel-promise-unhandled"
 
@@ -23,6 +23,7 @@ FINE = [
     "const p = load().then(show); use(p);",
     "run(() => load().then(show));",
     "cy.get('x').then(show);",
+    "builder.model(x).then<Model>(show);",
     "const all = Promise.all(items); await all;",
 ]
 
@@ -35,3 +36,12 @@ def test_chains_without_a_handler_are_marked(statement):
 @pytest.mark.parametrize("statement", FINE)
 def test_handled_returned_and_awaited_chains_are_fine(statement):
     assert lines_of(RULE, f"async function f(items) {{\n{statement}\n}}", "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("chain", "confidence"),
+    [("fetch(url).then(show);", ""), ("own().then(show);", ""), ("unknown().then(show);", "medium")],
+)
+def test_it_is_certain_where_the_callee_is_known_to_give_a_promise(chain, confidence):
+    (mark,) = marks_of(RULE, f"async function own() {{ await x(); }}\n{chain}", "typescript")
+    assert mark.confidence == confidence
