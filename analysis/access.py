@@ -42,9 +42,10 @@ def repository_for(user: User, repository_id: str, *, at_least: Role = Role.MEMB
 
 
 def run_for(user: User, run_id: str) -> Run:
-    """The run with its repository, for members of its organization."""
+    """The run with its pull request, for members of its organization."""
     run = (
-        Run.objects.select_related("repository", "pull_request")
+        Run.objects.select_related("pull_request")
+        .defer("pull_request__verdict")
         .filter(pk=key_of(run_id, UnknownRun), organization__memberships__user=user)
         .first()
     )

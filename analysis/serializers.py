@@ -7,6 +7,7 @@ from rest_framework import serializers
 from analysis.engine.model import Category, Severity
 from analysis.models import Platform, Repository, ScanReport
 from config.api.fields import TextField, TimestampField
+from config.api.plain import PlainSerializer
 
 TRENDS_PERIODS = ("7d", "14d", "30d", "60d", "90d")
 
@@ -54,7 +55,7 @@ class RepositoryQuerySerializer(serializers.Serializer):
     include = serializers.ChoiceField(["trend"], required=False)
 
 
-class RunSerializer(serializers.Serializer):
+class RunSerializer(PlainSerializer):
     id = serializers.CharField()
     repositoryId = serializers.CharField(source="repository_id")
     kind = serializers.CharField()
@@ -87,7 +88,7 @@ class AnalyzeSerializer(serializers.Serializer):
     message = serializers.CharField()
 
 
-class ViolationSerializer(serializers.Serializer):
+class ViolationSerializer(PlainSerializer):
     id = serializers.CharField()
     category = serializers.CharField()
     type = serializers.CharField()
@@ -120,7 +121,7 @@ class SourceLinesSerializer(serializers.Serializer):
     lines = serializers.ListField(child=serializers.CharField(allow_blank=True))
 
 
-class FindingSerializer(serializers.Serializer):
+class FindingSerializer(PlainSerializer):
     file = serializers.CharField()
     line = serializers.IntegerField()
     rule = serializers.CharField(source="rule_id")
@@ -133,7 +134,7 @@ class FindingSerializer(serializers.Serializer):
         return shown
 
 
-class HotspotSerializer(serializers.Serializer):
+class HotspotSerializer(PlainSerializer):
     file = serializers.CharField()
     complexity = serializers.IntegerField()
     churnCount = serializers.IntegerField()
@@ -151,7 +152,7 @@ class HotspotQuerySerializer(serializers.Serializer):
     include = serializers.ChoiceField(["lines"], required=False)
 
 
-class PullRequestSerializer(serializers.Serializer):
+class PullRequestSerializer(PlainSerializer):
     prNumber = serializers.IntegerField(source="number")
     title = serializers.CharField()
     author = serializers.CharField()
@@ -162,12 +163,12 @@ class PullRequestSerializer(serializers.Serializer):
     date = TimestampField(source="judged_at")
 
 
-class TrendPointSerializer(serializers.Serializer):
+class TrendPointSerializer(PlainSerializer):
     date = serializers.DateField()
     count = serializers.IntegerField()
 
 
-class BriefHotspotSerializer(serializers.Serializer):
+class BriefHotspotSerializer(PlainSerializer):
     file = serializers.CharField()
     complexity = serializers.IntegerField()
     churn = serializers.IntegerField()
@@ -223,14 +224,14 @@ class OverviewSerializer(serializers.Serializer):
     notices = NoticeSerializer(many=True)
 
 
-class ViolationTrendSerializer(serializers.Serializer):
+class ViolationTrendSerializer(PlainSerializer):
     date = serializers.DateField()
     total = serializers.IntegerField()
     critical = serializers.IntegerField()
     warning = serializers.IntegerField()
 
 
-class DebtScoreSerializer(serializers.Serializer):
+class DebtScoreSerializer(PlainSerializer):
     date = serializers.DateField()
     score = serializers.FloatField()
 

@@ -2,8 +2,10 @@
 
 from rest_framework import serializers
 
+from config.api.plain import PlainSerializer
 
-class CoupledPairSerializer(serializers.Serializer):
+
+class CoupledPairSerializer(PlainSerializer):
     files = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
     modules = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
     acrossModules = serializers.BooleanField()
@@ -12,7 +14,7 @@ class CoupledPairSerializer(serializers.Serializer):
     importsEachOther = serializers.BooleanField(help_text="One imports the other, which explains the coupling.")
 
 
-class OwnerSerializer(serializers.Serializer):
+class OwnerSerializer(PlainSerializer):
     commits = serializers.IntegerField()
     authors = serializers.IntegerField()
     mainAuthor = serializers.CharField()

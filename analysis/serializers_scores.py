@@ -7,6 +7,7 @@ from rest_framework import serializers
 from analysis.engine.score_change import Cause, Entry
 from analysis.models import Snapshot
 from analysis.selectors.score_history import ScoreChange
+from config.api.plain import PlainSerializer
 
 
 class ScoreHistoryQuerySerializer(serializers.Serializer):
@@ -30,7 +31,7 @@ class SnapshotPointSerializer(serializers.Serializer):
     linesOfCode = serializers.IntegerField(source="lines_of_code")
 
 
-class ScoreEntrySerializer(serializers.Serializer):
+class ScoreEntrySerializer(PlainSerializer):
     cause = serializers.ChoiceField([cause.value for cause in Cause])
     health = serializers.FloatField()
     debtScore = serializers.FloatField(source="debt_score")

@@ -401,7 +401,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='violation',
-            index=models.Index(condition=models.Q(('source', 'deterministic'), ('status', 'open')), fields=['repository', 'category', '-severity_rank', '-debt_points'], include=('type',), name='violation_by_category'),
+            index=models.Index(condition=models.Q(('source', 'deterministic'), ('status', 'open')), fields=['repository', 'category', '-severity_rank', '-debt_points', 'file', 'line'], include=('type',), name='violation_by_category'),
         ),
         migrations.AddIndex(
             model_name='violation',

@@ -116,7 +116,7 @@ class Violation(BaseModel):
                 name="violation_list",
             ),
             models.Index(
-                fields=["repository", "category", "-severity_rank", "-debt_points"],
+                fields=["repository", "category", "-severity_rank", "-debt_points", "file", "line"],
                 include=["type"],
                 condition=COUNTED,
                 name="violation_by_category",

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
+from functools import lru_cache
+from uuid import UUID
 
 from analysis.engine.score_change import Entry, explain_change
 from analysis.models import Repository, Snapshot
@@ -29,9 +31,16 @@ def score_change(repository: Repository, *, since: date | None, until: date | No
     before = (snapshots.filter(day__lte=since) if since else snapshots.filter(day__lt=after.day)).first()
     if before is None:
         return ScoreChange(None, after, (), {})
-    standings = load_standings(repository, [before.day, after.day])
-    entries = explain_change(standings[before.day], standings[after.day], limit=limit)
-    return ScoreChange(before, after, tuple(entries), _ids(repository, entries))
+    entries = _entries(repository.pk, repository.updated_at, before.day, after.day, limit)
+    return ScoreChange(before, after, entries, _ids(repository, entries))
+
+
+@lru_cache(
+    maxsize=256
+)  # tens of thousands of findings are compared for a few entries; not again until the results change
+def _entries(repository_id: UUID, version: datetime, before: date, after: date, limit: int) -> tuple[Entry, ...]:
+    standings = load_standings(repository_id, [before, after])
+    return tuple(explain_change(standings[before], standings[after], limit=limit))
 
 
 def _ids(repository: Repository, entries: Iterable[Entry]) -> dict[str, str]:

@@ -41,11 +41,12 @@ def rows_of_days(repository_id: UUID, days: Iterable[tuple[date, Standing]]) -> 
     return rows
 
 
-def load_standings(repository: Repository, days: Sequence[date]) -> dict[date, Standing]:
+def load_standings(repository_id: UUID, days: Sequence[date]) -> dict[date, Standing]:
     """The standings of these days, those that are stored. Two queries."""
-    rows = {row.day: row for row in repository.standings.filter(day__in=days)}
+    standings = DayStanding.objects.filter(repository=repository_id)
+    rows = {row.day: row for row in standings.filter(day__in=days)}
     base_days = {row.base_day for row in rows.values() if row.base_day}
-    bases = {row.day: _unpacked(row.data) for row in repository.standings.filter(day__in=base_days)}
+    bases = {row.day: _unpacked(row.data) for row in standings.filter(day__in=base_days)}
     return {
         day: _standing(_unpacked(row.data), bases[row.base_day] if row.base_day else {}) for day, row in rows.items()
     }

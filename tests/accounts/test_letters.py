@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError
 
 from accounts import letters, tasks
 from accounts.models import Letter
+from config.models import first_id_at
 
 
 @pytest.fixture
@@ -185,7 +186,7 @@ def test_what_has_ended_long_ago_is_cleared(kind, as_owner, owner):
     Letter.objects.update(due_at=None, sent_at=timezone.now())
     fresh = post(key="hello:2")
     long_ago = timezone.now() - timedelta(days=31)
-    Letter.objects.filter(pk=sent.pk).update(updated_at=long_ago)
+    Letter.objects.filter(pk=sent.pk).update(id=first_id_at(long_ago), updated_at=long_ago)
     owner.sessions.update(expires_at=long_ago)
 
     tasks.clear_ended()

@@ -139,7 +139,9 @@ class World:
         self.report.hotspots = [hotspot(place) for place in range(self.serial)]
         self.report.top_violations = [str(pk) for pk in self.repository.violations.values_list("pk", flat=True)]
         self.report.save()
-        Repository.objects.filter(pk=self.repository.pk).update(current_report=self.report, first_run=self.run)
+        Repository.objects.filter(pk=self.repository.pk).update(
+            current_report=self.report, first_run=self.run, updated_at=timezone.now()
+        )
 
     def add_one(self, serial: int) -> None:
         repository, organization = self.repository, self.organization
