@@ -50,7 +50,7 @@ check: install-dev
 	$(BIN)/pip check --disable-pip-version-check
 	git ls-files -z -- $(SCANNED_FOR_SECRETS) | xargs -0 -P 2 -n 300 $(BIN)/detect-secrets-hook $(SECRETS)
 
-# GIT_DIR_TO_MEASURE=<git directory>; by default this checkout's own.
+# All benchmarks, written to bench/results.md. GIT_DIR_TO_MEASURE=<git directory>; by default this checkout's own.
 bench: install-dev
 	$(BIN)/python -m bench $(GIT_DIR_TO_MEASURE)
 

@@ -93,7 +93,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=0.02, help="of the installation that is made in an empty one")
-    parser.add_argument("--requests", type=int, default=300, help="for each line")
+    parser.add_argument("--requests", type=int, default=300, help="for each line; 0 looks at plans only")
     parser.add_argument("--only", default="", help="lines that contain this")
     parser.add_argument("--strict", action="store_true", help="count missed goals in the exit status")
     return parser.parse_args()
@@ -115,13 +115,14 @@ def _run(options: argparse.Namespace) -> int:
     reads = [read for read in _reads(places) if options.only in read.name]
     for read in reads:
         _look_at_queries(read, token)
-    missed = []
-    _print_heading()
-    with _served() as server:
-        backends = _backends() if connection.vendor == "postgresql" else ()
-        for read in reads:
-            missed += _measured(read, token, server, backends, options.requests)
-        missed += _badge(places, server, backends)
+    missed: list[str] = []
+    if options.requests:
+        _print_heading()
+        with _served() as server:
+            backends = _backends() if connection.vendor == "postgresql" else ()
+            for read in reads:
+                missed += _measured(read, token, server, backends, options.requests)
+            missed += _badge(places, server, backends)
     print(
         "\nQueries that no index serves:" if connection.vendor == "postgresql" else "\n(plans are read on PostgreSQL)"
     )
