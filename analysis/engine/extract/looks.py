@@ -2,6 +2,7 @@
 
 import logging
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -131,8 +132,8 @@ def watched(nodes: Nodes, gates: Gates, file: SourceFile) -> Iterator[Seen]:
     for node_type, open_to in gates.comments.items():
         found = by_type[node_type]
         for gate in open_to if found else ():
-            if not gate.needs or _spoken(found, gate.needs, source):
-                yield (gate.look,), found
+            spoken = _speaking_of(found, gate.needs, source) if gate.needs else found
+            yield (gate.look,), spoken if gate.starts is None else _starting(spoken, gate.starts, source)
 
 
 def _starting(nodes: list[Node], pattern: re.Pattern[bytes], source: bytes) -> list[Node]:
@@ -140,10 +141,18 @@ def _starting(nodes: list[Node], pattern: re.Pattern[bytes], source: bytes) -> l
     return [node for node in nodes if matches(source, node.start_byte)]
 
 
-def _spoken(comments: list[Node], words: tuple[bytes, ...], source: bytes) -> bool:
-    """Whether one of the words stands in a comment."""
-    text = b"\n".join([source[node.start_byte : node.end_byte] for node in comments])
-    return any(map(text.__contains__, words))
+def _speaking_of(comments: list[Node], words: tuple[bytes, ...], source: bytes) -> list[Node]:
+    """The comments in which one of the words stands."""
+    starts = [node.start_byte for node in comments]
+    found: dict[int, Node] = {}
+    for word in words:
+        position = source.find(word)
+        while position >= 0:
+            index = bisect_right(starts, position) - 1
+            if index >= 0 and position < comments[index].end_byte:
+                found[index] = comments[index]
+            position = source.find(word, position + 1)
+    return [found[index] for index in sorted(found)]
 
 
 def marks_of(seen: Iterable[Seen], file: SourceFile) -> tuple[Mark, ...]:

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
-from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import short
 
 RULE = Rule(
@@ -203,4 +203,8 @@ def _parses(text: str, file: SourceFile) -> bool:
     return any(not file.dialect.parser.parse(each.encode()).root_node.has_error for each in tries)
 
 
-WATCHES = (Watch("comment", look, ALL),)
+WATCHES = (
+    Watch("comment", look, PYTHON, starts=_PROMISING["python"]),
+    Watch("comment", look, GO, starts=_PROMISING["go"]),
+    Watch("comment", look, (*SCRIPT, *JAVA)),
+)
