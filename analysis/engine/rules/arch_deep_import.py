@@ -78,7 +78,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                     message=f"`{inside}` is an internal path of the package `{external.package}`",
                     anchor=inside,
                     suggestion=f"Import from the documented entry of `{external.package}`.",
-                    confidence=Confidence.MEDIUM,
+                    confidence=Confidence.LOW if "/dist/" in inside else Confidence.MEDIUM,
                 )
 
 

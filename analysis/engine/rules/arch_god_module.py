@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
+from analysis.engine.facts import FileFacts, FunctionFlag
 from analysis.engine.graph.breaks import wires_application
 from analysis.engine.graph.model import ImportGraph
 from analysis.engine.graph.paths import folder_of
@@ -31,6 +32,7 @@ GUIDE = Guide(
 LEAST_PRODUCT = 400
 LEAST_FAN = 10
 MOST_CODE_LINES = 300
+_ACCESSOR_LINES = 3
 DEPENDENTS_INCLUDED = 20
 DEPENDENTS_PER_POINT = 10
 
@@ -47,7 +49,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if code_lines <= MOST_CODE_LINES or any(wires_application(path, codebase.files[path]) for path in files):
             continue
         fan_in, fan_out = _fans(graph, files)
-        if min(fan_in, fan_out) < LEAST_FAN or fan_in * fan_out < LEAST_PRODUCT or _only_passes_on(graph, files):
+        if (
+            min(fan_in, fan_out) < LEAST_FAN
+            or fan_in * fan_out < LEAST_PRODUCT
+            or _only_passes_on(graph, files)
+            or _only_declares([codebase.files[path] for path in files])
+        ):
             continue
         face = max(files, key=lambda path: (len(graph.importers_of(path)), path))
         name = folder_of(face) if len(files) > 1 else face
@@ -65,6 +72,15 @@ def _fans(graph: ImportGraph, files: list[str]) -> tuple[int, int]:
     importers = {edge.source for path in files for edge in graph.importers_of(path) if edge.runtime}
     imported = {edge.target for path in files for edge in graph.imports_of(path) if edge.runtime}
     return len(importers - own - graph.tests), len(imported - own - graph.tests)
+
+
+def _only_declares(files: list[FileFacts]) -> bool:
+    """Whether the files hold rows, schemas and types rather than work: fewer working functions than classes."""
+    functions = (function for facts in files for function in facts.functions[1:])
+    working = sum(
+        1 for each in functions if not each.flags & FunctionFlag.ACCESSOR and each.code_lines > _ACCESSOR_LINES
+    )
+    return working < sum(len(facts.classes) for facts in files)
 
 
 def _only_passes_on(graph: ImportGraph, files: list[str]) -> bool:

@@ -57,6 +57,11 @@ class TestGodModule:
     def test_below_any_limit_it_is_fine(self, files):
         assert found(arch_god_module, files) == []
 
+    def test_schemas_and_rows_are_none(self):
+        row = Class(name="Order", line=1, end_line=300, code_lines=300, fields=("total",))
+
+        assert found(arch_god_module, god_module(importers=40, classes=(row,))) == []
+
     def test_a_barrel_is_none(self):
         low = {f"ui/c{index}.ts": [] for index in range(20)}
         barrel = {"ui/index.ts": facts_of("ui/index.ts", [passed_on(f"./c{i}") for i in range(20)], code_lines=400)}
