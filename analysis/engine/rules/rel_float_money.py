@@ -185,8 +185,8 @@ _PRICES = (b"rice", b"mount", b"alance", b"alary", b"ee", b"otal", b"efund", b"a
 
 WATCHES = (
     Watch("assignment", look_at_annotation, PYTHON, needs=(b": float",), starts=_PYTHON_FIELD),
-    Watch("binary_operator", look_at_product, PYTHON, needs=_PRICES),
-    Watch("binary_expression", look_at_product, (*SCRIPT, *JAVA), needs=_PRICES),
+    Watch('(binary_operator operator: ["*" "/"]) @n', look_at_product, PYTHON, needs=_PRICES),
+    Watch('(binary_expression operator: ["*" "/"]) @n', look_at_product, (*SCRIPT, *JAVA), needs=_PRICES),
     Watch("field", look_at_java, JAVA, needs=(b"double ", b"float ", b"Double ", b"Float "), starts=_JAVA_FIELD),
     Watch("field", look_at_go, GO, needs=(b"float64", b"float32"), starts=_GO_FIELD),
     Watch("call", look_at_conversion, PYTHON, names=frozenset({"float"})),
