@@ -64,8 +64,8 @@ _TIMEOUT_POSITION = {"urllib.request.urlopen": 2}
 _FETCHES = frozenset({"fetch", "node-fetch", "undici.fetch", "undici.request"})
 _NODE_CALLS = frozenset(f"{library}.{verb}" for library in ("http", "https") for verb in ("get", "request"))
 _RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
-_PACKAGES = re.compile(r'"(react|vue|svelte|@angular/core|preact|solid-js|express|fastify|koa|@nestjs/core|next)"')
-_OF_PAGES = re.compile(r'"(react|vue|svelte|@angular/core|preact|solid-js)"')
+_PACKAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js|express|fastify|koa|@nestjs/core|next)"')
+_OF_PAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js)"')
 _OF_SERVERS = re.compile(
     r'"(express|fastify|koa|hono|@nestjs/core|next|@remix-run/node|@react-router/node|h3|@hapi/hapi'
     r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'

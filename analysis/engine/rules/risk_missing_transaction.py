@@ -78,6 +78,8 @@ _ASIDE = re.compile(r"(?i)log|audit|event|history|activity|analytic|metric|sessi
 _MONEY = re.compile(r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer|payout")
 _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
 _PASSED_ON = re.compile(r"\b(?:tx|trx|transaction|transactionalEntityManager|t)\.\w|transaction:|session:")
+_HANDED = re.compile(rb"[{,]\s*transaction\s*[,}:]")  # in the options of a call
+_LONGEST_CALL = 600  # bytes
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
 _SESSION = re.compile(rb"\b((?:\w*[sS]ession|db)(?:\.session)?)\.(add|add_all|delete|merge|commit)\(")
@@ -259,7 +261,10 @@ def _name(function: Function) -> str:
 
 def _by_function(file: SourceFile) -> Mapping[int, list[_Write]]:
     found: dict[int, list[_Write]] = {}
-    for write in sorted({*_queries(file), *_repositories(file), *_gorm(file)}):
+    queries = list(_queries(file))
+    read = {query.line for query in file.queries}  # what a reader of the ORM knows needs no second look
+    others = (write for write in (*_repositories(file), *_gorm(file)) if write.line not in read)
+    for write in sorted({*queries, *others}):
         if not _ASIDE.search(write.label):
             index = file.scope_at(write.start, write.start + 1).function.index
             found.setdefault(index, []).append(write)
@@ -291,7 +296,9 @@ def _queries(file: SourceFile) -> Iterator[_Write]:
             row = file.source[start:].partition(b"\n")[0]
             before = file.source[max(0, start - _NEAR) : start] + row.partition(b"(")[0]
             is_lazy = query.orm == "prisma" and not _AWAITED.search(before)
-            if not is_lazy and not _PASSED_ON.search(row.decode("utf-8", "replace")):
+            whole = file.source[start : start + _LONGEST_CALL].partition(b";")[0].partition(b"\n\n")[0]
+            is_passed = _PASSED_ON.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
+            if not is_lazy and not is_passed:
                 indent = len(row) - len(row.lstrip())
                 yield _Write(start + indent, query.line, query.model, _verb(query))
 

@@ -166,3 +166,14 @@ def test_a_method_called_on_its_own_object_gets_no_transaction():
 def test_two_commits_of_sqlalchemy(body, lines):
     head = "from celery import shared_task\n\n\n@shared_task\ndef f(session, o, l):\n    a = o.a\n    "
     assert [each.line for each in findings_of(RULE, {"shop/tasks.py": head + body})] == lines
+
+
+def test_one_write_is_one_write_whoever_reads_it():
+    entity = "@Entity\npublic class Favorite {\n  @Id\n  private long id;\n}\n"
+    repository = "public interface FavoriteRepository extends JpaRepository<Favorite, Long> {}\n"
+    service = (
+        "@RestController\npublic class A {\n  @PostMapping\n  public void keep(Favorite favorite) {\n"
+        "    favoriteRepository.save(favorite);\n  }\n}\n"
+    )
+    files = {"a/Favorite.java": entity, "a/FavoriteRepository.java": repository, "a/A.java": service}
+    assert findings_of(RULE, files) == []
