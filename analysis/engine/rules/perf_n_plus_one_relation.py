@@ -192,7 +192,9 @@ def _annotated_rows(place: Place, loop: Loop, queries: Queries) -> Schema | None
 def _relation(name: str, schema: Schema) -> Relation | None:
     """The relation of this name; Sequelize makes `getLines` for what may be called `lines` or `Lines`."""
     found = schema.relations.get(name)
-    if found is None and schema.entry.model.orm == "sequelize":
+    if schema.entry.model.orm == "sequelize":
+        if not name[:1].isupper():
+            return None  # a property holds what the query included, if anything
         folded = name.lower()
         found = next(
             (each for each in schema.relations.values() if folded in (each.name.lower(), each.name.lower() + "s")), None

@@ -98,7 +98,9 @@ def look(node: Node, file: SourceFile) -> Iterator[Mark]:
         node, body, file
     ):
         return
-    if _ON_PURPOSE.search(_comment_above(loop.node, file)) or _feeds_on(body, file.text(call)):
+    if any(_ON_PURPOSE.search(_comment_above(each, file)) for each in (loop.node, node)) or _feeds_on(
+        body, file.text(call)
+    ):
         return
     if size_of(loop.iterable, loop.node, file) is Size.FEW:
         return

@@ -286,3 +286,16 @@ def test_two_collections_joined_in_one_query_multiply_their_rows():
     (finding,) = findings("perf-eager-collection", "jpa", body % "notes")
     assert finding.message.startswith("`lines` and `notes` of `Order` are joined in one query")
     assert findings("perf-eager-collection", "jpa", body % "customer") == []
+
+
+@pytest.mark.parametrize(
+    ("orm", "body"),
+    [
+        ("gorm", "var rows []Order\nfor _, option := range options {\n  db = option(db)\n}\ndb.Find(&rows)"),
+        ("mongoose", "const query = Order.find();\nreturn query.countDocuments({ total: 1 });"),
+        ("sequelize", "return Order.findAll({ attributes: ['total'], group: ['total'] });"),
+    ],
+)
+def test_queries_that_other_steps_complete_are_not_unbounded(orm, body):
+    source = body.replace("Order.find()", "mongoose.model('Order').find()")
+    assert lines("perf-unbounded-query", orm, source) == []

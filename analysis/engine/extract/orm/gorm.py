@@ -107,9 +107,22 @@ def _append(
             lock="Locking" in " ".join(texts.get("Clauses", ())),
             streaming=terminal in ("FindInBatches", "Rows"),
             variable=variable,
-            raw=bool(raw_text) or "Scopes" in texts or any(_is_opaque(step) for step in steps),
+            raw=bool(raw_text)
+            or "Scopes" in texts
+            or any(_is_opaque(step) for step in steps)
+            or _is_handed_on(base, call, file),
         )
     )
+
+
+def _is_handed_on(base: str, call: Node, file: SourceFile) -> bool:
+    """Whether functions of the project add to the chain: `for _, option := range options { db = option(db) }`."""
+    if not base.isidentifier():
+        return False
+    function = file.scope_of(call).function.node
+    start = max(function.start_byte if function.parent is not None else 0, call.start_byte - LONGEST_BEFORE)
+    before = file.source[start : call.start_byte].decode("utf-8", "replace")
+    return re.search(rf"\b{base}\s*:?=\s*[\w.]+\((?:[^()\n]*,\s*)?{base}\b", before) is not None
 
 
 def _is_opaque(step: Step) -> bool:

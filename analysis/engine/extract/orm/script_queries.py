@@ -38,7 +38,7 @@ _BY_KEY = frozenset({"findByPk", "findById", "findOneById", "findByPkOrThrow"})
 _ON_ROWS = frozenset({"save", "destroy", "update", "remove", "delete", "deleteOne", "softRemove"})
 _OPTIONS = frozenset(
     """where include relations limit take skip offset attributes order select transaction raw paranoid cache
-    withDeleted lock loadRelationIds rejectOnEmpty subQuery""".split()
+    withDeleted lock group loadRelationIds rejectOnEmpty subQuery""".split()
 )
 _CLASS = re.compile(r"(?:^|\.)([A-Z]\w*)(?:\.(?:schema|scope|unscoped|withScope|withMembershipScope)\(\)|\.unscoped)*$")
 _BUILT_IN = frozenset("Object Array Map Set JSON Promise Reflect Math Buffer Date Number String Symbol Error".split())
@@ -182,6 +182,8 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
         return
     operation = _operation(verb, positional, file)
     options, filters = _shape(verb, positional, file)
+    if operation == "select" and "group" in options:
+        operation = "aggregate"
     limit = 1 if verb in _SINGLE or operation == "exists" else _limit(options, steps, file)
     counted, variable = "", assigned_to(call.start_byte, file)
     for step in steps:
@@ -200,7 +202,7 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
             orm=orm,
             model=model,
             operation=operation,
-            terminal=verb,
+            terminal="" if variable and _is_held_back(call, steps, file) else verb,
             filters=(*filters, *_step_filters(steps)),
             order=(*keys(options.get("order"), file), *_order(steps)),
             limit=limit,
@@ -248,6 +250,13 @@ def _shape(verb: str, positional: list[Node], file: SourceFile) -> tuple[dict[st
         return options, alternatives
     further = options_of(positional[2] if len(positional) > 2 else None, file)
     return further, tuple(conditions(first, file))
+
+
+def _is_held_back(call: Node, steps: tuple[Step, ...], file: SourceFile) -> bool:
+    """Whether a query of Mongoose is kept to be changed before it runs: it is neither awaited nor executed."""
+    if not file.mentions(b"ongoose") or any(step.name in ("exec", "then") for step in steps):
+        return False
+    return not file.source[max(0, call.start_byte - 8) : call.start_byte].rstrip().endswith(b"await")
 
 
 def _are_options(given: dict[str, Node | None]) -> bool:
