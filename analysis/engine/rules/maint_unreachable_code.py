@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import COMMENTS, short
+from analysis.engine.rules.reading import COMMENTS, short, statements
 
 RULE = Rule(
     id="maint-unreachable-code",
@@ -54,6 +54,17 @@ _BLOCKS = frozenset(
     """block module program statement_block statement_list source_file switch_case switch_default constructor_body
     switch_block_statement_group expression_case default_case communication_case""".split()
 )
+_LEAVES = frozenset(
+    {
+        "return_statement",
+        "raise_statement",
+        "throw_statement",
+        "break_statement",
+        "continue_statement",
+        "goto_statement",
+    }
+)
+_NESTED = frozenset({"if_statement", "block", "statement_block", "else_clause"})
 _BRACED_END = re.compile(rb"(?:[\s;]|//[^\n]*|/\*.*?\*/)*(?:\}|\)|case\b|default\b|else\b|$)", re.DOTALL)
 _NEXT_LINE = re.compile(rb"[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]*)(?=[^\s#])")
 _FALSE = re.compile(rb"if\s*(?:\(\s*(?:false|0)\s*\)|(?:False|0)\s*:|false\s*\{)")
@@ -91,6 +102,33 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_if(statement: Node, file: SourceFile) -> Iterator[Mark]:
     yield file.mark(RULE.id, statement, "The condition is always false: the code under it never runs")
+
+
+def look_at_branches(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """An `if` with an `else` of which each branch leaves."""
+    if statement.child_by_field_name("alternative") is None or (after := _statement_after(statement, file)) is None:
+        return
+    if _all_leave(statement):
+        yield _mark(after, "each branch of the `if` above", file)
+
+
+def _all_leave(branch: Node | None) -> bool:
+    """Whether a block, or all branches of an `if` that ends in an `else`, leave the block around."""
+    if branch is None:
+        return False
+    if branch.type == "elif_clause":
+        return _all_leave(branch.child_by_field_name("consequence"))
+    if branch.type == "else_clause":
+        return _all_leave(branch.child_by_field_name("body") or branch.named_child(branch.named_child_count - 1))
+    if branch.type == "if_statement":
+        others = branch.children_by_field_name("alternative")
+        if not others or others[-1].type == "elif_clause":
+            return False
+        return all(map(_all_leave, (branch.child_by_field_name("consequence"), *others)))
+    held = statements(branch)
+    if branch.type in _LEAVES:
+        return True
+    return bool(held) and (held[-1].type in _LEAVES or (held[-1].type in _NESTED and _all_leave(held[-1])))
 
 
 def _statement_after(statement: Node, file: SourceFile) -> Node | None:
@@ -132,6 +170,7 @@ WATCHES = (
     Watch(_followed("return", "break", "continue", "goto"), look_at_jump, GO),
     Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_ENDLESS),
     Watch("if", look_at_if, ALL, starts=_FALSE),
+    Watch("if", look_at_branches, ALL, needs=(b"else",)),
     Watch(
         "call",
         look_at_exit,

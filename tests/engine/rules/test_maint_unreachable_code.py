@@ -38,6 +38,25 @@ def test_python_code_that_runs_is_fine(lines):
     assert lines_of(RULE, python(*lines)) == []
 
 
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        ("def f(x):\n  if x:\n    return 1\n  else:\n    return 2\n  y()\n", "python", [6]),
+        ("def f(x):\n  if x:\n    return 1\n  elif y:\n    raise E\n  else:\n    return 2\n  y()\n", "python", [8]),
+        ("def f(x):\n  if x:\n    return 1\n  elif y:\n    z()\n  else:\n    return 2\n  y()\n", "python", []),
+        ("def f(x):\n  if x:\n    return 1\n  elif y:\n    return 2\n  y()\n", "python", []),
+        ("function f(x) { if (x) { return 1; } else { throw e; }\ny(); }", "javascript", [2]),
+        ("function f(x) { if (x) return 1; else if (z) return 2; else return 3;\ny(); }", "javascript", [2]),
+        ("function f(x) { if (x) { return 1; } else { z(); }\ny(); }", "javascript", []),
+        ("class A { int f(int x) { if (x > 1) { return 1; } else { return 2; }\ny(); } }", "java", [2]),
+        ("package a\nfunc f(x bool) int {\nif x {\nreturn 1\n} else {\nreturn 2\n}\ny()\n}", "go", [8]),
+        ("package a\nfunc f(x bool) int {\nif x {\nreturn 1\n} else if z {\nreturn 2\n}\ny()\n}", "go", []),
+    ],
+)
+def test_where_each_branch_leaves_nothing_after_it_runs(source, language, lines):
+    assert lines_of(RULE, source, language) == lines
+
+
 def test_a_condition_that_is_always_false():
     assert lines_of(RULE, "if False:\n    x()\n") == [1]
     assert lines_of(RULE, "if (false) { x(); }", "javascript") == [1]
