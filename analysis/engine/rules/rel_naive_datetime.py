@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import text_after
+from analysis.engine.rules.reading import function_text, text_after
 
 RULE = Rule(
     id="rel-naive-datetime",
@@ -54,6 +54,8 @@ _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)
 _CLOCK_IS_RIGHT = re.compile(r"\s*\.(timestamp|timetuple|strftime|ctime)\b")
 _REWRITTEN = re.compile(r"\s*\.(strftime|time)\b")
 _HOURS_ONLY = re.compile(r"^(?=[^zZX]*$).*[HhkK]")  # a time of the day, and no zone
+_APPENDED = re.compile(rb"\.append\(\s*\Z")
+_NAMES = re.compile(r"[nN]ame[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
 _WRAPPED = re.compile(r"(make_aware|localize|strftime)\(\s*$")
 _MATTERS = re.compile(
@@ -96,8 +98,12 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee == "java.time.LocalDateTime.now" and not file.arguments(call)[0]:
-        if _FORMATTED.match(file.source, call.end_byte):
+        if _FORMATTED.match(file.source, call.end_byte) or _APPENDED.search(
+            file.source, max(0, call.start_byte - 40), call.start_byte
+        ):
             return
+        if "systemDefault()" in function_text(call, file):
+            return  # all times of the function are of the zone of the machine
         suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
         message = "`LocalDateTime.now()` has no zone"
         yield file.mark(RULE.id, call, message, severity=_severity(call, file), suggestion=suggestion)
@@ -158,7 +164,7 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
     after = file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")
     if callee in ("datetime.datetime.now", "datetime.datetime.today"):
         before = file.source[max(0, call.start_byte - 80) : call.start_byte].decode("utf-8", "replace")
-        if _CLOCK_IS_RIGHT.match(after):
+        if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):
             return True
         if re.match(r"\s*-\s*\w*(start|begin|t0|tic)\w*", after):
             return True

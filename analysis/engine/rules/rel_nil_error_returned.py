@@ -61,6 +61,7 @@ _CONDITION = re.compile(rb"\bif\s+(?:[^{\n]*;\s*)?(\w*[eE]rr)\s*([!=]=)\s*nil\s*
 # Calls whose failure answers a question: is there such a file, does the user agree?
 _ASKS = re.compile(
     r"\bos\.L?[sS]tat\(|\bexec\.LookPath\(|\bos\.(?:LookupEnv|Readlink)\(|[pP]rompt\w*\.(?:Run|Show)\(|/dev/tty"
+    r"|\.Read(?:Bytes|String|Line|Rune|Byte)\("
 )
 _WAITS = re.compile(r"func\([^)]*\) \(\w*\s*bool, \w*\s*error\)")
 _TOLD = re.compile(

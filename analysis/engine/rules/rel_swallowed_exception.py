@@ -87,7 +87,11 @@ _EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*"
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
 _MEANT = re.compile(r"\b(ignored?|expected|_\w*)\b")
 _WRITES = re.compile(r"\b(save|create|insert|update|delete|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\(")
-_CLOSES = re.compile(r"^[\w.?!]*\.?(close|shutdown|disconnect|unlink|cleanup|terminate|kill|destroy)\w*\(.*\)[;\s]*$")
+# Clean-up, and what is a nicety: times and rights of a file.
+_CLOSES = re.compile(
+    r"^[\w.?!\[\]]*\.?(close|shutdown|disconnect|unlink|cleanup|terminate|kill|destroy|utime|chmod|copystat)\w*\(.*\)[;\s]*$"
+)
+_FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
 
 
 def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
@@ -105,7 +109,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     guarded = guarded_text(handler, file)
     if _CLOSES.match(guarded) or (_UNREADABLE.search(caught) and not is_broad and _READS.fullmatch(guarded)):
         return
-    if _only_parses(guarded, is_broad and file.language not in SCRIPT) or _is_one_of_several_tries(handler, file):
+    if _only_parses(guarded) or _says_that_it_failed(guarded, handler, file) or _is_one_of_several_tries(handler, file):
         return
     if _OPTIONAL_IMPORT.search(guarded) or (gives_up and _PREDICATE.search(function_name(handler, file))):
         return
@@ -150,10 +154,18 @@ def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
     return explaining_words(file.text(handler)) > 1
 
 
-def _only_parses(guarded: str, takes_bugs: bool) -> bool:
+def _says_that_it_failed(guarded: str, handler: Node, file: SourceFile) -> bool:
+    """Whether all that is tried is to set a flag that says no until then."""
+    attempt = handler.parent
+    before = file.source[max(0, attempt.start_byte - 80) : attempt.start_byte] if attempt is not None else b""
+    flag = _FLAG_SET_BEFORE.search(before.decode("utf-8", "replace"))
+    return flag is not None and re.fullmatch(rf"{flag[1]}\s*=[^\n]*", guarded) is not None
+
+
+def _only_parses(guarded: str) -> bool:
     """Whether all that is tried is to read a text, as values of the language do it."""
     called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS
-    return bool(called) and called <= _CONVERTS and not takes_bugs
+    return bool(called) and called <= _CONVERTS
 
 
 def _is_one_of_several_tries(handler: Node, file: SourceFile) -> bool:

@@ -34,6 +34,7 @@ FINE = [
     "from datetime import datetime\nname = datetime.now().strftime('%Y%m%d')",
     "from datetime import datetime\ndatetime.strptime(x, '%d.%m.%Y').strftime('%Y-%m-%d')",
     "from datetime import datetime\nstarted = datetime.now()\nwork()\ntook = datetime.now() - started",
+    "from datetime import datetime\nfile_name = datetime.now().isoformat()",
     "from datetime import datetime\ncheck(datetime(2000, 1, 1))",
     "clock.now()",
 ]
@@ -70,6 +71,8 @@ def test_java():
     assert lines_of(RULE, imports + "LocalDateTime.now(); } }", "java") == [4]
     assert lines_of(RULE, imports + "LocalDateTime.now(zone); } }", "java") == []
     assert lines_of(RULE, imports + "show(LocalDateTime.now().format(f)); } }", "java") == []
+    assert lines_of(RULE, imports + "z = ZoneId.systemDefault(); d = LocalDateTime.now(); } }", "java") == []
+    assert lines_of(RULE, imports + "text.append(LocalDateTime.now()); } }", "java") == []
     assert lines_of(RULE, imports + 'new SimpleDateFormat("HH"); } }', "java") == [4]
     assert lines_of(RULE, imports + 'new SimpleDateFormat("yyyyMMdd"); } }', "java") == []
     assert lines_of(RULE, imports + 'var f = new SimpleDateFormat("HH"); f.setTimeZone(utc); } }', "java") == []

@@ -50,7 +50,13 @@ def test_an_error_that_is_nil_is_worth_knowing():
 
 
 @pytest.mark.parametrize(
-    "call", ["_, err := os.Stat(path)", "_, err := prompt.Run()", 'tty, err := os.OpenFile("/dev/tty", 2, 0)']
+    "call",
+    [
+        "line, err := text.ReadBytes(1)",
+        "_, err := os.Stat(path)",
+        "_, err := prompt.Run()",
+        'tty, err := os.OpenFile("/dev/tty", 2, 0)',
+    ],
 )
 def test_calls_that_ask_a_question_may_answer_no(call):
     assert lines_of(RULE, go("return 0, nil").replace("v, err := x()", call), "go") == []

@@ -66,6 +66,8 @@ def test_a_text_that_is_no_number_is_an_answer(guarded, count):
         ("try { const u = new URL(text); if (u.host.startsWith('[')) { x = u.host; } } catch (e) {}", 0),
         ("try { bcrypt = require('bcrypt'); } catch (e) {}", 0),
         ("try { load(); } catch (_e) {}", 0),
+        ("let done = false; try { done = copy(x); } catch (e) {} return done;", 0),
+        ("try { sockets[id].destroy(); } catch (e) {}", 0),
         ("load().catch(function () {});", 1),
         ("load().catch(noop);", 1),
         ("load().catch(report);", 0),
