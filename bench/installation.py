@@ -198,6 +198,10 @@ class _Maker:
                 cursor.execute("SET maintenance_work_mem = '512MB'; SET statement_timeout = 0; SET timezone = 'UTC'")
             else:
                 cursor.execute("PRAGMA foreign_keys = OFF")
+                cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+                triggers = cursor.fetchall()
+                for name, _ in triggers:
+                    cursor.execute(f"DROP TRIGGER {name}")
         for part in (
             self._people, self._repositories, self._violations, self._reports, self._snapshots, self._standings,
             self._pull_requests, self._facts, self._ledger, self._events, self._audit,
@@ -205,10 +209,14 @@ class _Maker:
             begun = time.monotonic()
             part()
             print(f"{part.__name__.strip('_').replace('_', ' '):24} {time.monotonic() - begun:6.1f} s", flush=True)
-        if on_postgres:
-            with connection.cursor() as cursor:
+        with connection.cursor() as cursor:
+            if on_postgres:
                 cursor.execute("SET session_replication_role = origin")
                 cursor.execute("VACUUM ANALYZE")
+            else:
+                for _, definition in triggers:
+                    cursor.execute(definition)
+                cursor.execute("ANALYZE")
         print(f"{'all of it':24} {time.monotonic() - started:6.1f} s", flush=True)
         return own_places()
 
