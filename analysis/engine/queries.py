@@ -313,6 +313,8 @@ class Queries:
         searchable: set[str] = set()
         parts = self._parts.get(entry.model.name, ())
         for model in (*self._lineage(entry.model), *parts, *self._tables.get(entry.table.lower(), ())):
+            if model.orm == "ddl" and entry.model.orm != "ddl":
+                model = _in_words_of(columns, model)
             columns.update((each.name, each) for each in model.columns if each.name not in columns)
             relations.update((each.name, each) for each in model.relations if each.name not in relations)
             indexes += model.indexes
@@ -407,6 +409,20 @@ class Queries:
                 if not name.endswith("+"):
                     found.setdefault(each.target, {})[name] = Relation(name, kind, model.name, each.name)
         return found
+
+
+def _in_words_of(columns: Mapping[str, Column], table: Model) -> Model:
+    """A table whose columns and indexes have the names that the model gives them: `AppId` is `appId`."""
+    known = {_folded(name): name for name in columns}
+    alone = tuple(
+        (known.get(_folded(each.name), each.name),) for each in table.columns if each.indexed or each.primary_key
+    )
+    named = tuple(tuple(known.get(_folded(name), name) for name in each) for each in table.indexes)
+    return structs.replace(table, indexes=(*named, *alone))
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def _as_declared(call: Query, declared: Query) -> Query:

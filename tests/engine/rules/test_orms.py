@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.engine.rules.orms import findings, lines
+from tests.engine.rules.orms import FRAMES, JPA, findings, lines
+from tests.engine.rules.reading import findings_of
 
 FLAGGED = [
     # One query per round
@@ -299,3 +300,12 @@ def test_two_collections_joined_in_one_query_multiply_their_rows():
 def test_queries_that_other_steps_complete_are_not_unbounded(orm, body):
     source = body.replace("Order.find()", "mongoose.model('Order').find()")
     assert lines("perf-unbounded-query", orm, source) == []
+
+
+def test_an_index_of_the_table_counts_under_the_name_of_the_attribute():
+    files = {
+        **JPA,
+        "db/tables.sql": "CREATE TABLE orders (Id int, Reference varchar(500), KEY `IX` (`Reference`(191)));",
+        "src/main/java/shop/Work.java": FRAMES["jpa"][1].replace("§", "orders.findByReference(x);"),
+    }
+    assert [each for each in findings_of("perf-unindexed-filter", files) if "reference" in each.message] == []

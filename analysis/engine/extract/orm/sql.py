@@ -147,7 +147,7 @@ class _Table:
     def read(self, part: str, line: int) -> None:
         """A column or a key of the table's definition."""
         text = " ".join(part.split())
-        key = _KEY.match(text)
+        key = _KEY.match(re.sub(r"\(\d+\)", "", text))  # `KEY name (name(191))` indexes the beginning of a text
         if key is not None:
             columns = _columns_of(key[2])
             if key[1].upper().startswith("FOREIGN"):
