@@ -10,7 +10,7 @@ from analysis.engine.rules.reading import DEFINITIONS
 _CLAUSES = frozenset({"except_clause", "catch_clause"})
 _COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*)([^\n]*)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_TO_TOOLS = re.compile(r"(?i)\s*(?:noqa|pylint|pragma|type:|nosec|nosonar|eslint|noinspection|todo|fixme)\b")
+_TO_TOOLS = re.compile(r"(?i)\s*(?:debt:|noqa|pylint|pragma|type:|nosec|nosonar|eslint|noinspection|todo|fixme)")
 _ABOVE = 600  # bytes before a `try` in which its comment ends
 _LINES_ABOVE = re.compile(r"(?:^[ \t]*(?:#|//)[^\n]*\n)+[ \t]*\Z", re.MULTILINE)
 
