@@ -4,8 +4,8 @@
 
 Each machine is a process with a folder of its own and one parser, so that two cores can show a difference; all work
 on one PostgreSQL database (BENCH_DATABASE_URL, empty) and tell each other by polling. Three scans of the same commit,
-nothing known before: by one machine, by all, and by all while one that helps is killed with SIGKILL midway. A bare
-clone will do; the past is not filled (HISTORY_DAYS=1).
+nothing known before: by one machine, by all, and by all while one that helps is killed with SIGKILL midway. The tree at
+HEAD is committed anew, so a clone that lacks old blobs will do; the past is not filled (HISTORY_DAYS=1).
 """
 
 import argparse
@@ -13,12 +13,14 @@ import os
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench import _service
 from bench._service import wait_for
+from tests.analysis.repositories import GitRepository
 
 WAIT_SECONDS = 600
 
@@ -29,7 +31,8 @@ def main() -> int:
     os.environ |= {"HISTORY_DAYS": "1", "WORKER_CONCURRENCY": "1", "RUN_SLOTS": "8"}
     _service.start()
     with TemporaryDirectory(prefix="bench-workers-") as folder:
-        timings = _measured(options, Path(folder))
+        source = _committed_anew(options.git_dir, Path(folder) / "source")
+        timings = _measured(options.machines, source, Path(folder))
     reports = {bytes(report) for *_, report in timings}
     print(f"load of the machine   {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     whole, parsing = (timings[0][place] / timings[1][place] for place in (0, 1))
@@ -45,20 +48,29 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measured(options: argparse.Namespace, folder: Path) -> list[tuple[float, float, bytes]]:
+def _committed_anew(git_dir: Path, folder: Path) -> GitRepository:
+    source = GitRepository.create(folder)
+    archive = subprocess.Popen(["git", f"--git-dir={git_dir}", "archive", "HEAD"], stdout=subprocess.PIPE)
+    subprocess.run(["tar", "-x", "-C", str(folder)], stdin=archive.stdout, check=True)
+    assert archive.wait() == 0, "the repository lacks files of HEAD"
+    source.commit({}, on=datetime.now(UTC).date())
+    return source
+
+
+def _measured(count: int, source: GitRepository, folder: Path) -> list[tuple[float, float, bytes]]:
     from tests.analysis.workers import start_worker
 
     machines: list[subprocess.Popen[bytes]] = []
     try:
         machines.append(start_worker(folder / "machine-0", RUN_LEASE_SECONDS="30"))
         _settle(1)
-        timings = [_scan("one machine", options.git_dir)]
-        for number in range(1, options.machines):
+        timings = [_scan("one machine", source)]
+        for number in range(1, count):
             machines.append(start_worker(folder / f"machine-{number}", RUN_LEASE_SECONDS="30"))
-        _settle(options.machines)
-        timings.append(_scan(f"{options.machines} machines", options.git_dir))
+        _settle(count)
+        timings.append(_scan(f"{count} machines", source))
         victim = _killer(folder, machines)
-        timings.append(_scan("one of them killed", options.git_dir, victim))
+        timings.append(_scan("one of them killed", source, victim))
         return timings
     finally:
         for machine in machines:
@@ -84,7 +96,7 @@ def _killer(folder: Path, machines: list[Any]) -> Any:
     return kill
 
 
-def _scan(name: str, git_dir: Path, kill: Any = None) -> tuple[float, float, bytes]:
+def _scan(name: str, source: GitRepository, kill: Any = None) -> tuple[float, float, bytes]:
     """Seconds of the whole scan and of its parsing, and what it stored."""
     from analysis.models import BlobFacts, CloneCopy, Platform, Repository, Run, ScanShare
     from organizations.models import Organization
@@ -95,7 +107,7 @@ def _scan(name: str, git_dir: Path, kill: Any = None) -> tuple[float, float, byt
         organization=Organization.objects.first() or _organization(),
         full_name=f"bench/{name.replace(' ', '-')}",
         platform=Platform.GIT,
-        clone_url=git_dir.absolute().as_uri(),
+        clone_url=source.url,
     )
     run = Run.objects.create(
         organization=repository.organization, repository=repository, kind="first_scan", queued_at=repository.created_at
