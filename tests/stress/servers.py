@@ -38,6 +38,10 @@ class Process:
     def has_ended(self) -> bool:
         return self._running.poll() is not None
 
+    @property
+    def pid(self) -> int:
+        return self._running.pid
+
     def kill(self) -> None:
         """SIGKILL, children and all."""
         with contextlib.suppress(ProcessLookupError):
