@@ -80,15 +80,15 @@ def mark_used(keys: Iterable[FactsKey], *, today: date) -> None:
         _mark([pk for used_on, pk in rows if used_on < today - MARK_AGAIN_AFTER], today)
 
 
-@transaction.atomic
 def _mark(keys: Collection[int], today: date) -> None:
-    if not keys:
+    if not keys:  # nearly always: not even a transaction
         return
     rows = BlobFacts.objects.filter(pk__in=keys)
-    if connection.features.has_select_for_update_skip_locked:
-        # Another scan that holds some of them marks them itself.
-        keys = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
-    BlobFacts.objects.filter(pk__in=keys).update(used_on=today)
+    with transaction.atomic():
+        if connection.features.has_select_for_update_skip_locked:
+            # Another scan that holds some of them marks them itself.
+            keys = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
+        BlobFacts.objects.filter(pk__in=keys).update(used_on=today)
 
 
 def known_keys(keys: Iterable[FactsKey]) -> set[FactsKey]:
