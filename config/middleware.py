@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from http import HTTPStatus
 
 import structlog
 from django.http import HttpRequest, HttpResponse
@@ -80,6 +81,9 @@ class ProtectiveHeadersMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
+        if response.status_code == HTTPStatus.NOT_MODIFIED:
+            # The browser goes on with the headers that it kept; what stands here would take their place.
+            return response
         staff = request.path_info.startswith("/admin/")
         response.headers.setdefault("Content-Security-Policy", POLICY_OF_STAFF_PAGES if staff else POLICY_OF_DATA)
         if request.path_info.startswith("/v1/"):

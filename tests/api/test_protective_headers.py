@@ -30,6 +30,15 @@ def test_every_answer_has_a_policy_that_lets_nobody_frame_it(path: str) -> None:
     assert response["Referrer-Policy"] in {"same-origin", "no-referrer"}
 
 
+def test_what_has_not_changed_keeps_the_policy_that_it_came_with() -> None:
+    page = Client().get("/")
+
+    again = Client().get("/", headers={"If-None-Match": page["ETag"]})
+
+    assert again.status_code == 304
+    assert "Content-Security-Policy" not in again
+
+
 def test_data_runs_and_loads_nothing(as_owner: Any) -> None:
     assert "-src 'self'" not in as_owner.get("/v1/auth/me")["Content-Security-Policy"]
 
