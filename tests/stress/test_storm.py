@@ -25,6 +25,7 @@ def storm(seed):
     return rage
 
 
+@pytest.mark.stress
 @pytest.mark.timeout(600)
 def test_the_database_equals_the_model_after_the_storm(storm, figure):
     storm(
