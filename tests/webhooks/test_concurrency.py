@@ -95,7 +95,7 @@ def test_a_replay_and_deliveries_at_once_wake_a_dead_event_once(handled_by):
 
     woken = together(lambda number: inbox.replay(ids=[event.pk]) if number % 2 else wake())
 
-    assert sum(woken) >= 1
+    assert sum(woken) <= 1  # none where a delivery was first
     assert WebhookEvent.objects.get().state in (State.RECEIVED, State.DONE)
     inbox.drain()
     assert WebhookEvent.objects.get().state == State.DONE
