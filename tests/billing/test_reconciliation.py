@@ -264,7 +264,7 @@ class TestSyncPrices:
 
 @pytest.mark.django_db(transaction=True)
 def test_two_schedulers_renew_every_organization_once(cardpay, dice, figure):
-    organizations = figure(c=500, s=5_000, of="organizations")
+    organizations = figure(c=100, s=5_000, of="organizations")
     start = datetime(2026, 1, 15, tzinfo=UTC)
     with time_machine.travel(start, tick=False):
         for number in range(organizations):

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 from django.db.models import Sum
 
 from config.errors import Refusal
@@ -117,8 +117,7 @@ def test_the_same_call_sent_twice_has_the_same_answer(credited):
 @pytest.mark.timeout(300)
 def test_everything_at_once_keeps_the_law(credited, dice, figure):
     calls: list[Callable[[], object]] = []
-    # SQLite has one writer: of 64 that wait for long, some wait in vain.
-    wanted, number = figure(c=6_400 if connection.vendor == "postgresql" else 1_600, s=200_000, of="calls"), 0
+    wanted, number = figure(c=1_600, s=200_000, of="calls, each sent twice"), 0
     while number < wanted:
         kind, credits = dice.random(), dice.randint(1, 15)
         if kind < 0.5:
