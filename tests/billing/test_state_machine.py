@@ -301,7 +301,7 @@ def test_the_service_agrees_with_the_model_after_every_step(servers, db, figure,
     run_state_machine_as_test(
         seeded(seed)(Billing),
         settings=settings(
-            max_examples=figure(c=200 if connection.vendor == "postgresql" else 50, s=5_000, of="stories"),
+            max_examples=figure(c=50, s=5_000, of="stories"),
             stateful_step_count=figure(c=50, s=100, of="steps"),
             suppress_health_check=list(HealthCheck),
             database=None,

@@ -25,7 +25,7 @@ from organizations import services as organizations
 from organizations.models import Organization, Role
 from tests import factories
 
-pytestmark = [pytest.mark.crowd, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.stress, pytest.mark.crowd, pytest.mark.django_db(transaction=True)]
 
 THREADS, ORGANIZATIONS = 12, 3
 PLANS = ["solo", "pro", "team"]
