@@ -64,7 +64,7 @@ def verdict_shape(judged: JudgedChange, notes: Sequence[str] = ()) -> dict[str, 
         "resolved": [finding_shape(finding) for finding in verdict.resolved[:LISTED]],
         "resolvedTotal": len(verdict.resolved),
         "exceptions": [_exception_shape(judged, entry) for entry in judged.after.policy.exemptions[:LISTED]],
-        "notes": list(notes)[:LISTED],
+        "notes": [*dict.fromkeys((*verdict.notes, *notes))][:LISTED],
     }
 
 

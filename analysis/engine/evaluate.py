@@ -6,6 +6,7 @@ from datetime import date
 from analysis.engine.codebase import Codebase
 from analysis.engine.evaluator import NO_ALIASES, Evaluator, FileState
 from analysis.engine.facts import FileFacts
+from analysis.engine.failures import failure_notes
 from analysis.engine.graph import ImportGraph
 from analysis.engine.graph.breaks import layer_breaks
 from analysis.engine.history import History
@@ -46,7 +47,12 @@ def report_of(evaluator: Evaluator) -> Report:
     states = {path: evaluator.states[path] for path in codebase.files}
     findings = [finding for state in states.values() for finding in state.verdict.findings]
     suppressed = [finding for state in states.values() for finding in state.verdict.suppressed]
-    notes = (*expiry_notes(evaluator.policy.exemptions, codebase.today), *unreasoned_notes(codebase.files))
+    failed = evaluator.failed
+    notes = (
+        *failure_notes(failed),
+        *expiry_notes(evaluator.policy.exemptions, codebase.today),
+        *unreasoned_notes(codebase.files),
+    )
     return Report(
         findings=ordered(findings),
         suppressed=ordered(suppressed),
@@ -63,6 +69,7 @@ def report_of(evaluator: Evaluator) -> Report:
         categories={category.value: getattr(totals, category.value) for category in Category},
         graph=codebase.graph,
         notes=notes,
+        failed=failed,
         files=codebase.files,
         origins=evaluator.origins,
         rule_categories={rule.id: rule.category for rule in evaluator.book.rules.values()},

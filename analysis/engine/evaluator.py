@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from analysis.engine.codebase import Codebase, can_be_hotspot, is_measured
 from analysis.engine.facts import FileFacts
+from analysis.engine.failures import Failed, joined
 from analysis.engine.graph import ImportGraph
 from analysis.engine.history import History
 from analysis.engine.identity import origins
@@ -122,6 +123,11 @@ class Evaluator:
     @property
     def debt_score(self) -> float:
         return debt_score(self.totals.points_tenths, self.lines_of_code)
+
+    @property
+    def failed(self) -> Failed:
+        """The rules that raised, and where; what they would have found there is missing."""
+        return joined([self.book.failures.failed, *(state.local.failed for state in self.states.values())])
 
     @property
     def production_risk(self) -> ProductionRisk:

@@ -1,7 +1,7 @@
 """Judges a change: what it adds and takes away between two reports, and what the policy's gates say (rules.md 8.6)."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,6 +13,7 @@ from analysis.engine.changes import (
     new_cycles,
     suppressions_of,
 )
+from analysis.engine.failures import EVERYWHERE, failure_notes
 from analysis.engine.gate_metrics import METRICS, action_of, fires
 from analysis.engine.metrics.hotspots import HOTSPOT_RISK
 from analysis.engine.model import Category, Finding, GateAction, Severity
@@ -26,12 +27,14 @@ SEVERITY_QUARTERS = {Severity.CRITICAL: 8, Severity.WARNING: 4, Severity.INFO: 1
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What a change does. `metrics` holds a value for every name of `gate_metrics.METRICS`."""
+    """What a change does. `metrics` holds a value for every name of `gate_metrics.METRICS`; `notes` say which rules
+    failed, so that nobody takes the rest for the whole."""
 
     introduced: tuple[Finding, ...]
     resolved: tuple[Finding, ...]
     metrics: Mapping[str, float]
     categories: Mapping[str, Category] = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def debt_delta_score(self) -> float:
@@ -51,7 +54,8 @@ class FiredGate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a change. `findings` are the introduced ones, each with what the gates do about it."""
+    """The result of a change. `findings` are the introduced ones, each with what the gates do about it; `notes` say
+    what is missing in it."""
 
     result: Literal["pass", "fail"]
     score: float
@@ -60,19 +64,22 @@ class Verdict:
     fired: tuple[FiredGate, ...]
     findings: tuple[Finding, ...]
     resolved: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
 
 
 def compare(base: Report, head: Report, changed: ChangedFiles) -> Delta:
     """The difference between the merge base and the head of a change.
 
     Both reports have to be judged by the same policy, rules and day, with `aliases` that give a renamed file the same
-    first path in both; findings are the same when their fingerprints are, or when they merely moved.
+    first path in both; findings are the same when their fingerprints are, or when they merely moved. Where a rule
+    failed on one side, nobody knows what the change did: the other side's findings of that rule do not count there.
     """
+    unknown_before, unknown_after = _unknown(base), _unknown(head)
     before = {finding.fingerprint for finding in (*base.findings, *base.suppressed)}
     after = {finding.fingerprint for finding in (*head.findings, *head.suppressed)}
     introduced, resolved = without_moved(
-        [finding for finding in head.findings if finding.fingerprint not in before],
-        [finding for finding in base.findings if finding.fingerprint not in after],
+        [each for each in head.findings if each.fingerprint not in before and not unknown_before(each, head)],
+        [each for each in base.findings if each.fingerprint not in after and not unknown_after(each, base)],
         before=base.origins,
         after=head.origins,
     )
@@ -84,7 +91,8 @@ def compare(base: Report, head: Report, changed: ChangedFiles) -> Delta:
         **_structure(base, head),
         **_of_files(base, head, changed),
     }
-    return Delta(introduced, resolved, metrics, categories)
+    notes = (*failure_notes(head.failed), *failure_notes(base.failed, before=True))
+    return Delta(introduced, resolved, metrics, categories, notes)
 
 
 def judge(delta: Delta, policy: Policy) -> Verdict:
@@ -109,7 +117,19 @@ def judge(delta: Delta, policy: Policy) -> Verdict:
         fired=tuple(fired),
         findings=findings,
         resolved=delta.resolved,
+        notes=delta.notes,
     )
+
+
+def _unknown(report: Report) -> Callable[[Finding, Report], bool]:
+    """Whether a finding of another report is one that this report cannot know of, because the rule failed there."""
+    failed = {(rule_id, report.origins.get(path, path)) for rule_id, paths in report.failed.items() for path in paths}
+
+    def unknown(finding: Finding, other: Report) -> bool:
+        origin = other.origins.get(finding.file, finding.file)
+        return not failed.isdisjoint({(finding.rule_id, EVERYWHERE), (finding.rule_id, origin)})
+
+    return unknown
 
 
 def _debt(introduced: Sequence[Finding], resolved: Sequence[Finding]) -> dict[str, float]:

@@ -6,6 +6,7 @@ from datetime import date
 from functools import cached_property
 
 from analysis.engine.facts import FileFacts
+from analysis.engine.failures import Failed
 from analysis.engine.graph import ImportGraph
 from analysis.engine.history import History
 from analysis.engine.metrics.coupling import COUPLING_DAYS, Coupling, coupling_of
@@ -52,6 +53,7 @@ class Report:
     categories: Mapping[str, int]
     graph: ImportGraph
     notes: tuple[str, ...] = ()
+    failed: Failed = field(default_factory=dict)  # rules that raised: what they would have found there is missing
     # What a comparison of two reports needs besides:
     files: Mapping[str, FileFacts] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from analysis.engine.codebase import Codebase, Place, file_kind, finding_of
 from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.failures import Failed, Failures
 from analysis.engine.judging import is_heard
 from analysis.engine.languages import DISPLAY_NAME
 from analysis.engine.model import Finding, Guide, Rule
@@ -28,10 +29,12 @@ Raised = dict[str, list[Finding]]  # findings by path
 
 @dataclass(frozen=True, slots=True)
 class LocalFindings:
-    """What follows from one file alone, and the marks whose judgement asked for more than that."""
+    """What follows from one file alone, the marks whose judgement asked for more than that, and the rules that
+    failed on the file."""
 
     findings: tuple[Finding, ...]
     open_marks: tuple[Mark, ...]
+    failed: Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +59,16 @@ def explain(rule_id: str) -> Explanation:
 
 
 class RuleBook:
-    """Runs rule modules."""
+    """Runs rule modules. One that raises costs what it would have found there, and nothing else.
+
+    `failures` are those since `raised` was called, without those of `local`.
+    """
 
     def __init__(self, modules: Sequence[RuleModule] | None = None) -> None:
         modules = all_rules() if modules is None else modules
         self.rules: dict[str, Rule] = {module.RULE.id: module.RULE for module in modules}
+        self._logged: set[str] = set()
+        self.failures = Failures(self._logged)
         self._judges = {module.RULE.id: module.judge for module in modules if hasattr(module, "judge")}
         self._silent = {
             module.RULE.id for module in modules if hasattr(module, "check") and not hasattr(module, "judge")
@@ -74,9 +82,13 @@ class RuleBook:
         """The findings of one file that nothing outside it can change, the policy included."""
         kind = file_kind(path, facts)
         found: list[Finding] = []
+        failures = Failures(self._logged)
         for rule, check_file in self._file_checks:
             if is_heard(rule, kind):
-                found.extend(check_file(path, facts))
+                try:
+                    found += [*check_file(path, facts)]
+                except Exception as error:
+                    failures.note(error, rule.id, path)
         open_marks = []
         for mark in facts.marks:
             rule = self.rules.get(mark.rule)
@@ -86,28 +98,50 @@ class RuleBook:
                 found.append(finding_of(mark, path, facts))
                 continue
             watched, by = _Watched(codebase), _Watched(policy)
-            finding = self._judged(mark, path, facts, cast(Codebase, watched), cast(Policy, by))
+            finding: Finding | None = None
+            try:
+                finding = self._judged(mark, path, facts, cast(Codebase, watched), cast(Policy, by))
+            except Exception as error:
+                if not (watched.was_asked or by.was_asked):
+                    failures.note(error, mark.rule, path)
             if watched.was_asked or by.was_asked:
                 open_marks.append(mark)
             elif finding is not None:
                 found.append(finding)
-        return LocalFindings(tuple(found), tuple(open_marks))
+        return LocalFindings(tuple(found), tuple(open_marks), failures.failed)
 
     def judged(self, marks: Sequence[Mark], path: str, codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         """Marks whose judgement depends on the rest of the codebase."""
         facts = codebase.files[path]
         for mark in marks:
-            finding = self._judged(mark, path, facts, codebase, policy)
+            try:
+                finding = self._judged(mark, path, facts, codebase, policy)
+            except Exception as error:
+                self.failures.note(error, mark.rule, path)
+                continue
             if finding is not None:
                 yield finding
 
     def raised(self, codebase: Codebase, policy: Policy) -> Raised:
         """What the rules conclude from the whole codebase, as long as hotspots are not known."""
-        return _raised(self._checks, codebase, policy)
+        self.failures.forget()
+        return self._raised(self._checks, codebase, policy)
 
     def raised_late(self, codebase: Codebase, policy: Policy) -> Raised:
         """What the rules conclude once hotspots are known."""
-        return _raised(self._late_checks, codebase, policy)
+        return self._raised(self._late_checks, codebase, policy)
+
+    def _raised(self, modules: Sequence[RuleModule], codebase: Codebase, policy: Policy) -> Raised:
+        raised: Raised = {}
+        for module in modules:
+            try:
+                findings = [*module.check(codebase, policy)]
+            except Exception as error:
+                self.failures.note(error, module.RULE.id)
+                continue
+            for finding in findings:
+                raised.setdefault(finding.file, []).append(finding)
+        return raised
 
     def _judged(self, mark: Mark, path: str, facts: FileFacts, codebase: Codebase, policy: Policy) -> Finding | None:
         place = Place(codebase, path, facts, mark.function)
@@ -137,11 +171,3 @@ class _Watched:
     def __getattr__(self, name: str) -> Any:
         self.was_asked = True
         return getattr(self._real, name)
-
-
-def _raised(modules: Sequence[RuleModule], codebase: Codebase, policy: Policy) -> Raised:
-    raised: Raised = {}
-    for module in modules:
-        for finding in module.check(codebase, policy):
-            raised.setdefault(finding.file, []).append(finding)
-    return raised

@@ -18,6 +18,8 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     )
     for gate in verdict.fired:
         console.print(f"[{COLOURS[gate.action]}]{gate.action}[/] {escape(gate.sentence)}")
+    for note in verdict.notes:
+        console.print(f"[yellow]{escape(note)}[/yellow]")
     if verdict.findings:
         console.print()
         print_findings(verdict.findings, console)
