@@ -1,6 +1,7 @@
 """Deleting a row takes the rows of a very large table with it."""
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import Relation
@@ -21,6 +22,7 @@ RULE = Rule(
     points=3,
     suggestion="Delete or archive the children in batches first, and restrict the deletion in the relation.",
     ladder=Ladder.LOCK,
+    version=2,
 )
 GUIDE = Guide(
     why="Deleting one customer deletes millions of rows in one transaction: locks, replication lag, and no way back.",
@@ -44,38 +46,108 @@ data_volumes:
 )
 
 
+class _Cascade(NamedTuple):
+    """Deleting a row of `parent` deletes its rows of `child`; `owner` is the model whose relation says so."""
+
+    parent: IndexedModel
+    child: IndexedModel
+    owner: IndexedModel
+    relation: Relation
+
+
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
-    """Cascades whose child table is declared XL or XXL and whose parent is deleted somewhere in the code."""
-    deleted = _deleted(codebase)
-    for entry in codebase.models.all:
-        volume = codebase.volumes.of(entry.table, entry.model.name)
-        if not is_large(volume) or entry.model.orm == "ddl" or codebase.kind(entry.path) is FileKind.TEST:
+    """Cascades into tables declared XL or XXL, also by way of other tables, where the code deletes what they start
+    from. Nobody deletes it so far: worth knowing for XXL."""
+    by_parent = _cascades(codebase)
+    told: set[str] = set()
+    for cascade, site in _reached(by_parent, _deleted(codebase)):
+        volume = _volume(cascade, codebase)
+        if is_large(volume) and cascade.child.table.lower() not in told:
+            told.add(cascade.child.table.lower())
+            yield _finding(cascade, volume, site)
+    for cascade in (each for cascades in by_parent.values() for each in cascades):
+        if _volume(cascade, codebase) is Volume.XXL and cascade.child.table.lower() not in told:
+            told.add(cascade.child.table.lower())
+            yield _finding(cascade, Volume.XXL, None)
+
+
+def _cascades(codebase: Codebase) -> dict[str, list[_Cascade]]:
+    """By the table that rows are deleted of; what a model says before what a table's definition says."""
+    by_parent: dict[str, list[_Cascade]] = {}
+    for entry in (*sorted(codebase.models.all, key=lambda each: each.model.orm == "ddl"), *_associations(codebase)):
+        if codebase.kind(entry.path) is FileKind.TEST:
             continue
         for relation in entry.model.relations:
-            if relation.on_delete == "cascade" and relation.target in deleted:
-                yield _finding(entry, relation, deleted[relation.target], volume)
+            other = _target(relation, codebase) if relation.on_delete == "cascade" else None
+            if other is None:
+                continue
+            parent, child = (entry, other) if _is_told_by_parent(entry, relation) else (other, entry)
+            by_parent.setdefault(parent.table.lower(), []).append(_Cascade(parent, child, entry, relation))
+    return by_parent
 
 
-def _deleted(codebase: Codebase) -> Mapping[str, QuerySite]:
-    """Per model the first place that deletes rows of it, commands and scripts aside."""
+def _associations(codebase: Codebase) -> Iterator[IndexedModel]:
+    """What Sequelize says of a model apart from its definition, under the table of that."""
+    for path, facts in codebase.files.items():
+        for model in facts.models:
+            defined = codebase.models.named(model.name) if model.abstract and model.orm == "sequelize" else None
+            if defined is not None:
+                yield IndexedModel(path, defined.table, model)
+
+
+def _target(relation: Relation, codebase: Codebase) -> IndexedModel | None:
+    return codebase.models.named(relation.target) or codebase.models.of_table(relation.target)
+
+
+def _is_told_by_parent(entry: IndexedModel, relation: Relation) -> bool:
+    """JPA's cascade goes along the relation that has it; elsewhere only a relation to many stands at the parent."""
+    return entry.model.orm == "jpa" or relation.kind == "to_many"
+
+
+def _reached(
+    by_parent: Mapping[str, list[_Cascade]], deleted: Mapping[str, QuerySite]
+) -> Iterator[tuple[_Cascade, QuerySite]]:
+    """The cascades that a deletion sets off, each with the deletion."""
+    pending = list(deleted.items())
+    seen = set(deleted)
+    while pending:
+        table, site = pending.pop(0)
+        for cascade in by_parent.get(table, ()):
+            yield cascade, site
+            if (below := cascade.child.table.lower()) not in seen:
+                seen.add(below)
+                pending.append((below, site))
+
+
+def _deleted(codebase: Codebase) -> dict[str, QuerySite]:
+    """By table the first place that deletes rows of it, commands and scripts aside."""
     found: dict[str, QuerySite] = {}
     for site in codebase.queries.sites:
-        is_delete = site.query.operation == "delete" and not runs_by_hand(codebase, site.path)
-        if is_delete and site.schema is not None:
-            found.setdefault(site.schema.name, site)
+        if site.query.operation == "delete" and site.table and not runs_by_hand(codebase, site.path):
+            found.setdefault(site.table.lower(), site)
     return found
 
 
-def _finding(entry: IndexedModel, relation: Relation, site: QuerySite, volume: Volume) -> Finding:
+def _volume(cascade: _Cascade, codebase: Codebase) -> Volume:
+    return codebase.volumes.of(cascade.child.table, cascade.child.model.name)
+
+
+def _finding(cascade: _Cascade, volume: Volume, site: QuerySite | None) -> Finding:
+    parent, table = cascade.parent.model.name, cascade.child.table
+    relation = f"`{cascade.owner.model.name}.{cascade.relation.name}`"
+    place = f" (`{site.path}:{site.line}`)" if site is not None else ""
+    nobody = "" if site is not None else "; no code does so today"
+    start = site.schema.name if site is not None and site.schema is not None else parent
     return Finding(
         rule_id=RULE.id,
-        file=entry.path,
-        line=relation.line or entry.model.line,
+        file=cascade.owner.path,
+        line=cascade.relation.line or cascade.owner.model.line,
         message=(
-            f"Deleting a `{relation.target}` (`{site.path}:{site.line}`) deletes its rows of `{entry.table}` ({volume})"
-            f" in the same transaction, through `{entry.model.name}.{relation.name}`"
+            f"Deleting a `{start}`{place} deletes its rows of `{table}` ({volume}) in the same transaction, through "
+            f"{relation}{nobody}"
         ),
-        anchor=f"{entry.model.name}.{relation.name}",
-        table=entry.table,
+        anchor=f"{cascade.owner.model.name}.{cascade.relation.name}",
+        table=table,
         volume=volume,
+        severity=None if site is not None else Severity.INFO,
     )

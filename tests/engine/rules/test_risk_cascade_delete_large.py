@@ -1,5 +1,13 @@
+from datetime import date
+
 import pytest
 
+from analysis.engine.evaluate import evaluate
+from analysis.engine.extract import extract
+from analysis.engine.history import History
+from analysis.engine.languages import language_of
+from analysis.engine.model import Volume
+from analysis.engine.policy import Policy
 from tests.engine.rules.shop import findings
 
 RULE = "risk-cascade-delete-large"
@@ -28,3 +36,181 @@ def test_a_cascade_into_a_large_table_is_found_at_the_relation():
 )
 def test_small_children_parents_that_stay_and_protected_rows_are_fine(source, volumes):
     assert findings(RULE, source, volumes=volumes) == []
+
+
+BLOG = """
+from django.db import models
+
+class Account(models.Model):
+    name = models.TextField()
+
+class Device(models.Model):
+    account = models.ForeignKey(Account, on_delete=models.CASCADE)
+
+class LogEntry(models.Model):
+    device = models.ForeignKey(Device, on_delete=models.CASCADE)
+"""
+
+
+def cascades(sources, volumes):
+    files = {name: extract(source.encode(), language_of(name)) for name, source in sources.items()}
+    policy = Policy(data_volumes={name: Volume(size) for name, size in volumes.items()})
+    report = evaluate(files=files, history=History.empty(), policy=policy, today=date(2026, 1, 1))
+    return [(each.file, each.line, each.severity, each.table) for each in report.findings if each.rule_id == RULE]
+
+
+@pytest.mark.parametrize(
+    ("view", "severity"),
+    [
+        ("def close(request, pk):\n    account = Account.objects.get(pk=pk)\n    account.delete()\n", "critical"),
+        ("def show(request, pk):\n    return Account.objects.get(pk=pk)\n", "info"),
+    ],
+)
+def test_a_chain_of_cascades_counts_the_largest_table_reached(view, severity):
+    sources = {"log/models.py": BLOG, "log/views.py": "from log.models import Account\n" + view}
+    assert cascades(sources, {"log_logentry": "XXL"}) == [("log/models.py", 11, severity, "log_logentry")]
+
+
+def test_a_large_table_that_nobody_deletes_from_above_is_worth_a_word_only_for_the_largest():
+    assert cascades({"log/models.py": BLOG}, {"log_logentry": "XL"}) == []
+
+
+JPA = {
+    "src/main/java/a/Account.java": """
+package a;
+import jakarta.persistence.*;
+
+@Entity
+@Table(name = "account")
+public class Account {
+    @Id private Long id;
+    @OneToMany(mappedBy = "account", cascade = CascadeType.ALL, orphanRemoval = true)
+    private List<LogEntry> entries;
+}
+""",
+    "src/main/java/a/LogEntry.java": """
+package a;
+import jakarta.persistence.*;
+
+@Entity
+@Table(name = "log_entry")
+public class LogEntry {
+    @Id private Long id;
+    @ManyToOne(fetch = FetchType.LAZY) private Account account;
+}
+""",
+    "src/main/java/a/AccountRepository.java": """
+package a;
+
+public interface AccountRepository extends JpaRepository<Account, Long> {
+}
+""",
+    "src/main/java/a/Accounts.java": """
+package a;
+
+class Accounts {
+    private final AccountRepository accounts;
+
+    void close(Long id) {
+        accounts.deleteById(id);
+    }
+}
+""",
+}
+PRISMA = {
+    "prisma/schema.prisma": """
+model Account {
+  id      Int        @id
+  entries LogEntry[]
+}
+
+model LogEntry {
+  id        Int     @id
+  accountId Int
+  account   Account @relation(fields: [accountId], references: [id], onDelete: Cascade)
+}
+""",
+    "src/work.ts": "import { prisma } from './db';\nexport async function close(id: number) {\n"
+    "  await prisma.account.delete({ where: { id } });\n}\n",
+}
+TYPEORM = {
+    "src/entities.ts": """
+import { Entity, PrimaryGeneratedColumn, ManyToOne } from 'typeorm';
+
+@Entity('account')
+export class Account {
+  @PrimaryGeneratedColumn() id: number;
+}
+
+@Entity('log_entry')
+export class LogEntry {
+  @PrimaryGeneratedColumn() id: number;
+  @ManyToOne(() => Account, { onDelete: 'CASCADE' }) account: Account;
+}
+""",
+    "src/work.ts": "import { Repository } from 'typeorm';\nimport { Account } from './entities';\nclass Work {\n"
+    "  constructor(private accounts: Repository<Account>) {}\n"
+    "  async close(id: number) {\n    await this.accounts.delete(id);\n  }\n}\n",
+}
+SEQUELIZE = {
+    "src/models.js": """
+const { DataTypes } = require('sequelize');
+module.exports = (sequelize) => {
+  const Account = sequelize.define('Account', { name: DataTypes.STRING }, { tableName: 'account' });
+  const LogEntry = sequelize.define('LogEntry', { text: DataTypes.STRING }, { tableName: 'log_entry' });
+  Account.hasMany(LogEntry, { as: 'entries', onDelete: 'CASCADE' });
+};
+""",
+    "src/work.js": "const { Account } = require('./models');\nasync function close(id) {\n"
+    "  await Account.destroy({ where: { id } });\n}\n",
+}
+SQLALCHEMY = """
+from sqlalchemy import ForeignKey, select, delete
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+class Base(DeclarativeBase):
+    pass
+
+class Account(Base):
+    __tablename__ = "account"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    {parent}
+
+class LogEntry(Base):
+    __tablename__ = "log_entry"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    {child}
+"""
+DELETED = (
+    "from log.models import Account\n\n\n"
+    "def close(session, pk):\n    session.query(Account).filter_by(id=pk).delete()\n"
+)
+BY_PARENT = {"parent": 'entries: Mapped[list["LogEntry"]] = relationship(cascade="all")', "child": ""}
+BY_COLUMN = {
+    "parent": "",
+    "child": 'account_id: Mapped[int] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"))',
+}
+DDL = {
+    "db/schema.sql": "CREATE TABLE account (id int PRIMARY KEY);\n"
+    "CREATE TABLE log_entry (id int PRIMARY KEY, account_id int REFERENCES account(id) ON DELETE CASCADE);\n",
+    "app/work.py": 'def close(cursor, pk):\n    cursor.execute("DELETE FROM account WHERE id = %s", [pk])\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("sources", "place"),
+    [
+        (JPA, ("src/main/java/a/Account.java", 10)),
+        (PRISMA, ("prisma/schema.prisma", 10)),
+        (TYPEORM, ("src/entities.ts", 12)),
+        (SEQUELIZE, ("src/models.js", 6)),
+        ({"log/models.py": SQLALCHEMY.format(**BY_PARENT), "log/work.py": DELETED}, ("log/models.py", 11)),
+        ({"log/models.py": SQLALCHEMY.format(**BY_COLUMN), "log/work.py": DELETED}, ("log/models.py", 16)),
+        (DDL, ("db/schema.sql", 2)),
+    ],
+    ids=["jpa", "prisma", "typeorm", "sequelize", "sqlalchemy", "sqlalchemy column", "sql"],
+)
+def test_every_way_to_say_that_the_children_go_along(sources, place):
+    table = "LogEntry" if sources is PRISMA else "log_entry"
+    assert cascades(sources, {table: "XL"}) == [(*place, "critical", table)]
+    assert cascades(sources, {table: "S"}) == []

@@ -51,6 +51,9 @@ _METHODS = {
 }
 _EAGER = re.compile(r"\b(?:joinedload|selectinload|subqueryload|contains_eager)\(\s*(?:[\w.]*\.)?(\w+)")
 _MODEL = re.compile(r"\b([A-Z]\w*)")
+_CASCADING = re.compile(
+    r"ForeignKey\(\s*[\"'](?:\w+\.)?(\w+)\.\w+[\"'][^()]*\bondelete\s*=\s*[\"']CASCADE[\"']", re.IGNORECASE
+)
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -179,6 +182,11 @@ def _model(node: Node, name: str, file: SourceFile) -> Model | None:
             indexes += _indexes(file.text(value))
         elif callee in ("Column", "mapped_column"):
             columns.append(_column(field, value, file))
+            if (parent := _CASCADING.search(file.text(value))) is not None:
+                # Nothing can be read through it: for loading it counts as eager.
+                relations.append(
+                    Relation(field, "to_one", parent[1], on_delete="cascade", fetch="eager", line=file.line(value))
+                )
         elif callee == "relationship":
             relations.append(_relation(field, statement, value, file))
     if not table and not columns:
@@ -226,7 +234,7 @@ def _relation(name: str, statement: Node, value: Node, file: SourceFile) -> Rela
         "to_many" if to_many or (annotation is None and options.get("uselist") != "False") else "to_one",
         target.rpartition(".")[2],
         options.get("back_populates", options.get("backref", "")),
-        "cascade" if "delete" in options.get("cascade", "") else "",
+        "cascade" if re.search(r"\b(all|delete)\b", options.get("cascade", "")) else "",
         options.get("lazy", ""),
         file.line(value),
     )
