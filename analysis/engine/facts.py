@@ -11,7 +11,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 16
+EXTRACTOR_VERSION = 17
 
 
 class FunctionFlag:
@@ -30,6 +30,7 @@ class FunctionFlag:
     FLAT_SWITCH = 512  # nearly all its branches are one-statement cases of one switch
     TEST = 1024  # named or annotated as a test
     RETURNS_ERROR = 2048  # Go: the last result is an `error`
+    KEEPS_ERRORS = 4096  # JavaScript: an async function that handles whatever its awaits throw
 
 
 class ImportFlag:
@@ -41,6 +42,7 @@ class ImportFlag:
     DYNAMIC = 8  # `import()`, `importlib.import_module("literal")`
     STATIC = 16  # Java `import static`
     BARE = 32  # for its side effects only
+    ERASED = 64  # TypeScript: all its names stand for types only, so the compiler leaves the import out
 
 
 class Parameter(msgspec.Struct, array_like=True, frozen=True, gc=False):

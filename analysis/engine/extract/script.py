@@ -34,6 +34,40 @@ _FUNCTIONS = (
     "arrow_function",
     "method_definition",
 )
+_GIVES_PROMISES = frozenset({"call_expression", "await_expression", "new_expression"})
+
+
+def keeps_errors(function: Node, source: bytes) -> bool:
+    """Whether every promise that the function awaits or gives back is handled inside it: by a `try` whose handler does
+    not throw, or by a `.catch`."""
+    text = source[function.start_byte : function.end_byte]
+    if b"catch" not in text:
+        return False
+    body = function.child_by_field_name("body")
+    pending = list(body.named_children) if body is not None else []
+    while pending:
+        node = pending.pop()
+        if node.type in _FUNCTIONS or node.type == "class_declaration":
+            continue
+        if node.type == "try_statement" and _is_handled(node, source):
+            pending.extend(each for each in node.named_children if each.type != "statement_block")
+        elif node.type in ("await_expression", "return_statement") and _may_reject(node, source):
+            return False
+        else:
+            pending.extend(node.named_children)
+    return True
+
+
+def _is_handled(attempt: Node, source: bytes) -> bool:
+    handler = attempt.child_by_field_name("handler")
+    return handler is not None and b"throw" not in source[handler.start_byte : handler.end_byte]
+
+
+def _may_reject(node: Node, source: bytes) -> bool:
+    given = node.named_children[0] if node.named_child_count else None
+    if given is None or (node.type == "return_statement" and given.type not in _GIVES_PROMISES):
+        return False
+    return b".catch(" not in source[given.start_byte : given.end_byte]
 
 
 class JavaScript(Dialect):
@@ -108,7 +142,9 @@ class JavaScript(Dialect):
         return node.child_by_field_name("name") or node
 
     def function(self, node: Node, scope: Scope, file: SourceFile) -> FunctionHeader:
-        flags = FunctionFlag.ASYNC if node.child(0).type == "async" else 0
+        flags = 0
+        if node.child(0).type == "async":
+            flags = FunctionFlag.ASYNC | (FunctionFlag.KEEPS_ERRORS if keeps_errors(node, file.source) else 0)
         name_node = node.child_by_field_name("name")
         if name_node is not None:
             name = file.text(name_node)[:LONGEST_NAME]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -22,6 +23,12 @@ _EXPORT = re.compile(
 )
 _TYPED = re.compile(rb"\btype\s")
 _EXPORTED = re.compile(rb"\b(?:module\.)?exports\.([\w$]+)\s*=[^=]|\bmodule\.exports\s*=\s*(\{[^{}]*\}|[\w$]+)")
+# Classes with such decorators keep the types of their parameters: they are values there.
+_DECORATED = re.compile(rb"^[ \t]*@[A-Z]\w*\(", re.MULTILINE)
+_OWN_TARGET = re.compile(r"\.{1,2}/|[@~]/|#|src/")
+_VALUES = frozenset({"identifier", "shorthand_property_identifier"})
+_IN_TYPES = frozenset({"type_query", "nested_type_identifier"})
+_MOST_USES = 40  # that are looked at
 _WORDS = frozenset({"identifier", "import"})
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -85,7 +92,49 @@ def _import(
             if local != name and name not in ("*", "default")
         ]
     )
+    if bindings and _is_erased(target, [local.encode() for local, _ in bindings], start, end, file):
+        flags |= ImportFlag.ERASED
     return Imported(Import(target, file.lines.of(start), names, flags=flags, aliases=aliases), start, end, bindings)
+
+
+def _is_erased(target: str, names: list[bytes], start: int, end: int, file: SourceFile) -> bool:
+    """Whether TypeScript leaves the import of a file of the project out, because only types use its names."""
+    if file.language not in ("typescript", "tsx") or not _OWN_TARGET.match(target) or _is_decorated(file):
+        return False
+    return not any(_is_value(name, start, end, file) for name in names)
+
+
+@lru_cache(maxsize=1)
+def _is_decorated(file: SourceFile) -> bool:
+    return _DECORATED.search(file.source) is not None
+
+
+def _is_value(name: bytes, start: int, end: int, file: SourceFile) -> bool:
+    """Whether a name is used at run time outside of the import that brings it; also where nobody uses it."""
+    source, root = file.source, file.tree.root_node
+    position, seen = source.find(name), 0
+    while position >= 0:
+        after = position + len(name)
+        around = source[max(0, position - 1) : position], source[after : after + 1]
+        if not start <= position < end and not any(map(_is_word, around)):
+            seen += 1
+            node = root.descendant_for_byte_range(position, after)
+            if seen > _MOST_USES or (node is not None and node.type in _VALUES and not _is_in_type(node)):
+                return True
+        position = source.find(name, after)
+    return not seen
+
+
+def _is_word(character: bytes) -> bool:
+    return character.isalnum() or character in (b"_", b"$")
+
+
+def _is_in_type(node: Node) -> bool:
+    """Whether a name is part of `typeof a.b`, or of `a.B` where a type stands."""
+    above = node.parent
+    while above is not None and above.type == "member_expression":
+        above = above.parent
+    return above is not None and above.type in _IN_TYPES
 
 
 def required(file: SourceFile) -> Iterator[Imported]:

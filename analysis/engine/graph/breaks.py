@@ -23,6 +23,9 @@ _ROOT_NAME = re.compile(
 )
 _ROOT_DECORATOR = re.compile(r"(^|\.)(Configuration|SpringBootApplication|Module)($|\()")
 _PRIVATE_SEGMENT = re.compile(r"^_(?!_)\w")
+_DRAWER = re.compile(
+    r"(^|/)(utils?|common|shared|libs?|helpers?|core|components|hooks|ui|types|constants)$", re.IGNORECASE
+)
 _CONVENIENCE = 3  # so many more go past an entry than come in by it that nobody means it
 _INNER_JAVA = re.compile(r"^(.*)/(?:internals?|impl)(?:/|$)")
 _BUILT_OR_SOURCE = re.compile(r"(^|/)(src|dist)/")
@@ -47,11 +50,14 @@ class LayerBreak:
 
 @dataclass(frozen=True, slots=True)
 class DeepImport:
-    """An import past the public entry; `entry` is what should be imported, or empty where a name says private."""
+    """An import past the public entry; `entry` is what should be imported, or empty where a name says private. With
+    `is_offered` the entry has its names already, with `is_passed` other names of the same file."""
 
     edge: Edge
     entry: str
     why: str
+    is_offered: bool = True
+    is_passed: bool = True
 
 
 def layer_breaks(graph: ImportGraph, files: Files, policy: Policy) -> list[LayerBreak]:
@@ -85,20 +91,20 @@ def wires_application(path: str, facts: FileFacts | None) -> bool:
 
 def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
     """Imports that reach into the inside of another module of the project."""
-    avoided = _avoided_entries(graph)
+    passing = _passing(graph)
     for edge in graph.project_edges:
         here, there = graph.modules[edge.source], graph.modules[edge.target]
         if here is there or here == there or edge.target in graph.generated:
             continue
         language = files[edge.target].language
         if language == "python":
-            found = _private_python(edge) or _past_entry(graph, edge, avoided)
+            found = _private_python(edge) or _past_entry(graph, edge, passing)
         elif language == "java":
             found = _inner_java(graph, edge)
         elif language == "go":
             found = None  # the compiler guards `internal`
         else:
-            found = _other_package(graph, files, edge) or _past_entry(graph, edge, avoided)
+            found = _other_package(graph, files, edge) or _past_entry(graph, edge, passing)
         if found:
             yield found
 
@@ -115,8 +121,8 @@ def _private_python(edge: Edge) -> DeepImport | None:
     return None
 
 
-def _avoided_entries(graph: ImportGraph) -> frozenset[str]:
-    """Entries that more files of the same package go past than come in by: an index for convenience is no border."""
+def _passing(graph: ImportGraph) -> Mapping[str, int]:
+    """How many more files of the same package go past an entry than come in by it; none where nobody does either."""
     passing: Counter[str] = Counter()
     for edge in graph.project_edges:
         folder = graph.modules[edge.target].path
@@ -124,20 +130,43 @@ def _avoided_entries(graph: ImportGraph) -> frozenset[str]:
         is_near = graph.packages.get(edge.source) == graph.packages.get(edge.target)
         if entry and is_near and not is_inside(edge.source, folder):
             passing[entry] += -1 if edge.target == entry else 1
-    return frozenset(entry for entry, surplus in passing.items() if surplus >= _CONVENIENCE)
+    return passing
 
 
-def _past_entry(graph: ImportGraph, edge: Edge, avoided: frozenset[str]) -> DeepImport | None:
-    """Past the entry of the module, where the file behind it is one that the entry passes on."""
+def _past_entry(graph: ImportGraph, edge: Edge, passing: Mapping[str, int]) -> DeepImport | None:
+    """Past the entry of the module. An entry that most go past is a convenience and no border; one that most come in by
+    is one also for what it does not pass on."""
     folder = graph.modules[edge.target].path
     entry = graph.entries.get(folder)
-    if not entry or entry in avoided or entry == edge.target or is_inside(edge.source, folder):
+    if not entry or passing.get(entry, 0) >= _CONVENIENCE or entry == edge.target or is_inside(edge.source, folder):
         return None
     if graph.packages.get(edge.source) != graph.packages.get(edge.target):
         return None
-    if not any(passed.target == edge.target for passed in graph.imports_of(entry)) and "/internal/" not in edge.target:
+    passed = next((each for each in graph.imports_of(entry) if each.target == edge.target), None)
+    is_inner = "/internal/" in edge.target
+    if passed is None and not is_inner and (passing.get(entry, 0) >= 0 or _DRAWER.search(folder)):
         return None
-    return DeepImport(edge, entry, f"`{folder}` has a public entry, `{entry}`")
+    if _loads(graph, entry, edge.source):
+        return None  # to go through the entry would close a circle
+    why = f"`{folder}` has a public entry, `{entry}`"
+    if passed is None:
+        return DeepImport(edge, entry, why, is_offered=is_inner, is_passed=is_inner)
+    return DeepImport(edge, entry, why, is_offered="*" in passed.names or set(passed.names).issuperset(edge.names))
+
+
+def _loads(graph: ImportGraph, entry: str, path: str) -> bool:
+    """Whether loading the entry loads the file, directly or by way of the entry's own files."""
+    folder = folder_of(entry)
+    pending, seen = [entry], {entry}
+    while pending:
+        for edge in graph.imports_of(pending.pop()):
+            if edge.runtime and not edge.deferred and edge.target not in seen:
+                if edge.target == path:
+                    return True
+                seen.add(edge.target)
+                if is_inside(edge.target, folder):
+                    pending.append(edge.target)
+    return False
 
 
 def _other_package(graph: ImportGraph, files: Files, edge: Edge) -> DeepImport | None:

@@ -33,7 +33,7 @@ class CycleFinder:
 
     def find(self, edges: Iterable[Edge], units: Units) -> tuple[tuple[Cycle, ...], tuple[Cycle, ...]]:
         """Cycles at run time, and cycles that only close through deferred imports; each sorted by first file."""
-        counting = [edge for edge in edges if edge.runtime and not _is_own_barrel(edge)]
+        counting = [edge for edge in edges if edge.runtime and not edge.erased and not _is_own_barrel(edge)]
         if self._key != (counting, units):
             self._key = (counting, units)
             self._cycles = self._found(counting, units)

@@ -8,7 +8,7 @@ from analysis.engine.facts import FileFacts, Import, ImportFlag
 from analysis.engine.graph.model import Edge, External
 from analysis.engine.graph.resolution import Resolution
 
-_HARD, _DEFERRED, _TYPE_ONLY = range(3)
+_HARD, _DEFERRED, _ERASED, _TYPE_ONLY = range(4)
 
 
 class Resolver(Protocol):
@@ -52,6 +52,8 @@ def imports_of_file(path: str, facts: FileFacts, resolver: Resolver) -> FileImpo
 def _rank(flags: int, language: str) -> int:
     if flags & ImportFlag.TYPE_ONLY:
         return _TYPE_ONLY
+    if flags & ImportFlag.ERASED:
+        return _ERASED
     # `import()` waits for no one in JavaScript; Python's import_module loads at once.
     if flags & ImportFlag.DEFERRED or (flags & ImportFlag.DYNAMIC and language != "python"):
         return _DEFERRED
@@ -73,4 +75,5 @@ def _edge(source: str, target: str, statements: list[tuple[int, Import, tuple[st
         runtime=rank != _TYPE_ONLY,
         deferred=rank == _DEFERRED,
         reexport=reexport,
+        erased=rank == _ERASED,
     )

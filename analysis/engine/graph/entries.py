@@ -32,6 +32,10 @@ def _is_script_entry(facts: FileFacts) -> bool:
 
 
 def _is_python_entry(facts: FileFacts) -> bool:
-    """Passes on names of two or more of its own modules, and does nothing else."""
+    """Passes on names of two or more of its own modules, or imports nothing but names of one, under their own names;
+    and does nothing else."""
     own = [statement for statement in facts.imports if statement.level == 1 and statement.target and statement.names]
-    return len(own) >= _FEWEST_PASSED_ON and not facts.classes and len(facts.functions) <= 1
+    if facts.classes or len(facts.functions) > 1:
+        return False
+    is_all = len(own) == len(facts.imports) and not any(statement.aliases for statement in own)
+    return len(own) >= (1 if is_all else _FEWEST_PASSED_ON)

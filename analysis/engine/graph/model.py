@@ -17,7 +17,8 @@ class Edge(msgspec.Struct, frozen=True, gc=False):
 
     `line` is the first import that counts most: run-time before deferred, deferred before type-only. `runtime` is
     false when every import between the two is gone at run time, `deferred` is true when none of them runs while the
-    source file is loaded. `reexport` is true when the source only passes the names on.
+    source file is loaded. `erased` imports load nothing, though they do not say so: TypeScript drops those that only
+    types use. `reexport` is true when the source only passes the names on.
     """
 
     source: str
@@ -27,6 +28,7 @@ class Edge(msgspec.Struct, frozen=True, gc=False):
     runtime: bool = True
     deferred: bool = False
     reexport: bool = False
+    erased: bool = False
 
 
 @dataclass(frozen=True, slots=True)

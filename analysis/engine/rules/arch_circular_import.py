@@ -20,6 +20,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=4,
     suggestion="Move the shared part to a third module or invert one dependency.",
+    version=2,
 )
 GUIDE = Guide(
     why=(

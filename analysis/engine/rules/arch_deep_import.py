@@ -18,6 +18,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Import from the module's public entry and export there what is needed.",
+    version=2,
 )
 GUIDE = Guide(
     why=(
@@ -46,10 +47,15 @@ def name():
         },
     ),
 )
-_SCRIPT_INSIDE = re.compile(r"^(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)")
+_SCRIPT_INSIDE = re.compile(
+    r"^(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)"
+    # Packages without `exports` document where their styles, languages and workers lie.
+    r"(?!.*/(styles?|themes?|presets?|locales?|lang|languages?|css|workers?|plugins?)(/|$))"
+)
+
 _PYTHON_INSIDE = re.compile(r"\._(?!_)\w")
 _PRIVATE_NAME = re.compile(r"_(?!_)\w")
-_JAVA_INSIDE = re.compile(r"\.internal\.[\w.]*[A-Z]")
+_JAVA_INSIDE = re.compile(r"\.internal\.[\w.]*[A-Z]|^(?:sun|com\.sun\.\w+\.internal)\.[\w.]*[A-Z]")
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -64,6 +70,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             message=f"`{deep.edge.target}` is imported past the public entry of `{folder}`: {deep.why}",
             anchor=deep.edge.target,
             suggestion=f"Import from `{deep.entry}` and export what is needed there." if deep.entry else "",
+            confidence=None if deep.is_offered else Confidence.MEDIUM if deep.is_passed else Confidence.LOW,
         )
     for path, externals in graph.external.items():
         if path in graph.tests:
@@ -91,7 +98,7 @@ def _inside_of(external: External, facts: FileFacts) -> str:
             return target
         return f"{target}.{private[0]}" if private else ""
     if facts.language == "java":
-        return target if ".internal." in target and _JAVA_INSIDE.search(target) else ""
+        return target if _JAVA_INSIDE.search(target) else ""
     if facts.language == "go":
         return ""
     return target if _SCRIPT_INSIDE.search(target) else ""

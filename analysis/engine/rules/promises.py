@@ -1,4 +1,4 @@
-"""Which functions of a file give promises or coroutines, and which of those can fail."""
+"""Which functions of a file give promises or coroutines."""
 
 from functools import lru_cache
 
@@ -6,9 +6,6 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag
-from analysis.engine.rules.reading import statements
-
-_HARMLESS = frozenset({"return_statement", "if_statement", "lexical_declaration"})
 
 
 @lru_cache(maxsize=1)
@@ -33,15 +30,6 @@ def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
     if head or callee in file.bindings:
         return None
     return known.get(f"{around.name}.{name}") or _in_outer(around.name, name, known)
-
-
-def cannot_fail(function: Node) -> bool:
-    """Whether the whole body stands in a try with a handler, so that its promise is never rejected."""
-    body = function.child_by_field_name("body")
-    held = [each for each in statements(body) if each.type != "lexical_declaration" and each.type not in _HARMLESS]
-    return bool(held) and all(
-        each.type == "try_statement" and each.child_by_field_name("handler") is not None for each in held
-    )
 
 
 def _is_declared(function: Node, file: SourceFile) -> bool:

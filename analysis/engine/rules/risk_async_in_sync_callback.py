@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.extract.script import keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.promises import async_function, async_functions, cannot_fail
+from analysis.engine.rules.promises import async_function, async_functions
 
 RULE = Rule(
     id="risk-async-in-sync-callback",
@@ -20,6 +21,7 @@ RULE = Rule(
     points=1,
     suggestion="`forEach` does not wait: use `for ... of` with `await` or `Promise.all(items.map(...))`.",
     languages=SCRIPT,
+    version=2,
 )
 GUIDE = Guide(
     why="The caller does not know about promises: it goes on before the work is done, and takes a promise for `true`.",
@@ -93,7 +95,7 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
     elif callee == "Promise" and call.type == "new_expression":
         message = "The executor of `new Promise` is async: what it throws rejects nothing"
         yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
-    elif cannot_fail(given) or "await" not in file.text(given):
+    elif keeps_errors(given, file.source) or "await" not in file.text(given):
         return
     elif callee in _TIMERS or (method in _EMITTERS and receiver and file.arguments(call)[0][0].type == "string"):
         message = f"`{callee}` ignores the promise of the async function: its errors are unhandled"

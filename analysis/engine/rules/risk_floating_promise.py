@@ -8,13 +8,14 @@ from tree_sitter import Node
 
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.script import keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
-from analysis.engine.rules.promises import async_function, cannot_fail
+from analysis.engine.rules.promises import async_function
 
 RULE = Rule(
     id="risk-floating-promise",
@@ -25,6 +26,7 @@ RULE = Rule(
     points=0.5,
     suggestion="Await it, or handle its rejection; errors here vanish and the process may exit.",
     languages=(*PYTHON, *SCRIPT),
+    version=2,
 )
 GUIDE = Guide(
     why="The work may fail and nobody will know, or never run at all.",
@@ -132,7 +134,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         functions = [codebase.files[each.path].functions[each.position] for each in found]
         if not functions or not all(each.flags & FunctionFlag.ASYNC for each in functions):
             return None
-        if any(each.flags & FunctionFlag.GENERATOR for each in functions):
+        if any(each.flags & (FunctionFlag.GENERATOR | FunctionFlag.KEEPS_ERRORS) for each in functions):
             return None
     if place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
@@ -196,7 +198,7 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
             return f"`{callee}` with an async function"
         return ""
     function = async_function(callee, call, file)
-    return f"`{callee}`" if function is not None and not cannot_fail(function) else ""
+    return f"`{callee}`" if function is not None and not keeps_errors(function, file.source) else ""
 
 
 def _is_own(callee: str, file: SourceFile) -> bool:

@@ -120,6 +120,39 @@ class TestDeepImports:
         assert (finding.file, finding.line) == ("src/orders/a.ts", 2)
         assert finding.suggestion == "Import from `src/billing/index.ts` and export what is needed there."
 
+    def test_what_the_entry_offers_already_is_certain(self):
+        asked = {"src/orders/a.ts": [imported("../billing/invoice", "Invoice")]}
+        other = {"src/orders/a.ts": [imported("../billing/invoice", "Draft")]}
+
+        assert [each.confidence for each in found(arch_deep_import, BILLING | asked)] == [None]
+        assert [each.confidence for each in found(arch_deep_import, BILLING | other)] == ["medium"]
+
+    def test_an_entry_that_others_come_in_by_is_a_border_for_all_of_the_module(self):
+        files = BILLING | {"src/billing/store.ts": [], "src/orders/a.ts": ["../billing/store"]}
+        users = {f"src/orders/{name}.ts": ["../billing"] for name in "bc"}
+
+        assert found(arch_deep_import, files) == []
+        assert [each.confidence for each in found(arch_deep_import, files | users)] == ["low"]
+
+    def test_an_init_that_passes_on_names_of_one_module(self):
+        files = {
+            "billing/__init__.py": [imported("invoice", "bill", level=1)],
+            "billing/invoice.py": [],
+            "orders/__init__.py": [],
+            "orders/a.py": [imported("billing.invoice", "bill")],
+        }
+        assert [finding.file for finding in found(arch_deep_import, files)] == ["orders/a.py"]
+
+    def test_who_is_loaded_by_the_entry_cannot_go_through_it(self):
+        files = {
+            "billing/__init__.py": [imported("invoice", "bill", level=1), imported("tax", "rate", level=1)],
+            "billing/invoice.py": ["orders.a"],
+            "billing/tax.py": [],
+            "orders/__init__.py": [],
+            "orders/a.py": [imported("billing.tax", "rate")],
+        }
+        assert found(arch_deep_import, files) == []
+
     def test_a_private_module_of_another_package(self):
         files = {"a/__init__.py": [], "a/_inner.py": [], "b/__init__.py": [], "b/x.py": [imported("a._inner", "f")]}
         (finding,) = found(arch_deep_import, files)
@@ -147,6 +180,7 @@ class TestDeepImports:
             {"a.py": ["requests._internal_utils"]},
             {"a.ts": ["next/dist/server/x"]},
             {"src/main/java/s/A.java": ["com.lib.internal.Thing"]},
+            {"src/main/java/s/A.java": ["sun.misc.Unsafe"]},
         ],
     )
     def test_the_inside_of_a_third_party_package(self, files):
@@ -159,7 +193,7 @@ class TestDeepImports:
             BILLING | {"src/billing/other.ts": ["./invoice"]},
             BILLING | {"src/orders/a.test.ts": ["../billing/invoice"]},
             {"src/billing/invoice.ts": [], "src/orders/a.ts": ["../billing/invoice"]},
-            {"a.ts": ["lodash/get", "@scope/pkg/sub", "./x.css"]},
+            {"a.ts": ["lodash/get", "@scope/pkg/sub", "./x.css", "highlighter/dist/cjs/styles/prism"]},
             {"a.py": ["django.db.models", imported("__future__", "annotations")]},
             {"a/__init__.py": [], "a/_inner.py": [], "a/x.py": [imported("_inner", "f", level=1)]},
             BILLING | {f"src/orders/{name}.ts": ["../billing/invoice"] for name in "abc"},

@@ -1,0 +1,42 @@
+"""Which imports of TypeScript close a circle: those that are still there at run time."""
+
+import pytest
+
+from tests.engine.rules.reading import findings_of
+
+RULE = "arch-circular-import"
+BACK = "import { A } from './a';\nexport class B {\n  make() {\n    return new A();\n  }\n}\n"
+
+
+def circles(source):
+    return len(findings_of(RULE, {"src/a.ts": source, "src/b.ts": BACK}))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import { B } from './b';\nexport class A {\n  b = new B();\n}\n",
+        "import { B } from './b';\nexport class A {\n  is(b: unknown) {\n    return b instanceof B;\n  }\n}\n",
+        "import { B } from './b';\nexport { B };\nexport class A {}\n",
+        "import * as b from './b';\nexport class A {\n  b = new b.B();\n}\n",
+        "import { B } from './b';\n@Injectable()\nexport class A {\n  constructor(private b: B) {}\n}\n",
+    ],
+)
+def test_values_close_a_circle(source):
+    assert circles(source) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import type { B } from './b';\nexport class A {\n  b?: B;\n}\n",
+        "import { type B } from './b';\nexport class A {\n  b?: B;\n}\n",
+        "import { B } from './b';\nexport class A {\n  b?: B;\n}\n",
+        "import { B } from './b';\nexport class A implements B {}\n",
+        "import { B } from './b';\nexport type C = typeof B;\nexport class A {}\n",
+        "import * as b from './b';\nexport class A {\n  b?: b.B;\n}\n",
+        "export type { B } from './b';\nexport class A {}\n",
+    ],
+)
+def test_types_do_not(source):
+    assert circles(source) == 0
