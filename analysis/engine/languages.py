@@ -52,7 +52,7 @@ DISPLAY_NAME = {
 _VENDORED = re.compile(
     r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
-    r"|(^|/)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*/"  # a released package, unpacked: `codemirror-5.17.0`
+    r"|(^|/)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"  # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
 )
 _GENERATED = re.compile(
     r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.min\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"
@@ -61,7 +61,8 @@ _GENERATED = re.compile(
 _MIGRATION = re.compile(
     r"(^|/)(?:\w+_)?migrations/([^/]+/)?[^/]+\.(py|sql|ts|js)$|(^|/)alembic/versions/|(^"
     r"|/)versions/[0-9a-f]{8,}_.*\.py$"
-    r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$"
+    r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$|(^|/)migrations/([^/]+/)?[^/]+\.go$"
+    r"|(^|/)(db|database|datastore|store|models?|sql|persistence)/([^/]+/)*migration/[^/]+\.go$"
 )
 _TEST = re.compile(
     r"(^|/)(tests?|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration"

@@ -23,6 +23,7 @@ RULE = Rule(
     points=0.5,
     suggestion="Check the error.",
     languages=GO,
+    version=2,
 )
 GUIDE = Guide(
     why=(
@@ -145,7 +146,7 @@ _DROPPED = re.compile(rb"((?:\w+,\s*)*)_\s*:?=(?!=)")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*(:?)=(?!=)\s*")
 _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*=(?!=)\s*([^\n]*)")
 _OWN_ERROR = re.compile(r"\berr\s*:=|\bvar\s+err\b|\berr\s+error\b")
-_CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*nil\b)|\blen\({name}\)"
+_CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
 
 
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -175,7 +176,9 @@ def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
         call = right.named_children[0] if right is not None and right.named_child_count == 1 else None
         if call is None or call.type != "call_expression" or _has_reason(statement, file):
             return
-        yield from _thrown_away(call, [each.decode().strip() for each in dropped[1].split(b",")][:-1], file)
+        kept = [each.decode().strip() for each in dropped[1].split(b",")][:-1]
+        if kept or not _is_in_failure(statement, file):
+            yield from _thrown_away(call, kept, file)
     elif (bound := _ERROR_BOUND.match(file.source, start)) is not None:
         overwritten = _NEXT.match(file.source, statement.end_byte)
         if overwritten is not None and not re.search(rb"\berr\b", overwritten[1]):
@@ -194,8 +197,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     fails = [each.flags & FunctionFlag.RETURNS_ERROR for each in functions if each.owner == mark.data["owner"]]
     if not fails or not all(fails):
         return None
-    is_certain = len(fails) == 1 and "dropped" not in mark.data
-    return place.finding(mark, confidence=Confidence.HIGH if is_certain else Confidence.MEDIUM)
+    if "dropped" in mark.data:
+        return place.finding(mark, confidence=Confidence.LOW)  # somebody chose to, and kept the reason
+    return place.finding(mark, confidence=Confidence.HIGH if len(fails) == 1 else Confidence.MEDIUM)
 
 
 def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark]:
@@ -210,7 +214,9 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         return
     message = f"The error of `{name}` is thrown away, and no comment says why"
     to_client = name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call))
-    yield _mark(call, name, message, file, "low" if to_client or name in _RARELY_FAIL else "medium")
+    # What may fail without harm is mostly thrown away on purpose.
+    is_own = not kept and _of_this_file(file.callee(call), call, file) in functions_that_fail(file)
+    yield _mark(call, name, message, file, "low" if to_client or is_own or name in _RARELY_FAIL else "medium")
 
 
 def _failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:

@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.handlers import explaining_words, guarded_text
+from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
 from analysis.engine.rules.reading import function_name
 
 RULE = Rule(
@@ -25,6 +25,7 @@ RULE = Rule(
     suggestion="Handle, log with context, or let it propagate.",
     languages=(*PYTHON, *SCRIPT, *JAVA),
     tests_too=True,
+    version=2,
 )
 GUIDE = Guide(
     why="The failure happened and left no trace; what comes after it works on nothing.",
@@ -58,8 +59,9 @@ def store(order):
 # Exceptions that answer a question rather than report a failure.
 _ANSWERS = re.compile(
     r"\b(StopIteration|StopAsyncIteration|KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|FileNotFoundError"
-    r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
-    r"|JSONDecodeError|UnicodeDecodeError|ValidationError|JsonProcessingException|WatchError|KeyboardInterrupt|GeneratorExit|LookupError|NumberFormatException|InterruptedException)\b"
+    r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|\w*DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
+    r"|JSONDecodeError|UnicodeDecodeError|ValidationError|JsonProcessingException|WatchError|KeyboardInterrupt|GeneratorExit|LookupError"
+    r"|\w*Skip\w*|NoSuch\w+|NumberFormatException|InterruptedException)\b"
 )
 # A text that is no number, no address and no member of an enum is an answer too.
 _UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation|IllegalArgumentException|DateTimeParseException)\b")
@@ -68,6 +70,8 @@ _READS = re.compile(
     r"(\n\s*(return|continue|break)\b[^\n]*)?"
 )
 _CALLED = re.compile(r"[\w$.]*?([\w$]+)\s*\(")
+_DECODES = re.compile(r"(?:parse|decode|deserialize)(?:_|[A-Z]|$)|(?:Parse|Decode|_parse|_decode)$")
+_TAKEN_OUT = re.compile(r"[\w.\[\]]+\.(?:remove|index)\([^\n]*\)")  # of a list that may not hold it
 _CONVERTS = frozenset(
     """int float Decimal UUID parse parseInt parseLong parseDouble URL RegExp BigInt atob loads literal_eval decodeURI
     decodeURIComponent valueOf fromString fromisoformat strptime""".split()
@@ -79,17 +83,25 @@ _HARMLESS = frozenset(
 _OPTIONAL_IMPORT = re.compile(r"\b(require|import|import_module|forName)\s*\(")
 _SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
 _PREDICATE = re.compile(
-    r"(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|check)(?:_|[A-Z]|$)"
+    r"(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|check)(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
     r"|(?:[Hh]ealthy|[Aa]live|[Rr]eady|[Rr]eachable|[Aa]vailable|[Ee]xists?)$"
 )
 _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
 _EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
 _MEANT = re.compile(r"\b(ignored?|expected|_\w*)\b")
-_WRITES = re.compile(r"\b(save|create|insert|update|delete|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\(")
+# JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
+_READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
+_MAY_FAIL = re.compile(
+    r"(?i)best[- ]effort|may (?:fail|not|be)|might|optional|ignor|not (?:critical|fatal)|no matter|if possible"
+)
+_WRITES = re.compile(
+    r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)\b(save|create|insert|update|delete|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\("
+)
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
-    r"^[\w.?!\[\]]*\.?(close|shutdown|disconnect|unlink|cleanup|terminate|kill|destroy|utime|chmod|copystat)\w*\(.*\)[;\s]*$"
+    r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
+    r"|dispose|utime|chmod|copystat)\w*\(.*\)[;\s]*$"
 )
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
 
@@ -109,9 +121,14 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     guarded = guarded_text(handler, file)
     if _CLOSES.match(guarded) or (_UNREADABLE.search(caught) and not is_broad and _READS.fullmatch(guarded)):
         return
+    if _UNREADABLE.search(caught) and not is_broad and _TAKEN_OUT.fullmatch(guarded):
+        return
     if _only_parses(guarded) or _says_that_it_failed(guarded, handler, file) or _is_one_of_several_tries(handler, file):
         return
-    if _OPTIONAL_IMPORT.search(guarded) or (gives_up and _PREDICATE.search(function_name(handler, file))):
+    name = function_name(handler, file)
+    if _OPTIONAL_IMPORT.search(guarded) or (gives_up and _PREDICATE.search(name)):
+        return
+    if gives_up and file.language in SCRIPT and _READING.search(name):
         return
     yield file.mark(
         RULE.id,
@@ -143,13 +160,16 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """In tests it is worth knowing, no more."""
     if place.kind is FileKind.TEST:
-        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.MEDIUM)
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)
 
 
 def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
-    """A comment of more than one word inside, or a variable named for being ignored."""
+    """A comment of more than one word inside, one before the `try` that says that it may fail, or a variable named
+    for being ignored."""
     if _MEANT.search(caught):
+        return True
+    if handler.parent is not None and _MAY_FAIL.search(comment_above(handler.parent, file)):
         return True
     return explaining_words(file.text(handler)) > 1
 
@@ -165,7 +185,7 @@ def _says_that_it_failed(guarded: str, handler: Node, file: SourceFile) -> bool:
 def _only_parses(guarded: str) -> bool:
     """Whether all that is tried is to read a text, as values of the language do it."""
     called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS
-    return bool(called) and called <= _CONVERTS
+    return bool(called) and all(each in _CONVERTS or _DECODES.search(each) for each in called)
 
 
 def _is_one_of_several_tries(handler: Node, file: SourceFile) -> bool:

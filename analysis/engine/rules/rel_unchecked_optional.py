@@ -31,6 +31,7 @@ RULE = Rule(
     points=0.5,
     suggestion="Handle the missing case (`get_object_or_404`, `?.`, `orElseThrow(() -> new NotFound(id))`).",
     languages=(*PYTHON, *SCRIPT, *JAVA, *GO),
+    version=2,
 )
 GUIDE = Guide(
     why=(
@@ -314,6 +315,8 @@ def _used_unchecked(name: str, call: Node, file: SourceFile) -> str:
     if found is None or found.start() - len(name) > _NEAR:
         return ""
     used = re.match(r"\.[\w$]+|\[[^\]\n]{1,20}\](\.[\w$]+)?", after[found.end() :])
+    if re.search(rf"\bif\s+{name}\b(?!\.)[^\n:]*(?:\n\s*)?(?:else\b)", after[found.end() : found.end() + _NEAR]):
+        return ""  # Python's choice asks behind what it chooses
     line = after[after.rfind("\n", 0, found.start()) + 1 : after.find("\n", found.end()) % (len(after) + 1)]
     if used is None or re.search(rf"\b(if|and|or|not|assert|is)\s+{name}\b(?!\.)|\b{name}\s*(&&|\?|is\b|and\b)", line):
         return ""

@@ -22,6 +22,7 @@ RULE = Rule(
         "Do the call before or after the transaction (outbox, after commit); it keeps locks and a connection for as"
         " long as the remote is slow."
     ),
+    version=2,
 )
 GUIDE = Guide(
     why=(
@@ -107,15 +108,15 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding for each transaction, at the first call that leaves the process."""
     for place, mark in codebase.marks(transactions.ANNOTATION):
         if place.kind in (FileKind.SOURCE, FileKind.SCRIPT):
-            found = _direct(mark) or _one_level_deep(mark, place)
+            found = _direct(mark, place.facts.language) or _one_level_deep(mark, place)
             if found is not None:
                 yield _finding(mark, place, *found)
 
 
-def what_it_does(call: str) -> str:
+def what_it_does(call: str, language: str = "") -> str:
     """What a call does outside of the process, in words; empty when it stays inside, as far as its name tells."""
-    if not _ANY.fullmatch(call):
-        return ""
+    if not _ANY.fullmatch(call) or (language == "java" and call.endswith("ueue.add")):
+        return ""  # Java's queues are collections
     return next(words for words, pattern in _KINDS.items() if pattern.fullmatch(call))
 
 
@@ -125,9 +126,9 @@ def _calls(mark: Mark) -> Iterator[tuple[str, int]]:
         yield name, int(line)
 
 
-def _direct(mark: Mark) -> tuple[int, str, Confidence] | None:
+def _direct(mark: Mark, language: str) -> tuple[int, str, Confidence] | None:
     for name, line in _calls(mark):
-        if words := what_it_does(name):
+        if words := what_it_does(name, language):
             return line, f"`{_brief(name)}` {words}", Confidence.HIGH
     return None
 
@@ -146,7 +147,8 @@ def _leaves(callee: Callee, codebase: Codebase) -> str:
     function: Function = codebase.files[callee.path].functions[callee.position]
     if any("on_commit" in call for call in function.calls):
         return ""
-    return next((call for call in function.calls if what_it_does(call)), "")
+    language = codebase.files[callee.path].language
+    return next((call for call in function.calls if what_it_does(call, language)), "")
 
 
 def _brief(name: str) -> str:

@@ -21,6 +21,7 @@ RULE = Rule(
     points=2,
     suggestion="Copy what you need under the lock and do the slow part outside.",
     confidence=Confidence.MEDIUM,
+    version=2,
 )
 GUIDE = Guide(
     why="While one thread waits for the network, all that need the lock wait for it as well.",
@@ -139,7 +140,7 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
             reads = _what_it_reads(name)
             if reads and not _GENERAL.search(lock):
                 reads = ""  # named after what it protects
-            words = what_it_does(name) or reads or _awaited(call, lock, file)
+            words = what_it_does(name, file.language) or reads or _awaited(call, lock, file)
             if words and not _WAITS.search(name):
                 message = (
                     f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"

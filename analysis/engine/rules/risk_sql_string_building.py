@@ -14,7 +14,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.built_text import is_constant, text_of_argument
 from analysis.engine.rules.joined_text import is_fixed_list
-from analysis.engine.rules.reading import function_text, short
+from analysis.engine.rules.reading import assigned_values, function_text, short, text_before
 
 RULE = Rule(
     id="risk-sql-string-building",
@@ -24,7 +24,7 @@ RULE = Rule(
     severity=Severity.CRITICAL,
     points=2,
     suggestion="Pass the values as parameters.",
-    version=2,
+    version=3,
 )
 GUIDE = Guide(
     why="A quote in a name breaks the statement; a clever name rewrites it.",
@@ -81,10 +81,20 @@ _NAME_PLACE = re.compile(
 )
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 _OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
+_GO_CONSTANT = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # of another package
 _OWN_METHOD = re.compile(r"(?:this\.)?(\w+)\(")
 _JAVA_NUMBERS = frozenset(
     "byte short int long float double boolean Byte Short Integer Long Float Double Boolean BigInteger".split()
 )
+# `Long id`, `List<Integer> ids` in Java, `id int64`, `ids []int` in Go: what such a name holds can be no SQL.
+_NUMBER_TYPED = {
+    "java": re.compile(
+        r"\b(?:byte|short|int|long|float|double|boolean|Byte|Short|Integer|Long|Float|Double|Boolean|BigInteger"
+        r"|\w*<(?:Short|Integer|Long|BigInteger)>)(?:\[\]|\.\.\.)?\s+\Z"
+    ),
+    "go": re.compile(r"\s+(?:,\s*\w+\s+)*(?:\[\])?(?:u?int(?:8|16|32|64)?|float(?:32|64)|bool)\b"),
+}
+_JOINED = re.compile(r"[\w.]*\bjoin\(\s*(?:\"[^\"]*\"\s*,\s*)?(\w+)")
 _DEFINES = re.compile(
     r"[rbfuRBFU]{0,2}[\"'`\s]*(?:create|alter|drop|truncate|grant|revoke|reindex|vacuum"
     r"|comment)\b",
@@ -118,31 +128,76 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not told:
         return
     names = ", ".join(f"`{short(file.text(part), 40)}`" for part, _ in told[:3])
-    # Names of tables and lists of conditions cannot be parameters; that a user chose them is a guess.
-    internal = not any(is_value for _, is_value in told)
+    # Names of tables and lists of conditions cannot be parameters; that a user chose them is a guess. Numbers can be,
+    # but they break nothing.
+    numbers = [_holds_numbers(part, file) for part, _ in told]
+    internal = all(number or not is_value for number, (_, is_value) in zip(numbers, told, strict=True))
+    data = {"defines": "1"} if _DEFINES.match(fixed) else {}
+    if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
+        data["given"] = "1"
     yield file.mark(
         RULE.id,
         call,
         f"`{method}` runs SQL with {names} put into its text",
         severity="warning" if internal else "",
         confidence="low" if internal else "",
-        data={"defines": "1"} if _DEFINES.match(fixed) else None,
+        data=data or None,
     )
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """In a script nobody from outside writes the values. Names that no request brings come from the program itself, and
-    so do those of tables that are being defined."""
-    if mark.confidence == "low" and ("defines" in mark.data or not place.in_request_path):
-        return None
+    """In a script nobody from outside writes the values. Names come from the program itself where no request brings
+    them and the file calls the function itself, and so do those of tables that are being defined."""
+    if mark.confidence == "low":
+        is_unknown = "given" in mark.data and not _is_called_here(place)
+        if "defines" in mark.data or not (place.in_request_path or is_unknown):
+            return None
     if place.kind is FileKind.SCRIPT:
         return place.finding(mark, severity=Severity.WARNING)
     return place.finding(mark)
 
 
+def _is_called_here(place: Place) -> bool:
+    """Whether another function of the file calls the one around the place, which then says what it gets."""
+    name = place.function.name.rpartition(".")[2]
+    return any(
+        call.rpartition(".")[2] == name
+        for function in place.facts.functions
+        if function is not place.function
+        for call in function.calls
+    )
+
+
+def _is_given(part: Node, call: Node, file: SourceFile) -> bool:
+    """Whether the part is a parameter of the function around the call."""
+    function = file.enclosing_function(call)
+    listed = function.child_by_field_name("parameters") if function is not None else None
+    return listed is not None and re.search(rf"\b{re.escape(file.text(part))}\b", file.text(listed)) is not None
+
+
+def _holds_numbers(part: Node, file: SourceFile) -> bool:
+    """Whether a name is declared as a number, or joins a list that is declared as one of numbers."""
+    typed = _NUMBER_TYPED.get(file.language)
+    name = file.text(part)
+    if typed is None or not re.fullmatch(r"\w+", name):
+        return False
+    joined = [found[1] for each in assigned_values(name, part, file) if (found := _JOINED.match(file.text(each)))]
+    return _is_declared_number(joined[0] if joined else name, part, typed, file)
+
+
+def _is_declared_number(name: str, part: Node, typed: re.Pattern[str], file: SourceFile) -> bool:
+    before = text_before(part, file)
+    places = [found.span() for found in re.finditer(rf"(?<![\w.]){re.escape(name)}\b", before)]
+    if file.language == "java":
+        return any(typed.search(before[max(0, start - 60) : start]) for start, _ in places)
+    return any(typed.match(before, end) for _, end in places)
+
+
 def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
     """Whether a parameter could stand there; None where the program itself names a table or a column."""
     text = file.text(part)
+    if file.language == "go" and _GO_CONSTANT.fullmatch(text) and text.partition(".")[0] in file.bindings:
+        return None
     if _VALUE_PLACE.search(lead):
         return True
     if _NAME_PLACE.search(lead):

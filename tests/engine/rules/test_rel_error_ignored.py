@@ -45,6 +45,9 @@ FINE = [
     "f, err := os.Create(a)\nuse(err)\nf.Close()",
     "f, err := os.Create(a)\nuse(err)\ndefer f.Close()\nfill(f)\nerr = f.Close()\nuse(err)",
     "if err := save(); err != nil { save(); panic(err) }",
+    "if err := save(); err != nil { _ = save(); panic(err) }",
+    'v, _ := os.ReadFile("a")\nif string(v) == "" { return }\nif len(v) == 0 { return }\nuse(v)',
+    'v, _ := os.Readlink("a")\nif v == "" { return }\nuse(v)',
     "delete(a, b)",
     "s.Commit(1, 2)",
     "buf := new(bytes.Buffer)\n_ = binary.Write(buf, order, 1)",
@@ -91,7 +94,7 @@ def test_methods_of_the_receiver_are_known():
 
 @pytest.mark.parametrize(
     ("call", "confidences"),
-    [("saveAll()", ["high"]), ("_ = saveAll()", ["medium"]), ("saveNone()", []), ("s.saveOne()", ["high"])],
+    [("saveAll()", ["high"]), ("_ = saveAll()", ["low"]), ("saveNone()", []), ("s.saveOne()", ["high"])],
 )
 def test_functions_of_other_files_of_the_package_are_known(call, confidences):
     stored = (

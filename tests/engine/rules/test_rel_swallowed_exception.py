@@ -126,3 +126,38 @@ def test_closing_may_fail():
 def test_suppressing_everything_is_marked():
     assert len(marks("from contextlib import suppress\nwith suppress(Exception):\n    x()\n")) == 1
     assert marks("from contextlib import suppress\nwith suppress(KeyError):\n    x()\n") == []
+
+
+@pytest.mark.parametrize(
+    ("header", "guarded", "count"),
+    [
+        ("except FieldDoesNotExist:", "meta.get_field('a')", 0),
+        ("except SkipField:", "value = field.read(row)", 0),
+        ("except ValueError:", "fields.remove(name)", 0),
+        ("except Exception:", "fields.remove(name)", 1),
+        ("except Exception:", "hash.update(name)", 1),
+    ],
+)
+def test_exceptions_that_answer_a_question(header, guarded, count):
+    assert len(marks(handled(header, "pass", guarded))) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("function expiry(token) { try { const p = jwtDecode(token); return p.exp; } catch { return null; } }", 0),
+        ("function verifyToken(t) { try { return check(t); } catch { return null; } }", 0),
+        ("function loadToken(t) { try { return check(t); } catch { return null; } }", 1),
+        ("function f(a) { return a.filter((x) => { try { return load(x); } catch { return false; } }); }", 0),
+        ("async function f(d) { try { await fs.rm(d, { force: true }); } catch { } }", 0),
+        ("function f(d) {\n // Best-effort: the badge may be out of reach.\n try { badge(d); } catch { }\n}", 0),
+        ("function f(d) {\n // Shows the badge.\n try { badge(d); } catch { }\n}", 1),
+    ],
+)
+def test_script_cannot_catch_one_kind_only(source, count):
+    assert len(marks(source, "typescript")) == count
+
+
+def test_a_digest_is_no_write():
+    source = "function f() { try { createHmac('sha1', k).update(a); g(); } catch (e) { } }"
+    assert [each.severity for each in marks(source, "typescript")] == [""]

@@ -120,3 +120,9 @@ def test_go_elsewhere_is_fine():
 def test_constant_tables_are_a_guess():
     (mark,) = marks_of(RULE, "const x = SIZES.find((s) => s.id === id).name;", "typescript")
     assert mark.confidence == "low"
+
+
+def test_a_choice_asks_behind_what_it_chooses():
+    source = "import re\n\n\ndef f(text):\n    found = re.search('a(b)', text)\n    add(\n        found.group(1)\n"
+    assert lines_of(RULE, source + "        if found\n        else text\n    )\n") == []
+    assert lines_of(RULE, source + "    )\n") == [5]

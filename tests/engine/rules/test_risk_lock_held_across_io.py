@@ -23,6 +23,7 @@ GO = 'package a\nimport "net/http"\n\nfunc (s *Store) load() {\n\ts.mu.Lock()\n\
         (GO % "s.rows = 1\n\ts.mu.Unlock()\n\thttp.Get(u)", "go", []),
         ("class A { void f() {\n  synchronized (this) {\n    Thread.sleep(5);\n  }\n} }\n", "java", [3]),
         ("class A { void f() {\n  synchronized (this) {\n    rows.add(5);\n  }\n} }\n", "java", []),
+        ("class A { void f() {\n  synchronized (this) {\n    queue.add(5);\n  }\n} }\n", "java", []),
     ],
 )
 def test_slow_calls_under_a_lock(source, language, lines):
