@@ -11,6 +11,8 @@ WINDOW = 300  # bytes before a function that are looked at
 LONGEST_NAME = 80
 LONGEST_RECEIVER = 200
 
+# What calls a function once for each element: the result is none.
+PER_ELEMENT = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "some", "every", "find", "findIndex"})
 _TYPED = re.compile(
     rb"\s*(?:export\s+)?(?:(?:const|let|var|static|readonly|public|private|protected)\s+)*([\w$#]+)[?!]?\s*:"
 )
@@ -62,7 +64,10 @@ def _argument(before: bytes, is_first: bool) -> Place:
         head = head[:generic]
     segment = head[max(head.rfind(b"\n"), head.rfind(b";")) + 1 :]
     callee = _tail(head)
-    declared = _DECLARED.match(segment)
+    receiver = ""
+    if is_first and (dot := head.rfind(b".")) == len(head) - len(callee.encode()) - 1:
+        receiver = _text(_expression_end(head[:dot].rstrip(b"? \n\t")))
+    declared = _DECLARED.match(segment) if not receiver or callee not in PER_ELEMENT else None
     if (
         declared is not None
         and callee
@@ -71,9 +76,6 @@ def _argument(before: bytes, is_first: bool) -> Place:
         return Place(_text(declared[1]), True, callee)
     literal = _LITERAL.match(before, opening + 1)
     title = f'"{_text(literal[1])}"' if literal is not None else ""
-    receiver = ""
-    if is_first and (dot := head.rfind(b".")) == len(head) - len(callee.encode()) - 1:
-        receiver = _text(_expression_end(head[:dot].rstrip(b"? \n\t")))
     return Place(
         f"{callee}({title})"[:LONGEST_NAME] if callee else "anonymous", False, callee if is_first else "", receiver
     )

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract import script_entries
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
-from analysis.engine.extract.places import place_of
+from analysis.engine.extract.places import PER_ELEMENT, place_of
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.script_imports import common_exports, exported_names, imported_by, required
 from analysis.engine.extract.source import SourceFile
@@ -20,7 +20,6 @@ LONGEST_ITERABLE = 200  # characters
 LONGEST_NAME = 80
 
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*")
-_EACH = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "some", "every", "find", "findIndex"})
 _TESTS = frozenset({"it", "test", "describe"})
 _FIELD = re.compile(rb"this(?<!\wthis)\.([\w$]+)\s*=[^=]")
 _STEP = re.compile(r"\+=\s*(?!1\b)|=\s*\w+\s*\+\s*(?!1\b)")
@@ -187,7 +186,7 @@ class JavaScript(Dialect):
         if node.type not in ("arrow_function", "function_expression"):
             return None
         place = place_of(file.source, node.start_byte)
-        if place.callee not in _EACH or not place.receiver:
+        if place.callee not in PER_ELEMENT or not place.receiver:
             return None
         listed = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
         names = _NAMES.findall(file.text(listed)) if listed is not None else []

@@ -192,3 +192,9 @@ db.query(async () => {});
         ("request", "trpc"),
         ("request", "remix"),
     }
+
+
+def test_a_result_gives_the_function_of_each_element_no_name():
+    facts = extract(b"const kept = orders.filter((o) => keep(o));\n", "typescript")
+    assert [loop.iterable for loop in facts.loops] == ["orders"]
+    assert [function.name for function in facts.functions] == ["module"]
