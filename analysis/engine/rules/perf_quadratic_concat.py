@@ -5,15 +5,25 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, followed, is_short_list, short
-from analysis.engine.rules.sizes import Size, size_of
+from analysis.engine.rules.reading import (
+    LONGEST_TEXT,
+    assigned_values,
+    followed,
+    is_short_list,
+    round_of,
+    short,
+    text_before,
+)
+from analysis.engine.rules.sizes import Size, is_loaded, size_of
 
 RULE = Rule(
     id="perf-quadratic-concat",
+    version=2,
     type="quadratic_concat",
     category=Category.PERFORMANCE,
     title="Concatenation in a loop",
@@ -60,48 +70,76 @@ SMALL_LOOP = 20  # rounds that are known to be few
 
 _GROWS = re.compile(rb"([\w.]++)\s*+(?:\+=|=\s*(?:\1|\(\1)\s*\+(?!\+))\s*")
 _LIST_GROWS = re.compile(rb"([\w$]++)\s*+=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\s*\.\.\.\1\b)")
-_TEXT = re.compile(r"""^([rbfuRBFU]{0,2}["'`]|String\.valueOf|string\(|str\()""")
+_TABLE_GROWS = re.compile(rb"([\w.]++)\s*+=\s*(?:\1\.append\(|(?:pd|pandas)\.concat\(\s*[\[(]\s*\1\s*,|\1\s*\+\s*\[)")
+_TEXT = re.compile(r"""^([rbfuRBFU]{0,2}["'`]|String\.(?:valueOf|format)|fmt\.Sprint|strings\.|string\(|str\()""")
 _BYTES = re.compile(r"""^(b["']|bytes\()""")
-_LEAVES = re.compile(rb"\s*;?\s*(return|break)\b")
+_LEAVES = re.compile(rb"[^\S\n]*;?\s*?(?:\n([^\S\n]*))?(?:return|break)\b")
 _BEGINS = re.compile(r"(\s*:\s*\w+)?\s*:?=(?!=)")
-_GO_TEXT = re.compile(r"\bvar\s+%s\s+string\b")
+_FIELD = re.compile(rb"\s*(?::\s*\w+\s*)?=\s*(?![=>])")
+_TYPED = {"go": re.compile(r"(?:,\s*\w+)*\s+string\b"), "java": re.compile(r"\s*[=;,)]")}  # what follows the name
+_READS = re.compile(r"(?i)\b\w*(?:readline|recv|read|nextline|scan|hasnext\w*)\s*\(|\btrue\b|\bTrue\b")
 
 
 def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """`s += part` and `s = s + part`."""
     found = _GROWS.match(file.source, statement.start_byte)
-    if found is None or not _repeats(statement, file):
+    loop = _loop_around(statement, file) if found is not None else None
+    if found is None or loop is None:
         return
     name = found[1].decode("utf-8", "replace")
-    started = _start_of(name, statement, file)
+    started = _start_of(name, statement, found.end(), loop, file)
     if started is None:
         return
-    is_local_text = file.language == "python" and "." not in name and not _BYTES.match(started)
-    is_small = _takes_few(statement, file)
-    what = "bytes" if _BYTES.match(started) else "text"
+    is_bytes = _BYTES.match(started) is not None
+    is_local_text = (
+        file.language == "python" and "." not in name and not is_bytes and not _is_global(name, statement, file)
+    )
+    size = _rounds(loop, file)
     yield file.mark(
         RULE.id,
         statement,
-        f"`{name}` grows in a loop: each round copies all of its {what} so far",
-        severity="info" if is_local_text or is_small else "",
-        confidence="low" if is_small else "",
+        f"`{name}` grows in a loop: each round copies all of its {'bytes' if is_bytes else 'text'} so far",
+        severity="info" if is_local_text or size is Size.FEW else "",
+        confidence=_certainty(size, loop, file),
     )
 
 
 def look_at_list(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    found = _LIST_GROWS.match(file.source, statement.start_byte)
-    if found is not None and _repeats(statement, file):
-        name = found[1].decode("utf-8", "replace")
-        if _is_outside(name, statement, file):
-            is_small = _takes_few(statement, file)
-            yield file.mark(
-                RULE.id,
-                statement,
-                f"`{name}` is copied whole in every round of the loop",
-                severity="info" if is_small else "",
-                confidence="low" if is_small else "medium",
-                suggestion=f"Add to it in place (`{name}.push(...)`).",
-            )
+    """Script: `all = all.concat(part)` and `all = [...all, part]`."""
+    yield from _copied(statement, _LIST_GROWS, "Add to it in place (`{}.push(...)`).", file)
+
+
+def look_at_table(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: `rows = rows + [row]`, `df = df.append(row)` and `df = pd.concat([df, part])`."""
+    yield from _copied(
+        statement, _TABLE_GROWS, "Collect the parts in a list and put them together after the loop.", file
+    )
+
+
+def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: SourceFile) -> Iterator[Mark]:
+    found = growth.match(file.source, statement.start_byte)
+    loop = _loop_around(statement, file) if found is not None else None
+    if found is None or loop is None:
+        return
+    name = found[1].decode("utf-8", "replace")
+    if (growth is _TABLE_GROWS and not _is_table(name, found[0], statement, file)) or not _is_outside(
+        name, statement, loop, file
+    ):
+        return
+    size = _rounds(loop, file)
+    yield file.mark(
+        RULE.id,
+        statement,
+        f"`{name}` is copied whole in every round of the loop",
+        severity="info" if size is Size.FEW else "",
+        confidence=_certainty(size, loop, file),
+        suggestion=advice.format(name),
+    )
+
+
+def _is_table(name: str, growth: bytes, statement: Node, file: SourceFile) -> bool:
+    """Whether the result of `append` is a copy: that of a list is None, and nobody assigns it."""
+    return b".append(" not in growth or file.mentions(b"pandas")
 
 
 def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -124,55 +162,113 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
             call,
             f"`{short(accumulator[1])}` is copied whole for every element of the `reduce`",
             severity="info" if size is Size.FEW else "",
-            confidence={Size.FEW: "low", Size.UNKNOWN: "medium", Size.MANY: ""}[size],
+            confidence="medium" if size is Size.MANY else "low",
             suggestion="Change the accumulator in place, or use `map`, `flatMap` or `Object.fromEntries`.",
         )
 
 
-def _repeats(statement: Node, file: SourceFile) -> bool:
-    """Whether a loop of unknown length runs the statement again and again."""
-    loop = file.loop_of(statement) if file.in_loop(statement) else None
-    if loop is None or 0 < file.loops[loop].bound <= SMALL_LOOP:
-        return False
-    if _LEAVES.match(file.source, statement.end_byte):
-        return False
-    return not is_short_list(file.loops[loop].iterable, file.loops[loop].node, file)
-
-
-def _takes_few(statement: Node, file: SourceFile) -> bool:
-    """Whether the loop has few rounds by the name of what it goes through."""
-    loop = file.loops[file.loop_of(statement) or 0]
-    return size_of(loop.iterable, loop.node, file) is Size.FEW
-
-
-def _start_of(name: str, statement: Node, file: SourceFile) -> str | None:
-    """What a text began as, before the loop; None when it is no text or begins anew in every round."""
-    if not _is_outside(name, statement, file):
+def _loop_around(statement: Node, file: SourceFile) -> LoopDraft | None:
+    """The loop of unknown length that runs the statement again and again."""
+    loop = round_of(statement, file)
+    if loop is None or 0 < loop.bound <= SMALL_LOOP or _ends_it(statement, file):
         return None
-    if file.language == "go":
-        loop = file.loops[file.loop_of(statement) or 0].node
-        function = file.enclosing_function(statement)
-        before = file.source[function.start_byte if function is not None else 0 : loop.start_byte].decode(
-            "utf-8", "replace"
-        )
-        if re.search(_GO_TEXT.pattern % re.escape(name), before):
-            return '""'
-    values = assigned_values(name, statement, file)
-    first = file.text(values[0]) if values else ""
-    return first if _TEXT.match(first) else None
+    return loop if not is_short_list(loop.iterable, loop.node, file) else None
 
 
-def _is_outside(name: str, statement: Node, file: SourceFile) -> bool:
-    """Whether the variable lives longer than one round."""
-    loop = file.loop_of(statement)
-    if loop is None:
+def _ends_it(statement: Node, file: SourceFile) -> bool:
+    """Whether the loop is left right behind the statement; less indented, a Python statement stands after the loop."""
+    found = _LEAVES.match(file.source, statement.end_byte)
+    if found is None or file.language != "python" or found[1] is None:
+        return found is not None
+    line_start = file.source.rfind(b"\n", 0, statement.start_byte) + 1
+    return len(found[1]) >= statement.start_byte - line_start
+
+
+def _rounds(loop: LoopDraft, file: SourceFile) -> Size:
+    """How many rounds the loop has: by the name of what it goes through, many where it reads until the end."""
+    if loop.kind == "while":
+        return Size.MANY if _READS.search(loop.iterable) else Size.UNKNOWN
+    return size_of(loop.iterable, loop.node, file)
+
+
+def _certainty(size: Size, loop: LoopDraft, file: SourceFile) -> str:
+    """Certain where a query, a file or a connection gives the parts, likely where their name speaks of many."""
+    if size is not Size.MANY:
+        return "low"
+    return "" if loop.kind == "while" or is_loaded(loop.iterable, loop.node, file) else "medium"
+
+
+def _start_of(name: str, statement: Node, value_start: int, loop: LoopDraft, file: SourceFile) -> str | None:
+    """What a text began as, before the loop; None when it is no text, begins anew in every round, or grew above."""
+    if not _is_outside(name, statement, loop, file):
+        return None
+    for value in _values(name, statement, file):
+        text = file.text(value)
+        if _TEXT.match(text):
+            return text
+    adds_text = _adds_text(file.source[value_start : statement.end_byte].decode("utf-8", "replace"))
+    return '""' if adds_text or _is_declared_text(name.removeprefix("this."), loop, file) else None
+
+
+def _is_declared_text(name: str, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether the function of Go, or the class of Java, declares the name as a text."""
+    behind = _TYPED.get(file.language)
+    if behind is None:
         return False
-    body = file.source[file.loops[loop].node.start_byte : statement.start_byte].decode("utf-8", "replace")
-    return next(followed(name, body, _BEGINS, "_."), None) is None
+    function = file.enclosing_function(loop.node) if file.language == "go" else None
+    start = function.start_byte if function is not None else 0
+    before = file.source[max(start, loop.node.start_byte - LONGEST_TEXT) : loop.node.start_byte].decode(
+        "utf-8", "replace"
+    )
+    return any(
+        file.language == "go" or before[: match.start() - len(name)].rstrip().endswith("String")
+        for match in followed(name, before, behind, "_.$")
+    )
 
+
+def _values(name: str, statement: Node, file: SourceFile) -> list[Node]:
+    """What the function, or the file for a field or a global, assigns to the name."""
+    values: list[Node | None] = list(assigned_values(name, statement, file)[:1])
+    if not values and ("." in name or _is_global(name, statement, file)):
+        found = followed(name.encode(), file.source, _FIELD, b"_.$")
+        values = [file.tree.root_node.descendant_for_byte_range(each.end(), each.end() + 1) for each in found]
+    return [_whole(value) for value in values if value is not None]
+
+
+def _whole(value: Node) -> Node:
+    """The literal that a part of it stands for."""
+    while value.parent is not None and value.type in ("string_start", "string_content", '"', "'"):
+        value = value.parent
+    return value
+
+
+def _is_global(name: str, statement: Node, file: SourceFile) -> bool:
+    return file.mentions(b"global ") and f"global {name}" in text_before(statement, file)
+
+
+def _adds_text(value: str) -> bool:
+    """Whether a part of the sum is a literal text."""
+    plain = value
+    while (shorter := _IN_BRACKETS.sub("", plain)) != plain:
+        plain = shorter
+    return re.search(r"""(?:^|\+)\s*[fr]?["'`]|["'`]\s*(?:\+|;?\s*\Z)""", plain) is not None
+
+
+def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether the variable lives longer than one round, and grows here first."""
+    start = loop.head_end if loop.head_start <= statement.start_byte and loop.head_end else loop.node.start_byte
+    body = file.source[start : statement.start_byte].decode("utf-8", "replace")
+    if next(followed(name, body, _BEGINS, "_."), None) is not None:
+        return False
+    return next(followed(name, body, _GROWN, "_."), None) is None
+
+
+_IN_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
+_GROWN = re.compile(r"\s*\+=")
 
 WATCHES = (
     Watch("augmented_assignment", look_at_growth, PYTHON, starts=_GROWS),
+    Watch("assignment", look_at_table, PYTHON, starts=_TABLE_GROWS),
     Watch("assignment_expression", look_at_growth, JAVA, starts=_GROWS),
     Watch("assignment_statement", look_at_growth, GO, starts=_GROWS),
     Watch("assignment_expression", look_at_list, SCRIPT, starts=_LIST_GROWS),

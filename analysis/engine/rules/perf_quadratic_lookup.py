@@ -5,15 +5,18 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.extract.loops import dependents
+from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import followed, function_text, is_short_list, text_after, text_before
+from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import LONGEST_TEXT, followed, function_text, round_of, statements, text_after
 from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-quadratic-lookup",
+    version=2,
     type="quadratic_lookup",
     category=Category.PERFORMANCE,
     title="Search of a list in a loop",
@@ -52,67 +55,179 @@ def fresh(rows):
     ),
 )
 
-# What makes a name one of a list: the text behind it, in Java the text around it.
-_PYTHON_LIST = re.compile(r"\s*(:\s*(list|List)\b[^=\n]*)?=\s*(\[|list\(|sorted\()|\s*:\s*(list|List)\[")
-_SCRIPT_ARRAY = re.compile(
-    r"\s*(:\s*[\w<>\[\]]+\[\]|:\s*Array<)"
-    r"|\s*=\s*(\[|await Promise\.all|Array\.from|Object\.(keys|values)|[\w.]+\.(map|filter)\()"
+# What the declaration of a name says: a list by its type or by its value.
+_LIST_TYPES = re.compile(
+    r"""\s*:\s*["']?(?:Optional\[)?(?:typing\.)?(?:list|List|Sequence|MutableSequence)\b"""
+    r"|\s*[?!]?:\s*(?:readonly\s+)?(?:[\w.<>|{}: ]+?|\([^)\n]*\))\[\]|\s*[?!]?:\s*(?:Readonly)?Array<"
 )
-_JAVA_LIST = r"\b(Array|Linked)?List<[^=;()]*>\s+{0}\b"
+_LIST_VALUES = re.compile(
+    r"\s*(?::[^=\n]+)?=\s*(?:await\s+)?(?:\[|\(\s*await\s|list\(|sorted\(|Promise\.all\(|Array\.from\("
+    r"|Object\.(?:keys|values|entries)\(|(?:[\w.()\[\]'\"]+)\.(?:map|filter|flatMap|findMany|values_list|tolist)\()"
+)
+_DECLARED = re.compile(  # an assignment, or an annotation that names a type
+    r"""\s*[?!]?(?::\s*["']?(?:readonly\s+)?[\w.(\[{][^=\n]{0,80}?)?=(?![=>])|\s*[?!]?:\s*["']?(?:readonly\s+)?"""
+    r"(?:[A-Z]\w*|list|set|dict|str|tuple|frozenset|string|number|any|unknown|typing\.\w+)(?:[\[<.]|\[\]|\s*[,=)|;\n])"
+)
+_TYPE_BEFORE = re.compile(r"([\w.]+)(?:<(?:[^<>;=(){}]|<[^<>]*>)*>)?\s+\Z")  # of Java
+_JAVA_LISTS = re.compile(r"(?:.*\.)?(?:(?:Array|Linked|CopyOnWriteArray)?List|Vector)$")
+_NO_TYPES = frozenset({"return", "new", "case", "throw", "else", "instanceof", "in", "package", "import"})
+_JAVA_BEHIND = re.compile(r"\s*[=;,)]")
+_NAME = re.compile(r"(?:(?:self|this|cls)\.)?[A-Za-z_$][\w$]*")
 _GROWS = re.compile(r"\.(append|push|add|extend|insert)\(")
-_BEGINS = re.compile(r"(\s*:[^=\n]+)?\s*:?=(?!=)")
+_BEGINS = re.compile(r"(\s*:[^=\n]+)?\s*:?=(?![=>])")
 _SHRINKS = re.compile(r"\.(remove|pop|shift|splice|clear|insert|unshift)\b")
-_ENDS = re.compile(r"^[^\n]*\n?\s*(?:\{?\s*)?(return|break|throw|raise)\b")
-_METHODS = frozenset({"includes", "indexOf", "contains"})
+_ENDS = re.compile(  # the branch behind the search leaves the loop
+    r"^[^\n;{}]*(?:\)[ \t]*|\{\s*)(?:return|break|throw)\b|^[^\n\])}]*:\s*(?:return|break|raise)\b"
+)
+_EQUALS = re.compile(r"^\s*\(?\s*([^=!<>&|]+?)\s*===?\s*([^=!<>&|?]+?)\s*\)?\s*$")
+_JAVA_EQUALS = re.compile(
+    r"^\s*\(?\s*(?:Objects\.equals\(\s*([^,&|!]+?),\s*([^&|!]+?)\)|([^&|!]+?)\.equals\(([^&|!]+)\))\s*\)?\s*$"
+)
+_ARROW = re.compile(r"^\(?\s*(\w+)\s*(?::[^)]*)?\)?\s*(?:=>|->)\s*([^{\n]+)$")
+_ENDS_THERE = re.compile(rb"(?![\w$])")
+_BY_VALUE = frozenset({"includes", "indexOf", "contains"})
+_BY_CONDITION = frozenset({"find", "findIndex", "some", "anyMatch", "noneMatch", "filter"})
+_SCRIPT_METHODS = frozenset({"includes", "indexOf", "find", "findIndex", "some", "filter", "shift"})
+FEW = 10  # elements of a literal that cost nothing to search
 
 
 def look_at_membership(operation: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: `x in some_list`."""
-    if not file.in_loop(operation) or operation.child_count != 3:
+    right = operation.child(2) if operation.child_count == 3 else None
+    if right is None or right.type not in ("identifier", "attribute"):
         return
-    right = operation.child(2)
-    if right is None or right.type != "identifier" or b" in " not in file.source[operation.start_byte : right.end_byte]:
-        return
-    yield from _searched(operation, file.text(right), _PYTHON_LIST, file)
+    if b" in " in file.source[operation.start_byte : right.end_byte]:
+        yield from _searched(operation, file.text(right), file)
 
 
-def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _by_method(call, _SCRIPT_ARRAY, file)
-
-
-def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _by_method(call, _JAVA_LIST, file)
+def look_at_call(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`list.index(x)`, `array.includes(x)`, `array.find(y => y.id === x.id)`, `list.contains(x)`, and what takes the
+    first element away."""
+    receiver, _, method = file.callee(call).rpartition(".")
+    given = [file.text(each) for each in file.arguments(call)[0]]
+    if _takes_first(method, given, file.language):
+        yield from _drained(call, receiver, method, file)
+    elif (method in _BY_VALUE and len(given) == 1) or (method == "index" and file.language == "python"):
+        yield from _searched(call, receiver, file)
+    elif method in _BY_CONDITION and len(given) == 1:
+        yield from _searched_by(call, receiver.removesuffix(".stream()"), given[0], file)
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
-    if file.callee(call) != "slices.Contains" or not given or not file.in_loop(call):
+    if file.callee(call) not in ("slices.Contains", "slices.Index", "golang.org/x/exp/slices.Contains") or not given:
         return
     name = file.text(given[0])
-    if re.fullmatch(r"\w+", name) and _is_outside(name, call, file):
+    if not re.fullmatch(r"\w+(?:\.\w+)?", name) or _ENDS.match(text_after(call, file)):
+        return
+    if _is_outside(name, call, file) and not _is_few(name, call, file):
         yield from _marks(call, name, file)
 
 
-def _by_method(call: Node, list_pattern: re.Pattern[str] | str, file: SourceFile) -> Iterator[Mark]:
-    receiver, _, method = file.callee(call).rpartition(".")
-    if method in _METHODS and re.fullmatch(r"[\w$]+", receiver) and file.in_loop(call):
-        yield from _searched(call, receiver, list_pattern, file)
+def look_at_join(node: Node, file: SourceFile) -> Iterator[Mark]:
+    """A loop in a loop that looks for the elements that are equal."""
+    scope = file.scope_of(node)
+    inner = scope.loop if scope.node.id == node.id else None
+    outer = inner.parent if inner is not None else None
+    if inner is None or outer is None or not inner.variables or not outer.variables or outer.node.id == node.id:
+        return
+    if inner.function != outer.function and not _is_body(outer, node, file):
+        return
+    if not _NAME.fullmatch(inner.iterable) or not _is_outside(inner.iterable, node, file, outer):
+        return
+    condition = _only_condition(node, file)
+    if condition and _compares(condition, inner.variables, outer, file) and not _is_few(inner.iterable, node, file):
+        yield from _marks(node, inner.iterable, file, outer)
 
 
-def _searched(node: Node, name: str, list_pattern: re.Pattern[str] | str, file: SourceFile) -> Iterator[Mark]:
+def _only_condition(node: Node, file: SourceFile) -> str:
+    """The condition that stands alone in a loop, when what it guards does not end the search as a whole."""
+    if "comprehension" in node.type or node.type == "generator_expression":
+        conditions = [each for each in node.named_children if each.type == "if_clause"]
+        loops = [each for each in node.named_children if each.type == "for_in_clause"]
+        return file.text(conditions[0])[2:] if len(conditions) == len(loops) == 1 else ""
+    inside = statements(node.child_by_field_name("body"))
+    if len(inside) != 1 or inside[0].type != "if_statement" or "return" in file.text(inside[0]):
+        return ""
+    condition = inside[0].child_by_field_name("condition")
+    is_alone = inside[0].child_by_field_name("alternative") is None
+    return file.text(condition) if condition is not None and is_alone else ""
+
+
+def _compares(condition: str, variables: tuple[str, ...], outer: LoopDraft, file: SourceFile) -> bool:
+    """Whether the condition is one equality between an element of the inner and one of the outer loop."""
+    match = (_JAVA_EQUALS.match(condition) if file.language == "java" else None) or _EQUALS.match(condition)
+    if match is None:
+        return False
+    sides = [set(re.findall(r"(?<![.\w$])[A-Za-z_$][\w$]*", each)) for each in match.groups() if each]
+    around = {name.decode("utf-8", "replace") for name in dependents(outer, file.source)} - set(variables)
+    return any(
+        not one.isdisjoint(variables) and not other.isdisjoint(around) and other.isdisjoint(variables)
+        for one, other in (sides, sides[::-1])
+    )
+
+
+def _takes_first(method: str, given: list[str], language: str) -> bool:
+    if language == "python":
+        return method == "pop" and given == ["0"]
+    return method == "shift" and not given if language != "java" else method == "remove" and given == ["0"]
+
+
+def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[Mark]:
+    """A mark where a loop takes the elements away from the front, one by one."""
+    loop = round_of(call, file)
+    if loop is None or not _NAME.fullmatch(name) or (file.language == "java" and not _is_list(name, call, file)):
+        return
+    size = size_of(name, call, file)
+    is_queue = name.lower().endswith(("queue", "pending", "stack", "todo"))
+    if (size is Size.FEW and not is_queue) or 0 < loop.bound <= FEW or _begins_in(loop, name, file):
+        return
+    yield file.mark(
+        RULE.id,
+        call,
+        f"`{name}.{method}` moves all other elements of the list in every round of the loop",
+        confidence="" if size is Size.MANY else "low",
+        suggestion=_QUEUES.get(file.language, f"Go through `{name}` by index."),
+    )
+
+
+_QUEUES = {
+    "python": "Use a `collections.deque` and its `popleft`.",
+    "java": "Use an `ArrayDeque` and its `poll`.",
+}
+
+
+def _searched(node: Node, name: str, file: SourceFile) -> Iterator[Mark]:
     """A mark when the name is known to be a list from outside the loop that the loop does not change."""
-    if not _is_list(name, list_pattern, function_text(node, file)):
+    if round_of(node, file) is None or not _NAME.fullmatch(name) or not _is_list(name, node, file):
         return
-    if is_short_list(name, node, file, most=10) and not _grows(name, node, file):
+    if _is_few(name, node, file) or _ENDS.match(text_after(node, file)):
         return
-    if _is_outside(name, node, file) and not _ENDS.match(text_after(node, file)):
+    if _is_outside(name, node, file):
         yield from _marks(node, name, file)
 
 
-def _is_list(name: str, list_pattern: re.Pattern[str] | str, text: str) -> bool:
-    if isinstance(list_pattern, str):
-        return re.search(list_pattern.format(re.escape(name)), text) is not None
-    return next(followed(name, text, list_pattern, "_"), None) is not None
+def _searched_by(call: Node, name: str, condition: str, file: SourceFile) -> Iterator[Mark]:
+    """A mark when the search compares each element with one of the loop around it, and nothing else."""
+    loop = round_of(call, file)
+    arrow = _ARROW.match(condition)
+    if loop is None or arrow is None or not _NAME.fullmatch(name) or not _is_outside(name, call, file):
+        return
+    if not _compares(arrow[2], (arrow[1],), loop, file) or _is_few(name, call, file):
+        return
+    if not _ENDS.match(text_after(call, file)):
+        yield from _marks(call, name, file)
+
+
+def _is_few(name: str, node: Node, file: SourceFile) -> bool:
+    """Whether a literal of few elements is all that the list ever holds."""
+    if re.fullmatch(r"[A-Z][A-Z0-9_]+", name):
+        return True
+    declared = _declaration(name, node, file)
+    begin = re.match(r"[^=]*=\s*(?:\[\]\w+\{|(?:List|Arrays|Set)\.(?:of|asList)\(|\[)([^\[\](){}]*)[\])}]", declared)
+    if begin is None or begin[1].count(",") >= FEW or re.search(r"\bfor\b|\.\.\.|\*", begin[1]):
+        return False
+    return bool(begin[1].strip()) and not _grows(name, node, file)
 
 
 def _grows(name: str, node: Node, file: SourceFile) -> bool:
@@ -120,39 +235,106 @@ def _grows(name: str, node: Node, file: SourceFile) -> bool:
     return next(followed(name, function_text(node, file), _GROWS, "_"), None) is not None
 
 
-def _is_outside(name: str, node: Node, file: SourceFile) -> bool:
+def _is_list(name: str, node: Node, file: SourceFile) -> bool:
+    """Whether the nearest declaration of a name says that it holds a list."""
+    declared = _declaration(name, node, file)
+    typed = re.match(r"<(?!var>)([\w.]+)>", declared)
+    if typed is not None:
+        return _JAVA_LISTS.match(typed[1]) is not None
+    return bool(_LIST_TYPES.match(declared) or _LIST_VALUES.match(declared))
+
+
+def _declaration(name: str, node: Node, file: SourceFile) -> str:
+    """What follows the last declaration of a name before the node, from the innermost function that has one, else from
+    the file; of Java its type goes before in angle brackets. Empty when there is none or a parameter has no type."""
+    function = None if "." in name else file.enclosing_function(node)
+    while function is not None:
+        found = _last_declaration(name, file, function.start_byte, node.start_byte)
+        if found or _is_parameter(name, function, file):
+            return found
+        function = file.enclosing_function(function)
+    return _last_declaration(name, file, 0, len(file.source))
+
+
+def _last_declaration(name: str, file: SourceFile, start: int, end: int) -> str:
+    text = file.source[max(start, end - LONGEST_TEXT) : end].decode("utf-8", "replace")
+    bare = name.rpartition(".")[2] if file.language != "python" else name
+    behind, no_start = _JAVA_BEHIND if file.language == "java" else _DECLARED, "_$" if "." in name else "_.$"
+    found = ""
+    for match in followed(bare, text, behind, no_start):
+        begin = match.start()
+        if file.language == "java":
+            before = _TYPE_BEFORE.search(text, max(0, begin - len(bare) - 120), begin - len(bare))
+            if before is None or before[1] in _NO_TYPES:
+                continue
+            found = f"<{before[1]}>"
+        else:
+            found = ""
+        found += text[begin : begin + 200]
+    return found
+
+
+def _is_parameter(name: str, function: Node, file: SourceFile) -> bool:
+    body = function.child_by_field_name("body")
+    head = file.source[function.start_byte : body.start_byte if body is not None else function.start_byte]
+    return next(followed(name.encode(), head, _ENDS_THERE, b"_.$"), None) is not None
+
+
+def _is_outside(name: str, node: Node, file: SourceFile, loop: LoopDraft | None = None) -> bool:
     """Whether the list lives longer than a round and nothing is taken out of it in between."""
-    index = file.loop_of(node)
-    if index is None:
+    loop = loop or round_of(node, file)
+    if loop is None or name in loop.variables or 0 < loop.bound <= FEW or name == loop.iterable:
         return False
-    loop = file.loops[index]
-    if name in loop.variables or 0 < loop.bound <= 10:
+    head = name.partition(".")[0]
+    if head.encode() in dependents(loop, file.source) or _begins_in(loop, name, file):
         return False
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
-    if next(followed(name, body, _BEGINS, "_."), None) or next(followed(name, body, _SHRINKS, "_"), None):
-        return False
-    return loop.parent is None or name not in loop.parent.variables or name in text_before(node, file)
+    return next(followed(name, body, _SHRINKS, "_"), None) is None
 
 
-def _marks(node: Node, name: str, file: SourceFile) -> Iterator[Mark]:
+def _begins_in(loop: LoopDraft, name: str, file: SourceFile) -> bool:
+    """Whether every round begins the list anew."""
+    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    return next(followed(name, body, _BEGINS, "_."), None) is not None
+
+
+def _is_body(loop: LoopDraft, node: Node, file: SourceFile) -> bool:
+    function = file.enclosing_function(node)
+    return loop.kind == "callback" and function is not None and function.id == loop.node.id
+
+
+def _marks(node: Node, name: str, file: SourceFile, loop: LoopDraft | None = None) -> Iterator[Mark]:
     """None when the list or the loop has few elements by its name; a guess unless both may have many."""
-    loop = file.loops[file.loop_of(node) or 0]
-    through, searched = size_of(loop.iterable, loop.node, file), size_of(name, node, file)
-    if Size.FEW in (through, searched) or loop.kind == "while":
+    loop = loop or round_of(node, file)
+    if loop is None:
         return
-    is_large = through is Size.MANY and (searched is Size.MANY or _grows(name, node, file))
+    grows = _grows(name, node, file)
+    through = size_of(loop.iterable, loop.node, file) if loop.kind != "while" else Size.UNKNOWN
+    searched = size_of(name, node, file)
+    if Size.FEW in (through, searched) or (loop.kind == "while" and not grows and searched is Size.UNKNOWN):
+        return
+    is_large = through is Size.MANY and (searched is Size.MANY or grows)
+    if not is_large and file.language == "tsx":
+        return  # what one page shows is not much
     yield file.mark(
         RULE.id,
         node,
         f"`{name}` is searched from its start in every round of the loop",
-        confidence="" if is_large else "low",
+        confidence="" if is_large and file.language != "tsx" else "low",
         suggestion=f"Build a set or map of `{name}` before the loop.",
     )
 
 
 WATCHES = (
     Watch('(comparison_operator operators: ["in" "not in"]) @n', look_at_membership, PYTHON),
-    Watch("call", look_at_script, SCRIPT, names=frozenset({"includes", "indexOf"})),
-    Watch("call", look_at_java, JAVA, names=frozenset({"contains", "indexOf"})),
-    Watch("call", look_at_go, GO, names=frozenset({"Contains"})),
+    Watch("call", look_at_call, PYTHON, names=frozenset({"index", "pop"})),
+    Watch("call", look_at_call, SCRIPT, names=_SCRIPT_METHODS),
+    Watch(
+        "call",
+        look_at_call,
+        JAVA,
+        names=frozenset({"contains", "indexOf", "remove", "anyMatch", "noneMatch", "filter"}),
+    ),
+    Watch("call", look_at_go, GO, names=frozenset({"Contains", "Index"})),
+    Watch("loop", look_at_join, ALL),
 )

@@ -10,6 +10,7 @@ from typing import AnyStr
 
 from tree_sitter import Node
 
+from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 
 LONGEST_TEXT = 60_000  # bytes of a function that are read
@@ -41,6 +42,18 @@ def text_after(node: Node, file: SourceFile) -> str:
     """Text from the end of the node to the end of the innermost function around it."""
     function = file.enclosing_function(node) or file.tree.root_node
     return file.source[node.end_byte : min(function.end_byte, node.end_byte + LONGEST_TEXT)].decode("utf-8", "replace")
+
+
+def round_of(node: Node, file: SourceFile) -> LoopDraft | None:
+    """The loop that runs the node in each of its rounds, also as the body of a function given to `forEach` or `map`."""
+    index = file.loop_of(node)
+    if index is None:
+        return None
+    loop = file.loops[index]
+    if file.in_loop(node):
+        return loop
+    function = file.enclosing_function(node) if loop.kind == "callback" else None
+    return loop if function is not None and function.id == loop.node.id else None
 
 
 def function_name(node: Node, file: SourceFile) -> str:

@@ -14,26 +14,34 @@ _NAME = re.compile(
     r"([A-Za-z_$][\w$.]*)"
 )
 _FEW = frozenset(
-    """option options flag flags type types kind kinds column columns header headers field fields label labels tag
-    tags role roles permission permissions action actions name names provider providers currency currencies
-    language languages locale locales extension extensions ext exts arg args argument arguments param params
-    parameter parameters method methods scope scopes box boxes tab tabs step steps status statuses state states
-    mode modes format formats level levels category categories attribute attributes attr attrs prop props property
-    properties plugin plugins feature features protocol protocols scheme schemes team teams allowed supported
-    valid exclude excluded excludes ignore ignored include included reserved required prefix prefixes suffix
-    suffixes pattern patterns base bases class classes module modules backend backends env envs version versions
-    section sections choice choices operator operators keyword keywords opts config configs setting settings theme
-    themes color colors unit units day days week weeks month months metric metrics series sources source platforms
-    platform template templates validators validator rules rule dependencies imports import annotations annotation
-    modifiers modifier parts part segments segment queue""".split()
+    """option options flag flags type types kind kinds column columns header headers field fields label labels tag tags
+    role roles permission permissions action actions provider providers currency currencies language languages
+    locale locales extension extensions ext exts arg args argument arguments param params parameter parameters
+    method methods scope scopes box boxes tab tabs step steps status statuses state states mode modes format formats
+    level levels category categories attribute attributes attr attrs prop props property properties plugin plugins
+    feature features protocol protocols scheme schemes team teams allowed supported valid exclude excluded excludes
+    ignore ignored include included reserved required prefix prefixes suffix suffixes pattern patterns base bases
+    class classes module modules backend backends env envs version versions section sections choice choices operator
+    operators keyword keywords opts config configs setting settings theme themes color colors unit units day days
+    week weeks month months metric metrics series sources source platforms platform template templates validators
+    validator rules rule dependencies imports import annotations annotation modifiers modifier parts part segments
+    segment queue model models workflow workflows project projects dict dicts block blocks description descriptions
+    group groups service services capability capabilities reaction reactions emoji emojis table tables dependency
+    library libraries map selected connector connectors loader loaders adapter adapters listener listeners handler
+    handlers middleware middlewares component components widget widgets question questions survey surveys engagement
+    engagements index indices""".split()
 )
 _MANY = frozenset(
-    """id ids pk pks row rows record records user users customer customers order orders account accounts product
-    products line lines event events entry entries message messages doc docs document documents post posts comment
-    comments word words token tokens point points seen visited blocked email emails member members transaction
-    transactions payment payments log logs url urls history children items item people contacts invoices tickets
-    assets photos articles subscribers notifications candidates matches samples""".split()
+    """ids pks rows records users customers orders accounts products lines events entries messages docs documents posts
+    comments words tokens points seen visited blocked emails members transactions payments logs urls history
+    children items people contacts invoices tickets assets photos articles subscribers notifications candidates
+    matches samples cases sites files paths images jobs tasks results requests responses sessions invites
+    invitations recipients reservations subscriptions songs books papers reviews rows entries histories""".split()
 )
+_MANY_OF_THEM = frozenset(word.removesuffix("s") for word in _MANY)  # `user` of `userIds`
+_OF_A_MAP = re.compile(r"\.(?:items|values|keys|entrySet|keySet|entries)$")
+_CONTAINERS = frozenset({"list", "array", "data"})  # `userList` holds users
+_OF_ELEMENTS = frozenset({"id", "ids", "name", "names", "key", "keys", "pk", "pks", "title", "titles", "details"})
 _LOADED = re.compile(
     r"\.(?:findMany|findAll|find|all|filter|values_list|getMany|fetchall|readlines|splitlines)\(|\.split\(\s*[\"']\\n|\bSELECT\b"
 )
@@ -49,19 +57,30 @@ def size_of(expression: str, node: Node, file: SourceFile) -> Size:
     """The size of what an expression holds, before this node: by what loads it, then by the last word of its name."""
     if _LOADED.search(expression):
         return Size.MANY
-    named = _NAME.match(expression)
-    if named is None:
-        return Size.UNKNOWN
-    name = named[1].rpartition(".")[2]
-    words = [word.lower() for word in _WORDS.findall(name)]
+    name = _name_of(expression)
+    words = [word.lower() for word in _WORDS.findall(name.rpartition(".")[2])]
+    if len(words) > 1 and words[-1] in _CONTAINERS:
+        words.pop()
+    if len(words) > 1 and words[-1] in _OF_ELEMENTS and words[-2] in _FEW | _MANY_OF_THEM:
+        words.pop()  # there are as many `choiceIds` as choices
     if words and (
         words[-1] in _FEW or words[0] in ("allowed", "supported", "valid", "ignored", "excluded", "reserved")
     ):
         return Size.FEW
     if words and words[-1] in _MANY:
         return Size.MANY
-    if named[1].isidentifier():
-        values = assigned_values(name, node, file)
-        if any(_LOADED.search(file.text(each)[:400]) for each in values):
-            return Size.MANY
-    return Size.UNKNOWN
+    return Size.MANY if is_loaded(expression, node, file) else Size.UNKNOWN
+
+
+def is_loaded(expression: str, node: Node, file: SourceFile) -> bool:
+    """Whether a query or a file gives what the expression holds."""
+    name = _name_of(expression)
+    if _LOADED.search(expression) or not name.isidentifier():
+        return _LOADED.search(expression) is not None
+    return any(_LOADED.search(file.text(each)[:400]) for each in assigned_values(name, node, file))
+
+
+def _name_of(expression: str) -> str:
+    """The name that the expression begins with, without a call that lists what a map holds."""
+    named = _NAME.match(expression)
+    return _OF_A_MAP.sub("", named[1]) if named is not None else ""

@@ -70,3 +70,70 @@ def test_go(body, lines):
 )
 def test_script(body, lines):
     assert lines_of(RULE, f"function f(xs, all, x) {{\n{body}\n}}", "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("def f(rows):\n    out = []\n    for r in rows:\n        out = out + [r]\n    return out\n", [4]),
+        ("import pandas as pd\ndf = pd.DataFrame()\nfor r in rows:\n    df = df.append(r)\n", [4]),
+        ("import pandas as pd\ndf = pd.DataFrame()\nfor r in rows:\n    df = pd.concat([df, r])\n", [4]),
+        ("def f(rows):\n    out = []\n    for r in rows:\n        out += [r['a'] + 'x']\n    return out\n", []),
+    ],
+)
+def test_lists_and_tables_that_are_copied(source, lines):
+    assert lines_of(RULE, source) == lines
+
+
+def test_python_goes_on_behind_a_loop_that_ends():
+    assert lines_of(RULE, "def f(rows):\n    s = b''\n    for r in rows:\n        s += r\n    return s\n") == [4]
+
+
+@pytest.mark.parametrize(
+    ("source", "severity"),
+    [
+        (
+            "class A:\n    def __init__(self):\n        self.t = ''\n"
+            "    def f(self, rows):\n        for r in rows:\n            self.t += r\n",
+            "",
+        ),
+        ("T = ''\ndef f(rows):\n    global T\n    for r in rows:\n        T += r\n", ""),
+        ("def f(rows):\n    t = start()\n    for r in rows:\n        t += f'{r},'\n", "info"),
+    ],
+)
+def test_what_others_can_see_is_copied_in_python_too(source, severity):
+    assert [mark.severity for mark in marks_of(RULE, source)] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("source", "language"),
+    [
+        (
+            "class A { String f(List<R> rows) { String t = head();\nfor (R r : rows) { t += r.name(); }\nreturn t; } }",
+            "java",
+        ),
+        (
+            'class A { private String log = ""; void f(List<Row> rows) {\nfor (Row r : rows) { log += r.name(); }\n} }',
+            "java",
+        ),
+        ("package a; func f(rows []Row) (out string) {\nfor _, r := range rows { out += r.Name }\nreturn }", "go"),
+        ("package a; func f(q string, rows []Row) string {\nfor _, r := range rows { q += r.Name }\nreturn q }", "go"),
+        ("let all = {};\nrows.forEach((r) => { all = { ...all, [r.id]: r }; });", "typescript"),
+    ],
+)
+def test_texts_by_their_type_and_bodies_of_call_backs(source, language):
+    assert lines_of(RULE, source, language) == [2]
+
+
+def test_one_finding_for_a_text_that_grows_in_several_statements():
+    source = 'package a\nfunc f(rows []Row) {\ns := ""\nfor _, r := range rows {\ns += "a"\ns += r.Name\n}\n}'
+    assert lines_of(RULE, source, "go") == [5]
+
+
+@pytest.mark.parametrize(
+    ("loop", "confidence"),
+    [("while ((line = in.readLine()) != null)", ""), ("for (Row line : rows)", "medium"), ("for (X line : xs)", "low")],
+)
+def test_the_origin_of_the_parts_decides_how_certain_it_is(loop, confidence):
+    source = f'class A {{ String f() {{ String text = ""; String line;\n{loop} {{ text += line; }}\nreturn text; }} }}'
+    assert [mark.confidence for mark in marks_of(RULE, source, "java")] == [confidence]

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import lines_of, marks_of
 
 RULE = "perf-quadratic-lookup"
 
@@ -53,3 +53,104 @@ def test_java_and_go():
         "{ drop(x) }\n}\n}"
     )
     assert lines_of(RULE, go, "go") == [5]
+
+
+def loop(head, body):
+    """A function of TypeScript over orders, with what its loop does on the second line."""
+    return f"export function f(orders: Order[], {head}) {{\n{body}\n}}"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "lines"),
+    [
+        ("ids: string[]", "const kept = orders.filter((o) => ids.includes(o.id)); return kept;", [2]),
+        ("ids: string[]", "orders.forEach((o) => { if (ids.indexOf(o.id) >= 0) drop(o); });", [2]),
+        ("customers: Customer[]", "return orders.map((o) => customers.find((c) => c.id === o.customerId));", [2]),
+        ("customers: Customer[]", "return orders.filter((o) => customers.some((c) => o.customerId === c.id));", [2]),
+        ("lines: Line[]", "return orders.map((o) => ({ ...o, lines: lines.filter((l) => l.orderId === o.id) }));", [2]),
+        ("customers: Customer[]", "return orders.map((o) => customers.find((c) => c.age > o.age));", []),
+        ("customers: Map<string, Customer>", "return orders.map((o) => customers.get(o.customerId));", []),
+        ("text: string", "return orders.filter((o) => text.includes(o.id));", []),
+        ("ids: string[]", "for (const o of orders) { if (ids.includes(o.id)) { return o; } }", []),
+        ("columnNames: string[]", "return orders.filter((o) => columnNames.includes(o.id));", []),
+    ],
+)
+def test_searches_in_functions_that_run_for_each_element(head, body, lines):
+    assert lines_of(RULE, loop(head, body), "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        ("def f(queue):\n    while queue:\n        job = queue.pop(0)\n", "python", [3]),
+        ("def f(queue):\n    while queue:\n        job = queue.popleft()\n", "python", []),
+        ("function f(queue) {\nwhile (queue.length) { run(queue.shift()); }\n}", "javascript", [2]),
+        ("class A { void f(List<Job> jobs) {\nwhile (true) { jobs.remove(0).run(); }\n} }", "java", [2]),
+        ("class A { void f(Map<Integer, Job> jobs) {\nwhile (true) { jobs.remove(0); }\n} }", "java", []),
+    ],
+)
+def test_the_first_element_is_taken_away_again_and_again(source, language, lines):
+    assert lines_of(RULE, source, language) == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        (
+            "def f(orders, customers):\n    for o in orders:\n        for c in customers:\n"
+            "            if c.id == o.customer_id:\n                o.customer = c\n",
+            "python",
+            [3],
+        ),
+        (
+            "def f(orders, customers):\n    for o in orders:\n"
+            "        o.customer = next((c for c in customers if c.id == o.customer_id), None)\n",
+            "python",
+            [3],
+        ),
+        (
+            "for o in orders:\n    for c in o.lines:\n        if c.id == o.id:\n            x(c)\n",
+            "python",
+            [],
+        ),
+        (
+            "class A { void f(List<Order> orders, List<Customer> customers) {\nfor (Order o : orders) {\n"
+            "for (Customer c : customers) { if (c.getId().equals(o.getCustomerId())) { o.set(c); } }\n} } }",
+            "java",
+            [3],
+        ),
+        (
+            "package a\nfunc f(orders []Order, customers []Customer) {\nfor i := range orders {\n"
+            "for _, c := range customers {\nif c.ID == orders[i].CustomerID { put(c) }\n}\n}\n}",
+            "go",
+            [4],
+        ),
+    ],
+)
+def test_two_collections_are_joined_by_nested_loops(source, language, lines):
+    assert lines_of(RULE, source, language) == lines
+
+
+def test_java_knows_which_parameter_is_a_list():
+    java = (
+        "class A {{ void f(List<Order> orders, {0}<Long> ids) {{\n"
+        "for (Order o : orders) {{ if (ids.contains(o.id())) drop(o); }}\n}} }}"
+    )
+    assert lines_of(RULE, java.format("List"), "java") == [2]
+    assert lines_of(RULE, java.format("Set"), "java") == []
+
+
+def test_fields_are_lists_by_their_declaration():
+    python = (
+        "class A:\n    def __init__(self):\n        self.blocked = {}\n    def f(self, users):\n"
+        "        for u in users:\n            if u.id in self.blocked:\n                drop(u)\n"
+    )
+    assert lines_of(RULE, python.format("[]")) == [6]
+    assert lines_of(RULE, python.format("set()")) == []
+
+
+def test_names_that_speak_of_many_are_more_than_a_guess():
+    source = "def f(orders, {0}: list):\n    return [o for o in {1} if o.id in {0}]\n"
+    certain = [mark.confidence for mark in marks_of(RULE, source.format("ids", "orders"))]
+    guessed = [mark.confidence for mark in marks_of(RULE, source.format("xs", "ys"))]
+    assert (certain, guessed) == ([""], ["low"])
