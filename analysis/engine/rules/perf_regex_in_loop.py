@@ -12,10 +12,11 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.built_text import built_text, is_constant
-from analysis.engine.rules.reading import function_name, short
+from analysis.engine.rules.reading import function_name, round_of, short
 
 RULE = Rule(
     id="perf-regex-in-loop",
+    version=2,
     type="regex_in_loop",
     category=Category.PERFORMANCE,
     title="Pattern compiled again and again",
@@ -79,7 +80,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     if not given or _ONCE.search(function_name(call, file)):
         return
-    in_loop = file.in_loop(call)
+    in_loop = round_of(call, file) is not None
     confidence = ""
     if callee not in _COMPILERS:
         if file.language != "java" or not in_loop or not _is_pattern_method(callee, given, file):

@@ -12,11 +12,12 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import short
+from analysis.engine.rules.reading import function_name, is_short_list, short
 from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-serial-await",
+    version=2,
     type="serial_await",
     category=Category.PERFORMANCE,
     title="Awaits one after the other",
@@ -58,35 +59,57 @@ export async function load(a: string, b: string) {
 
 _CALLS = frozenset({"call", "call_expression"})
 _DEPENDS = re.compile(
-    r"\b(break|return|yield|sleep|delay|timeout|retry|retries|attempt|cursor|previous|prev|last|rate|limit|throttle|lock|sequential"
-    r"|in order|one by one|one at a time|serial\w*)\b|\bfor\s+await\b|\basync for\b",
+    r"\b(break|return|yield|sleep|delay|setTimeout|waitFor\w*|retry|retries|attempt|cursor|previous|prev|last|rate.?limit\w*|limiter"
+    r"|throttle|lock|sequential|in order|one by one|one at a time|serial\w*)\b|\bfor\s+await\b|\basync for\b",
     re.IGNORECASE,
 )
 _CONNECTION = re.compile(
-    r"(^|\.)(tx|trx|transaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream|ws|socket|step|io)\."
+    r"(^|\.)(\w*tx|\w*trx|\w*[tT]ransaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream"
+    r"|ws|socket|step|io)\."
 )
+_IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction)\s*[,})]")
 _CHANGES = re.compile(  # what is done to one thing shared by all rounds may have to be done in order
-    r"(?i)(?:^|[._])_?(?:write|draw|append|add|insert|apply|update|upsert|create|delete|remove|set|save|send|emit|publish"
-    r"|process|handle|run|execute|migrate|sync|import|upload|render|seal|sign|merge|register|install|assert|ensure)[A-Z_\w]*$"
+    r"(?i)(?:^|[._])_?(?:write|draw|append|add|insert|apply|update|upsert|create|delete|remove|set|save"
+    r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure)[A-Z_\w]*$"
 )
+_SENDS = re.compile(r"(?i)(?:^|[._])_?(?:send|emit|publish|upload|notify)[A-Z_\w]*$")
+_READS = re.compile(
+    r"(?:^|\.)_?(?:get|fetch|load|find|list|query|search|count|retrieve|select|aggregate)(?:[A-Z_]\w*)?$"
+)
+_REMOTE = re.compile(
+    r"(?i)(?:^|[._])\w*(?:api|client|prisma|repo|repository|service|axios|http|gateway|store|dao)\.|^fetch$"
+)
+_OF_THE_REQUEST = re.compile(r"(?i)translat|session|locale|cookie|header|param|i18n|config|setting|environment")
 _ON_PURPOSE = re.compile(
     r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
 )
-_SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?)/")
+_SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?|migrations?|contrib)/|(^|/)(seed|build)[\w-]*\.\w+$")
 _NOT_REMOTE = re.compile(
     r"(^|\.)(next|read|readline|write|drain|push|append|put|acquire|wait|json|text|sleep|send_json|nextTick)$"
 )
+_AWAITING = re.compile(  # a statement that only awaits a call: what it assigns, and the callee
+    rb"(?:(?:const|let|var)\s+)?(?:([\w$]+|\{[^{}]*\}|\[[^\[\]]*\]|\w+(?:,\s*\w+)+)\s*(?::\s*[^=\n]{1,60})?=\s*)?await\s+([\w$.?]+)(?:<[^<>()]*>)?\("
+)
+_FIRST_WORD = re.compile(rb"\s*")
+SPACE_BETWEEN = 120  # bytes in which the next question begins
+IN_A_ROW = 3  # awaits of remote calls that are worth being asked together
 
 
 def look(node: Node, file: SourceFile) -> Iterator[Mark]:
-    index = file.loop_of(node) if file.in_loop(node) else None
-    if index is None:
-        return
-    loop = file.loops[index]
-    if loop.kind != "for" or loop.batched or not loop.variables or 0 < loop.bound <= 3:
+    if file.in_loop(node):
+        yield from _in_rounds(node, file)
+    else:
+        yield from _in_a_row(node, file)
+
+
+def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
+    """`for (const id of ids) all.push(await load(id))`."""
+    index = file.loop_of(node)
+    loop = file.loops[index] if index is not None else None
+    if loop is None or loop.kind not in ("for", "comprehension") or loop.batched or not loop.variables:
         return
     call = node.named_children[0] if node.named_child_count else None
-    if call is None or call.type not in _CALLS:
+    if call is None or call.type not in _CALLS or 0 < loop.bound <= IN_A_ROW:
         return
     callee = file.callee(call)
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
@@ -102,14 +125,74 @@ def look(node: Node, file: SourceFile) -> Iterator[Mark]:
         body, file.text(call)
     ):
         return
-    if size_of(loop.iterable, loop.node, file) is Size.FEW:
+    if is_short_list(loop.iterable, loop.node, file) or _calls_itself(callee, node, file):
         return
+    if callee in loop.variables or _IN_TRANSACTION.search(file.text(call)):
+        return  # call-backs run in their order, and a transaction has one connection
+    changes = _CHANGES.search(callee) is not None and not _REMOTE.search(callee)
+    is_guess = changes or _SENDS.search(callee) or size_of(loop.iterable, loop.node, file) is Size.FEW
     yield file.mark(
         RULE.id,
         node,
         f"`{short(callee)}` is awaited once per round: the rounds wait for each other",
-        confidence="low" if _CHANGES.search(callee) else "",
+        confidence="low" if is_guess or _CHANGES.search(callee) else "",
+        data={"changes": "yes"} if changes else None,
     )
+
+
+def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
+    """Three statements or more, each of which asks something that the others do not need."""
+    source, start = file.source, node.start_byte
+    begin = _FIRST_WORD.match(source, source.rfind(b"\n", 0, start) + 1, start + 1)
+    if begin is None or source.find(b"await ", node.end_byte, node.end_byte + SPACE_BETWEEN) < 0:
+        return
+    asked = _AWAITING.match(source, begin.end(), node.end_byte)
+    if asked is None or not _READS.search(asked[2].decode("utf-8", "replace")):
+        return
+    statement = file.statement_of(node)
+    first = _awaited(statement, file)
+    if first is None or _awaited(statement.prev_named_sibling, file) is not None:
+        return
+    names, callees = set(first[0]), [first[1]]
+    following = statement.next_named_sibling
+    while (next_asked := _awaited(following, file)) is not None and following is not None:
+        if not names.isdisjoint(_WORDS.findall(file.text(following))):
+            break
+        names.update(next_asked[0])
+        callees.append(next_asked[1])
+        following = following.next_named_sibling
+    if len(callees) < IN_A_ROW or _ON_PURPOSE.search(_comment_above(statement, file)):
+        return
+    asked_of = ", ".join(f"`{short(each, 30)}`" for each in callees[:IN_A_ROW])
+    yield file.mark(
+        RULE.id,
+        node,
+        f"{asked_of} are awaited one after the other and need nothing of each other",
+        confidence="" if all(_REMOTE.search(each) for each in callees) else "low",
+        suggestion=f"Await the {len(callees)} calls together (`{_TOGETHER[file.language == 'python']}`).",
+    )
+
+
+_TOGETHER = {True: "asyncio.gather", False: "Promise.all"}
+_WORDS = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+def _awaited(statement: Node | None, file: SourceFile) -> tuple[list[str], str] | None:
+    """The names that a statement assigns and what it awaits for them; None when it is not a question to another
+    service, or not on a connection of its own."""
+    found = _AWAITING.match(file.source, statement.start_byte, statement.end_byte) if statement is not None else None
+    if found is None:
+        return None
+    callee = found[2].decode("utf-8", "replace").replace("?.", ".")
+    if not _READS.search(callee) or _OF_THE_REQUEST.search(callee) or _CONNECTION.search(callee + "."):
+        return None
+    return _WORDS.findall((found[1] or b"").decode("utf-8", "replace")), callee
+
+
+def _calls_itself(callee: str, node: Node, file: SourceFile) -> bool:
+    """Whether the function awaits itself: a walk down a tree."""
+    own = function_name(node, file).rpartition(".")[2]
+    return callee.removeprefix("this.").removeprefix("self.") == own
 
 
 def _comment_above(loop: Node, file: SourceFile) -> str:
@@ -127,7 +210,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """A request waits for the sum of them."""
     if place.in_request_path:
         return place.finding(mark, severity=Severity.WARNING)
-    if place.kind is FileKind.SCRIPT or _SEEDS.search(place.path):
+    if place.kind is FileKind.SCRIPT or _SEEDS.search(place.path) or mark.data.get("changes"):
         return None
     return place.finding(mark)
 

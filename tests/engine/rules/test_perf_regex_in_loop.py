@@ -49,3 +49,8 @@ def test_every_request_compiles_it():
     source = "import express from 'express';\nconst app = express();\n" + handler
     assert [finding.line for finding in findings_of(RULE, {"src/app.js": source})] == [4]
     assert findings_of(RULE, {"src/app.js": "export function f(x) { return new RegExp('a+').test(x); }"}) == []
+
+
+def test_a_function_that_runs_for_each_element_is_a_loop():
+    source = 'export const f = (rows: string[]) => rows.map((r) => new RegExp("^a+$").test(r));\n'
+    assert lines_of(RULE, source, "typescript") == [1]

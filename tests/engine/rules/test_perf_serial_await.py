@@ -42,3 +42,53 @@ def test_in_a_handler_it_is_a_warning():
     assert [str(finding.severity) for finding in findings_of(RULE, {"app/views.py": source})] == ["warning"]
     source = source.replace("@app.get('/x')\n", "")
     assert [str(finding.severity) for finding in findings_of(RULE, {"app/views.py": source})] == ["info"]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (
+            "const a = await api.getUser(id);\nconst b = await api.getOrders(id);\nconst c = await api.getNotes(id);",
+            [2],
+        ),
+        ("const a = await getUser(id);\nconst b = await getOrders(a.id);\nconst c = await getNotes(b);", []),
+        ("const a = await getUser(id);\nconst b = await getOrders(id);", []),
+        (
+            "const a = await getA(id);\nif (!a) return;\nconst b = await getB(id);\nconst c = await getC(id);",
+            [],
+        ),
+        ("await saveUser(id);\nawait saveOrders(id);\nawait saveNotes(id);", []),
+        (
+            "const a = await tx.a.findMany();\nconst b = await tx.b.findMany();\nconst c = await tx.c.findMany();",
+            [],
+        ),
+    ],
+)
+def test_three_questions_in_a_row(body, lines):
+    assert lines_of(RULE, f"async function f(id) {{\n{body}\n}}", "typescript") == lines
+
+
+def test_three_questions_in_a_row_of_python():
+    source = "async def f(client):\n" + "".join(f"    {name} = await client.get('/{name}')\n" for name in "abc")
+    assert lines_of(RULE, source) == [2]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("return [await client.get(x) for x in ids]", [2]),
+        ("for x in ids:\n        out.append(await client.get(x, timeout=5))", [3]),
+        ("for x in ids:\n        await x()", []),
+        ("for x in ids:\n        await walk(x)", []),
+        ("for x in ids:\n        await load(x, tx)", []),
+    ],
+)
+def test_what_a_round_awaits(body, lines):
+    assert lines_of(RULE, f"async def walk(client, ids, out):\n    {body}\n") == lines
+
+
+def test_changes_by_functions_of_the_project_count_on_the_request_path_only():
+    source = "@app.get('/x')\nasync def show(xs):\n    for x in xs:\n        await update_total(x)\n"
+    (finding,) = findings_of(RULE, {"app/views.py": source})
+    assert finding.confidence == "low"
+    assert findings_of(RULE, {"app/views.py": source.replace("@app.get('/x')\n", "")}) == []
