@@ -60,7 +60,7 @@ _GENERATED = re.compile(
 )
 _MIGRATION = re.compile(
     r"(^|/)(?:\w+_)?migrations/([^/]+/)?[^/]+\.(py|sql|ts|js)$|(^|/)alembic/versions/|(^"
-    r"|/)versions/[0-9a-f]{8,}_.*\.py$"
+    r"|/)versions/(?:[0-9a-f]{8,}_|\d{4}[-_]\d\d[-_]|\d{3,4}_).*\.py$"
     r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$|(^|/)migrations/([^/]+/)?[^/]+\.go$"
     r"|(^|/)(db|database|datastore|store|models?|sql|persistence)/([^/]+/)*migration/[^/]+\.go$"
 )

@@ -43,9 +43,11 @@ FLAG = re.compile(
 SMALL = re.compile(
     r"(?i)^tax\w*$|(settings?|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
-    r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend)s?$"
+    r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
+    r"|privileges?|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron"
+    r"|dictionary|dictionaries|dict|level|rank|grade|kind|option|connector|state|stage)s?$"
 )
-_FIXTURE = re.compile(
+MADE_UP = re.compile(
     r"(^|/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])|random_data|dummy_data"
 )
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
@@ -443,4 +445,4 @@ def _as_declared(call: Query, declared: Query) -> Query:
 
 def runs_by_hand(codebase: "Codebase", path: str) -> bool:
     """Whether a file is a command, a script, or fills a database with made-up rows."""
-    return codebase.kind(path) is FileKind.SCRIPT or _FIXTURE.search(path) is not None
+    return codebase.kind(path) is FileKind.SCRIPT or MADE_UP.search(path) is not None

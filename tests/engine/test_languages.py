@@ -20,6 +20,8 @@ from analysis.engine.languages import FileKind, kind_of
         ("t/unit/orders.py", FileKind.TEST),
         ("t/orders.py", FileKind.SOURCE),
         ("shop/migrations/0001_first.py", FileKind.MIGRATION),
+        ("revisions/core/versions/2021-07-22_c0bc938b058e.py", FileKind.MIGRATION),
+        ("app/versions/notes.py", FileKind.SOURCE),
     ],
 )
 def test_folders_of_tools_are_no_source_of_the_project(path, kind):

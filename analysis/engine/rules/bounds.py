@@ -13,9 +13,14 @@ def is_unbounded(site: QuerySite) -> bool:
     query = site.query
     if query.operation != "select" or not _loads(site) or site.is_limited or query.streaming:
         return False
-    if site.is_unreadable or site.looks_small or not (site.schema is not None or query.orm == "prisma"):
+    if site.is_unreadable or site.looks_small or not _is_known(site):
         return False
     return not site.is_narrowed or (is_large(site.volume) and by_foreign_key_only(site))
+
+
+def _is_known(site: QuerySite) -> bool:
+    """Whether the table is known, by its model or by the name in the text."""
+    return site.schema is not None or site.query.orm == "prisma" or (site.query.orm == "sql" and bool(site.query.model))
 
 
 def _loads(site: QuerySite) -> bool:

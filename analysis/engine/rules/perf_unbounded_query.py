@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite, runs_by_hand
+from analysis.engine.queries import MADE_UP, QuerySite, runs_by_hand
 from analysis.engine.rules.bounds import is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_missing_pagination import listing_handlers
@@ -15,6 +15,7 @@ from analysis.engine.volumes import is_large
 
 RULE = Rule(
     id="perf-unbounded-query",
+    version=2,
     type="unbounded_query",
     category=Category.PERFORMANCE,
     title="Query without a bound",
@@ -71,7 +72,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Reads that run, are materialised, and have neither a limit nor a condition that narrows."""
     listed = {id(site) for _, site, _ in listing_handlers(codebase)}
     for site in codebase.queries.sites:
-        if is_unbounded(site) and id(site) not in listed:
+        if is_unbounded(site) and id(site) not in listed and (site.is_declared or not MADE_UP.search(site.path)):
             yield _finding(site, codebase)
 
 
@@ -97,8 +98,9 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
 
 
 def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
-    """High where a size is declared; else nobody knows how far the table grows. A command may need all rows."""
-    if site.is_narrowed or (runs_by_hand(codebase, site.path) and not site.is_declared):
+    """High where a size is declared; else nobody knows how far the table grows. A command may need all rows, and few
+    rows may have a given status."""
+    if site.is_narrowed or (not site.is_declared and (site.query.filters or runs_by_hand(codebase, site.path))):
         return Confidence.LOW
     return Confidence.HIGH if site.is_declared else Confidence.MEDIUM
 

@@ -7,13 +7,14 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FunctionFlag
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import Queries, QuerySite, runs_by_hand
+from analysis.engine.queries import MADE_UP, Queries, QuerySite, runs_by_hand
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, goes_on, rounds, size_of
 from analysis.engine.severity import MILDER
 
 RULE = Rule(
     id="perf-write-in-loop",
+    version=2,
     type="row_by_row_write",
     category=Category.PERFORMANCE,
     title="Row by row write",
@@ -93,7 +94,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     queries = codebase.queries
     listeners = _listeners(codebase)
     for site in queries.sites:
-        if site.query.loop >= 0 and _repeats(site):
+        if site.query.loop >= 0 and _repeats(site) and (site.is_declared or not MADE_UP.search(site.path)):
             yield _finding(site, listeners, queries, codebase)
 
 
@@ -126,7 +127,7 @@ def _finding(site: QuerySite, listeners: str, queries: Queries, codebase: Codeba
     severity = queries.severity(site.volume, driver)
     if "tried" in site.notes or side_effect or (query.orm == "jpa" and query.in_transaction):
         severity = Severity.INFO
-    is_milder = runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
+    is_guess = runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
     return Finding(
         rule_id=RULE.id,
         file=site.path,
@@ -136,15 +137,18 @@ def _finding(site: QuerySite, listeners: str, queries: Queries, codebase: Codeba
         anchor=query.anchor,
         suggestion=_suggestion(site),
         severity=severity,
-        confidence=_confidence(site),
+        confidence=Confidence.LOW if is_guess else _confidence(site),
         table=site.table,
         volume=site.volume if site.table else None,
-        tags=frozenset({MILDER}) if is_milder else frozenset(),
+        tags=frozenset({MILDER}) if is_guess else frozenset(),
     )
 
 
 def _has_no_bulk_form(site: QuerySite) -> bool:
-    return site.query.orm == "prisma" and (site.query.terminal in _ALWAYS_ONE_BY_ONE or "nested" in site.notes)
+    query = site.query
+    if query.orm == "gorm":
+        return query.operation == "update" and query.terminal != "Save"
+    return query.orm == "prisma" and (query.terminal in _ALWAYS_ONE_BY_ONE or "nested" in site.notes)
 
 
 def _waits_for_others(site: QuerySite) -> bool:
@@ -154,13 +158,17 @@ def _waits_for_others(site: QuerySite) -> bool:
 
 
 def _confidence(site: QuerySite) -> Confidence:
-    """High where one bulk call plainly does the same."""
+    """High where one bulk call plainly does the same; a guess of an unknown class or a small table."""
     query = site.query
+    if query.operation != "commit" and (site.looks_small or (site.schema is None and query.orm != "sql")):
+        return Confidence.LOW
+    if query.operation == "insert" and query.variable:
+        return Confidence.LOW  # the round goes on with the new row, mostly with its key
     is_plain = site.schema is not None and query.terminal not in _BY_KEY and not _has_no_bulk_form(site)
     if query.orm == "jpa":
         return Confidence.MEDIUM  # a flush may send the rows together, when batching is switched on
-    is_plain = is_plain and not (query.orm == "prisma" and query.operation == "insert" and query.variable)
-    return Confidence.HIGH if is_plain or site.query.operation == "commit" else Confidence.MEDIUM
+    is_plain = (is_plain or query.operation == "commit") and "tried" not in site.notes
+    return Confidence.HIGH if is_plain else Confidence.MEDIUM
 
 
 def _side_effect(site: QuerySite, listeners: str, codebase: Codebase) -> str:

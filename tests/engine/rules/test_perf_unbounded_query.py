@@ -69,3 +69,33 @@ def test_rows_of_one_foreign_key_count_on_large_tables_only():
     source = "def f(customer):\n    return list(Order.objects.filter(customer=customer))"
     (finding,) = findings(RULE, source, volumes={"Order": "XL"})
     assert (finding.severity, finding.confidence) == ("warning", "low")
+
+
+SQL = "def f(cur):\n    cur.execute({0})\n    return cur.fetchall()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('"SELECT id, name FROM parcels"', [2]),
+        ('"SELECT id, name FROM parcels LIMIT 10"', []),
+        ('"SELECT id FROM parcels WHERE id = %s", (1,)', []),
+        ('"SELECT kind, MAX(id) FROM parcels GROUP BY kind"', []),
+        ('"SELECT a.id FROM parcels a JOIN orders b ON a.id = b.parcel"', []),
+    ],
+)
+def test_all_rows_of_a_table_by_sql(text, found):
+    assert lines(RULE, SQL.format(text)) == found
+
+
+def test_rows_of_sql_that_are_read_one_by_one_are_fine():
+    assert lines(RULE, "def f(cur):\n    cur.execute('SELECT id FROM parcels')\n    return cur.fetchone()\n") == []
+
+
+def test_a_condition_on_a_status_makes_it_a_guess():
+    (finding,) = findings(RULE, "list(Order.objects.filter(is_paid=True))")
+    assert finding.confidence == "low"
+
+
+def test_what_fills_or_moves_data_once_is_left_alone():
+    assert lines(RULE, "list(Order.objects.all())", "scripts/migration/orders.py") == []

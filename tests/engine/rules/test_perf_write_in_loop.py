@@ -80,5 +80,30 @@ def test_rows_that_go_their_own_way_a_listener_or_a_letter_make_it_worth_knowing
 def test_prisma_has_no_bulk_form_for_updates_with_other_values():
     source = "for (const row of rows) {\n  await prisma.line.update({ where: { id: row.id } });\n}"
     (finding,) = findings(RULE, source, "shop/work.ts")
-    assert (finding.severity, finding.confidence) == ("info", "medium")
+    assert (finding.severity, finding.confidence) == ("info", "low")
     assert "updateMany" in finding.suggestion
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        (
+            "def f(rows):\n    for row in rows:\n        line = Line.objects.create(a=row)\n        use(line)\n",
+            "shop/work.py",
+        ),
+        (
+            "def f(rows):\n    for row in rows:\n        Line.objects.create(a=row)\n",
+            "shop/management/commands/load.py",
+        ),
+    ],
+)
+def test_new_rows_that_the_round_goes_on_with_and_commands_are_a_guess(source, path):
+    (finding,) = findings(RULE, source, path)
+    assert finding.confidence == "low"
+
+
+def test_seeds_are_left_alone():
+    assert (
+        lines(RULE, "def f(rows):\n    for row in rows:\n        Line.objects.create(a=row)\n", "shop/seeds/lines.py")
+        == []
+    )

@@ -24,6 +24,7 @@ _BASE = re.compile(
     r"(?i)(?:^|[._])(?:\w*db\w*|\w*tx|gorm|orm|conn|session|query|q|stmt|scope|s|result)(?:\([^()]*\))?$"
 )
 _IS_GORM = (b"gorm", b".Where(", b".Find(&", b".First(&", b".Preload(", b".Create(&")
+_OF_XORM = frozenset({"Context", "In", "NotIn", "And", "ID", "SQL", "Cols"})
 _WHERES = frozenset({"Where", "Or", "Not", "Having"})
 _LITERAL = re.compile(r"^\s*(?:fmt\.Sprintf\(\s*)?[\"`]")
 _STRUCT = re.compile(r"^&?(?:\w+\.)?([A-Z]\w*)\{")
@@ -110,9 +111,15 @@ def _append(
             raw=bool(raw_text)
             or "Scopes" in texts
             or any(_is_opaque(step) for step in steps)
+            or _is_xorm(base, steps)
             or _is_handed_on(base, call, file),
         )
     )
+
+
+def _is_xorm(base: str, steps: tuple[Step, ...]) -> bool:
+    """Whether the chain is one of XORM, whose sessions take conditions in statements of their own."""
+    return base in ("session", "sess") or any(step.name in _OF_XORM for step in steps)
 
 
 def _is_handed_on(base: str, call: Node, file: SourceFile) -> bool:
@@ -134,7 +141,9 @@ def _is_opaque(step: Step) -> bool:
     first = next(iter(parts_of(step.arguments)), "")
     if first.strip(' "`') in ("?", "(?)"):
         return True
-    return not (_LITERAL.match(first) or _STRUCT.match(first) or first.startswith("map["))
+    return first.startswith("builder.") or not (
+        _LITERAL.match(first) or _STRUCT.match(first) or first.startswith("map[")
+    )
 
 
 def _filters(step: Step) -> Iterator[Filter]:

@@ -9,7 +9,7 @@ from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Mark, Model, Relation
+from analysis.engine.facts import Column, Filter, Mark, Model, Relation
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)
@@ -18,6 +18,9 @@ _ORDER = re.compile(r"\bORDER\s+BY\s+([\w., ]+?)(?=\s+(?:LIMIT|OFFSET|FOR)\b|[^\
 _ALIAS = re.compile(
     r"\b(?:FROM|UPDATE)\s+[\w.\"`]+\s+(?:AS\s+)?(?!WHERE\b|ORDER\b|GROUP\b|LIMIT\b|JOIN\b|LEFT\b|INNER\b|SET\b)(\w+)",
     re.IGNORECASE,
+)
+_JOINED = re.compile(
+    r"(?i)\b(?:JOIN|GROUP\s+BY|DISTINCT|UNION|FETCH\s+FIRST|(?:MAX|MIN|SUM|AVG)\()|,\s*\w+\s+WHERE\b|^[\s\"'`(fr]*WITH\b"
 )
 _LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
 _NAMES = (
@@ -62,6 +65,7 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
         operation = "count"
     name = file.callee(call).rpartition(".")[2]
     bound = parts_of(file.text(call).partition(text)[2].strip(" ,()\n[]"))
+    filters = tuple(conditions_in(condition, _alias(text), bound))
     file.queries.append(
         query_at(
             call,
@@ -69,8 +73,8 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
             orm="sql",
             model=table[1] if table is not None else "",
             operation="bulk_insert" if name == "executemany" and operation == "insert" else operation,
-            terminal=name,
-            filters=tuple(conditions_in(condition, _alias(text), bound)),
+            terminal="fetchall" if _is_loaded(call, text, condition, filters, file) else name,
+            filters=filters,
             order=tuple(re.findall(r"(\w+)(?:\s+(?:ASC|DESC))?\s*(?:,|$)", order[1].strip(" \"'`"))) if order else (),
             limit=(int(limit[1].strip("\"'`;)")[:9]) if limit[1].strip("\"'`;)").isdigit() else -1) if limit else 0,
             offset=_offset(text),
@@ -78,6 +82,14 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
             raw=True,
         )
     )
+
+
+def _is_loaded(call: Node, text: str, condition: str, filters: tuple[Filter, ...], file: SourceFile) -> bool:
+    """Python: whether `fetchall` brings all rows of one table, and every condition on them was read."""
+    if file.language != "python" or _JOINED.search(text) or (condition.strip(" \"'`);") and not filters):
+        return False
+    after = file.source[call.end_byte : call.end_byte + 300].partition(b"execute(")[0]
+    return b".fetchall(" in after
 
 
 def _offset(text: str) -> int:
