@@ -20,6 +20,7 @@ from analysis.engine.rules.reading import function_text, text_after
 
 RULE = Rule(
     id="risk-check-then-act",
+    version=2,
     type="check_then_act",
     category=Category.RUNTIME_RISK,
     title="Check, then act",
@@ -143,8 +144,6 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") == "file":
         if place.in_request_path or place.in_job_path:
             return place.finding(mark)
-        if "makes" not in mark.data or place.facts.language != "python":
-            return None
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     schema = codebase.queries.schema(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
@@ -168,8 +167,7 @@ def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
 def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]:
     if act is not None:
         message = f"`{act.path}` may come or go between the check and `{act.act}`"
-        data = {"form": "file"} | ({"makes": "1"} if act.makes and re.search(r"mkdir|makedirs", act.act) else {})
-        yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), **data)
+        yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), form="file")
 
 
 def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:

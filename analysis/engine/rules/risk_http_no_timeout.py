@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -17,6 +18,7 @@ from analysis.engine.rules.reading import full_callee, function_text
 
 RULE = Rule(
     id="risk-http-no-timeout",
+    version=2,
     type="http_no_timeout",
     category=Category.RUNTIME_RISK,
     title="HTTP call without a time limit",
@@ -58,11 +60,16 @@ _UNLIMITED = frozenset({"requests." + verb for verb in _VERBS} | {"urllib.reques
 _LIMITED = frozenset(
     {"httpx." + verb for verb in (*_VERBS, "stream", "Client", "AsyncClient")} | {"aiohttp.ClientSession"}
 )
-_SESSION = re.compile(r"(?:self\.)?_?\w*(?:session|client|http|s)\b")
+_MADE = re.compile(
+    rb"(?<![\w.])((?:self\.)?\w+)[ \t]*(?::[^=\n]+)?=[ \t]*(?:\w+\.)?[sS]ession\(\)"
+    rb"|\bwith\s+(?:requests\.)?[sS]ession\(\)\s+as\s+(\w+)\s*:"
+)
+_OWN_LIMIT = re.compile(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)")
 _NO_TOTAL = re.compile(r"ClientTimeout\([^)]*\btotal\s*=\s*None(?![^)]*sock_read)|Timeout\(\s*None\s*\)")
 _TIMEOUT_POSITION = {"urllib.request.urlopen": 2}
 _FETCHES = frozenset({"fetch", "node-fetch", "undici.fetch", "undici.request"})
 _NODE_CALLS = frozenset(f"{library}.{verb}" for library in ("http", "https") for verb in ("get", "request"))
+_OWN_ORIGIN = re.compile(rb"(?:[\w.]+)\(\s*[\"'`]/(?!/)")
 _RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
 _PACKAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js|express|fastify|koa|@nestjs/core|next)"')
 _OF_PAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js)"')
@@ -70,6 +77,7 @@ _OF_SERVERS = re.compile(
     r'"(express|fastify|koa|hono|@nestjs/core|next|@remix-run/node|@react-router/node|h3|@hapi/hapi'
     r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'
 )
+_PAGE_SIDE = re.compile(r"(^|/)(static|public|assets|components|hooks|client|frontend)/")
 _SERVER_SIDE = re.compile(r"(^|/)(server|api)/|\.server\.[jt]s$")
 _NO_BODY = frozenset({"get", "delete", "head", "options"})  # axios takes its options second here, third elsewhere
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
@@ -78,7 +86,7 @@ _JAVA_TIMEOUT = re.compile(
 )
 _DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
 _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
-_JAVA_NAMES = frozenset({"newHttpClient", "openStream", "openConnection", "RestTemplate"})
+_JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
 _GO_LIMITED = re.compile(rb"WithContext\(|\b\w*[cC]lient\.Timeout\s*=")
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
 
@@ -86,8 +94,8 @@ _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm"
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = full_callee(call, file)
     receiver, _, verb = callee.rpartition(".")
-    if verb in _VERBS and _SESSION.fullmatch(receiver) and file.mentions(b"ession("):
-        callee = _of_session(receiver, verb, call, file) or callee
+    if verb in _VERBS and file.mentions(b"ession(") and _is_session(receiver, file):
+        callee = f"requests.{verb}"
     if callee.startswith(("requests.Session().", "requests.session().")):
         callee = "requests." + callee.rpartition(".")[2]
     if callee not in _UNLIMITED and callee not in _LIMITED:
@@ -104,15 +112,17 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, f"`{callee}` is told to wait for ever (`{file.text(timeout)}`)")
 
 
-def _of_session(receiver: str, verb: str, call: Node, file: SourceFile) -> str:
-    """`requests.get` for `self.session.get`, where the file makes that session and gives it no limit of its own."""
-    name = receiver.encode()
-    made = re.search(rb"(?<![\w.])" + re.escape(name) + rb"\s*(?::[^=\n]+)?=\s*(?:\w+\.)?[sS]ession\(\)", file.source)
-    with_made = re.search(rb"\bwith\s+(?:requests\.)?[sS]ession\(\)\s+as\s+" + re.escape(name) + rb"\s*:", file.source)
-    if (made or with_made) is None or re.search(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)", file.source):
-        return ""
-    imports = file.bindings.values()
-    return f"requests.{verb}" if any(each.partition(".")[0] == "requests" for each in imports) else ""
+def _is_session(receiver: str, file: SourceFile) -> bool:
+    """Whether the file makes a session of `requests` under this name."""
+    return file.mentions(b"requests") and receiver in _sessions(file.source)
+
+
+@lru_cache(maxsize=1)
+def _sessions(source: bytes) -> frozenset[str]:
+    """What the file calls the sessions that it makes; none when it gives them a limit of its own."""
+    if _OWN_LIMIT.search(source):
+        return frozenset()
+    return frozenset((made or with_made).decode("utf-8", "replace") for made, with_made in _MADE.findall(source))
 
 
 def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -155,6 +165,8 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # an instance of the project's own
     if file.language == "tsx" or _BROWSER.search(file.source) or b"axios.defaults.timeout" in file.source:
         return
+    if _OWN_ORIGIN.match(file.source, call.start_byte) is not None:
+        return  # only a browser knows where that is
     if _RACED.search(file.source, max(0, call.start_byte - 60), call.start_byte):
         return
     if callee == "fetch" and any(each.name == "fetch" for each in file.functions):
@@ -194,6 +206,8 @@ def _node_call(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
+    if callee.endswith(".newBuilder") and not callee.endswith("HttpClient.newBuilder"):
+        return
     if callee.endswith("URL().openStream") or callee == "java.net.URL.openStream":
         message = "`URL.openStream` has no time limit"
         yield file.mark(
@@ -206,11 +220,20 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         message = "The connection of `openConnection` waits for ever: no connect or read time-out is set"
         yield file.mark(RULE.id, call, message, suggestion="Call `setConnectTimeout` and `setReadTimeout` on it.")
         return
-    if callee == "java.net.http.HttpClient.newHttpClient":
+    if callee.endswith("HttpClient.newHttpClient") and file.mentions(b"java.net.http"):
         yield file.mark(RULE.id, call, "This `HttpClient` has no time limit, and no request of the file sets one")
-    elif callee == "org.springframework.web.client.RestTemplate" and not file.arguments(call)[0]:
+    elif callee.endswith("HttpClient.newBuilder") and file.mentions(b"java.net.http"):
+        message = "The `HttpClient` of this builder has no time limit, and no request of the file sets one"
+        advice = "Set `connectTimeout`, and `timeout` on each request."
+        yield file.mark(RULE.id, call, message, confidence="medium", suggestion=advice)
+    elif callee.rpartition(".")[2] == "RestTemplate" and _is_of_spring(callee, file) and not file.arguments(call)[0]:
         message = "`new RestTemplate()` waits for ever: its factory has no time-outs"
         yield file.mark(RULE.id, call, message, suggestion="Build it with time-outs (`RestTemplateBuilder`).")
+
+
+def _is_of_spring(name: str, file: SourceFile) -> bool:
+    """Whether the class was imported from Spring, alone or with all of its package."""
+    return name.startswith("org.springframework.") or file.mentions(b"org.springframework.web.client.*")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -228,6 +251,8 @@ def _runs_in_browsers(place: Place) -> bool:
     """Whether the nearest manifest that names packages speaks of a page and of no server."""
     if _SERVER_SIDE.search(place.path):
         return False
+    if _PAGE_SIDE.search(place.path) and not place.in_request_path:
+        return True
     for folder in ancestors(folder_of(place.path)):
         facts = place.codebase.files.get(joined(folder, "package.json"))
         if facts is not None and _PACKAGES.search(facts.manifest):
@@ -240,9 +265,7 @@ WATCHES = (
         "call", look_at_python, PYTHON, names=_VERBS | {"urlopen", "stream", "Client", "AsyncClient", "ClientSession"}
     ),
     Watch("call", look_at_script, SCRIPT, names=_VERBS | {"fetch", "node-fetch", "axios", "create"}),
-    Watch(
-        "call", look_at_java, JAVA, names=frozenset({"newHttpClient", "openStream", "openConnection", "RestTemplate"})
-    ),
+    Watch("call", look_at_java, JAVA, names=_JAVA_NAMES),
     Watch("call", look_at_go_call, GO, names=frozenset({"Get", "Post", "PostForm", "Head", "Do"})),
     Watch("literal", look_at_go_literal, GO, needs=(b"net/http",)),
 )

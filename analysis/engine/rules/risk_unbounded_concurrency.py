@@ -12,10 +12,12 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, function_text, is_short_list, short, text_after
+from analysis.engine.rules.reading import assigned_values, function_text, is_short_list, round_of, short, text_after
+from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="risk-unbounded-concurrency",
+    version=2,
     type="unbounded_concurrency",
     category=Category.RUNTIME_RISK,
     title="Unlimited fan-out",
@@ -58,14 +60,19 @@ _LIMITS = re.compile(
     r"[sS]emaphore|p-?[lL]imit|pMap|limit\(|limiter|SetLimit|chunk|batch|slice\(|CapacityLimiter|worker"
     r"|<-\s*sem|sem\s*<-|tokens?\s*<-|pool"
 )
+_LIMITED_INSIDE = re.compile(rf"{_LIMITS.pattern}|\basync\s+with\s+[\w.]*(?:sem|limit|slots?|gate)\w*", re.IGNORECASE)
+_EACH_OF_JAVA = frozenset({"enhanced_for_statement", "lambda_expression"})
 _LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
 # Parts of the program, of which there are few.
 _PARTS = re.compile(
     r"(?i)(service|provider|handler|listener|plugin|component|module|probe|check|hook|driver"
     r"|backend)\w*s\b"
 )
+_LEAVES = re.compile(rb"\s*(?:break|return)\b")
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
+_EACH = re.compile(r"\bin\s+(?P<all>[\w.]+(?:\([\w.,\s]*\))?)\s*(?:if\b[^\]]*)?[\])]?$", re.DOTALL)
+_MAP = re.compile(r"map\(\s*(?:self\.)?(?P<called>[\w.]+)\s*,\s*(?P<all>[\w.]+(?:\([\w.,\s]*\))?)\s*\)$")
 _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])(loop(\(\))?|tg|group|nursery)\.create_task$")
 _CLIENT = re.compile(
     r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex"
@@ -85,23 +92,44 @@ _IO = re.compile(
 
 
 def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """Script: `Promise.all(items.map(...))` with I/O inside."""
+    """Script: `Promise.all(items.map(...))` with I/O inside, also when a name stands for what `map` gave."""
     if file.callee(call) not in ("Promise.all", "Promise.allSettled") or file.language == "tsx":
         return
     given = file.arguments(call)[0]
-    mapped = _MAPPED.match(file.text(given[0])) if len(given) == 1 and given[0].type == "call_expression" else None
-    if mapped is None or not _IO.search(file.text(given[0])) or _LIMITS.search(function_text(call, file)):
+    started = given[0] if len(given) == 1 else None
+    if started is not None and started.type == "identifier":
+        values = assigned_values(file.text(started), call, file)
+        started = values[0] if len(values) == 1 else None
+    if started is None or started.type != "call_expression":
         return
-    collection = mapped[1]
+    text = file.text(started)
+    mapped = _MAPPED.match(text)
+    if mapped is None or not _IO.search(text) or _TRANSACTION.search(text) or _LIMITS.search(function_text(call, file)):
+        return
+    collection = mapped[1].strip("( \n\t")
     if (
         collection.startswith(("[", "Object."))
         or re.fullmatch(r"[A-Z0-9_.]+", collection)
         or _is_small(collection, call, file)
     ):
         return
-    named = "" if _CLIENT.search(file.text(given[0])) else "low"  # only a verb says that it leaves the process
-    message = f"All of `{short(collection, 40)}` start at once, however many there are"
-    yield file.mark(RULE.id, call, message, confidence=named)
+    yield from _started(
+        call, collection, file, f"All of `{short(collection, 40)}`", known=_CLIENT.search(text) is not None
+    )
+
+
+def _started(
+    node: Node, collection: str, file: SourceFile, what: str, *, known: bool = True, suggestion: str = ""
+) -> Iterator[Mark]:
+    """None where there are few by the name of the collection; a guess unless there may be many."""
+    size = size_of(collection, node, file)
+    if size is Size.FEW or _PARTS.search(collection):
+        return
+    message = f"{what} start{'' if what.startswith('All') else 's'} at once, however many there are"
+    if not what.startswith("All"):
+        message = f"{what} starts for each of `{short(collection, 40)}`, however many there are"
+    is_certain = known and size is Size.MANY
+    yield file.mark(RULE.id, node, message, confidence="" if is_certain else "low", suggestion=suggestion)
 
 
 def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -122,8 +150,7 @@ def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
     loop = file.loops[index]
     if not loop.variables or 0 < loop.bound <= SMALL:
         return
-    message = f"All of `{short(loop.iterable, 40)}` start at once, however many there are"
-    yield file.mark(RULE.id, call, message)
+    yield from _started(call, loop.iterable, file, f"All of `{short(loop.iterable, 40)}`")
 
 
 def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -140,27 +167,29 @@ def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if "asyncio.gather(" in file.text(file.statement_of(call)):
         return  # told at the `gather`
-    yield file.mark(RULE.id, call, f"A task starts for each of `{short(loop.iterable, 40)}`, however many there are")
+    yield from _started(call, loop.iterable, file, "A task")
 
 
 def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """Python: `asyncio.gather(*[f(x) for x in xs])`."""
+    """Python: `asyncio.gather(*[f(x) for x in xs])`, `gather(*map(f, xs))`, and a name for such a list."""
     given = file.arguments(call)[0]
     if file.callee(call) != "asyncio.gather" or len(given) != 1 or given[0].type != "list_splat":
         return
     splat = file.text(given[0]).lstrip("* ")
-    comprehension = re.search(r"\bin\s+([\w.()\[\]]+)\s*(?:if\b.*)?[\])]?$", splat, re.DOTALL)
-    if comprehension is None or _LIMITS.search(function_text(call, file)):
+    if splat.isidentifier():
+        values = assigned_values(splat, call, file)
+        splat = file.text(values[0]) if len(values) == 1 else ""
+    comprehension = _EACH.search(splat) or _MAP.match(splat)
+    if comprehension is None or "create_task(" in splat or _LIMITS.search(function_text(call, file)):
         return
-    started = re.match(r"[\[(]?\s*(?:asyncio\.create_task\()?(?:self\.)?(\w+)\(", splat)
-    if started is not None and _is_limited_inside(started[1], file):
-        return
-    collection = comprehension[1].rstrip(")") if comprehension[1].count("(") == 0 else comprehension[1]
-    if is_short_list(collection, call, file):
+    started = re.match(r"[\[(]?\s*(?:self\.)?(\w+)\(", splat)
+    name = comprehension["called"] if splat.startswith("map(") else started[1] if started is not None else ""
+    collection = comprehension["all"]
+    if (name and _is_limited_inside(name, file)) or is_short_list(collection, call, file):
         return
     if collection.startswith(("range(", "[", "(")) or collection.isupper():
         return
-    yield file.mark(RULE.id, call, f"All of `{short(collection, 40)}` start at once, however many there are")
+    yield from _started(call, collection, file, f"All of `{short(collection, 40)}`")
 
 
 def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -177,23 +206,32 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     collection = head.rpartition("range")[2].strip()
     if re.search(r"worker|concurren|parallel|shard|num|\b\d+\b", collection, re.IGNORECASE):
         return
-    message = f"A goroutine starts for each of `{short(collection, 40)}`, however many there are"
-    yield file.mark(RULE.id, statement, message, confidence="low" if _PARTS.search(collection) else "")
+    if _LEAVES.match(file.source, statement.end_byte):
+        return
+    yield from _started(statement, collection, file, "A goroutine")
+
+
+def look_at_group(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go: `group.Go(func)` for every element of a range, without `SetLimit`."""
+    if file.mentions(b"errgroup."):
+        yield from look_at_go(call, file)
 
 
 def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """Java: a thread for every element, or a pool that grows without end."""
-    if file.callee(call) in ("Thread", "java.lang.Thread"):
-        index = file.loop_of(call) if file.in_loop(call) else None
-        loop = file.loops[index] if index is not None else None
-        is_each = loop is not None and loop.node.type == "enhanced_for_statement" and not 0 < loop.bound <= SMALL
-        if loop is not None and is_each and not _LIMITS.search(function_text(call, file)):
-            message = f"A thread starts for each of `{short(loop.iterable, 40)}`, however many there are"
-            yield file.mark(RULE.id, call, message, suggestion="Use a pool of fixed size with a bounded queue.")
-        return
-    if file.callee(call) == "java.util.concurrent.Executors.newCachedThreadPool":
+    """Java: a thread for every element or request, or a pool that grows without end."""
+    advice = "Use a pool of fixed size with a bounded queue."
+    callee = file.callee(call)
+    if callee.endswith("Executors.newCachedThreadPool"):
         message = "`newCachedThreadPool` starts a thread for every task that finds none free"
-        yield file.mark(RULE.id, call, message, suggestion="Use a pool of fixed size with a bounded queue.")
+        yield file.mark(RULE.id, call, message, suggestion=advice)
+    if callee not in ("Thread", "java.lang.Thread") or _LIMITS.search(function_text(call, file)):
+        return
+    loop = round_of(call, file)
+    if loop is None and file.arguments(call)[0]:
+        message = "Every call starts a thread of its own, however many requests there are"
+        yield file.mark(RULE.id, call, message, suggestion=advice, data={"alone": "yes"})
+    elif loop is not None and loop.node.type in _EACH_OF_JAVA and not 0 < loop.bound <= SMALL:
+        yield from _started(call, loop.iterable, file, "A thread", suggestion=advice)
 
 
 def look_at_python_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -204,12 +242,13 @@ def look_at_python_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if loop.iterable.startswith(("range(", "[", "(")):
         return
-    message = f"A thread starts for each of `{short(loop.iterable, 40)}`, however many there are"
-    yield file.mark(RULE.id, call, message, suggestion="Use `ThreadPoolExecutor(max_workers=...)`.")
+    yield from _started(call, loop.iterable, file, "A thread", suggestion="Use `ThreadPoolExecutor(max_workers=...)`.")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A script is watched by whoever runs it."""
+    """A script is watched by whoever runs it; a single thread counts where each request starts one."""
+    if mark.data.get("alone") and not place.in_request_path:
+        return None
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)
     return place.finding(mark)
@@ -226,7 +265,7 @@ def _is_small(collection: str, call: Node, file: SourceFile) -> bool:
 def _is_limited_inside(name: str, file: SourceFile) -> bool:
     """Whether the coroutine function takes a semaphore itself."""
     return any(
-        each.name.rpartition(".")[2] == name and _LIMITS.search(file.text(each.node)) is not None
+        each.name.rpartition(".")[2] == name and _LIMITED_INSIDE.search(file.text(each.node)) is not None
         for each in file.functions[1:]
     )
 
@@ -235,6 +274,7 @@ WATCHES = (
     Watch("call", look_at_all, SCRIPT, names=frozenset({"all", "allSettled"})),
     Watch("call", look_at_gather, PYTHON, names=frozenset({"gather"})),
     Watch("go", look_at_go, GO),
+    Watch("call", look_at_group, GO, names=frozenset({"Go"})),
     Watch("call", look_at_pushed, SCRIPT, names=frozenset({"push"})),
     Watch("call", look_at_task, PYTHON, names=frozenset({"create_task", "ensure_future"})),
     Watch("call", look_at_python_thread, PYTHON, names=frozenset({"Thread"})),

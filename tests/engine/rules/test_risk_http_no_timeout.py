@@ -116,7 +116,7 @@ def test_clients_of_node(body, lines):
 
 
 def test_code_of_a_page_has_the_limits_of_the_browser():
-    source = "export const load = (id: string) => fetch(`/orders/${id}`);\n"
+    source = "export const load = (id: string) => fetch(`https://api.example.org/${id}`);\n"
     page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/load.ts": source}
     server = {"api/package.json": '{"dependencies": {"express": "5"}}', "api/src/load.ts": source}
     assert findings_of(RULE, page) == []
@@ -132,3 +132,23 @@ def test_java_connections():
 def test_in_a_script_it_is_worth_knowing_only():
     source = "import requests\nrequests.get('https://a.example')\n"
     assert [each.severity for each in findings_of(RULE, {"scripts/a.py": source})] == ["info"]
+
+
+def test_java_imports_whole_packages_too():
+    source = "import java.net.http.*;\nclass A {\nHttpClient a = HttpClient.newHttpClient();\n%s}"
+    assert lines_of(RULE, source % "HttpClient b = HttpClient.newBuilder().build();\n", "java") == [3, 4]
+    assert lines_of(RULE, source % "HttpRequest r = builder.timeout(LIMIT).build();\n", "java") == []
+
+
+def test_a_session_has_any_name():
+    source = "import requests\ndef f(u):\n    with requests.Session() as t:\n        t.put(u)\n"
+    assert lines_of(RULE, source) == [4]
+
+
+def test_an_address_without_a_host_is_asked_by_a_browser():
+    assert lines_of(RULE, 'export const f = () => fetch("/api/orders");', "typescript") == []
+
+
+def test_folders_of_pages_are_left_alone():
+    source = 'export const f = () => fetch("https://api.example.org");'
+    assert findings_of(RULE, {"src/components/orders.ts": source}) == []

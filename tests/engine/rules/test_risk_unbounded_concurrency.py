@@ -90,6 +90,46 @@ def test_one_operation_for_each_round_of_a_loop(language, source, lines):
 
 
 def test_a_verb_alone_is_a_guess():
-    (known,) = marks_of(RULE, "const f = (xs) => Promise.all(xs.map((x) => fetch(x)));", "typescript")
-    (guessed,) = marks_of(RULE, "const f = (xs) => Promise.all(xs.map((x) => createFile(x)));", "typescript")
+    (known,) = marks_of(RULE, "const f = (ids) => Promise.all(ids.map((x) => fetch(x)));", "typescript")
+    (guessed,) = marks_of(RULE, "const f = (ids) => Promise.all(ids.map((x) => createFile(x)));", "typescript")
     assert (known.confidence, guessed.confidence) == ("", "low")
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "lines"),
+    [
+        ("typescript", "const jobs = ids.map((id) => fetch(id));\nawait Promise.all(jobs);", [2]),
+        ("typescript", "await Promise.all(ids.map((id) => tx.user.update(id)));", []),
+        ("typescript", "await Promise.all(plugins.map((plugin) => fetch(plugin)));", []),
+        ("python", "async def f(xs):\n    tasks = [load(x) for x in xs]\n    await asyncio.gather(*tasks)\n", [4]),
+        ("python", "async def f(xs):\n    await asyncio.gather(*map(load, xs))\n", [3]),
+        (
+            "python",
+            "sem = asyncio.Semaphore(9)\nasync def load(x):\n    async with sem:\n        return x\n"
+            "async def f(xs):\n    await asyncio.gather(*[load(x) for x in xs])\n",
+            [],
+        ),
+        ("java", "import java.util.concurrent.*;\nclass A { Executor a = Executors.newCachedThreadPool(); }", [2]),
+    ],
+)
+def test_other_ways_to_start_everything_at_once(language, source, lines):
+    head = "import asyncio\n" if language == "python" else ""
+    assert lines_of(RULE, head + source, language) == lines
+
+
+@pytest.mark.parametrize(("limit", "lines"), [("", [5]), ("g.SetLimit(8)", [])])
+def test_a_group_of_go_without_a_limit(limit, lines):
+    source = (
+        'package a\nimport "golang.org/x/sync/errgroup"\nfunc f(urls []string) {\n'
+        f"var g errgroup.Group; {limit}\nfor _, u := range urls {{ g.Go(func() error {{ return get(u) }}) }}\n}}"
+    )
+    assert lines_of(RULE, source, "go") == lines
+
+
+def test_a_thread_for_each_request_of_java():
+    source = (
+        '@RestController class A {\n@PostMapping("/x")\nvoid f(@RequestBody Job job) {\n'
+        "new Thread(() -> job.run()).start();\n}\n}"
+    )
+    assert [each.line for each in findings_of(RULE, {"A.java": source})] == [4]
+    assert findings_of(RULE, {"A.java": source.replace('@PostMapping("/x")', "")}) == []
