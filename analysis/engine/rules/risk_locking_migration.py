@@ -21,6 +21,7 @@ from analysis.engine.rules.reading import function_name
 
 RULE = Rule(
     id="risk-locking-migration",
+    version=2,
     type="locking_migration",
     category=Category.RUNTIME_RISK,
     title="Locking migration",
@@ -103,7 +104,15 @@ _GOT = r"\b{name}\s*=\s*apps\.get_model\(\s*[\"'](?:(\w+)[\"']\s*,\s*[\"'](\w+)|
 _CREATE_MODEL = re.compile(rb"CreateModel\(\s*(?:name\s*=\s*)?[\"'](\w+)[\"']")
 _CREATE_TABLE = re.compile(rb"create_table\(\s*[\"'](\w+)[\"']")
 _DJANGO = "django.db.migrations."
-_CONSTRAINTS = {"AddConstraint": "a constraint is added and checked at once: all rows are read under the lock"}
+_CONSTRAINTS = {
+    "AddConstraint": "a constraint is added and checked at once: all rows are read under the lock",
+    "AlterUniqueTogether": "a unique constraint builds its index under the lock",
+    "AlterIndexTogether": "an index is built without `AddIndexConcurrently`: writes wait until it is done",
+}
+_DROPS = re.compile(
+    rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bDROP\s+COLUMN\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE | re.DOTALL
+)
+_DROPPED = "`{column}` is dropped, and a model still asks for it"
 _KEYS = frozenset({"ForeignKey", "OneToOneField"})
 _RUNNER = re.compile(r"(?i)^(?:this\.)?(?:\w*runner|queryInterface|knex\.schema|\w*schema)$")
 _SCRIPT = {
@@ -183,8 +192,16 @@ def look_at_alembic(call: Node, file: SourceFile) -> Iterator[Mark]:
         table, says = texts[0], "the type of a column is changed: the whole table may be rewritten"
     elif name == "create_foreign_key" and len(texts) > 1 and "postgresql_not_valid" not in keywords:
         table, says = texts[1], "a constraint is added and checked at once: all rows are read under the lock"
+    elif name == "drop_column" and len(texts) > 1:
+        yield _dropped(call, texts[0], texts[1], file)
     if says and table.encode() not in _CREATE_TABLE.findall(file.source):
         yield file.mark(RULE.id, call, f"On `{table}` {says}", data={"table": table})
+
+
+def _dropped(call: Node, table: str, column: str, file: SourceFile) -> Mark:
+    """A column that goes; whether a model still has it is asked in `check`."""
+    message = f"On `{table}` {_DROPPED.format(column=column)}"
+    return file.mark(RULE.id, call, message, data={"table": table, "column": column})
 
 
 def look_at_sql_call(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -195,6 +212,8 @@ def look_at_sql_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     for argument in file.arguments(call)[0][:1]:
         if "string" in argument.type:
             text = file.text(argument)
+            for _, table, column in _drops(text.strip("\"'`rf")):
+                yield _dropped(call, table, column, file)
             for line, table, says in _locks(text.strip("\"'`rf")):
                 message = f"On `{table}` {says}"
                 yield file.mark(RULE.id, call, message, data={"table": table, "line": str(line)})
@@ -202,6 +221,9 @@ def look_at_sql_call(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_sql(source: str) -> Iterator[Mark]:
     """The statements of a SQL file."""
+    for line, table, column in _drops(source):
+        message = f"On `{table}` {_DROPPED.format(column=column)}"
+        yield Mark(RULE.id, line, 0, message, f"{table}:{column}", data={"table": table, "column": column})
     for line, table, says in _locks(source):
         yield Mark(RULE.id, line, 0, f"On `{table}` {says}", f"{table}:{says[:20]}", data={"table": table})
 
@@ -212,7 +234,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if path not in codebase.added or kind_of(path) is not FileKind.MIGRATION:
             continue
         for mark in facts.marks:
-            if mark.rule == RULE.id:
+            if mark.rule == RULE.id and _is_asked_for(mark, codebase):
                 function = facts.functions[mark.function].name if mark.function < len(facts.functions) else "module"
                 yield Finding(
                     rule_id=RULE.id,
@@ -224,6 +246,15 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                     confidence=Confidence(mark.confidence) if mark.confidence else None,
                     table=mark.data.get("table") or _table(path, mark.data["model"], codebase),
                 )
+
+
+def _is_asked_for(mark: Mark, codebase: Codebase) -> bool:
+    """Whether a model still has the column that is dropped; true for marks of other kinds."""
+    column = mark.data.get("column", "")
+    if not column:
+        return True
+    entry = codebase.models.of_table(mark.data["table"])
+    return entry is not None and entry.model.orm != "ddl" and any(each.name == column for each in entry.model.columns)
 
 
 def _table(path: str, model: str, codebase: Codebase) -> str:
@@ -256,7 +287,11 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver, _, name = file.callee(call).rpartition(".")
     says = _SCRIPT.get(name, "") if _RUNNER.search(receiver) else ""
     given = [file.text(each) for each in file.arguments(call)[0]]
-    if not says or not given or re.match(r"(?:.*\.)?down$", function_name(call, file)):
+    is_dropped = name in ("dropColumn", "removeColumn") and _RUNNER.search(receiver) is not None and len(given) > 1
+    if not (says or is_dropped) or not given or re.match(r"(?:.*\.)?down$", function_name(call, file)):
+        return
+    if is_dropped:
+        yield _dropped(call, given[0].strip("\"'`"), given[1].strip("\"'`"), file)
         return
     table = given[0].strip("\"'`")
     rest = " ".join(given[1:])
@@ -275,6 +310,16 @@ def _django_marks(node: Node, model: str, says: str, file: SourceFile, confidenc
     if model.lower() not in {name.decode().lower() for name in _CREATE_MODEL.findall(file.source)}:
         message = f"On `{model}` {says}"
         yield file.mark(RULE.id, node, message, confidence=confidence, data={"model": model})
+
+
+def _drops(source: str) -> Iterator[tuple[int, str, str]]:
+    """Line, table and column of each statement that drops a column."""
+    text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
+    for statement in _STATEMENT.finditer(text):
+        found = _DROPS.search(statement[0])
+        if found is not None:
+            start = statement.start() + len(statement[0]) - len(statement[0].lstrip())
+            yield text.count("\n", 0, start) + 1, found[1], found[2]
 
 
 def _locks(source: str) -> Iterator[tuple[int, str, str]]:
@@ -296,7 +341,7 @@ WATCHES = (
         "call",
         look_at_django,
         PYTHON,
-        names=frozenset({"AddIndex", "AddField", "AddConstraint", "AlterField", "RenameField"}),
+        names=frozenset({"AddIndex", "AddField", "AlterField", "RenameField"}) | _CONSTRAINTS.keys(),
     ),
     Watch("function", look_at_backfill, PYTHON, needs=(b"apps.get_model(",)),
     Watch(
@@ -305,10 +350,10 @@ WATCHES = (
         PYTHON,
         names=frozenset(
             """create_index add_column alter_column create_foreign_key create_unique_constraint
-            create_check_constraint""".split()
+            create_check_constraint drop_column""".split()
         ),
     ),
     Watch("call", look_at_sql_call, PYTHON, names=frozenset({"RunSQL", "execute"})),
-    Watch("call", look_at_script, SCRIPT, names=frozenset(_SCRIPT)),
+    Watch("call", look_at_script, SCRIPT, names=frozenset(_SCRIPT) | {"dropColumn", "removeColumn"}),
     Watch("call", look_at_sql_call, SCRIPT, names=frozenset({"query"})),
 )

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.loops import dependents
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.graph.paths import ancestors, folder_of, joined
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import within
 
 RULE = Rule(
     id="risk-loop-variable-capture",
+    version=2,
     type="loop_capture",
     category=Category.RUNTIME_RISK,
     title="Loop variable captured",
@@ -61,6 +64,10 @@ _KEEPERS = re.compile(
 _OLD_GO = re.compile(
     r'"go"\s*:\s*"1\.(\d|1\d|20|21)(\.\d+)?"|"(version|runtime)"\s*:\s*"(go ?)?1\.(\d|1\d|20|21)(\.\d+)?"'
 )
+_LATER_IN_GO = re.compile(
+    rb"(?:\bgo|\bdefer)\s+\Z|\bappend\([^()\n]*,\s*\Z|\.(?:Go|AfterFunc|Submit|Schedule|HandleFunc|Handle|Cleanup|Register\w*"
+    rb"|Subscribe|On[A-Z]\w*)\((?:[^()\n]*,\s*)?\Z|\w\]\s*=\s*\Z|\w\.\w+\s*=\s*\Z"
+)
 _VAR = re.compile(rb"\bvar\s+(\w+)")
 _SCRIPT_KEEPERS = re.compile(
     r"(^|\.)(setTimeout|setInterval|setImmediate|requestAnimationFrame|nextTick"
@@ -74,7 +81,8 @@ def look_at_python(function: Node, file: SourceFile) -> Iterator[Mark]:
     loop = _loop_around(function, file) if file.loops else None
     if loop is None or not _outlives(function, loop, file):
         return
-    used = _captured(function, file.loops[loop].variables, file)
+    names = {name.decode("utf-8", "replace") for name in dependents(file.loops[loop], file.source)}
+    used = _captured(function, tuple(names), file)
     if used is not None:
         name = file.text(used)
         yield file.mark(RULE.id, used, f"`{name}` is read when the function runs: by then the loop has moved on")
@@ -98,34 +106,40 @@ def look_at_script(function: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
-def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    loop = file.loop_of(statement) if file.in_loop(statement) else None
-    if loop is None or not statement.named_child_count:
+def look_at_go(function: Node, file: SourceFile) -> Iterator[Mark]:
+    """A function that a goroutine runs, that waits for the end of the function around it, or that is kept."""
+    loop = _loop_around(function, file) if file.loops else None
+    draft = file.loops[loop] if loop is not None else None
+    if draft is None or not draft.variables or not _runs_later(function, file):
         return
-    call = statement.named_children[0]
-    function = call.child_by_field_name("function")
-    if function is None or function.type != "func_literal":
-        return
-    draft = file.loops[loop]
-    before = file.source[draft.node.start_byte : statement.start_byte].decode("utf-8", "replace")
-    free = tuple(name for name in draft.variables if not re.search(rf"\b{name}\s*:=\s*{name}\b", before))
+    before = file.source[draft.node.start_byte : function.start_byte].decode("utf-8", "replace")
+    free = tuple(name for name in draft.variables if f"{name} := {name}" not in before)
     used = _captured(function, free, file)
     if used is not None:
         name = file.text(used)
         yield file.mark(
             RULE.id,
             used,
-            f"The goroutine reads `{name}` of the loop, which all rounds share before Go 1.22",
+            f"The function reads `{name}` of the loop, which all rounds share before Go 1.22",
             suggestion=f"Copy it in the loop (`{name} := {name}`) or pass it as an argument.",
         )
+
+
+def _runs_later(function: Node, file: SourceFile) -> bool:
+    """Whether a function literal of Go outlives its round."""
+    before = file.source[max(0, function.start_byte - 120) : function.start_byte]
+    return _LATER_IN_GO.search(before) is not None
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """From Go 1.22 on every round has a variable of its own."""
     if place.facts.language != "go":
         return place.finding(mark)
-    manifests = (facts.manifest for path, facts in codebase.files.items() if path.endswith("go.mod"))
-    return place.finding(mark) if any(_OLD_GO.search(text) for text in manifests) else None
+    for folder in ancestors(folder_of(place.path)):
+        facts = codebase.files.get(joined(folder, "go.mod"))
+        if facts is not None:
+            return place.finding(mark) if _OLD_GO.search(facts.manifest) else None
+    return place.finding(mark, confidence=Confidence.LOW)  # nothing says which Go builds it
 
 
 def _loop_around(function: Node, file: SourceFile) -> int | None:
@@ -200,5 +214,5 @@ def _is_read(identifier: Node, free: set[str], file: SourceFile) -> bool:
 WATCHES = (
     Watch("function", look_at_python, PYTHON),
     Watch("function", look_at_script, SCRIPT, needs=(b"var ",)),
-    Watch("go", look_at_go, GO),
+    Watch("func_literal", look_at_go, GO),
 )

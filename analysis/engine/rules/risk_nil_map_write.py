@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -12,6 +13,7 @@ from analysis.engine.rules.base import GO, Watch
 
 RULE = Rule(
     id="risk-nil-map-write",
+    version=2,
     type="nil_map_write",
     category=Category.RUNTIME_RISK,
     title="Write to a nil map",
@@ -54,20 +56,23 @@ func count(words []string) map[string]int {
     ),
 )
 
-_MAP = re.compile(rb"\w+\s+map\[")
-_FIELD = re.compile(rb"(\w+)\.(\w+)\[[^\]\n]+\]\s*[+|-]?=(?!=)")
-_DECLARED = re.compile(rb"(\w+)\s+map\[[^=]*$")
+_MAP = re.compile(rb"\w+\s+(?:map\[|[A-Z]\w*\s*\n|[a-z]\w*\s*\n)")
+_FIELD = re.compile(rb"(\w+)\.(\w+)\[(?:[^\[\]\n]|\[[^\]\n]*\])+\]\s*(?:[-+*/|&^%]?=(?!=)|\+\+|--)")
+_DECLARED = re.compile(rb"(\w+)\s+(?:map\[[^=]*|(\w+)\s*)$")
+_MAP_FIELD = re.compile(rb"[\n;{][ \t]*(\w+)[ \t]+map\[")
+_MAP_TYPE = re.compile(rb"\btype\s+(\w+)\s+map\[")
+_WRITTEN = rb"\[(?:[^\[\]\n]|\[[^\]\n]*\])+\]\s*(?:[-+*/|&^%]?=[^=]|\+\+|--)"
 
 
 def look(declared: Node, file: SourceFile) -> Iterator[Mark]:
     named = _DECLARED.match(file.source[declared.start_byte : declared.end_byte])
-    function = file.enclosing_function(declared) if named is not None else None
-    if named is None or function is None:
+    if named is None or (named[2] and named[2] not in _map_types(file.source)):
+        return
+    function = file.enclosing_function(declared)
+    if function is None or file.source.find(named[1] + b"[", declared.end_byte, function.end_byte) < 0:
         return
     name = re.escape(named[1])
-    written = re.compile(rb"(?<![\w.])" + name + rb"\[[^\]\n]+\]\s*([+|-]?=[^=]|\+\+)").search(
-        file.source, declared.end_byte, function.end_byte
-    )
+    written = re.compile(rb"(?<![\w.])" + name + _WRITTEN).search(file.source, declared.end_byte, function.end_byte)
     if written is None:
         return
     given = re.compile(
@@ -82,19 +87,33 @@ def look(declared: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
+@lru_cache(maxsize=1)
+def _map_types(source: bytes) -> frozenset[bytes]:
+    """The types of the file that are maps."""
+    return frozenset(_MAP_TYPE.findall(source))
+
+
+@lru_cache(maxsize=1)
+def _map_fields(source: bytes) -> frozenset[bytes]:
+    """What the file calls the maps in its structs."""
+    return frozenset(_MAP_FIELD.findall(source))
+
+
 def look_at_field(write: Node, file: SourceFile) -> Iterator[Mark]:
     """`s := Store{}` and then `s.items[key] = value`, where `items` is a map that the literal leaves out."""
     found = _FIELD.match(file.source, write.start_byte)
-    function = file.enclosing_function(write) if found is not None else None
-    if found is None or function is None:
+    if found is None or found[2] not in _map_fields(file.source):
+        return
+    function = file.enclosing_function(write)
+    if function is None:
         return
     owner, field = re.escape(found[1]), re.escape(found[2])
     before = file.source[function.start_byte : write.start_byte]
-    declared_at = rb"(?<![\w.])" + owner + rb"\s*(?::?=\s*&?(\w+)\{([^{}]*)\}|\s(\w+)\s*\n)"
+    declared_at = rb"(?<![\w.])" + owner + rb"\s*(?::?=\s*(?:&?(\w+)\{([^{}]*)\}|new\((\w+)\))|\s(\w+)\s*\n)"
     made = next(reversed(list(re.finditer(declared_at, before))), None)
-    if made is None or re.search(rb"\b" + field + rb"\s*:", made[2] or b""):
+    if made is None or re.search(rb"\b" + field + rb"\s*:", made[2] or b"") or _is_by_position(made[2] or b""):
         return
-    kind = re.escape(made[1] or made[3])
+    kind = re.escape(made[1] or made[3] or made[4])
     declared = re.search(rb"\btype\s+" + kind + rb"\s+struct\s*\{[^}]*?\b" + field + rb"\s+map\[", file.source)
     rest = before[made.end() :]
     given = re.search(
@@ -106,7 +125,9 @@ def look_at_field(write: Node, file: SourceFile) -> Iterator[Mark]:
         + owner
         + rb"\b|(?<![\w.])"
         + owner
-        + rb"\.\w+\(",
+        + rb"\.\w+\(|[(,]\s*"
+        + owner
+        + rb"\s*[,)]",
         rest,
     )
     if declared is not None and given is None:
@@ -114,7 +135,13 @@ def look_at_field(write: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, write, f"`{name}` is still nil here: the literal of `{kind.decode()}` makes no map")
 
 
+def _is_by_position(fields: bytes) -> bool:
+    """Whether a literal gives its values without names, so that every field has one."""
+    return bool(fields.strip()) and b":" not in fields
+
+
 WATCHES = (
-    Watch("var_spec", look, GO, starts=_MAP),
+    Watch("var_spec", look, GO, needs=(b"map[",), starts=_MAP),
     Watch("assignment_statement", look_at_field, GO, needs=(b" map[",), starts=_FIELD),
+    Watch("inc_statement", look_at_field, GO, needs=(b" map[",), starts=_FIELD),
 )

@@ -16,10 +16,11 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import short
+from analysis.engine.rules.reading import followed, short
 
 RULE = Rule(
     id="risk-regex-backtracking",
+    version=2,
     type="regex_backtracking",
     category=Category.RUNTIME_RISK,
     title="Regular expression that backtracks",
@@ -59,6 +60,7 @@ _CHOICE = re.compile(r"\((?:\?:)?([^()|]{1,40}(?:\|[^()|]{1,40})+)\)(?:[+*]|\{\d
 _ONE_SIGN = re.compile(r"\\?[^\\\[\]+*?{}]|\[[^\]]+\]")
 _SAMPLE = "abzAZ019_- .,;:/'\"\t\n@#é"
 _LITERAL = re.compile(r"^[rbu]*([\"'`]{3}|[\"'`])(.*)\1$", re.DOTALL)
+_GIVEN = re.compile(rb"\s*(?::[^=\n]+)?=\s*([rRbBuU]{0,2}(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'))\s*;?\s*\n")
 _SCRIPT = re.compile(r"^/(.*)/\w*$", re.DOTALL)
 _CALLS = frozenset({"compile", "match", "search", "fullmatch", "sub", "findall", "finditer", "split"})
 
@@ -69,15 +71,20 @@ def look_at_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     """A pattern written out in `re.compile("...")`, `Pattern.compile("...")` or `new RegExp("...")`."""
     positional = file.arguments(call)[0]
     callee = file.callee(call)
-    if not positional or "string" not in positional[0].type:
+    if not positional or (file.language == "python" and not callee.startswith("re.")):
         return
-    if file.language == "python" and not callee.startswith("re."):
-        return
-    found = _LITERAL.match(file.text(positional[0]))
+    text = _named(positional[0], file) if positional[0].type == "identifier" else file.text(positional[0])
+    found = _LITERAL.match(text)
     if found is None:
         return
-    is_raw = file.text(positional[0])[:2].lower().startswith(("r", "br"))
+    is_raw = text[:2].lower().startswith(("r", "br"))
     yield from _marked(positional[0], found[2] if is_raw else found[2].replace("\\\\", "\\"), file)
+
+
+def _named(name: Node, file: SourceFile) -> str:
+    """The literal that the file gives a name; empty when there is none."""
+    given = followed(file.source[name.start_byte : name.end_byte], file.source, _GIVEN, b"_.$")
+    return next((match[1].decode("utf-8", "replace") for match in given), "")
 
 
 def look_at_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:

@@ -184,3 +184,32 @@ def test_more_of_alembic(operation, count):
 )
 def test_more_of_sql(statement, count):
     assert len(findings("db/migration/V2__a.sql", statement, {"shop_event": "XL"})) == count
+
+
+SQLALCHEMY = "from sqlalchemy import Column, Integer, String\nclass Ticket(Base):\n    __tablename__ = 'ticket'\n%s"
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        (
+            "alembic/versions/0002_drop.py",
+            "from alembic import op\ndef upgrade():\n    op.drop_column('ticket', 'code')\n",
+        ),
+        ("db/migration/V2__drop.sql", "-- tidy up\n\nALTER TABLE ticket DROP COLUMN code;\n"),
+        (
+            "src/migrations/2-drop.ts",
+            "export async function up(queryRunner) {\n\n  await queryRunner.dropColumn('ticket', 'code');\n}\n",
+        ),
+    ],
+)
+def test_a_column_is_dropped_that_a_model_still_has(path, source):
+    kept = SQLALCHEMY % "    id = Column(Integer, primary_key=True)\n    code = Column(String)\n"
+    gone = SQLALCHEMY % "    id = Column(Integer, primary_key=True)\n"
+    for models, lines in ((kept, [3]), (gone, [])):
+        files = {"app/models.py": models, path: source}
+        facts = {name: extract(text.encode(), language_of(name)) for name, text in files.items()}
+        evaluator = Evaluator(Policy())
+        evaluator.judge(facts, History.empty(), date(2026, 1, 1), added=frozenset({path}))
+        found = [each for state in evaluator.states.values() for each in state.verdict.findings if each.rule_id == RULE]
+        assert [each.line for each in found] == lines

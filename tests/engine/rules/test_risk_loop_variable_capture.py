@@ -60,3 +60,41 @@ def test_go_before_1_22():
 )
 def test_script_with_var(body, lines):
     assert lines_of(RULE, body, "javascript") == lines
+
+
+def test_a_name_that_the_body_assigns_is_captured_too():
+    source = "def f(xs):\n    for x in xs:\n        name = x.name\n        out.append(lambda: name)\n"
+    assert lines_of(RULE, source) == [4]
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("g.Go(func() error { return use(x) })", 1),
+        ("defer func() { use(x) }()", 1),
+        ("fns = append(fns, func() { use(x) })", 1),
+        ("x := x; g.Go(func() error { return use(x) })", 0),
+        ("func() { use(x) }()", 0),
+        ("sort.Slice(ys, func(i, j int) bool { return ys[i] < x })", 0),
+    ],
+)
+def test_functions_of_go_that_are_kept(line, count):
+    files = {
+        "a.go": f"package a\nfunc f() {{\nfor _, x := range xs {{ {line} }}\n}}",
+        "go.mod": "module a\n\ngo 1.21\n",
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("manifests", "confidence"),
+    [
+        ({"go.mod": "module a\n\ngo 1.21\n"}, ["high"]),
+        ({"go.mod": "module a\n\ngo 1.22\n"}, []),
+        ({"go.mod": "module a\n\ngo 1.21\n", "pkg/go.mod": "module b\n\ngo 1.23\n"}, []),
+        ({}, ["low"]),
+    ],
+)
+def test_the_nearest_module_says_which_go_it_is(manifests, confidence):
+    source = "package a\nfunc f() {\nfor _, x := range xs { go func() { use(x) }() }\n}"
+    assert [each.confidence for each in findings_of(RULE, {"pkg/a.go": source, **manifests})] == confidence

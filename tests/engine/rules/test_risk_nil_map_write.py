@@ -52,3 +52,21 @@ STORE = "package a\ntype Store struct {\n\tname string\n\titems map[string]int\n
 )
 def test_a_map_of_a_struct(body, lines):
     assert lines_of(RULE, f"{STORE}{body}\n}}\n", "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("c := new(Config)\nc.Labels[k] = v", [7]),
+        ("c := &Config{N: 1}\nc.Counts[k]++", [7]),
+        ("c := Config{labels, counts, 1}\nc.Labels[k] = v", []),
+        ("var s Set\ns[k] = true", [7]),
+        ("s := Set{}\ns[k] = true", []),
+        ("var m map[string]int\nm[keys[0]] *= 2", [7]),
+    ],
+)
+def test_maps_behind_a_name(body, lines):
+    head = "package a\ntype Set map[string]bool\n"
+    head += "type Config struct { Labels map[string]string\nCounts map[string]int\nN int }\n"
+    source = f"{head}func f() {{ {body}\n}}"
+    assert lines_of(RULE, source, "go") == lines

@@ -50,3 +50,19 @@ def test_a_repeated_choice_whose_branches_overlap(pattern):
 @pytest.mark.parametrize("pattern", [r"^(a|b)+$", r"^(?:[a-z]|\\d)+$", r"(foo|bar)*;", r"(\\w+|,)"])
 def test_a_repeated_choice_of_different_signs_is_fine(pattern):
     assert marks_of(RULE, f'const a = new RegExp("{pattern}");', "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        ('import re\nWORDS = r"^(\\w+\\s?)*$"\ndef f(s):\n    return re.match(WORDS, s)\n', "python", [4]),
+        ('import re\nWORDS = r"^(\\w+,)*$"\ndef f(s):\n    return re.match(WORDS, s)\n', "python", []),
+        (
+            'import java.util.regex.Pattern;\nclass A { String W = "^(a+)+$";\nPattern p = Pattern.compile(W); }',
+            "java",
+            [3],
+        ),
+    ],
+)
+def test_a_pattern_behind_a_name(source, language, lines):
+    assert lines_of(RULE, source, language) == lines
