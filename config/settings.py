@@ -108,6 +108,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DATABASES = {"default": Env.db_url_config(env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}"))}
 ON_SQLITE = DATABASES["default"]["ENGINE"].endswith("sqlite3")
 if ON_SQLITE:
+    DATABASES["default"]["ENGINE"] = "config.sqlite"
     # IMMEDIATE takes the write lock at once: a read that later writes would otherwise fail with "database is locked".
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
