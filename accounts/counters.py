@@ -1,7 +1,7 @@
 """Where rate limits are counted: Redis, or a SQL table when there is none or it is away.
 
 Counting must be exact among threads and web processes, so each place counts in one atomic step. A count may start anew
-when Redis goes or comes back in the middle of a window; it never fails.
+when Redis goes or comes back in the middle of a window; it fails only with the database (OperationalError).
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.redis import RedisCache
-from django.db import connection
+from django.db import OperationalError, connection
 from redis.exceptions import RedisError
 
 LONGEST_WINDOW = timedelta(seconds=90)
@@ -90,8 +90,12 @@ class _File:
         self.local = threading.local()
 
     def execute(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        """What cannot be counted is not let through: the caller reads that the database is away."""
         plain = [value.isoformat() if isinstance(value, datetime) else value for value in values]
-        return list(self._connection().execute(sql.replace("%s", "?"), plain).fetchall())
+        try:
+            return list(self._connection().execute(sql.replace("%s", "?"), plain).fetchall())
+        except sqlite3.OperationalError as error:
+            raise OperationalError(*error.args) from error
 
     def _connection(self) -> sqlite3.Connection:
         opened: sqlite3.Connection | None = getattr(self.local, "connection", None)

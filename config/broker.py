@@ -19,7 +19,11 @@ class Channel(filesystem.Channel):
     def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # type: ignore[override]  # its parents disagree on a name
         name = f"{round(time.monotonic() * 1000)}_{uuid4()}.{queue}.msg"
         unfinished = Path(self.data_folder_out, f"{name}.part")  # an ending that no worker looks for
-        unfinished.write_text(dumps(message))
+        try:
+            unfinished.write_text(dumps(message))
+        except OSError:  # a full disk; the sweeper finds the work
+            unfinished.unlink(missing_ok=True)
+            raise
         unfinished.rename(unfinished.with_name(name))
 
 

@@ -62,12 +62,18 @@ class GitTimedOut(GitError):
     message = "git did not finish in time; try again later or ask for a longer time limit."
 
 
+class DiskFull(GitError):
+    message = "The disk of this server is full; tell the operator, and analyze again when there is room."
+
+
 class GitMissing(GitError):
     message = "The git program is not installed on the server; install git 2.37 or newer."
 
 
 # The first pattern found in git's words decides. git runs with LC_ALL=C, so the words are English.
 _SPOKEN: tuple[tuple[str, type[GitError]], ...] = (
+    # Before damage: what could not be written whole is also called damaged, and would be fetched anew at once.
+    (r"No space left on device|Disk quota exceeded", DiskFull),
     (r"signal 25|File size limit exceeded|File too large|maximum allowed size", CloneTooLarge),
     (r"signal 24", GitTimedOut),
     (r"out of memory|mmap failed|cannot allocate|died of signal \d+|Cannot fork", DamagedRepository),

@@ -1,5 +1,6 @@
 """Carry out a claimed run: a child process does the work, this process watches the clock and the lease."""
 
+import errno
 import gc
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -13,7 +14,7 @@ from django.utils import timezone
 
 from analysis.engine.rules import all_rules
 from analysis.git.cache import in_use
-from analysis.git.errors import GitError
+from analysis.git.errors import DiskFull, GitError
 from analysis.models import Run, RunKind, RunStatus
 from analysis.services import runs
 from analysis.services.judging import Memory, judge_pull_request
@@ -121,12 +122,17 @@ def _work(run: Run, memory: Memory | None = None) -> None:
 
 
 def _analyse(run: Run, memory: Memory | None) -> None:
-    with in_use(run.repository.folder):
-        if run.kind == RunKind.PULL_REQUEST:
-            judge_pull_request(run, memory)
-            return
-        scan(run)
-        runs.end_run(run, RunStatus.SUCCEEDED)
+    try:
+        with in_use(run.repository.folder):
+            if run.kind == RunKind.PULL_REQUEST:
+                judge_pull_request(run, memory)
+                return
+            scan(run)
+            runs.end_run(run, RunStatus.SUCCEEDED)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull from error
+        raise
 
 
 def _is_still_ours(run: Run) -> bool:
