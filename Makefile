@@ -2,13 +2,23 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 REPO ?= .
+PART ?= credits
 
 # Formats of real keys and tokens; guesses by name are ruff's. Tests and docs may hold what is plainly made up.
 SCANNED_FOR_SECRETS := . ':!docs/rules' ':!tests/webhooks/payloads' ':!tests/analysis/ai/test_prompts.py'
 SECRETS := --no-verify --exclude-secrets '^(password|secret|pw|tok123|hunter2)$$|^eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ0eXBlIjo' \
 	--disable-plugin KeywordDetector --disable-plugin HexHighEntropyString --disable-plugin Base64HighEntropyString
 
-.PHONY: install install-dev run serve test stress check bench format clean
+COVERED_BY := tests/accounts tests/billing tests/credits tests/git tests/organizations tests/webhooks \
+	tests/operations/test_metrics.py tests/operations/test_retention.py tests/operations/test_staff_pages.py \
+	tests/operations/test_timetable.py tests/analysis/test_backtest.py tests/analysis/test_policy.py \
+	tests/analysis/test_results_api.py tests/analysis/test_violation_source.py tests/api/test_query_counts.py
+COVERED_BY_SERVERS := tests/accounts/test_oauth_edge.py tests/accounts/test_refresh.py tests/api/test_rate_limits.py \
+	tests/credits tests/organizations/test_races.py tests/webhooks/test_inbox.py tests/webhooks/test_concurrency.py
+COVERAGE_DATABASE_URL ?= postgres://root@127.0.0.1:5432/debt_coverage
+COVERAGE_REDIS_URL ?= redis://127.0.0.1:6379/11
+
+.PHONY: install install-dev run serve test coverage mutation stress check bench format clean
 
 install: .venv/installed
 install-dev: .venv/installed-dev
@@ -39,6 +49,27 @@ test: install-dev
 # ROWS="A1 B1". The report goes to docs/stress-report.md.
 stress: install-dev
 	$(BIN)/python -m tests.stress --minutes $(or $(MINUTES),120) --share $(or $(SHARE),1) --rows "$(ROWS)" $(ARGS)
+
+# Branch coverage of what decides about money, access and foreign git data (pyproject.toml), by the tests of those parts:
+# on SQLite, and what only PostgreSQL and Redis reach on those.
+coverage: install-dev
+	$(BIN)/coverage erase
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report= $(COVERED_BY)
+	DATABASE_URL=$(COVERAGE_DATABASE_URL) REDIS_URL=$(COVERAGE_REDIS_URL) \
+		$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-append --cov-report= $(COVERED_BY_SERVERS)
+	$(BIN)/coverage report
+
+# How many changed lines of one part (tests/mutation/*.toml) its tests notice, tried on a copy of what is committed.
+# MUTANTS=100 draws a sample: all of them take hours.
+mutation: install-dev
+	rm -rf var/mutation && git clone --quiet . var/mutation && ln -s $(CURDIR)/.venv var/mutation/.venv
+	cd var/mutation && export VAR_DIR="$$PWD/var" && env -u DATABASE_URL -u REDIS_URL sh -ec ' \
+		.venv/bin/cosmic-ray init tests/mutation/$(PART).toml session.sqlite; \
+		.venv/bin/cr-filter-operators session.sqlite tests/mutation/$(PART).toml; \
+		test -z "$(MUTANTS)" || .venv/bin/python -m tests.mutation.sample session.sqlite $(MUTANTS); \
+		.venv/bin/cosmic-ray baseline tests/mutation/$(PART).toml; \
+		.venv/bin/cosmic-ray exec tests/mutation/$(PART).toml session.sqlite; \
+		.venv/bin/cr-report session.sqlite --show-diff --surviving-only'
 
 check: install-dev
 	$(BIN)/ruff format --check .
