@@ -18,9 +18,7 @@ from config.staff import ReadOnlyAdmin, StaffAdmin, confirmed
 SIGN_INS_SHOWN = 10
 
 # allauth's own pages show client secrets and tokens, and groups are not used here.
-for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Group):
-    if admin.site.is_registered(model):
-        admin.site.unregister(model)
+admin.site.unregister([EmailAddress, SocialAccount, SocialApp, SocialToken, Group])
 
 
 @admin.register(User)

@@ -9,15 +9,9 @@ def lock_account(organization: Organization) -> CreditAccount:
 
     PostgreSQL locks the row; SQLite holds its one write lock from the start of the transaction.
     """
-    account = _locked(organization)
+    locked = CreditAccount.objects.select_for_update(of=("self",), no_key=True).filter(organization=organization)
+    account = locked.first()
     if account is None:
         CreditAccount.objects.bulk_create([CreditAccount(organization=organization)], ignore_conflicts=True)
-        account = _locked(organization)
-    if account is None:
-        raise CreditAccount.DoesNotExist
+        account = locked.get()
     return account
-
-
-def _locked(organization: Organization) -> CreditAccount | None:
-    rows = CreditAccount.objects.select_for_update(of=("self",), no_key=True)
-    return rows.filter(organization=organization).first()

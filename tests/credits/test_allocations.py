@@ -76,6 +76,41 @@ def test_going_down_and_up_again_gives_nothing_twice(credited):
         assert balance_of(credited).balance == 100, number
 
 
+def test_an_upgrade_gives_nothing_while_more_was_granted_than_the_new_plan_has(credited):
+    use(credited, 450)
+    services.allocate(organization=credited, allocation=month(100))
+
+    services.allocate(organization=credited, allocation=month(300))
+
+    assert balance_of(credited).balance == 50
+
+
+def test_what_a_downgrade_took_of_a_staff_grant_no_upgrade_gives_back(credited, owner):
+    services.grant(organization=credited, credits=100, key="ticket-7", reason="Sorry", by=owner)
+    services.allocate(organization=credited, allocation=month(100))
+
+    services.allocate(organization=credited, allocation=month(300))
+
+    assert balance_of(credited).balance == 300
+
+
+def test_the_same_plan_told_again_leaves_a_staff_grant(credited, owner):
+    services.grant(organization=credited, credits=25, key="ticket-7", reason="Sorry", by=owner)
+
+    services.allocate(organization=credited, allocation=month())
+
+    assert balance_of(credited).balance == 525
+
+
+@pytest.mark.parametrize(("plan", "reserved"), [(100, 100), (99, 0)])
+def test_a_downgrade_leaves_reservations_for_which_there_is_still_enough(credited, plan, reserved):
+    services.reserve(organization=credited, operation=Operation.AI_FIX_SUGGESTION, credits=100, key="work")
+
+    services.allocate(organization=credited, allocation=month(plan))
+
+    assert (account_of(credited).balance, account_of(credited).reserved) == (plan, reserved)
+
+
 def test_the_end_of_the_plan_takes_everything(credited):
     use(credited, 20)
 
@@ -145,6 +180,12 @@ class TestStaffGrant:
             services.grant(organization=credited, credits=25, key="ticket-7", reason="Sorry", by=owner)
 
         assert balance_of(credited).balance == 525
+
+    @pytest.mark.parametrize("credits", [1, 1_000_000])
+    def test_one_to_a_million_are_given_at_once(self, credited, owner, credits):
+        services.grant(organization=credited, credits=credits, key="x", reason="Sorry", by=owner)
+
+        assert balance_of(credited).balance == 500 + credits
 
     @pytest.mark.parametrize("credits", [0, -1, 1_000_001])
     def test_odd_numbers_are_refused(self, credited, owner, credits):

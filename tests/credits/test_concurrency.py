@@ -1,13 +1,15 @@
-"""64 threads spend, reserve, settle, give back and reset on one account, every call sent twice (B2)."""
+"""64 threads spend, reserve, settle, give back, lapse and reset on one account, every call sent twice (B2)."""
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 from django.db import connections
 from django.db.models import Sum
+from django.utils import timezone
 
 from config.errors import Refusal
 from credits import services
@@ -92,6 +94,10 @@ def _end(reservation_id: UUID, fails: bool) -> object:
     return entry.pk if entry else None
 
 
+def lapse() -> object:
+    return services.lapse_overdue_reservations(now=timezone.now() + timedelta(hours=1))
+
+
 def reset(organization: Organization, number: int) -> Callable[[], object]:
     return lambda: services.allocate(organization=organization, allocation=month(2000, window=f"sub_1:{number}"))
 
@@ -122,9 +128,11 @@ def test_everything_at_once_keeps_the_law(credited, dice, figure):
         kind, credits = dice.random(), dice.randint(1, 15)
         if kind < 0.5:
             calls += [spend(credited, f"spend-{number}", credits)] * 2
-        elif kind < 0.98:
+        elif kind < 0.96:
             calls += [work(credited, f"work-{number}", credits, fails=dice.random() < 0.4)] * 2
             number += 2  # it is reserved and ended, twice
+        elif kind < 0.98:
+            calls += [lapse] * 2
         else:
             calls += [reset(credited, number)] * 2
         number += 2

@@ -53,6 +53,7 @@ class TestSettle:
         assert (entry.type, entry.operation, entry.amount, entry.balance) == ("consumption", "ai_scan_summary", -5, 495)
         account = account_of(credited)
         assert (account.balance, account.reserved, account.used) == (495, 0, 5)
+        assert account.reservations.get().held == 0
 
     def test_settling_again_answers_with_the_same_entry(self, credited):
         reservation = reserve(credited)

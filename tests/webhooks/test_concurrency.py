@@ -89,15 +89,15 @@ def test_an_ended_claim_is_taken_over_by_one_worker_only(handled_by):
     assert noted() == [f"e-{number:02}" for number in range(20)]
 
 
-def test_a_replay_and_deliveries_at_once_wake_a_dead_event_once(handled_by):
+def test_replays_and_deliveries_at_once_run_a_dead_event_once_for_each_that_woke_it(handled_by):
     handled_by(note)
     event = stored("e-1", state=State.DEAD, attempts=8, finished_at=timezone.now())
 
     woken = together(lambda number: inbox.replay(ids=[event.pk]) if number % 2 else wake())
-
-    assert sum(woken) <= 1  # none where a delivery was first
-    assert WebhookEvent.objects.get().state in (State.RECEIVED, State.DONE)
     inbox.drain()
+
+    # A replay that comes when the event is done again wakes it again; a delivery wakes it while it is dead, so once.
+    assert sum(woken) <= len(noted()) <= sum(woken) + 1
     assert WebhookEvent.objects.get().state == State.DONE
 
 

@@ -1,10 +1,16 @@
 """Hints about events: one waits in the queue at a time, whatever arrives meanwhile."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from config.background import begun, nudge_once
 from config.celery import app
+from tests.webhooks.conftest import stored
+from webhooks import inbox
 from webhooks.inbox import PROCESS_EVENTS
+from webhooks.models import State
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,3 +53,35 @@ def test_a_hint_that_did_not_reach_the_queue_keeps_no_other_out(queued, monkeypa
     nudge_once(PROCESS_EVENTS)
 
     assert len(queued) == 1
+
+
+def test_a_replay_tells_a_worker_when_it_woke_something(queued):
+    done = stored("done", state=State.DONE, finished_at=timezone.now())
+    busy = stored("busy", state=State.PROCESSING)
+
+    inbox.replay(ids=[busy.pk])
+    assert not queued
+
+    inbox.replay(ids=[done.pk, busy.pk])
+    assert len(queued) == 1
+
+
+def test_the_sweeper_tells_a_worker_only_when_something_is_due(queued):
+    stored("later", next_at=timezone.now() + timedelta(minutes=1))
+    inbox.sweep()
+    assert not queued
+
+    stored("now")
+    inbox.sweep()
+    assert len(queued) == 1
+
+
+@pytest.mark.parametrize(("events", "calls"), [(20, 0), (21, 1), (45, 1)])
+def test_a_worker_that_has_taken_twenty_events_calls_another(queued, handled_by, events, calls):
+    handled_by(lambda fact: None)
+    for number in range(events):
+        stored(f"e-{number}")
+
+    inbox.drain()
+
+    assert len(queued) == calls

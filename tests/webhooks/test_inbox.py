@@ -280,6 +280,23 @@ class TestWaking:
         assert inbox.replay(ids=[busy.pk, forgotten.pk]) == 0
 
 
+class TestOrder:
+    @pytest.mark.parametrize(
+        ("waited", "order"),
+        [(timedelta(seconds=1), ["e-0", "e-1", "e-2", "e-3"]), (timedelta(minutes=1), ["e-0", "e-3", "e-1", "e-2"])],
+        ids=["the oldest first", "in a backlog every other is the newest"],
+    )
+    def test_events_are_taken_in_turn(self, handled_by, waited, order):
+        taken = []
+        handled_by(lambda fact: taken.append(fact.event_id))
+        for number in range(4):
+            stored(f"e-{number}", next_at=timezone.now() - waited + timedelta(milliseconds=number))
+
+        inbox.drain()
+
+        assert taken == order
+
+
 class TestSweeping:
     def test_the_sweeper_finds_what_no_hint_told_of(self, handled_by, django_capture_on_commit_callbacks):
         handled_by(note)

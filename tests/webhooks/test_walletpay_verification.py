@@ -70,6 +70,13 @@ def test_a_provider_that_is_not_there_means_try_again(wallet, settings):
     assert deliveries.walletpay(BYTES).send().status_code == 503
 
 
+def test_an_answer_without_a_token_means_try_again(wallet):
+    wallet.mood = "keeps tokens"
+
+    assert deliveries.walletpay(BYTES).send().status_code == 503
+    assert not wallet.questions
+
+
 def test_a_token_is_used_until_it_is_refused(wallet):
     for number in range(3):
         deliveries.walletpay(BYTES.replace(b"WH-1", b"WH-%d" % number)).send()

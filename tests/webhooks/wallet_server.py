@@ -44,7 +44,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.path == "/v1/oauth2/token":
+        if self.path == "/v1/oauth2/token" and self.server.mood == "keeps tokens":
+            self._answer(200, {"access_token": None})
+        elif self.path == "/v1/oauth2/token":
             self.server.tokens_given += 1
             self.server.good_token = f"token-{self.server.tokens_given}"
             self._answer(200, {"access_token": self.server.good_token, "expires_in": 32400})

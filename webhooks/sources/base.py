@@ -111,23 +111,20 @@ def event_type(*parts: Any) -> str:
     return ".".join([first, *(other for other in others if other)])[:MOST_CHARACTERS]
 
 
-def at(mapping: Any, *path: str | int) -> Any:
-    """The value at a path of keys and positions in foreign JSON; None where the path ends early."""
+def at(mapping: Any, *path: str) -> Any:
+    """The value at a path of keys in foreign JSON; None where the path ends early."""
     for step in path:
-        if isinstance(mapping, Mapping):
-            mapping = mapping.get(step)
-        elif isinstance(mapping, list) and isinstance(step, int) and step < len(mapping):
-            mapping = mapping[step]
-        else:
+        if not isinstance(mapping, Mapping):
             return None
+        mapping = mapping.get(step)
     return mapping
 
 
-def required(mapping: Any, *path: str | int) -> str:
+def required(mapping: Any, *path: str) -> str:
     """A text or number that must be there, as text; BadEnvelope names the path that is empty."""
     value = at(mapping, *path)
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise BadEnvelope(f"{'.'.join(str(step) for step in path)} is missing")
+        raise BadEnvelope(f"{'.'.join(path)} is missing")
     return str(value)
 
 
