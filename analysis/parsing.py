@@ -1,9 +1,9 @@
 """Parse many blobs in child processes that may crash, hang or be killed; a lost parser costs one file.
 
-Each child is forked after the parser and all rules are loaded, opens a reader of its own (`git cat-file`, or a folder),
-and hands facts back as length-prefixed bytes, never pickle. A child that says nothing for `SECONDS_PER_FILE` is killed.
-The file in its hands gets a second chance alone, since the machine may just have been busy, and is recorded as
-unparsable when that fails as well; the rest of the list goes to a new child. No Django in here.
+Each child is forked after the rules are loaded and the parsers of its first files made, opens a reader of its own
+(`git cat-file`, or a folder), and hands facts back as length-prefixed bytes, never pickle. A child that says nothing
+for `SECONDS_PER_FILE` is killed. The file in its hands gets a second chance alone, since the machine may just have been
+busy, and is recorded as unparsable when that fails as well; the rest of the list goes to a new child. No Django in here.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from analysis.engine.extract import extract
+from analysis.engine.extract import extract, prepare
 from analysis.engine.facts import FileFacts, encode
 from analysis.supervision import fork_child, kill_group
 
@@ -77,8 +77,7 @@ def parse_blobs(
         parsers: list[Parser] = []
         try:
             while len(parsers) < workers and chunks:
-                parsers.append(_start(open_reader, selector))
-                _give(parsers[-1], chunks.next())
+                parsers.append(_start(chunks.next(), open_reader, selector))
             while parsers:
                 for key, _ in selector.select(timeout=0.2):
                     yield from _receive(key.data)
@@ -149,15 +148,16 @@ def _look_after(
     _stop(parser, selector)
     parsers.remove(parser)
     if chunks:
-        parsers.append(_start(open_reader, selector))
-        _give(parsers[-1], chunks.next())
+        parsers.append(_start(chunks.next(), open_reader, selector))
 
 
 def _unparsable(item: BlobToParse, reason: str) -> bytes:
     return encode(FileFacts(language=item.language, skipped=reason))
 
 
-def _start(open_reader: OpenReader, selector: selectors.BaseSelector) -> Parser:
+def _start(chunk: list[BlobToParse], open_reader: OpenReader, selector: selectors.BaseSelector) -> Parser:
+    for language in {item.language for item in chunk}:
+        prepare(language)  # before the fork, so that the children after this one have it too
     ours, theirs = socket.socketpair()
 
     def work() -> None:
@@ -168,6 +168,7 @@ def _start(open_reader: OpenReader, selector: selectors.BaseSelector) -> Parser:
     theirs.close()
     parser = Parser(pid=pid, channel=ours)
     selector.register(ours, selectors.EVENT_READ, parser)
+    _give(parser, chunk)
     return parser
 
 

@@ -68,14 +68,18 @@ class Gates:
     by_type: dict[str, tuple[Gate, ...]]
     comments: dict[str, tuple[Gate, ...]]
 
-    @property
-    def node_types(self) -> frozenset[str]:
-        return frozenset(self.by_type)
-
 
 def gates_of(language: str, source: bytes) -> Gates:
     """The gates that a source leaves open."""
     return _gates(language, _needs(language).met_by(source))
+
+
+@lru_cache(maxsize=16)
+def watched_types(language: str) -> frozenset[str]:
+    """Types of nodes that rules look at, whatever a source holds. One query brings them all: to compile another one
+    takes as long as to parse a thousand lines, and a node that nobody looks at costs next to nothing."""
+    nodes_of = dialect_of(language).nodes_of
+    return frozenset(each for watch in watches_of(language) if watch.on != "call" for each in nodes_of(watch.on))
 
 
 class Needs:

@@ -8,7 +8,7 @@ from analysis.engine.extract.calls import read_calls
 from analysis.engine.extract.comments import suppressions
 from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.extract.finish import class_facts, function_facts, loop_facts
-from analysis.engine.extract.looks import Gates, looks_at_calls, marks_of, watched
+from analysis.engine.extract.looks import Gates, looks_at_calls, marks_of, watched, watched_types
 from analysis.engine.extract.nodes import Nodes
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.extract.text import Lines
@@ -18,7 +18,7 @@ from analysis.engine.facts import FileFacts
 
 def parsed_facts(source: bytes, language: str, lines: Lines, gates: Gates) -> FileFacts:
     """Facts of a source in one of the parsed languages, with what rules see behind these gates."""
-    file, walk, nodes = _walked(source, language, lines, gates.node_types)
+    file, walk, nodes = _walked(source, language, lines, watched_types(language))
     dialect = file.dialect
     candidates = read_calls(nodes.calls, file, looks_at_calls(language).at, walk.awaited)
     comments = [(node.start_byte, node.end_byte) for each in dialect.comments for node in nodes.by_type[each]]
