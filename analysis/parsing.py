@@ -2,8 +2,9 @@
 
 Each child is forked after the rules are loaded and the parsers of its first files made, opens a reader of its own
 (`git cat-file`, or a folder), and hands facts back as length-prefixed bytes, never pickle. A child that says nothing
-for `SECONDS_PER_FILE` is killed. The file in its hands gets a second chance alone, since the machine may just have been
-busy, and is recorded as unparsable when that fails as well; the rest of the list goes to a new child. No Django in here.
+for `SECONDS_PER_FILE` is killed. The file in its hands gets a second chance alone, since the machine may just have
+been busy, and is recorded as unparsable when that fails as well; the rest of the list goes to a new child. No Django in
+here.
 """
 
 import contextlib

@@ -1,6 +1,7 @@
 """Rows that are looked for and then made, as `risk-check-then-act` sees them."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -14,8 +15,14 @@ HANDLED = re.compile(
     r"|\bLock\(|pg_advisory|redis_?lock|[lL]ock(?:ed)?\.(?:acquire|lock)|withLock|synchronized|SERIALIZABLE|[sS]erializable"
     r"|PESSIMISTIC|pessimistic_write|clause\.(?:Locking|OnConflict)"
 )
+# One of them stands in all that the pattern finds.
+_HANDLED_WORDS = (
+    *("integrity", "unique", "duplicate", "p2002", "er_dup", "23505", "11000", "conflict"),
+    *("for_update", "for update", "lock", "advisory", "synchronized", "serializable", "pessimistic"),
+)
 _NEAR = 1_500  # characters before and after a branch that belong to it
 _LEAVES = re.compile(r"\b(?:raise|throw|return|continue)\b")
+_MAKES = re.compile("create|insert|save|add|persist")  # one of them stands in everything that makes a row
 
 PYTHON_EXISTS = re.compile(
     rb"if\s+(?P<not>not\s+)?(?:\(?await\s+)?(?P<model>[A-Z]\w*)\.objects\b(?P<chain>[^\n:]*)\.a?(?:exists|first|count)\(\)\)?\s*:"
@@ -221,12 +228,19 @@ def _line_of(made: str, branch: Node, file: SourceFile, *, inside: bool) -> int:
             text, first = text_after(branch, file)[:_NEAR], file.lines.of(branch.end_byte)
         else:
             return 0
-    act = re.search(made, text)
+    act = re.search(made, text) if _MAKES.search(text) else None
     return first + text[: act.start()].count("\n") if act is not None else 0
 
 
 def _is_handled(node: Node, file: SourceFile) -> bool:
-    return HANDLED.search(function_text(node, file)) is not None
+    """Whether the function around a node knows that others may be first."""
+    return _speaks_of_others(function_text(node, file))
+
+
+@lru_cache(maxsize=4)
+def _speaks_of_others(text: str) -> bool:
+    """Kept for the functions asked last: one holds many branches. The pattern is the dearer question of the two."""
+    return any(map(text.lower().__contains__, _HANDLED_WORDS)) and HANDLED.search(text) is not None
 
 
 def _text(raw: bytes) -> str:

@@ -114,6 +114,8 @@ def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
     name = function_name(handler, file)
     short_name = name.rpartition(".")[2]
     body = file.text(handler).partition("\n" if file.language == "python" else "{")[2]
+    if f"{short_name}(" not in body:
+        return
     again = re.search(
         rf"(?:return|await|yield)\s+(?:await\s+)?(?:self\.|this\.)?{re.escape(short_name)}\(([^\n]*)", body
     )

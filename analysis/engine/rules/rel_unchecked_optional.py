@@ -92,11 +92,17 @@ _OUTSIDE = re.compile(
 )
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|//[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z)")
 _WORD_END = re.compile(r"\b")
+_TAKEN = re.compile(rb"\s*[.\[\\#]")  # a member or an element of it, maybe on the next line
+_GIVEN = re.compile(rb"[=\\]\s*\Z")
+LONGEST_GAP = 100  # bytes between a sign and what it is for
 _NEAR = 400  # bytes before a look-up in which its check stands
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`re.match(p, s).group()`, `qs.first().x`, `os.environ.get("A").lower()`, also by way of a variable."""
+    start = call.start_byte
+    if not _TAKEN.match(file.source, call.end_byte) and not _GIVEN.search(file.source, start - LONGEST_GAP, start):
+        return
     confidence = _python_look_up(call, file)
     if not confidence or _is_tested_before(call, file) or is_caught(call, file, _FAILS):
         return
@@ -183,14 +189,16 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_get(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`Optional.get()` in Java, right on a look-up or by way of a variable."""
     callee = file.callee(call)
+    variable = re.fullmatch(r"(\w+)\.get", callee)
+    if not (file.mentions(b"Optional") if variable is not None else _OPTIONAL.search(callee)):
+        return
     if file.arguments(call)[0] or is_caught(call, file, _FAILS):
         return
     before = text_before(call, file)
-    variable = re.fullmatch(r"(\w+)\.get", callee)
     if variable is not None:
         yield from _look_at_variable(variable[1], before, call, file)
         return
-    if not _OPTIONAL.search(callee) or _FUTURE.search(function_text(call, file)):
+    if _FUTURE.search(function_text(call, file)):
         return
     start, _ = file.dialect.callee(call)
     looked_up = file.source[start : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
@@ -324,6 +332,8 @@ def _used_unchecked(name: str, call: Node, file: SourceFile) -> str:
 
 
 def _look_at_variable(name: str, before: str, call: Node, file: SourceFile) -> Iterator[Mark]:
+    if "Optional" not in before:
+        return
     declared = list(re.finditer(rf"\bOptional(?:<[^;=]*>)?\s+{name}\b", before))[-1:]
     if not declared:
         return

@@ -99,13 +99,11 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.source[start : min(function.end_byte, start + LONGEST)]
     head = text[:_HEADER].partition(b"\n")[0]
     where = before + head
-    is_routed = _speaks_of(where, _ROUTES) and _ROUTED.search(where) is not None
-    is_routed = is_routed and (b".route(" not in where or b"POST" in where)
-    if (
-        not (is_routed or (_speaks_of(head, _NAMES) and _NAMED.search(head)))
-        or _SIGN_IN.search(where)
-        or file.in_test(function)
-    ):
+    may_be_routed, may_be_named = _speaks_of(where, _ROUTES), _speaks_of(head, _NAMES)
+    if not (may_be_routed or may_be_named) or file.in_test(function):
+        return
+    is_routed = may_be_routed and _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where)
+    if not (is_routed or (may_be_named and _NAMED.search(head))) or _SIGN_IN.search(where):
         return
     if _SIGNED_IN.search(before) or _SIGNED_IN.search(text):
         return

@@ -174,9 +174,11 @@ def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
     """`if (!rows.containsKey(key)) rows.put(key, row)` on a field that several threads see."""
     found = _JAVA_MAP.match(file.source, branch.start_byte)
     body = branch.child_by_field_name("consequence")
-    if found is None or body is None or file.is_in(branch, "with") or _LOCKED.search(function_text(branch, file)):
+    if found is None or body is None or file.is_in(branch, "with"):
         return
     name = (found["map"] or found["got"]).decode()
+    if f"{name}.put(" not in file.text(body) or _LOCKED.search(function_text(branch, file)):
+        return
     put = re.search(rf"\b{name}\.put\(", file.text(body))
     field = re.search(_SHARED_MAP % re.escape(name.encode()), file.source, re.MULTILINE)
     if put is None or field is None or re.search(rb"\b\w*Lock\b", file.source):

@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
-from analysis.engine.rules.reading import short, text_after, within
+from analysis.engine.rules.reading import followed, short, text_after, within
 from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
 
 RULE = Rule(
@@ -68,6 +68,7 @@ _FILE = re.compile(
     r"|(?:java\.nio\.file\.)?Files\.(?:read|write|copy|list|walk)\w*)$"
     r"|\.(?:read_text|read_bytes|write_text|write_bytes)$"
 )
+_CALLED = re.compile(r"\(")
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
 
 
@@ -120,9 +121,11 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     release = "RUnlock" if name.endswith(".RLock()") else "Unlock"
     name = name.removesuffix(".RLock()")
     after = text_after(call, file)
-    unlock = re.search(rf"(\bdefer\s+)?(?<!\w){re.escape(name)}\.{release}\(", after)
+    name_of_unlock = f"{name}.{release}"
+    unlock = next(followed(name_of_unlock, after, _CALLED, "_"), None)
     if unlock is not None:
-        length = len(after if unlock[1] else after[: unlock.start()])
+        held = after[: unlock.start() - len(name_of_unlock)]
+        length = len(after if held.rstrip().endswith("defer") else held)
         yield from _first(name, function, file, call.end_byte, call.end_byte + length)
 
 

@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_name, text_after
+from analysis.engine.rules.reading import followed, function_name, text_after
 
 RULE = Rule(
     id="risk-lock-not-released",
@@ -60,6 +60,9 @@ _BY_CONTRACT = re.compile(
 _LOCK = re.compile(r"lock|mutex|semaphore|^(\w+\.)*mu$", re.IGNORECASE)
 _BOUND = re.compile(rb"\b(?:const|let|var)\s+(?:\[\s*\w+\s*,\s*)?(\w+)\s*\]?\s*=\s*(?:await\s+)?\Z")
 _COMMENT = re.compile(r"//[^\n]*")
+_CALLED = re.compile(r"\(\)")
+_HANDED_ON = re.compile(r"\b(?!\()")
+_DEFERRED_CLOSURE = re.compile(r"\bdefer\s+func\(\)")
 _OPPOSITE = {
     "Lock": "Unlock",
     "RLock": "RUnlock",
@@ -80,21 +83,32 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if parent is None or parent.type != "expression_statement":
         return  # its result is asked for: no mutex
-    word, rest = re.escape(receiver), text_after(call, file)
-    lock, unlock = rf"\b{word}\.{_last(call, file)}\(\)", rf"\b{word}\.{release}\(\)"
-    if re.match(rf"\s*{unlock}", rest):
+    rest = text_after(call, file)
+    unlocks = [each.start() for each in followed(f"{receiver}.{release}", rest, _CALLED, "_")]
+    if rest.lstrip().startswith(f"{receiver}.{release}()"):
         yield file.mark(RULE.id, call, f"`{receiver}` is locked and released at once: nothing is protected")
-    elif re.search(rf"\bdefer\s+{unlock}|\bdefer\s+func\(\)[\s\S]*?{unlock}|{word}\.{release}\b(?!\()", rest):
+    elif _is_deferred(receiver, release, unlocks, rest):
         return
-    elif not re.search(unlock, rest):
+    elif not unlocks:
         if (
             not _BY_CONTRACT.search(function_name(call, file))
             and "return func(" not in rest
             and not _released_elsewhere(receiver, release, call, file)
         ):
             yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this function")
-    elif "func(" not in rest and (leaving := _early_exit(rest, lock, unlock)):
+    elif "func(" not in rest and (leaving := _early_exit(rest, receiver, _last(call, file), release)):
         yield file.mark(RULE.id, call, f"`{receiver}` stays locked when the function leaves by `{leaving}`")
+
+
+def _is_deferred(receiver: str, release: str, unlocks: list[int], rest: str) -> bool:
+    """Whether the release is left to `defer`, in a function of its own maybe, or is handed on without being called."""
+    closure = _DEFERRED_CLOSURE.search(rest)
+    if closure is not None and unlocks and closure.end() < unlocks[-1]:
+        return True
+    length = len(f"{receiver}.{release}")
+    if any(rest[: position - length].rstrip().endswith("defer") for position in unlocks):
+        return True
+    return next(followed(f"{receiver}.{release}", rest, _HANDED_ON, ""), None) is not None
 
 
 def _released_elsewhere(receiver: str, release: str, call: Node, file: SourceFile) -> bool:
@@ -183,8 +197,10 @@ def _last(call: Node, file: SourceFile) -> str:
     return file.callee(call).rpartition(".")[2]
 
 
-def _early_exit(rest: str, lock: str, unlock: str) -> str:
+def _early_exit(rest: str, receiver: str, taking: str, release: str) -> str:
     """The jump that leaves while the lock is held. A release in a branch that leaves counts for that branch."""
+    word = re.escape(receiver)
+    lock, unlock = rf"\b{word}\.{taking}\(\)", rf"\b{word}\.{release}\(\)"
     held, left, depth, released_at = True, False, 0, 0
     for match in re.finditer(rf"(?P<lock>{lock})|(?P<unlock>{unlock})|\breturn\b|[{{}}]", _COMMENT.sub("", rest)):
         found = match[0]

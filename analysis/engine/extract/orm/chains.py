@@ -56,7 +56,7 @@ def chain_of(call: Node, file: SourceFile) -> Chain | None:
     if node.type not in ("identifier", "attribute", "member_expression"):
         return None
     limit, offset, top = _slice(call, parent, file)
-    terminal, variable = _use(top, file)
+    terminal, variable = _use(top, parent if top is call else file.parent_of(top), file)
     return Chain(file.text(node), tuple(reversed(steps)), limit, offset, terminal, variable, top)
 
 
@@ -81,13 +81,12 @@ def _number(text: str) -> int:
     return int(text[:9]) if text.isdigit() else -1
 
 
-def _use(top: Node, file: SourceFile) -> tuple[str, str]:
+def _use(top: Node, parent: Node | None, file: SourceFile) -> tuple[str, str]:
     """What runs the chain, and the name it is given."""
-    parent = file.parent_of(top)
     if parent is None:
         return "", ""
     if parent.type in ("await", "await_expression"):
-        terminal, variable = _use(parent, file)
+        terminal, variable = _use(parent, file.parent_of(parent), file)
         return terminal or "await", variable
     if parent.type in ("assignment", "variable_declarator"):
         left = parent.child_by_field_name("left") or parent.child_by_field_name("name")
@@ -100,7 +99,7 @@ def _use(top: Node, file: SourceFile) -> tuple[str, str]:
         function = outer.child_by_field_name("function") if outer is not None else None
         name = file.text(function) if function is not None else ""
         if outer is not None and name in _WRAPPERS:
-            return name, _use(outer, file)[1]
+            return name, _use(outer, file.parent_of(outer), file)[1]
     return "", ""
 
 

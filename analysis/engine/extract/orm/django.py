@@ -224,6 +224,8 @@ def _held(variable: str, node: Node, file: SourceFile) -> Query | None:
         return None
     function, line = file.function_of(node), file.line(node)
     loops = [loop for loop in file.loops if loop.function == function and variable in loop.variables]
+    if not loops and variable not in file.query_variables:
+        return None
     for query in reversed(file.queries):
         if query.orm != "django" or query.function != function or query.line > line:
             continue
