@@ -101,7 +101,7 @@ def python_act(branch: Node, file: SourceFile) -> RowAct | None:
         model, chain = loaded["model"], loaded["chain"]
     columns = tuple(re.findall(r"(?:\(|,\s*)(\w+?)(?:__iexact)?=(?!=)|\.(\w+)\s*==|[\"'](\w+)[\"']\s*:", chain))
     asked = tuple(dict.fromkeys(next(filter(None, each)) for each in columns))
-    if not asked or _is_handled(branch, file):
+    if not asked:
         return None
     word = re.escape(model)
     made = (
@@ -110,7 +110,7 @@ def python_act(branch: Node, file: SourceFile) -> RowAct | None:
         rf"|(?P<row>\w+)\s*=\s*{word}\((?=[\s\S]{{0,600}}?(?:\.add\(\s*(?P=row)\s*\)|(?<![\w.])(?P=row)\.a?save\())"
     )
     line = _line_of(made, branch, file, inside=absent)
-    return RowAct(model, line, asked) if line else None
+    return RowAct(model, line, asked) if line and not _is_handled(branch, file) else None
 
 
 def python_handler_act(handler: Node, file: SourceFile) -> RowAct | None:
@@ -149,7 +149,7 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
         loads = list(followed(name, before, _SCRIPT_ASSIGNED, "_."))
         asked = loads[-1] if loads else None
         rest = before[asked.end() :] if asked is not None else ""
-    if asked is None or _is_handled(branch, file):
+    if asked is None:
         return None
     client = asked["client"]
     word = re.escape(client)
@@ -161,7 +161,9 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
     columns = tuple(re.findall(r"(\w+)\s*[:,}]", (rest.partition("where")[2] or rest)[:200]))
     line = _line_of(made, branch, file, inside=absent)
     unique = asked["verb"] in ("findUnique", "findByPk", "findById")
-    return RowAct(client.rpartition(".")[2], line, columns, is_unique=unique) if line else None
+    if not line or _is_handled(branch, file):
+        return None
+    return RowAct(client.rpartition(".")[2], line, columns, is_unique=unique)
 
 
 def java_act(branch: Node, file: SourceFile) -> RowAct | None:
@@ -184,11 +186,9 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
         if not loads or loads[-1]["verb"] in ("findById", "getById", "selectById", "selectByPrimaryKey", "getOne"):
             return None
         repository = loads[-1]["repo"]
-    if _is_handled(branch, file):
-        return None
     made = rf"\b{re.escape(repository)}\s*\.\s*(?:save\w*|insert\w*|persist|create\w*)\("
     line = _line_of(made, branch, file, inside=absent)
-    return RowAct(repository, line, ()) if line else None
+    return RowAct(repository, line, ()) if line and not _is_handled(branch, file) else None
 
 
 def go_act(branch: Node, file: SourceFile) -> RowAct | None:

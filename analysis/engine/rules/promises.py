@@ -24,11 +24,12 @@ def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
     if not known:
         return None
     head, _, name = callee.rpartition(".")
-    around = file.functions[file.function_of(call)]
-    if head in ("this", "self"):
-        return known.get(f"{around.owner or around.name.rpartition('.')[0]}.{name}")
-    if head or callee in file.bindings:
+    is_own = head in ("this", "self")
+    if not is_own and (head or callee in file.bindings):
         return None
+    around = file.functions[file.function_of(call)]
+    if is_own:
+        return known.get(f"{around.owner or around.name.rpartition('.')[0]}.{name}")
     return known.get(f"{around.name}.{name}") or _in_outer(around.name, name, known)
 
 

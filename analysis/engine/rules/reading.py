@@ -5,7 +5,6 @@ Reading text costs less than asking the tree: rules call these for candidates on
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import AnyStr
 
 from tree_sitter import Node
@@ -20,6 +19,9 @@ DEFINITIONS = frozenset(
     constructor_declaration lambda_expression func_literal""".split()
 )
 _ASSIGNED = re.compile(rb"(?:\s*:\s*[^=\n:]{1,60})?\s*[+:]?=(?![=>])\s*(?:await\s+)?")
+# What makes a variable, behind its name: an assignment, an annotation; or before it, where it is opened.
+_ORIGIN = re.compile(r"(?:\s*:\s*[\w.\[\] |]+)?\s*=\s*(?:await\s+|new\s+)?([\w.]+)\(|\s*:\s*([\w.]+)|\b")
+_OPENED = re.compile(r"\bwith\s+([\w.]+)\([^\n]*\)\s+as\s+\Z")
 COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
@@ -66,18 +68,15 @@ def origin_of(name: str, node: Node, file: SourceFile) -> str:
     assignment before the node (`requests.Session()`), or of its annotation (`requests.Session`). Empty when unknown."""
     before = text_before(node, file)
     found = ""
-    for match in _origin(name).finditer(before):
-        found = match[1] + "()" if match[1] else match[2] or match[3] + "()"
+    for match in followed(name, before, _ORIGIN, "_."):
+        start = match.start() - len(name)
+        line = before[before.rfind("\n", 0, start) + 1 : start]
+        opened = _OPENED.search(line) if "with" in line else None
+        if opened is not None:
+            found = opened[1] + "()"
+        elif match[1] or match[2]:
+            found = match[1] + "()" if match[1] else match[2]
     return file.resolve(found) if found else ""
-
-
-@lru_cache(maxsize=2_000)
-def _origin(name: str) -> re.Pattern[str]:
-    word = re.escape(name)
-    return re.compile(
-        rf"(?<![\w.]){word}(?:\s*:\s*[\w.\[\] |]+)?\s*=\s*(?:await\s+|new\s+)?([\w.]+)\("
-        rf"|(?<![\w.]){word}\s*:\s*([\w.]+)|\bwith\s+([\w.]+)\([^\n]*\)\s+as\s+{word}\b"
-    )
 
 
 def full_callee(call: Node, file: SourceFile) -> str:

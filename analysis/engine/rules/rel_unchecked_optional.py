@@ -92,6 +92,8 @@ _OUTSIDE = re.compile(
 )
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|//[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z)")
 _WORD_END = re.compile(r"\b")
+_ASKED = re.compile(r"\b(?:if|and|or|not|assert|is)\s+\Z")
+_ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
 _TAKEN = re.compile(rb"\s*[.\[\\#]")  # a member or an element of it, maybe on the next line
 _GIVEN = re.compile(rb"[=\\]\s*\Z")
 LONGEST_GAP = 100  # bytes between a sign and what it is for
@@ -326,9 +328,18 @@ def _used_unchecked(name: str, call: Node, file: SourceFile) -> str:
     if re.search(rf"\bif\s+{name}\b(?!\.)[^\n:]*(?:\n\s*)?(?:else\b)", after[found.end() : found.end() + _NEAR]):
         return ""  # Python's choice asks behind what it chooses
     line = after[after.rfind("\n", 0, found.start()) + 1 : after.find("\n", found.end()) % (len(after) + 1)]
-    if used is None or re.search(rf"\b(if|and|or|not|assert|is)\s+{name}\b(?!\.)|\b{name}\s*(&&|\?|is\b|and\b)", line):
+    if used is None or _is_asked_for(name, line):
         return ""
     return "" if re.match(r"\.length\b", used[0]) else used[0]
+
+
+def _is_asked_for(name: str, line: str) -> bool:
+    """Whether the line asks if the variable holds something."""
+    return any(
+        _ASKS.match(line, each.end())
+        or (not line.startswith(".", each.end()) and _ASKED.search(line, 0, each.end() - len(name)))
+        for each in followed(name, line, _WORD_END, "_")
+    )
 
 
 def _look_at_variable(name: str, before: str, call: Node, file: SourceFile) -> Iterator[Mark]:
