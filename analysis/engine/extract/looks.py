@@ -89,11 +89,12 @@ class Needs:
         self._needs = tuple(needs)
         patterns = [b"|".join(map(re.escape, each)) for each in self._needs]
         self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        self._database.compile(
-            expressions=patterns,
-            ids=list(range(len(patterns))),
-            flags=[hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_DOTALL] * len(patterns),
-        )
+        if patterns:
+            self._database.compile(
+                expressions=patterns,
+                ids=list(range(len(patterns))),
+                flags=[hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_DOTALL] * len(patterns),
+            )
 
     def met_by(self, source: bytes) -> frozenset[tuple[bytes, ...]]:
         """Those of which a text stands in the source."""
@@ -102,7 +103,7 @@ class Needs:
         def note(number: int, start: int, end: int, flags: int, context: object) -> None:
             met.append(self._needs[number])
 
-        if source:
+        if source and self._needs:
             self._database.scan(source, match_event_handler=note)
         return frozenset(met)
 

@@ -107,7 +107,7 @@ class Watch:
 
     The other kinds can be gated, so that a look costs nothing where it has nothing to see: `needs` are texts of which
     one stands in every file with a mark (of comments: in the comment), `starts` matches the source where a marked node
-    begins. Nodes that no look can see something in are not even brought by the query, so `needs` spare the most.
+    begins.
     """
 
     on: str

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.engine.extract.dialects import dialect_of
-from analysis.engine.extract.looks import Gate, Gates, gates_of
+from analysis.engine.extract.looks import Gate, Gates, Needs, gates_of
 from analysis.engine.extract.parsed import parsed_facts
 from analysis.engine.extract.text import Lines
 from analysis.engine.rules import watches_of
@@ -52,3 +52,7 @@ def test_looks_see_no_more_when_nothing_is_needed(language):
             assert parsed_facts(source, language, Lines(source), gates_of(language, source)).marks == marks, text
         seen += len(marks)
     assert seen
+
+
+def test_where_no_watch_needs_a_text_no_source_meets_one():
+    assert Needs(()).met_by(b"anything") == frozenset()
