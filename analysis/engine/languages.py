@@ -65,9 +65,9 @@ _MIGRATION = re.compile(
     r"|(^|/)(db|database|datastore|store|models?|sql|persistence)/([^/]+/)*migration/[^/]+\.go$"
 )
 _TEST = re.compile(
-    r"(^|/)(tests?|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration"
+    r"(^|/)(tests?|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration"
     r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/"
-    r"|(^|/)(test_[^/]*|conftest|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
+    r"|(^|/)(test[_-][^/]*|conftest|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
     r"|e2e-spec)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )

@@ -22,6 +22,8 @@ from analysis.engine.languages import FileKind, kind_of
         ("shop/migrations/0001_first.py", FileKind.MIGRATION),
         ("revisions/core/versions/2021-07-22_c0bc938b058e.py", FileKind.MIGRATION),
         ("app/versions/notes.py", FileKind.SOURCE),
+        ("tools/test-speed.py", FileKind.TEST),
+        ("packages/test-helpers/src/mail.ts", FileKind.TEST),
     ],
 )
 def test_folders_of_tools_are_no_source_of_the_project(path, kind):

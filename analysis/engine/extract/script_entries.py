@@ -17,6 +17,9 @@ _ROUTER = re.compile(
 _NEST_ROUTE = re.compile(r"(?:^|\.)(Get|Post|Put|Patch|Delete|All|Head|Options|Query|Mutation|Subscription)\b(.*)")
 _NEST_JOB = re.compile(r"(?:^|\.)(Cron|Interval|Timeout|Process|Processor|EventPattern|MessagePattern|OnEvent)\b")
 _PROCEDURE = re.compile(r"[pP]rocedure(?:\(\))?(?:\.\w+(?:\(\))?)*$")
+_REQUEST = re.compile(
+    r"_?req(?:uest)? _?res(?:ponse)?(?: next)?$"
+)  # parameters of Express, of Next's pages and of Node
 _NEXT = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|getServerSideProps|getStaticProps)")
 
 
@@ -61,6 +64,10 @@ def declared(functions: tuple[Function, ...], file: SourceFile) -> Iterator[Entr
                 yield Entry(function.name, "job", "nest", job[1])
         if function.flags & FunctionFlag.EXPORTED and not function.owner and _NEXT.fullmatch(function.name):
             yield Entry(function.name, "request", "next", function.name)
+        elif function.flags & FunctionFlag.EXPORTED and _REQUEST.match(
+            " ".join(each.name for each in function.parameters)
+        ):
+            yield Entry(function.name, "request", "node", function.name)
         elif is_remix and function.flags & FunctionFlag.EXPORTED and function.name in ("loader", "action"):
             yield Entry(function.name, "request", "remix", function.name)
 

@@ -1,10 +1,13 @@
 """Which queries bring more rows into memory than anybody said (rules.md 1.5.3)."""
 
+import re
+
 from analysis.engine.queries import LOADED_AT_ONCE, QuerySite
 from analysis.engine.volumes import is_large
 
 # What brings all rows into memory. A Django queryset is loaded as a whole by iterating over it.
 LOADING = frozenset({"iter", "list", "tuple", "set", "frozenset", "sorted", "all", "findMany", "scalars", "fetchall"})
+_CATALOG = re.compile(r"(?i)pg_|sqlite_|information_schema|columns$|tables$")  # what a database says of itself
 
 
 def is_unbounded(site: QuerySite) -> bool:
@@ -20,7 +23,11 @@ def is_unbounded(site: QuerySite) -> bool:
 
 def _is_known(site: QuerySite) -> bool:
     """Whether the table is known, by its model or by the name in the text."""
-    return site.schema is not None or site.query.orm == "prisma" or (site.query.orm == "sql" and bool(site.query.model))
+    return (
+        site.schema is not None
+        or site.query.orm == "prisma"
+        or (site.query.orm == "sql" and bool(site.query.model) and not _CATALOG.match(site.query.model))
+    )
 
 
 def _loads(site: QuerySite) -> bool:

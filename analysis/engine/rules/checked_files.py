@@ -8,7 +8,9 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.reading import function_text, short, text_after
 
-HANDLED = re.compile(r"FileExistsError|FileNotFoundError|EEXIST|ENOENT|FileAlreadyExists|NoSuchFileException|\bLock\(")
+HANDLED = re.compile(
+    r"\bexcept\s+\(?(?:OSError|IOError|Exception)\b|FileExistsError|FileNotFoundError|EEXIST|ENOENT|FileAlreadyExists|NoSuchFileException|\bLock\("
+)
 PYTHON_CHECK = re.compile(
     rb"if\s+(?P<not>not\s+)?(?:os\.path\.(?:exists|isfile|isdir|lexists)\((?P<path>[^()\n]+(?:\([^()\n]*\))?)\)"
     rb"|(?:\w+\.)*Path\((?P<made>[^()\n]+)\)\.(?:exists|is_file|is_dir)\(\)"

@@ -33,7 +33,7 @@ RULE = Rule(
 )
 GUIDE = Guide(
     why="Each round copies all that was there before: twice the input takes four times as long.",
-    grades="Info when the loop is visibly small, and in Python where the interpreter repairs the local case.",
+    grades="Info in Python where the interpreter repairs the local case.",
     flagged=(
         {
             "src/Report.java": """
@@ -99,7 +99,7 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
         RULE.id,
         statement,
         f"`{name}` grows in a loop: each round copies all of its {'bytes' if is_bytes else 'text'} so far",
-        severity="info" if is_local_text or size is Size.FEW else "",
+        severity="info" if is_local_text else "",
         confidence=_certainty(size, loop, file),
     )
 
@@ -131,7 +131,6 @@ def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: Sourc
         RULE.id,
         statement,
         f"`{name}` is copied whole in every round of the loop",
-        severity="info" if size is Size.FEW else "",
         confidence=_certainty(size, loop, file),
         suggestion=advice.format(name),
     )
@@ -148,9 +147,9 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     start, end = file.dialect.callee(call)
     reduced = file.source[start:end].decode("utf-8", "replace").rpartition(".")[0]
-    if is_short_list(reduced, call, file):
-        return
     size = size_of(reduced, call, file)
+    if size is Size.FEW or is_short_list(reduced, call, file):
+        return
     text = file.text(given[0])
     accumulator = re.match(r"(?:async\s*)?(?:function\s*\w*\s*)?\(\s*([\w$]+)", text)
     if accumulator is None:
@@ -161,16 +160,15 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id,
             call,
             f"`{short(accumulator[1])}` is copied whole for every element of the `reduce`",
-            severity="info" if size is Size.FEW else "",
             confidence="medium" if size is Size.MANY else "low",
             suggestion="Change the accumulator in place, or use `map`, `flatMap` or `Object.fromEntries`.",
         )
 
 
 def _loop_around(statement: Node, file: SourceFile) -> LoopDraft | None:
-    """The loop of unknown length that runs the statement again and again."""
+    """The loop that runs the statement again and again, unless few rounds are known or likely."""
     loop = round_of(statement, file)
-    if loop is None or 0 < loop.bound <= SMALL_LOOP or _ends_it(statement, file):
+    if loop is None or 0 < loop.bound <= SMALL_LOOP or _ends_it(statement, file) or _rounds(loop, file) is Size.FEW:
         return None
     return loop if not is_short_list(loop.iterable, loop.node, file) else None
 
@@ -206,7 +204,7 @@ def _start_of(name: str, statement: Node, value_start: int, loop: LoopDraft, fil
         text = file.text(value)
         if _TEXT.match(text):
             return text
-    adds_text = _adds_text(file.source[value_start : statement.end_byte].decode("utf-8", "replace"))
+    adds_text = _adds_text(file.source[value_start : statement.end_byte].decode("utf-8", "replace"), file)
     return '""' if adds_text or _is_declared_text(name.removeprefix("this."), loop, file) else None
 
 
@@ -246,8 +244,10 @@ def _is_global(name: str, statement: Node, file: SourceFile) -> bool:
     return file.mentions(b"global ") and f"global {name}" in text_before(statement, file)
 
 
-def _adds_text(value: str) -> bool:
-    """Whether a part of the sum is a literal text."""
+def _adds_text(value: str, file: SourceFile) -> bool:
+    """Whether a part of the sum is a literal text; a single quote means a number outside of Python."""
+    if file.language != "python":
+        value = value.replace("'", "")
     plain = value
     while (shorter := _IN_BRACKETS.sub("", plain)) != plain:
         plain = shorter

@@ -84,6 +84,7 @@ _JAVA_EQUALS = re.compile(
     r"^\s*\(?\s*(?:Objects\.equals\(\s*([^,&|!]+?),\s*([^&|!]+?)\)|([^&|!]+?)\.equals\(([^&|!]+)\))\s*\)?\s*$"
 )
 _ARROW = re.compile(r"^\(?\s*(\w+)\s*(?::[^)]*)?\)?\s*(?:=>|->)\s*([^{\n]+)$")
+_LEFT = re.compile(r"[^\n]*\n\s*(?:return|break)\b")
 _ENDS_THERE = re.compile(rb"(?![\w$])")
 _BY_VALUE = frozenset({"includes", "indexOf", "contains"})
 _BY_CONDITION = frozenset({"find", "findIndex", "some", "anyMatch", "noneMatch", "filter"})
@@ -180,13 +181,18 @@ def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[M
         return
     size = size_of(name, call, file)
     is_queue = name.lower().endswith(("queue", "pending", "stack", "todo"))
-    if (size is Size.FEW and not is_queue) or 0 < loop.bound <= FEW or _begins_in(loop, name, file):
+    if (
+        _LEFT.match(text_after(call, file))
+        or (size is Size.FEW and not is_queue)
+        or 0 < loop.bound <= FEW
+        or _begins_in(loop, name, file)
+    ):
         return
     yield file.mark(
         RULE.id,
         call,
         f"`{name}.{method}` moves all other elements of the list in every round of the loop",
-        confidence="" if size is Size.MANY else "low",
+        confidence="low",
         suggestion=_QUEUES.get(file.language, f"Go through `{name}` by index."),
     )
 

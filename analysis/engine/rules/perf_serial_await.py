@@ -60,7 +60,8 @@ export async function load(a: string, b: string) {
 _CALLS = frozenset({"call", "call_expression"})
 _DEPENDS = re.compile(
     r"\b(break|return|yield|sleep|delay|setTimeout|waitFor\w*|retry|retries|attempt|cursor|previous|prev|last|rate.?limit\w*|limiter"
-    r"|throttle|lock|sequential|in order|one by one|one at a time|serial\w*)\b|\bfor\s+await\b|\basync for\b",
+    r"|throttle|lock|(?:last|prev|previous)\w*_?id|sequential|in order|one by one|one at a time|serial\w*)\b"
+    r"|\bfor\s+await\b|\basync for\b",
     re.IGNORECASE,
 )
 _CONNECTION = re.compile(
@@ -72,7 +73,7 @@ _CHANGES = re.compile(  # what is done to one thing shared by all rounds may hav
     r"(?i)(?:^|[._])_?(?:write|draw|append|add|insert|apply|update|upsert|create|delete|remove|set|save"
     r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure)[A-Z_\w]*$"
 )
-_SENDS = re.compile(r"(?i)(?:^|[._])_?(?:send|emit|publish|upload|notify)[A-Z_\w]*$")
+_SENDS = re.compile(r"(?i)(?:^|[._])_?(?:send|emit|publish|upload|notify|verify|check|validate)[A-Z_\w]*$")
 _READS = re.compile(
     r"(?:^|\.)_?(?:get|fetch|load|find|list|query|search|count|retrieve|select|aggregate)(?:[A-Z_]\w*)?$"
 )

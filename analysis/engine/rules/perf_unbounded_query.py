@@ -99,10 +99,13 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
 
 def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
     """High where a size is declared; else nobody knows how far the table grows. A command may need all rows, and few
-    rows may have a given status."""
+    rows may have a given status, and outside of requests all rows may be meant."""
     if site.is_narrowed or (not site.is_declared and (site.query.filters or runs_by_hand(codebase, site.path))):
         return Confidence.LOW
-    return Confidence.HIGH if site.is_declared else Confidence.MEDIUM
+    if site.is_declared:
+        return Confidence.HIGH
+    in_request = site.query.function in codebase.request_path.get(site.path, ())
+    return Confidence.MEDIUM if in_request else Confidence.LOW
 
 
 def _suggestion(site: QuerySite) -> str:

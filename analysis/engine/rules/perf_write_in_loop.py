@@ -55,6 +55,7 @@ def store(rows):
     given=DJANGO_SHOP,
 )
 
+SHORT_LOOP = 6  # different calls of a loop that does little else than writing
 _VERBS = {"insert": "inserted", "update": "updated", "delete": "deleted"}
 _BULK = {
     ("django", "insert"): "`bulk_create(rows, batch_size=500)`",
@@ -84,7 +85,8 @@ _BULK = {
 _UNIT_OF_WORK = frozenset({"add", "delete"})  # of SQLAlchemy's session, which sends them together at the flush
 _ALWAYS_ONE_BY_ONE = frozenset({"update", "upsert"})  # of Prisma: no bulk call takes other values for each row
 _BY_KEY = frozenset({"get_or_create", "update_or_create", "upsert"})
-_REMOTE = re.compile(r"(?i)send|mail|fetch|upload|https?\b|requests\.|runTask|publish|putPdf|putFile|s3\b")
+_REMOTE = re.compile(r"(?i)send|charge|mail|fetch|upload|https?\b|requests\.|runTask|publish|putPdf|putFile|s3\b")
+_HOOK = re.compile(r"(?:^|[. ])hook\(|lifecycle", re.IGNORECASE)
 _SIGNALS = ("pre_save", "post_save", "pre_delete", "post_delete")
 _OUTSIDE_BULK = frozenset({"save", "delete"})
 
@@ -100,7 +102,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 def _repeats(site: QuerySite) -> bool:
     loop, query = site.loop, site.query
-    if loop is None or not goes_on(loop, site.facts) or not site.notes.keys().isdisjoint(ONE_ROUND):
+    if loop is None or not goes_on(loop, site.facts) or not site.notes.keys().isdisjoint(ONE_ROUND | {"failed"}):
         return False
     if query.operation == "commit":
         return query.terminal in ("commit", "flush")
@@ -128,6 +130,7 @@ def _finding(site: QuerySite, listeners: str, queries: Queries, codebase: Codeba
     if "tried" in site.notes or side_effect or (query.orm == "jpa" and query.in_transaction):
         severity = Severity.INFO
     is_guess = runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
+    is_guess = is_guess or "reasoned" in site.notes
     return Finding(
         rule_id=RULE.id,
         file=site.path,
@@ -168,6 +171,7 @@ def _confidence(site: QuerySite) -> Confidence:
     if query.orm == "jpa":
         return Confidence.MEDIUM  # a flush may send the rows together, when batching is switched on
     is_plain = (is_plain or query.operation == "commit") and "tried" not in site.notes
+    is_plain = is_plain and site.loop is not None and len({call.callee for call in site.loop.calls}) <= SHORT_LOOP
     return Confidence.HIGH if is_plain else Confidence.MEDIUM
 
 
@@ -180,6 +184,8 @@ def _side_effect(site: QuerySite, listeners: str, codebase: Codebase) -> str:
         return f"signals of `{name}` do not fire for bulk calls"
     own = "delete" if site.query.operation == "delete" else "save"
     functions = codebase.files[site.schema.entry.path].functions
+    if any(each.owner == name and _HOOK.search(" ".join(each.decorators)) for each in functions):
+        return f"hooks of `{name}` do not run for bulk calls"
     if any(
         each.owner == name and each.name.endswith(f".{own}") and each.flags & FunctionFlag.METHOD for each in functions
     ):

@@ -12,6 +12,8 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `searched`: its loop looks for the one round in which the query runs (`if row.id == wanted:`)
 - `retried`: its loop is one of attempts
 - `tried`: inside its loop a `try` stands around it
+- `failed`: inside its loop it stands where an error is handled, so that it runs in few rounds
+- `reasoned`: a comment above it says why it is done for one row at a time
 - `nested`: what it writes brings rows of other tables along (`data: { lines: { create: … } }`)
 - `compared`: the count is only compared with zero
 - `apart`: relations are loaded by queries of their own
@@ -68,6 +70,8 @@ _WHOLE = re.compile(
 _COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
 _STAND_IN = re.compile(r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s+$")
 _MISSING = re.compile(r"\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\Z")
+_HANDLER = re.compile(r"\s*(?:\}\s*catch\b|except\b)")
+_REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential")
 _ATTEMPT = re.compile(r"\b(retr(y|ies)|attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
 _TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
 _HEAD = re.compile(
@@ -209,8 +213,30 @@ def _loop_notes(
         depth = depth + 1 if match[1] else max(0, depth - 1)
     if depth:
         yield "tried", "1"
+    if _is_in_handler(before, indent):
+        yield "failed", "1"
+    if _REASON.search(_comment_above(lines, query.line)):
+        yield "reasoned", "1"
     if _NESTED.search(text):
         yield "nested", "1"
+
+
+def _is_in_handler(before: str, indent: int) -> bool:
+    """Whether one of the blocks around a line of this indent, which follows the text, handles an error."""
+    for line in reversed(before.split("\n")):
+        if line.strip() and _indent(line) < indent:
+            indent = _indent(line)
+            if _HANDLER.match(line):
+                return True
+    return False
+
+
+def _comment_above(lines: list[str], line: int) -> str:
+    """The comment that ends right above a line."""
+    first = line - 1
+    while first > 0 and lines[first - 1].lstrip().startswith(("#", "//", "*", "/*")):
+        first -= 1
+    return " ".join(lines[first : line - 1])
 
 
 def _uses(query: Query, lines: list[str], start: int, file: SourceFile) -> Counter[str]:

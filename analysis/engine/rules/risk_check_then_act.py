@@ -143,7 +143,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if mark.data.get("form") == "file":
         if place.in_request_path or place.in_job_path:
-            return place.finding(mark)
+            return place.finding(mark) if "makes" in mark.data else place.finding(mark, confidence=Confidence.LOW)
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     schema = codebase.queries.schema(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
@@ -167,7 +167,8 @@ def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
 def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]:
     if act is not None:
         message = f"`{act.path}` may come or go between the check and `{act.act}`"
-        yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), form="file")
+        data = {"form": "file"} | ({"makes": "1"} if act.makes else {})
+        yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), **data)
 
 
 def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:

@@ -14,7 +14,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import full_callee, function_text
+from analysis.engine.rules.reading import full_callee, function_text, is_imported
 
 RULE = Rule(
     id="risk-http-no-timeout",
@@ -156,7 +156,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`fetch` and `axios` in server code; a browser has limits of its own."""
     callee = file.callee(call)
     library, _, verb = callee.partition(".")
-    if callee in _NODE_CALLS:
+    if callee in _NODE_CALLS and is_imported(callee, file):
         yield from _node_call(call, callee, file)
         return
     if callee not in _FETCHES and not (library == "axios" and verb in ("", "create", *_VERBS)):

@@ -62,6 +62,7 @@ _LIMITS = re.compile(
 )
 _LIMITED_INSIDE = re.compile(rf"{_LIMITS.pattern}|\basync\s+with\s+[\w.]*(?:sem|limit|slots?|gate)\w*", re.IGNORECASE)
 _EACH_OF_JAVA = frozenset({"enhanced_for_statement", "lambda_expression"})
+_PAGE_SIDE = re.compile(r"(^|/)(frontend|ui|portal|components|hooks|stores?|static|public)/")
 _LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
 # Parts of the program, of which there are few.
 _PARTS = re.compile(
@@ -106,9 +107,9 @@ def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
     mapped = _MAPPED.match(text)
     if mapped is None or not _IO.search(text) or _TRANSACTION.search(text) or _LIMITS.search(function_text(call, file)):
         return
-    collection = mapped[1].strip("( \n\t")
+    collection = mapped[1].strip()
     if (
-        collection.startswith(("[", "Object."))
+        collection.lstrip("( \n").startswith(("[", "Object."))
         or re.fullmatch(r"[A-Z0-9_.]+", collection)
         or _is_small(collection, call, file)
     ):
@@ -204,7 +205,9 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if "range" not in head or _LIMITS.search(function_text(statement, file)):
         return
     collection = head.rpartition("range")[2].strip()
-    if re.search(r"worker|concurren|parallel|shard|num|\b\d+\b", collection, re.IGNORECASE):
+    if collection.startswith(("[]", "map[")) or re.search(
+        r"worker|concurren|parallel|shard|num|\b\d+\b", collection, re.IGNORECASE
+    ):
         return
     if _LEAVES.match(file.source, statement.end_byte):
         return
@@ -246,7 +249,10 @@ def look_at_python_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A script is watched by whoever runs it; a single thread counts where each request starts one."""
+    """A script is watched by whoever runs it; a single thread counts where each request starts one. A browser opens
+    few connections at once."""
+    if place.facts.language in SCRIPT and _PAGE_SIDE.search(place.path) and not place.in_request_path:
+        return None
     if mark.data.get("alone") and not place.in_request_path:
         return None
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):

@@ -10,7 +10,7 @@ from analysis.engine.rules.reading import assigned_values
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NAME = re.compile(
-    r"^\(?(?:await\s+)?(?:enumerate|list|sorted|reversed|tuple|set|Array\.from|Object\.(?:keys|values|entries))?\(?\s*&?\*?"
+    r"^!?\(?!?(?:await\s+)?(?:enumerate|list|sorted|reversed|tuple|set|Array\.from|Object\.(?:keys|values|entries))?\(?\s*&?\*?"
     r"([A-Za-z_$][\w$.]*)"
 )
 _FEW = frozenset(
@@ -29,7 +29,7 @@ _FEW = frozenset(
     group groups service services capability capabilities reaction reactions emoji emojis table tables dependency
     library libraries map selected connector connectors loader loaders adapter adapters listener listeners handler
     handlers middleware middlewares component components widget widgets question questions survey surveys engagement
-    engagements index indices""".split()
+    engagements index indices tool tools""".split()
 )
 _MANY = frozenset(
     """ids pks rows records users customers orders accounts products lines events entries messages docs documents posts
@@ -43,7 +43,8 @@ _OF_A_MAP = re.compile(r"\.(?:items|values|keys|entrySet|keySet|entries)$")
 _CONTAINERS = frozenset({"list", "array", "data"})  # `userList` holds users
 _OF_ELEMENTS = frozenset({"id", "ids", "name", "names", "key", "keys", "pk", "pks", "title", "titles", "details"})
 _LOADED = re.compile(
-    r"\.(?:findMany|findAll|find|all|filter|values_list|getMany|fetchall|readlines|splitlines)\(|\.split\(\s*[\"']\\n|\bSELECT\b"
+    r"\.(?:findMany|findAll|values_list|getMany|fetchall|readlines|splitlines)\(|\.find\(\s*\{|(?<!Promise)\.all\(\)"
+    r"|\b(?:objects|query)\b[^\n]*\.(?:all|filter|exclude)\(|\.split\(\s*[\"']\\n|\bSELECT\b"
 )
 
 

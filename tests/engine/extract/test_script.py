@@ -198,3 +198,8 @@ def test_a_result_gives_the_function_of_each_element_no_name():
     facts = extract(b"const kept = orders.filter((o) => keep(o));\n", "typescript")
     assert [loop.iterable for loop in facts.loops] == ["orders"]
     assert [function.name for function in facts.functions] == ["module"]
+
+
+def test_what_takes_a_request_and_a_response_is_called_by_requests():
+    facts = script("export default function handler(req, res) {}\nexport const f = (left, right) => 1;")
+    assert [(entry.function, entry.kind) for entry in facts.entries] == [("handler", "request")]

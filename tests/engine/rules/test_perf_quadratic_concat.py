@@ -137,3 +137,12 @@ def test_one_finding_for_a_text_that_grows_in_several_statements():
 def test_the_origin_of_the_parts_decides_how_certain_it_is(loop, confidence):
     source = f'class A {{ String f() {{ String text = ""; String line;\n{loop} {{ text += line; }}\nreturn text; }} }}'
     assert [mark.confidence for mark in marks_of(RULE, source, "java")] == [confidence]
+
+
+def test_parts_that_are_few_by_their_name_and_numbers_are_fine():
+    columns = (
+        "package a\nfunc f(columns []string) (s string) {\nfor _, column := range columns { s += column }\nreturn }"
+    )
+    assert lines_of(RULE, columns, "go") == []
+    number = "class A { long f(Buffer b) { long n = 0;\nwhile (b.more()) { n += b.next() - '0'; }\nreturn n; } }"
+    assert lines_of(RULE, number, "java") == []

@@ -154,3 +154,9 @@ def test_names_that_speak_of_many_are_more_than_a_guess():
     certain = [mark.confidence for mark in marks_of(RULE, source.format("ids", "orders"))]
     guessed = [mark.confidence for mark in marks_of(RULE, source.format("xs", "ys"))]
     assert (certain, guessed) == ([""], ["low"])
+
+
+def test_a_loop_that_ends_behind_the_removal_is_fine():
+    assert (
+        lines_of(RULE, "function f(parts) {\nfor (const x of xs) {\njobs.shift();\nreturn x;\n}\n}", "javascript") == []
+    )

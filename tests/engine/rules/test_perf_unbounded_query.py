@@ -99,3 +99,14 @@ def test_a_condition_on_a_status_makes_it_a_guess():
 
 def test_what_fills_or_moves_data_once_is_left_alone():
     assert lines(RULE, "list(Order.objects.all())", "scripts/migration/orders.py") == []
+
+
+def test_it_is_likely_where_requests_wait_and_else_a_guess():
+    source = "def report():\n    mail(list(Order.objects.all()))\n"
+    (guessed,) = findings(RULE, source)
+    (likely,) = findings(RULE, "@app.post('/report')\n" + source)
+    assert (guessed.confidence, likely.confidence) == ("low", "medium")
+
+
+def test_catalogs_of_the_database_are_small():
+    assert lines(RULE, SQL.format('"SELECT collname FROM pg_collation"')) == []

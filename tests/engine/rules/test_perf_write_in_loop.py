@@ -107,3 +107,21 @@ def test_seeds_are_left_alone():
         lines(RULE, "def f(rows):\n    for row in rows:\n        Line.objects.create(a=row)\n", "shop/seeds/lines.py")
         == []
     )
+
+
+def test_a_row_that_notes_a_failure_is_written_in_few_rounds():
+    source = "def f(rows):\n    for row in rows:\n        try:\n            run(row)\n        except ValueError:\n"
+    assert lines(RULE, source + "            Line.objects.create(a=row)\n") == []
+
+
+def test_a_comment_that_says_why_and_hooks_make_it_worth_knowing_or_a_guess():
+    loop = "def f(rows):\n    for row in rows:\n"
+    (reasoned,) = findings(RULE, loop + "        # one by one, so that hooks run\n        Line.objects.create(a=row)\n")
+    assert reasoned.confidence == "low"
+
+
+def test_a_loop_that_does_much_else_is_less_certain():
+    calls = "".join(f"        step_{number}(row)\n" for number in range(7))
+    source = f"def f(rows):\n    for row in rows:\n{calls}        Line.objects.create(a=row)\n"
+    (finding,) = findings(RULE, source)
+    assert finding.confidence == "medium"

@@ -234,3 +234,8 @@ def test_java_rows_and_files(body, lines):
 )
 def test_go_maps_and_rows(body, lines):
     assert lines_of(RULE, f"package a\nfunc (s *Store) f(k string) {{\n{body}\n}}\n", "go") == lines
+
+
+def test_a_failure_that_is_handled_is_fine():
+    source = "import os\ndef f(path):\n    if os.path.isfile(path):\n        try:\n            os.remove(path)\n"
+    assert findings_of(RULE, {"a.py": source + "        except OSError:\n            log(path)\n"}) == []

@@ -152,3 +152,11 @@ def test_an_address_without_a_host_is_asked_by_a_browser():
 def test_folders_of_pages_are_left_alone():
     source = 'export const f = () => fetch("https://api.example.org");'
     assert findings_of(RULE, {"src/components/orders.ts": source}) == []
+
+
+def test_an_instance_that_is_called_http_is_none_of_node():
+    made = 'import axios from "axios";\nconst http = axios.create({ timeout: 5000 });\n'
+    assert lines_of(RULE, made + "export const f = (id: string) => http.get(id);", "typescript") == []
+    assert lines_of(RULE, 'import http from "http";\nexport const f = (id: string) => http.get(id);', "typescript") == [
+        2
+    ]

@@ -133,3 +133,9 @@ def test_a_thread_for_each_request_of_java():
     )
     assert [each.line for each in findings_of(RULE, {"A.java": source})] == [4]
     assert findings_of(RULE, {"A.java": source.replace('@PostMapping("/x")', "")}) == []
+
+
+def test_browsers_open_few_connections_at_once():
+    source = "export const f = (ids) => Promise.all(ids.map((id) => fetch(id)));"
+    assert len(findings_of(RULE, {"src/orders.ts": source})) == 1
+    assert findings_of(RULE, {"frontend/orders.ts": source}) == []
