@@ -18,6 +18,7 @@ from tests.providers.servers import free_port
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60
+STOP_SECONDS = 30
 
 
 class Process:
@@ -41,6 +42,11 @@ class Process:
     @property
     def pid(self) -> int:
         return self._running.pid
+
+    def stop(self) -> None:
+        """Ask it to stop, and wait until it has."""
+        self._running.terminate()
+        self._running.wait(STOP_SECONDS)
 
     def kill(self) -> None:
         """SIGKILL, children and all."""

@@ -2,6 +2,7 @@
 left running for long."""
 
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -85,12 +86,17 @@ def status_of(address: str, seconds: float = 10) -> int:
 
 
 def deliver(address: str, event: str) -> int:
-    """Deliver an event that nobody handles: it is stored, once."""
-    headers = {"codehost2-event": "Job Hook", "codehost2-event-uuid": event, "codehost2-token": TOKEN}
+    """Deliver an event; 0 for no answer."""
     try:
-        return httpx.post(f"{address}/v1/webhooks/codehost2", json={"job": 1}, headers=headers, timeout=20).status_code
+        return post_event(address, event).status_code
     except httpx.HTTPError:
         return 0
+
+
+def post_event(address: str, event: str) -> httpx.Response:
+    """Deliver an event that nobody handles: it is stored, once."""
+    headers = {"codehost2-event": "Job Hook", "codehost2-event-uuid": event, "codehost2-token": TOKEN}
+    return httpx.post(f"{address}/v1/webhooks/codehost2", json={"job": 1}, headers=headers, timeout=20)
 
 
 class Load:
@@ -182,6 +188,50 @@ def test_a_backup_under_load_is_whole_once_the_senders_send_again(service: Servi
     assert 0 < in_backup < len(sent)
     assert stored(restored) == len(sent)
     wait_until(lambda: stored(restored, "where state = 'done'") == len(sent), seconds=120)
+
+
+def test_a_rolling_restart_under_load_fails_no_request_and_loses_no_event(service: Service) -> None:
+    webs = [service.start_web() for _ in range(2)]
+    workers = [service.start("events"), service.start("runs")]
+    addresses = [address for _, address in webs]
+    sent: list[str] = []
+
+    def send() -> int:
+        event = str(uuid4())
+        sent.append(event)
+        return through_balancer(addresses, lambda address: post_event(address, event))
+
+    def read() -> int:
+        return through_balancer(addresses, lambda address: httpx.get(f"{address}/v1/plans", timeout=20))
+
+    with Load(send, callers=2) as deliveries, Load(read, callers=2) as reads:
+        deliveries.reaches(50)
+        for process, address in webs:
+            process.stop()
+            process.start()
+            wait_until(lambda address=address: status_of(f"{address}/health/ready") == 200, seconds=120)
+            deliveries.reaches(len(deliveries.statuses) + 50)
+        for process in workers:
+            process.stop()
+            process.start()
+            deliveries.reaches(len(deliveries.statuses) + 50)
+
+    assert set(deliveries.statuses) == set(reads.statuses) == {200}
+    assert stored(service.postgres.url) == len(sent)
+    wait_until(lambda: stored(service.postgres.url, "where state = 'done'") == len(sent), seconds=120)
+
+
+def through_balancer(addresses: list[str], call: Callable[[str], httpx.Response]) -> int:
+    """The status that a load balancer gives on: it asks the next server when one takes no connection. 0 for an answer
+    that broke off, and for none."""
+    for address in random.sample(addresses, len(addresses)):
+        try:
+            return call(address).status_code
+        except httpx.ConnectError:
+            continue
+        except httpx.HTTPError:
+            return 0
+    return 0
 
 
 def test_memory_and_file_handles_stay_flat(service: Service, figure: Callable[..., int]) -> None:
