@@ -75,7 +75,15 @@ class TestRefused:
 
         assert refusal.value.message.endswith(".")
 
-    @pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "168.63.129.16", "224.0.0.1", "0.0.0.0"])
+    @pytest.mark.parametrize(
+        "host",
+        [
+            *("169.254.169.254", "[fe80::1]", "168.63.129.16", "224.0.0.1", "0.0.0.0"),
+            # mapped, translated, and inside of tunnels: 6to4, Teredo's server and client
+            *("[::ffff:169.254.169.254]", "[64:ff9b::169.254.169.254]", "[2002:a9fe:a9fe::1]"),
+            *("[2001:0:a9fe:a9fe::1]", "[2001:0:102:304::5601:5601]"),
+        ],
+    )
     def test_metadata_addresses_even_where_private_ones_are_allowed(self, host: str) -> None:
         with pytest.raises(AddressRefused):
             check_address(f"http://{host}/a.git", replace(PUBLIC, allow_private_addresses=True))
@@ -92,8 +100,19 @@ class TestRefused:
                 "https://elsewhere.example/a.git", replace(PUBLIC, allowed_hosts=frozenset({"code.example.org"}))
             )
 
+    @pytest.mark.parametrize(
+        "url", ["file://host/srv/a.git", "file:a.git", "file:///srv/a%00.git", "file:///srv/a%0A.git"]
+    )
+    def test_a_local_repository_without_a_plain_path(self, url: str) -> None:
+        with pytest.raises(AddressRefused):
+            check_address(url, replace(PUBLIC, allowed_schemes=frozenset({"file"})))
+
 
 class TestAllowed:
+    @pytest.mark.parametrize("host", ["[::ffff:1.1.1.1]", "[64:ff9b::1.1.1.1]", "[2002:101:101::1]"])
+    def test_an_address_around_a_public_one(self, host: str) -> None:
+        assert check_address(f"https://{host}/a.git", replace(PUBLIC, allow_private_addresses=True)).host == host[1:-1]
+
     def test_the_checked_addresses_are_pinned_to_host_and_port(self, monkeypatch: pytest.MonkeyPatch) -> None:
         _answer(monkeypatch, "93.184.215.14", "2606:2800:21f::1")
 

@@ -49,3 +49,9 @@ def test_a_clone_in_use_stays(tmp_path: Path, clones: list[Path]) -> None:
         assert clones[0].is_dir()
 
     assert cache.evict(tmp_path, most_bytes=0) == clones[:1]
+
+
+def test_a_clone_that_was_never_used_goes_before_all_others(tmp_path: Path, clones: list[Path]) -> None:
+    (tmp_path / ".new.git.use").unlink()
+
+    assert cache.evict(tmp_path, most_bytes=2 * MEBIBYTE) == clones[2:]

@@ -19,11 +19,16 @@ from analysis.git.errors import (
     AddressMoved,
     CloneTooLarge,
     CloneUnreachable,
+    DamagedRepository,
+    DiskFull,
     GitError,
+    GitMissing,
     GitTimedOut,
     NotARepository,
     UnknownRevision,
+    failure,
 )
+from analysis.git.folder import locked
 from analysis.git.tree import default_branch, list_tree, resolve
 from tests.providers.git_http import GitHttpServer
 
@@ -181,6 +186,37 @@ class TestBadInput:
             mirror(origin.url, clone, branch=None, limits=replace(limits, pack_bytes=500_000), deadline=soon)
 
         assert not clone.exists()
+
+    @pytest.mark.parametrize("ref", ["refs/tags/v1", "refs/notes/commits", "refs/pull/0/head", "main"])
+    def test_only_branches_and_pull_requests_are_fetched(self, origin, clone, limits, soon, ref):
+        with pytest.raises(UnknownRevision, match="Only branches and pull requests"):
+            mirror(origin.url, clone, branch=None, limits=limits, deadline=soon, extra_refs=[ref])
+
+    def test_more_refs_at_once_than_the_limit(self, origin, clone, limits, soon):
+        refs = [f"refs/pull/{number}/head" for number in range(1, 4)]
+        with pytest.raises(CloneTooLarge, match="More than 2 branches"):
+            mirror(origin.url, clone, branch=None, limits=replace(limits, refs=2), deadline=soon, extra_refs=refs)
+
+    def test_a_clone_that_has_no_room_left_for_another_pack(self, origin, clone, limits, soon):
+        first = origin.commit({"a": os.urandom(20_000)})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        origin.commit({"a": b"more"}, first)
+
+        with pytest.raises(CloneTooLarge):
+            mirror(origin.url, clone, branch=None, limits=replace(limits, pack_bytes=20_000), deadline=soon)
+
+    def test_a_clone_that_another_run_holds_too_long(self, origin, clone, limits, soon):
+        with locked(clone, soon), pytest.raises(GitTimedOut, match="Another run"):
+            mirror(origin.url, clone, branch=None, limits=limits, deadline=time.monotonic() + 0.2)
+
+    def test_a_machine_without_git(self, origin, clone, limits, soon, monkeypatch):
+        monkeypatch.setenv("PATH", "/nonexistent")
+        with pytest.raises(GitMissing):
+            mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+
+    def test_a_name_with_a_nul_byte(self, origin):
+        with pytest.raises(GitError, match="NUL byte"):
+            run_git(origin.folder, "rev-parse", "a\0b")
 
     def test_a_deadline_in_the_past(self, origin, clone, limits):
         origin.commit({"a.py": b"1\n"})
@@ -369,6 +405,14 @@ class TestRemove:
 
         assert (tmp_path / "keep" / "file").exists()
 
+    def test_a_clone_that_is_a_link_is_not_followed(self, tmp_path):
+        (tmp_path / "keep").mkdir()
+        (tmp_path / "clone").symlink_to(tmp_path / "keep")
+
+        with pytest.raises(DamagedRepository, match="is a link"):
+            remove_clone(tmp_path / "clone")
+        assert (tmp_path / "keep").is_dir()
+
 
 class TestOpenLocal:
     @pytest.fixture
@@ -446,3 +490,21 @@ def test_every_error_is_one_sentence_that_says_what_to_do():
         kinds += kind.__subclasses__()
 
     assert all(kind.message.endswith(".") and ";" in kind.message for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "kind"),
+    [
+        (-signal.SIGXFSZ, "", CloneTooLarge),
+        (-signal.SIGXCPU, "", GitTimedOut),
+        (-signal.SIGSEGV, "", DamagedRepository),
+        (128, "fatal: write error: No space left on device\nfatal: index-pack failed", DiskFull),
+        (128, "fatal: index-pack failed", DamagedRepository),
+        (128, "fatal: something that nobody has heard of", GitError),
+    ],
+)
+def test_how_git_ended_decides_about_the_error(status, words, kind):
+    error = failure(status, words)
+
+    assert type(error) is kind
+    assert words in error.detail
