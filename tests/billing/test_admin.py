@@ -11,8 +11,10 @@ from billing.models import Plan
 from billing.services.inflow import record
 from credits.models import CreditAccount, CreditEntry
 from credits.selectors import balance_of
+from credits.services import allocate
 from organizations.models import AuditEntry
 from tests import factories
+from tests.credits.conftest import month
 
 pytestmark = pytest.mark.django_db
 
@@ -120,6 +122,24 @@ class TestGrant:
         client.force_login(clerk)
 
         assert client.post(address, {"credits": 40, "reason": "me"}).status_code == 403
+
+    def test_to_unlimited_credits_nothing_is_added_and_the_page_says_why(self, as_staff, address, organization):
+        allocate(organization=organization, allocation=month(-1))
+        form = {"credits": 40, "reason": "Sorry", "key": "01997f22-6c8d-7e9f-9a01-3d4e5f6a7b8c"}
+
+        page = as_staff.post(address, form)
+
+        assert page.status_code == 200
+        assert "credits are unlimited already" in page.content.decode()
+
+
+def test_staff_read_why_a_subscription_could_not_be_compared(as_staff, paid, settings):
+    settings.CARDPAY_API_URL = "http://127.0.0.1:1"
+    form = {"action": "compare", "confirmed": "yes", "_selected_action": [str(paid.pk)]}
+
+    page = as_staff.post("/admin/billing/subscription/", form, follow=True).content.decode()
+
+    assert "nothing was changed, try again" in page
 
 
 def test_staff_compare_a_subscription_with_its_provider(as_staff, paid, cardpay, organization):
