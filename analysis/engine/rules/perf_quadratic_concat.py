@@ -95,6 +95,8 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
         file.language == "python" and "." not in name and not is_bytes and not _is_global(name, statement, file)
     )
     size = _rounds(loop, file)
+    if is_local_text and size is Size.UNKNOWN:
+        return
     yield file.mark(
         RULE.id,
         statement,
@@ -255,14 +257,19 @@ def _adds_text(value: str, file: SourceFile) -> bool:
 
 
 def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -> bool:
-    """Whether the variable lives longer than one round, and grows here first."""
+    """Whether the variable lives longer than one round, is not emptied in between, and grows here first."""
     start = loop.head_end if loop.head_start <= statement.start_byte and loop.head_end else loop.node.start_byte
-    body = file.source[start : statement.start_byte].decode("utf-8", "replace")
-    if next(followed(name, body, _BEGINS, "_."), None) is not None:
+    body = file.source[start : loop.node.end_byte].decode("utf-8", "replace")
+    before = file.source[start : statement.start_byte].decode("utf-8", "replace")
+    if next(followed(name, before, _GROWN, "_."), None) is not None:
         return False
-    return next(followed(name, body, _GROWN, "_."), None) is None
+    return all(
+        body[match.end() :].lstrip("( [{.\n").startswith(name) or "concat(" in body[match.end() : match.end() + 20]
+        for match in followed(name, body, _BEGINS, "_.")
+    )
 
 
+_GROWN = re.compile(r"\s*\+=")
 _IN_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
 _GROWN = re.compile(r"\s*\+=")
 

@@ -310,14 +310,14 @@ def _is_body(loop: LoopDraft, node: Node, file: SourceFile) -> bool:
 
 
 def _marks(node: Node, name: str, file: SourceFile, loop: LoopDraft | None = None) -> Iterator[Mark]:
-    """None when the list or the loop has few elements by its name; a guess unless both may have many."""
+    """None when neither the list nor the loop has many elements by its name; a guess unless both may have."""
     loop = loop or round_of(node, file)
     if loop is None:
         return
     grows = _grows(name, node, file)
     through = size_of(loop.iterable, loop.node, file) if loop.kind != "while" else Size.UNKNOWN
     searched = size_of(name, node, file)
-    if Size.FEW in (through, searched) or (loop.kind == "while" and not grows and searched is Size.UNKNOWN):
+    if Size.FEW in (through, searched) or Size.MANY not in (through, searched):
         return
     is_large = through is Size.MANY and (searched is Size.MANY or grows)
     if not is_large and file.language == "tsx":

@@ -10,6 +10,7 @@ from analysis.engine.rules.bounds import is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_missing_pagination import listing_handlers
 from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.rules.sizes import Size, size_by_name
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 
@@ -72,7 +73,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Reads that run, are materialised, and have neither a limit nor a condition that narrows."""
     listed = {id(site) for _, site, _ in listing_handlers(codebase)}
     for site in codebase.queries.sites:
-        if is_unbounded(site) and id(site) not in listed and (site.is_declared or not MADE_UP.search(site.path)):
+        if not is_unbounded(site) or id(site) in listed or (MADE_UP.search(site.path) and not site.is_declared):
+            continue
+        if _may_be_many(site, codebase):
             yield _finding(site, codebase)
 
 
@@ -104,8 +107,18 @@ def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
         return Confidence.LOW
     if site.is_declared:
         return Confidence.HIGH
-    in_request = site.query.function in codebase.request_path.get(site.path, ())
-    return Confidence.MEDIUM if in_request else Confidence.LOW
+    return Confidence.MEDIUM if _in_request(site, codebase) else Confidence.LOW
+
+
+def _may_be_many(site: QuerySite, codebase: Codebase) -> bool:
+    """Whether a size is declared, no condition picks rows, a request waits for them, or the name speaks of many."""
+    name = site.schema.name if site.schema is not None else site.query.model
+    many = size_by_name(name) is Size.MANY or size_by_name(f"{name}s") is Size.MANY
+    return site.is_declared or not site.query.filters or many or _in_request(site, codebase)
+
+
+def _in_request(site: QuerySite, codebase: Codebase) -> bool:
+    return site.query.function in codebase.request_path.get(site.path, ())
 
 
 def _suggestion(site: QuerySite) -> str:

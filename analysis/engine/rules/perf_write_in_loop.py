@@ -168,6 +168,8 @@ def _confidence(site: QuerySite) -> Confidence:
     if query.operation == "insert" and query.variable:
         return Confidence.LOW  # the round goes on with the new row, mostly with its key
     is_plain = site.schema is not None and query.terminal not in _BY_KEY and not _has_no_bulk_form(site)
+    if query.orm == "django" and query.terminal == "update":
+        return Confidence.MEDIUM  # each row may get other values
     if query.orm == "jpa":
         return Confidence.MEDIUM  # a flush may send the rows together, when batching is switched on
     is_plain = (is_plain or query.operation == "commit") and "tried" not in site.notes

@@ -72,6 +72,7 @@ _STAND_IN = re.compile(r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\
 _MISSING = re.compile(r"\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\Z")
 _HANDLER = re.compile(r"\s*(?:\}\s*catch\b|except\b)")
 _REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential")
+_LEAVES = re.compile(r"\s*(?:break|return)\b")
 _ATTEMPT = re.compile(r"\b(retr(y|ies)|attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
 _TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
 _HEAD = re.compile(
@@ -206,6 +207,9 @@ def _loop_notes(
         if match[2] in loop.variables and len(match[1]) < indent:
             yield "searched", "1"
             break
+    following = lines[query.line] if query.line < min(len(lines), file.lines.of(loop.node.end_byte - 1)) else ""
+    if _LEAVES.match(following) and _indent(following) >= indent:
+        yield "searched", "1"
     if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:
         yield "retried", "1"
     depth = 0

@@ -36,7 +36,13 @@ _MANY = frozenset(
     comments words tokens points seen visited blocked emails members transactions payments logs urls history
     children items people contacts invoices tickets assets photos articles subscribers notifications candidates
     matches samples cases sites files paths images jobs tasks results requests responses sessions invites
-    invitations recipients reservations subscriptions songs books papers reviews rows entries histories""".split()
+    invitations recipients reservations subscriptions songs books papers reviews histories skus catalog inventory
+    employees students patients cities movies films tracks albums votes bids trades prices vendors suppliers
+    shipments parcels bookings appointments vehicles devices sensors readings measurements chunks characters chars
+    numbers nums elements strings nodes vertices edges list lists arr array friends followers players games
+    companies addresses phones participants guests attendees leads deals banned existing cards boards issues commits
+    repositories repos packages wallets views visits clicks purchases returns coupons ingredients recipes meals
+    courses lessons scores""".split()
 )
 _MANY_OF_THEM = frozenset(word.removesuffix("s") for word in _MANY)  # `user` of `userIds`
 _OF_A_MAP = re.compile(r"\.(?:items|values|keys|entrySet|keySet|entries)$")
@@ -58,8 +64,13 @@ def size_of(expression: str, node: Node, file: SourceFile) -> Size:
     """The size of what an expression holds, before this node: by what loads it, then by the last word of its name."""
     if _LOADED.search(expression):
         return Size.MANY
-    name = _name_of(expression)
-    words = [word.lower() for word in _WORDS.findall(name.rpartition(".")[2])]
+    size = size_by_name(_name_of(expression).rpartition(".")[2])
+    return Size.MANY if size is Size.UNKNOWN and is_loaded(expression, node, file) else size
+
+
+def size_by_name(name: str) -> Size:
+    """How many there are of what a name stands for: `orders`, `orderIds`, `allowedHosts`."""
+    words = [word.lower() for word in _WORDS.findall(name)]
     if len(words) > 1 and words[-1] in _CONTAINERS:
         words.pop()
     if len(words) > 1 and words[-1] in _OF_ELEMENTS and words[-2] in _FEW | _MANY_OF_THEM:
@@ -68,9 +79,7 @@ def size_of(expression: str, node: Node, file: SourceFile) -> Size:
         words[-1] in _FEW or words[0] in ("allowed", "supported", "valid", "ignored", "excluded", "reserved")
     ):
         return Size.FEW
-    if words and words[-1] in _MANY:
-        return Size.MANY
-    return Size.MANY if is_loaded(expression, node, file) else Size.UNKNOWN
+    return Size.MANY if words and words[-1] in _MANY else Size.UNKNOWN
 
 
 def is_loaded(expression: str, node: Node, file: SourceFile) -> bool:

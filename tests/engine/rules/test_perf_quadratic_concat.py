@@ -12,7 +12,7 @@ def python(start, body, tail=""):
 @pytest.mark.parametrize(
     ("start", "body", "severity"),
     [
-        ("s = ''", "s += str(x)", "info"),
+        ("s = ''", "s += str(x)", None),
         ("self.s = ''", "self.s += x", ""),
         ("s = b''", "s += x", ""),
         ("s = 0", "s += x", None),
@@ -146,3 +146,15 @@ def test_parts_that_are_few_by_their_name_and_numbers_are_fine():
     assert lines_of(RULE, columns, "go") == []
     number = "class A { long f(Buffer b) { long n = 0;\nwhile (b.more()) { n += b.next() - '0'; }\nreturn n; } }"
     assert lines_of(RULE, number, "java") == []
+
+
+def test_the_local_text_of_python_is_worth_knowing_where_it_has_many_parts():
+    source = "def f({0}):\n    s = ''\n    for x in {0}:\n        s += x\n    return s\n"
+    assert [mark.severity for mark in marks_of(RULE, source.format("lines"))] == ["info"]
+    assert marks_of(RULE, source.format("xs")) == []
+
+
+def test_a_text_that_is_emptied_in_between_stays_short():
+    source = "def f(file):\n    line = b''\n    for chunk in chunks:\n        line += chunk\n"
+    assert lines_of(RULE, source) == [4]
+    assert lines_of(RULE, source + "        if done(line):\n            line = b''\n") == []

@@ -38,18 +38,20 @@ def test_outside_of_a_loop_one_search_is_fine():
 def test_script(start, lines):
     assert (
         lines_of(
-            RULE, f"function f(xs) {{ {start}\nfor (const x of xs) {{\nif (b.includes(x)) drop(x);\n}} }}", "typescript"
+            RULE,
+            f"function f(xs) {{ {start}\nfor (const x of words) {{\nif (b.includes(x)) drop(x);\n}} }}",
+            "typescript",
         )
         == lines
     )
 
 
 def test_java_and_go():
-    java = "class A {{ void f() {{ {0} b = load();\nfor (String x : xs) {{\nif (b.contains(x)) drop(x);\n}} }} }}"
+    java = "class A {{ void f() {{ {0} b = load();\nfor (String x : words) {{\nif (b.contains(x)) drop(x);\n}} }} }}"
     assert lines_of(RULE, java.format("List<String>"), "java") == [3]
     assert lines_of(RULE, java.format("Set<String>"), "java") == []
     go = (
-        'package a\nimport "slices"\nfunc f(b []int) {\nfor _, x := range xs {\nif slices.Contains(b, x) '
+        'package a\nimport "slices"\nfunc f(b []int) {\nfor _, x := range words {\nif slices.Contains(b, x) '
         "{ drop(x) }\n}\n}"
     )
     assert lines_of(RULE, go, "go") == [5]
@@ -152,8 +154,9 @@ def test_fields_are_lists_by_their_declaration():
 def test_names_that_speak_of_many_are_more_than_a_guess():
     source = "def f(orders, {0}: list):\n    return [o for o in {1} if o.id in {0}]\n"
     certain = [mark.confidence for mark in marks_of(RULE, source.format("ids", "orders"))]
-    guessed = [mark.confidence for mark in marks_of(RULE, source.format("xs", "ys"))]
-    assert (certain, guessed) == ([""], ["low"])
+    guessed = [mark.confidence for mark in marks_of(RULE, source.format("ids", "ys"))]
+    unknown = [mark.confidence for mark in marks_of(RULE, source.format("xs", "ys"))]
+    assert (certain, guessed, unknown) == ([""], ["low"], [])
 
 
 def test_a_loop_that_ends_behind_the_removal_is_fine():

@@ -110,3 +110,9 @@ def test_it_is_likely_where_requests_wait_and_else_a_guess():
 
 def test_catalogs_of_the_database_are_small():
     assert lines(RULE, SQL.format('"SELECT collname FROM pg_collation"')) == []
+
+
+def test_rows_of_a_status_count_where_the_name_speaks_of_many():
+    assert lines(RULE, "list(Order.objects.filter(is_paid=True))") == [1]
+    assert lines(RULE, "list(Line.objects.filter(is_paid=True))") == [1]
+    assert lines(RULE, "list(Widget.objects.filter(is_paid=True))") == []

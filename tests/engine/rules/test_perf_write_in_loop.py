@@ -125,3 +125,9 @@ def test_a_loop_that_does_much_else_is_less_certain():
     source = f"def f(rows):\n    for row in rows:\n{calls}        Line.objects.create(a=row)\n"
     (finding,) = findings(RULE, source)
     assert finding.confidence == "medium"
+
+
+def test_a_loop_that_is_left_behind_the_write_writes_once():
+    source = "def f(rows):\n    for row in rows:\n        if row.due:\n            Line.objects.create(a=row)\n"
+    assert lines(RULE, source) == [4]
+    assert lines(RULE, source + "            break\n") == []
