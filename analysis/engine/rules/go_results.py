@@ -25,6 +25,12 @@ def functions_that_fail(file: SourceFile) -> dict[str, bool]:
     return {each.name: bool(each.flags & FunctionFlag.RETURNS_ERROR) for each in file.functions[1:]}
 
 
+@lru_cache(maxsize=1)
+def function_names(file: SourceFile) -> frozenset[str]:
+    """The last names of the functions and methods of a file, a cheap first question about a callee."""
+    return frozenset(name.rpartition(".")[2] for name in functions_that_fail(file))
+
+
 def receiver_of(node: Node, file: SourceFile) -> tuple[str, str]:
     """The name and the type of the receiver of the method around a node; empty outside of methods."""
     function = file.functions[file.function_of(node)]

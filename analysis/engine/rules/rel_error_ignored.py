@@ -11,7 +11,7 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_results import functions_that_fail, receiver_of
+from analysis.engine.rules.go_results import function_names, functions_that_fail, receiver_of
 from analysis.engine.rules.reading import followed, function_text, short, statements, text_after, text_before
 
 RULE = Rule(
@@ -240,6 +240,8 @@ def _of_this_file(callee: str, call: Node, file: SourceFile) -> str:
     head, _, name = callee.rpartition(".")
     if not head:
         return callee
+    if name not in function_names(file):
+        return ""
     receiver, owner = receiver_of(call, file)
     return f"{owner}.{name}" if head == receiver else ""
 

@@ -93,6 +93,8 @@ _OUTSIDE = re.compile(
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|//[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z)")
 _WORD_END = re.compile(r"\b")
 _ASKED = re.compile(r"\b(?:if|and|or|not|assert|is)\s+\Z")
+_IF = re.compile(r"\bif\s+\Z")
+_CHOOSES = re.compile(r"(?!\.)[^\n:]*(?:\n\s*)?else\b")
 _ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
 _TAKEN = re.compile(rb"\s*[.\[\\#]")  # a member or an element of it, maybe on the next line
 _GIVEN = re.compile(rb"[=\\]\s*\Z")
@@ -325,12 +327,20 @@ def _used_unchecked(name: str, call: Node, file: SourceFile) -> str:
     if found is None or found.start() - len(name) > _NEAR:
         return ""
     used = re.match(r"\.[\w$]+|\[[^\]\n]{1,20}\](\.[\w$]+)?", after[found.end() :])
-    if re.search(rf"\bif\s+{name}\b(?!\.)[^\n:]*(?:\n\s*)?(?:else\b)", after[found.end() : found.end() + _NEAR]):
-        return ""  # Python's choice asks behind what it chooses
+    if _is_chosen_by(name, after[found.end() : found.end() + _NEAR]):
+        return ""
     line = after[after.rfind("\n", 0, found.start()) + 1 : after.find("\n", found.end()) % (len(after) + 1)]
     if used is None or _is_asked_for(name, line):
         return ""
     return "" if re.match(r"\.length\b", used[0]) else used[0]
+
+
+def _is_chosen_by(name: str, text: str) -> bool:
+    """Whether a choice asks for the variable: Python's asks behind what it chooses."""
+    return "else" in text and any(
+        _CHOOSES.match(text, each.end()) and _IF.search(text, 0, each.end() - len(name))
+        for each in followed(name, text, _WORD_END, "_")
+    )
 
 
 def _is_asked_for(name: str, line: str) -> bool:

@@ -59,8 +59,9 @@ func count(words []string) map[string]int {
 _MAP = re.compile(rb"\w+\s+(?:map\[|[A-Z]\w*\s*\n|[a-z]\w*\s*\n)")
 _FIELD = re.compile(rb"(\w+)\.(\w+)\[(?:[^\[\]\n]|\[[^\]\n]*\])+\]\s*(?:[-+*/|&^%]?=(?!=)|\+\+|--)")
 _DECLARED = re.compile(rb"(\w+)\s+(?:map\[[^=]*|(\w+)\s*)$")
-_MAP_FIELD = re.compile(rb"[\n;{][ \t]*(\w+)[ \t]+map\[")
-_MAP_TYPE = re.compile(rb"\btype\s+(\w+)\s+map\[")
+# What stands before `map[` on its line.
+_MAP_FIELD = re.compile(rb"(?:^|[;{])[ \t]*(\w+)[ \t]+\Z")
+_MAP_TYPE = re.compile(rb"\btype\s+(\w+)\s+\Z")
 _WRITTEN = rb"\[(?:[^\[\]\n]|\[[^\]\n]*\])+\]\s*(?:[-+*/|&^%]?=[^=]|\+\+|--)"
 
 
@@ -90,13 +91,24 @@ def look(declared: Node, file: SourceFile) -> Iterator[Mark]:
 @lru_cache(maxsize=1)
 def _map_types(source: bytes) -> frozenset[bytes]:
     """The types of the file that are maps."""
-    return frozenset(_MAP_TYPE.findall(source))
+    return _named_before_maps(_MAP_TYPE, source)
 
 
 @lru_cache(maxsize=1)
 def _map_fields(source: bytes) -> frozenset[bytes]:
     """What the file calls the maps in its structs."""
-    return frozenset(_MAP_FIELD.findall(source))
+    return _named_before_maps(_MAP_FIELD, source)
+
+
+def _named_before_maps(pattern: re.Pattern[bytes], source: bytes) -> frozenset[bytes]:
+    """What the pattern names before each `map[`: found by that word, since the pattern could begin anywhere."""
+    names, position = set(), source.find(b"map[")
+    while position >= 0:
+        found = pattern.search(source[source.rfind(b"\n", 0, position) + 1 : position])
+        if found is not None:
+            names.add(found[1])
+        position = source.find(b"map[", position + 1)
+    return frozenset(names)
 
 
 def look_at_field(write: Node, file: SourceFile) -> Iterator[Mark]:
