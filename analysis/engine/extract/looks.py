@@ -77,7 +77,7 @@ def gates_of(language: str, source: bytes) -> Gates:
 @lru_cache(maxsize=16)
 def watched_types(language: str) -> frozenset[str]:
     """Types of nodes that rules look at, whatever a source holds. One query brings them all: to compile another one
-    takes as long as to parse a thousand lines, and a node that nobody looks at costs next to nothing."""
+    takes as long as to parse thousands of lines, and a node that nobody looks at costs next to nothing."""
     nodes_of = dialect_of(language).nodes_of
     return frozenset(each for watch in watches_of(language) if watch.on != "call" for each in nodes_of(watch.on))
 
