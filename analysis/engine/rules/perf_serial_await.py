@@ -71,9 +71,8 @@ _CONNECTION = re.compile(
 _IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction)\s*[,})]")
 _CHANGES = re.compile(  # what is done to one thing shared by all rounds may have to be done in order
     r"(?i)(?:^|[._])_?(?:write|draw|append|add|insert|apply|update|upsert|create|delete|remove|set|save"
-    r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure)[A-Z_\w]*$"
+    r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure|enqueue|schedule)[A-Z_\w]*$"
 )
-_SENDS = re.compile(r"(?i)(?:^|[._])_?(?:send|emit|publish|upload|notify|verify|check|validate)[A-Z_\w]*$")
 _READS = re.compile(
     r"(?:^|\.)_?(?:get|fetch|load|find|list|query|search|count|retrieve|select|aggregate)(?:[A-Z_]\w*)?$"
 )
@@ -131,7 +130,8 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     if callee in loop.variables or _IN_TRANSACTION.search(file.text(call)):
         return  # call-backs run in their order, and a transaction has one connection
     changes = _CHANGES.search(callee) is not None and not _REMOTE.search(callee)
-    is_guess = changes or _SENDS.search(callee) or size_of(loop.iterable, loop.node, file) is Size.FEW
+    is_known = _REMOTE.search(callee) or _READS.search(callee)  # to leave the process
+    is_guess = changes or not is_known or size_of(loop.iterable, loop.node, file) is Size.FEW
     yield file.mark(
         RULE.id,
         node,

@@ -92,3 +92,9 @@ def test_changes_by_functions_of_the_project_count_on_the_request_path_only():
     (finding,) = findings_of(RULE, {"app/views.py": source})
     assert finding.confidence == "low"
     assert findings_of(RULE, {"app/views.py": source.replace("@app.get('/x')\n", "")}) == []
+
+
+def test_a_call_that_may_stay_in_the_process_is_a_guess():
+    source = "async def f(ids):\n    for x in ids:\n        await {0}(x)\n"
+    files = [{"app/work.py": source.format(callee)} for callee in ("client.get", "measure")]
+    assert [each.confidence for file in files for each in findings_of(RULE, file)] == ["medium", "low"]
