@@ -20,12 +20,22 @@ _VIEW_BASE = re.compile(r"(?:View|ViewSet|Resource|Endpoint|RequestHandler)$")
 _RESOLVER = re.compile(r"(?:resolve_\w+|mutate|perform_mutation|mutate_and_get_payload)$")
 _INFO = frozenset({"info", "_info"})  # the second or third parameter of a resolver
 
+_ROUTED = re.compile(
+    rb"\b(?:re_)?path\(\s*r?[\"'][^\"'\n]*[\"'],\s*(?:(?!include\b)[\w.]+\(\s*)*([A-Za-z_][\w.]*)\s*[,)]"
+)
+_ANSWERS = ("django.http.", "django.shortcuts.")
+_ANSWER = re.compile(rb"\breturn\s+(?:render|redirect|(?:\w+\.)?\w*Response\w*)\(")
+
 
 def entries_of(functions: tuple[Function, ...], classes: Iterable[Class], file: SourceFile) -> Iterator[Entry]:
     """Entries by decorators, by the base classes of views, and by the signature of GraphQL resolvers."""
     views = {each.name for each in classes if any(_VIEW_BASE.search(base) for base in each.bases)}
+    yield from _routed(file)
+    answers = any(full.startswith(_ANSWERS) for full in file.bindings.values())
     for function in functions:
         yield from _decorated(function)
+        if answers and function.parent == 0 and not function.owner and _is_view(function, file):
+            yield Entry(function.name, "request", "django", "view")
         if not function.owner:
             continue
         name = function.name.rpartition(".")[2]
@@ -35,6 +45,22 @@ def entries_of(functions: tuple[Function, ...], classes: Iterable[Class], file: 
             yield Entry(function.name, "request", "django", name)
         elif _RESOLVER.match(name) and _asks_for_info(function.parameters):
             yield Entry(function.name, "request", "graphql", name)
+
+
+def _routed(file: SourceFile) -> Iterator[Entry]:
+    """The functions that Django's routes name: `path("pay/", views.pay)`."""
+    if b"django.urls" in file.source or b"django.conf.urls" in file.source:
+        for found in _ROUTED.finditer(file.source):
+            yield Entry(found[1].decode(), "request", "django", "route")
+
+
+def _is_view(function: Function, file: SourceFile) -> bool:
+    """Whether a function takes a request first and gives back an answer."""
+    if not function.parameters or function.parameters[0].name != "request":
+        return False
+    starts = file.lines.starts
+    end = starts[function.end_line] if function.end_line < len(starts) else len(file.source)
+    return _ANSWER.search(file.source, starts[function.line - 1], end) is not None
 
 
 def _decorated(function: Function) -> Iterator[Entry]:

@@ -18,6 +18,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=2,
     suggestion="Move the query to the repository or service; the controller should only translate HTTP.",
+    version=2,
 )
 GUIDE = Guide(
     why=(
@@ -82,7 +83,10 @@ _SHARE_OF_A_CUSTOM = 0.5
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding per handler file, at its first query."""
     places = assign_layers(codebase.graph.nodes, policy)
-    handlers = {path: facts for path, facts in codebase.sources() if _is_handler(path, facts, places.get(path))}
+    entered = _entered(codebase)
+    handlers = {
+        path: facts for path, facts in codebase.sources() if path in entered or _is_handler(facts, places.get(path))
+    }
     declared = any(_SERVICE_LAYER.search(layer.name) for layer in policy.layers)
     if not declared and not _is_custom(codebase, handlers):
         return
@@ -104,7 +108,18 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         )
 
 
-def _is_handler(path: str, facts: FileFacts, place: LayerPlace | None) -> bool:
+def _entered(codebase: Codebase) -> set[str]:
+    """The files of functions that a request enters by a route of another file."""
+    return {
+        callee.path
+        for path, facts in codebase.sources()
+        for entry in facts.entries
+        if entry.kind == REQUEST
+        for callee in codebase.calls.entered(path, entry.function)
+    }
+
+
+def _is_handler(facts: FileFacts, place: LayerPlace | None) -> bool:
     if place is not None and _HANDLER_LAYER.match(place.name):
         return True
     own = {function.name for function in facts.functions}
