@@ -21,6 +21,28 @@ _EACH = frozenset({"forEach", "forEachOrdered", "map", "flatMap", "filter", "map
 _STREAM = re.compile(rb"([\w.()]*)\s*\.\s*(?:s|parallelS)tream\(\)|\b\w*Stream\.\w+\(")
 _PACKAGE = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 _MAIN = re.compile(rb"public\s+static\s+void\s+main\s*\(")
+# What rules know by its full name, of packages that are mostly imported as a whole.
+_OF_PACKAGE = {
+    package: tuple(names.split())
+    for package, names in {
+        "java.beans": "XMLDecoder",
+        "java.io": "FileInputStream FileOutputStream FileReader FileWriter IOException ObjectInputStream PrintWriter "
+        "RandomAccessFile",
+        "java.net": "ServerSocket Socket URL",
+        "java.net.http": "HttpClient HttpRequest",
+        "java.nio.file": "Files",
+        "java.text": "SimpleDateFormat",
+        "java.time": "LocalDateTime",
+        "java.util": "Date List Scanner",
+        "java.util.concurrent": "Executors",
+        "java.util.jar": "JarFile",
+        "java.util.regex": "Pattern",
+        "java.util.zip": "ZipFile ZipInputStream",
+        "javax.script": "ScriptEngine ScriptEngineManager",
+        "org.springframework.web.client": "RestTemplate",
+        "org.yaml.snakeyaml": "Yaml",
+    }.items()
+}
 _ROUTE = re.compile(r"(?:^|\.)(Get|Post|Put|Patch|Delete|Request|Query|Mutation|Message)Mapping\b(.*)")
 _RESOURCE = re.compile(r"(?:ws\.rs\.|^)(GET|POST|PUT|PATCH|DELETE)\b")
 _JOB = re.compile(r"(?:^|\.)(Scheduled|Schedules|\w+Listener|EventListener|Recurring)\b")
@@ -224,6 +246,9 @@ class Java(Dialect):
         bindings: tuple[tuple[str, str], ...] = ()
         if target.endswith(".*"):
             target, names = target[:-2], ("*",)
+            bindings = tuple(
+                (name, f"{target}.{name}") for name in _OF_PACKAGE.get(target, ()) if name.encode() in file.source
+            )
         else:
             bindings = ((target.rpartition(".")[2], target),)
         yield Imported(Import(target, file.line(node), names, flags=flags), node.start_byte, node.end_byte, bindings)

@@ -66,6 +66,11 @@ _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
 _WHOLE = re.compile(
     r"\b[A-Z]\w*\.objects\.(?:all\(\)\.)?(?:update|delete)\(|\.updateMany\(\s*\{\s*data\b|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
     r"|\.query\(\s*\w+\s*\)\.(?:update|delete)\("
+    # TypeORM and Mongoose, Sequelize, GORM, which else refuses, and Spring Data.
+    r"|\.(?:delete|softDelete)\(\s*\{\s*\}\s*\)|\.(?:update|updateMany)\(\s*\{\s*\}\s*,|\bwhere:\s*\{\s*\}"
+    r"|\.createQueryBuilder\(\s*\)\s*\.(?:delete|update)\([^()]*\)(?:(?![wW]here)[^;])*\.execute\("
+    r"|Where\(\s*\"(?:1 ?= ?1|true)\"\s*\)|AllowGlobalUpdate:\s*true"
+    r"|\.(?:deleteAll|deleteAllInBatch)\(\s*\)|[qQ]uery\(\s*\"(?i:delete\s+from|update)\s(?:(?!(?i:where))[^;])*executeUpdate\("
 )
 _COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
 _STAND_IN = re.compile(r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s+$")

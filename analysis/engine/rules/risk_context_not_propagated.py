@@ -21,6 +21,7 @@ RULE = Rule(
     points=0.5,
     suggestion="Pass `ctx` (`db.QueryContext(ctx, ...)`), so a cancelled request stops its work.",
     languages=GO,
+    version=2,
 )
 GUIDE = Guide(
     why="The request is over, and the work for it goes on: nobody can stop it and nobody waits for it.",
@@ -69,11 +70,13 @@ _DEFAULTED = re.compile(r"==\s*nil\s*\{\s*[\w.]+\s*=\s*$")
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if callee in _CANCELS:
-        names = bound_names(call, file)
-        if len(names) == 2 and names[1] == "_":
-            message = f"The cancel function of `{callee}` is thrown away: its context lives until the parent ends"
-            yield file.mark(RULE.id, call, message, suggestion="Keep it and `defer cancel()`.")
+    if callee in _CANCELS or callee == "context.WithValue":
+        yield from _derived(call, callee, file)
+        return
+    if callee.endswith("Context"):
+        if (first := next(iter(file.arguments(call)[0]), None)) is not None and first.type == "nil":
+            message = f"`{callee.rpartition('/')[2]}` gets no context: it panics, or can never be cancelled"
+            yield file.mark(RULE.id, call, message, suggestion="Pass `ctx`, or `context.TODO()` until there is one.")
         return
     given = _context_of(call, file)
     if not given:
@@ -88,6 +91,36 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context"
         yield _without(call, callee, better, given, file)
+
+
+def _derived(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
+    """A cancel function that is thrown away or left behind by a return, and a context that grows with each round."""
+    names = bound_names(call, file)
+    parent = next(iter(file.arguments(call)[0]), None)
+    is_own = file.source[call.start_byte - 3 : call.start_byte - 1] == b":="
+    if names and not is_own and parent is not None and file.text(parent) == names[0] and file.in_loop(call):
+        message = f"`{names[0]}` wraps itself again in every round of the loop, and never lets go of one"
+        yield file.mark(RULE.id, call, message, suggestion="Give each round a context of its own (`:=`).")
+    if len(names) != 2 or callee == "context.WithValue":
+        return
+    if names[1] == "_":
+        message = f"The cancel function of `{callee}` is thrown away: its context lives until the parent ends"
+        yield file.mark(RULE.id, call, message, suggestion="Keep it and `defer cancel()`.")
+    elif _leaves_before(names[1], text_after(call, file)):
+        message = f"A return leaves before `{names[1]}` is called: its context lives until the parent ends"
+        yield file.mark(RULE.id, call, message, suggestion=f"`defer {names[1]}()` right here.")
+
+
+def _leaves_before(cancel: str, after: str) -> bool:
+    """Whether all that happens to a cancel function is that it is called, once, behind a return."""
+    used = list(re.finditer(rf"(?<![\w.]){re.escape(cancel)}\b", after))
+    if (
+        len(used) != 1
+        or not after.startswith("()", used[0].end())
+        or re.search(r"\bdefer\b|func\(", after[: used[0].start()])
+    ):
+        return False
+    return re.search(r"^\s*return\b", after[: used[0].start()], re.MULTILINE) is not None
 
 
 def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Mark]:
@@ -127,6 +160,17 @@ WATCHES = (
         look,
         GO,
         names=_DATABASE
-        | {"Background", "TODO", "NewRequest", "Command", "Dial", "WithCancel", "WithTimeout", "WithDeadline"},
+        | {
+            "Background",
+            "TODO",
+            "NewRequest",
+            "Command",
+            "Dial",
+            "WithCancel",
+            "WithTimeout",
+            "WithDeadline",
+            "WithValue",
+        }
+        | {"NewRequestWithContext", "CommandContext", "QueryContext", "ExecContext", "QueryRowContext", "DialContext"},
     ),
 )

@@ -23,6 +23,7 @@ RULE = Rule(
     severity=Severity.CRITICAL,
     points=3,
     suggestion="Replace with a dispatch table/`ast.literal_eval`; pass arguments as a list without a shell.",
+    version=2,
 )
 GUIDE = Guide(
     why="Whoever has a say in the text has a say in what the machine does.",
@@ -55,6 +56,7 @@ _SCRIPT_CODE = frozenset({"eval", "Function", "vm.runInThisContext", "vm.runInNe
 _SCRIPT_SHELL = frozenset({"child_process.exec", "child_process.execSync"})
 _SCRIPT_SPAWNS = frozenset({"child_process.spawn", "child_process.spawnSync", "child_process.execFile"})
 _TIMERS = frozenset({"setTimeout", "setInterval"})
+_STARTS_AS_TEXT = re.compile(r"[\"'`]")
 # What those who build a program call: there the parts are names of its own versions and branches.
 _TOOL = re.compile(r"[\"'`\s]*(?:git|gh|npm|pnpm|yarn|npx|docker|mkcert|go|tsc|pip|poetry|make)\s")
 _SHELLS = re.compile(r"^[\"'`](/bin/|/usr/bin/)?(ba|z|da)?sh[\"'`]$")
@@ -82,7 +84,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if callee in _SCRIPT_CODE:
         yield from _code(call, callee, positional[-1] if callee == "Function" else positional[0], file)
-    elif callee in _TIMERS and positional[0].type in ("string", "template_string"):
+    elif callee in _TIMERS and _STARTS_AS_TEXT.match(file.text(positional[0])):
         yield from _code(call, callee, positional[0], file)
     elif callee in _SCRIPT_SHELL or (callee in _SCRIPT_SPAWNS and _with_shell(positional[1:], file)):
         yield from _shell(call, callee, positional[0], file, built_only=True)

@@ -22,6 +22,7 @@ RULE = Rule(
     points=3,
     suggestion="Use JSON or a safe loader; this runs code chosen by whoever wrote the bytes.",
     languages=(*PYTHON, *SCRIPT, *JAVA),
+    version=2,
 )
 GUIDE = Guide(
     why="Such a loader runs what the bytes tell it to: whoever wrote them runs code here.",

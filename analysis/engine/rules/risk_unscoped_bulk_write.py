@@ -22,6 +22,7 @@ RULE = Rule(
     points=1.5,
     suggestion="Add a condition, or work in batches of a few thousand rows with a commit each.",
     ladder=Ladder.READ,
+    version=2,
 )
 GUIDE = Guide(
     why=(
@@ -57,11 +58,17 @@ _STATEMENTS = {
     "django": frozenset({"update", "delete"}),
     "prisma": frozenset({"updateMany", "deleteMany"}),
     "sqlalchemy": frozenset({"update", "delete"}),
+    "typeorm": frozenset({"update", "delete", "softDelete", "execute"}),
+    "sequelize": frozenset({"update", "destroy"}),
+    "mongoose": frozenset({"updateMany", "deleteMany", "update"}),
+    "gorm": frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns", "Delete"}),
+    "jpa": frozenset({"deleteAll", "deleteAllInBatch", "executeUpdate"}),
 }
 _TEAR_DOWN = re.compile(r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty", re.IGNORECASE)
 _ALL = re.compile(
     r"(?i)(delete|remove|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|drop|purge|truncate|wipe|flush)"
 )
+_MEANS_ALL = re.compile(r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync")
 _SCRATCH = ("tmp", "temp", "staging", "scratch")
 
 
@@ -76,13 +83,19 @@ def _is_unscoped(site: QuerySite) -> bool:
     query = site.query
     if query.operation not in _VERBS or query.filters or query.limit or site.is_unreadable or site.loop is not None:
         return False
-    if not is_large(site.volume) and (site.looks_small or _ALL.search(site.function.name.rpartition(".")[2])):
+    if not is_large(site.volume) and (site.looks_small or _says_all(site)):
         return False  # one row, or all are meant and the name says so
     if "limited" in site.notes or any(word in site.table.lower() for word in _SCRATCH):
         return False
     if query.orm == "sql":
         return bool(query.model)
     return query.terminal in _STATEMENTS.get(query.orm, ()) and "whole" in site.notes
+
+
+def _says_all(site: QuerySite) -> bool:
+    """Whether the function, or the file of a command, says by its name that every row is meant."""
+    name = site.function.name.rpartition(".")[2]
+    return any(_MEANS_ALL.search(each) for each in (name, PurePosixPath(site.path).stem)) or bool(_ALL.search(name))
 
 
 def _tears_down(path: str) -> bool:

@@ -43,3 +43,19 @@ def test_contexts_that_are_passed_on_are_fine(body):
 def test_a_request_has_a_context_too():
     assert lines_of(RULE, go(FLAGGED[0], "w http.ResponseWriter, r *http.Request"), "go") == [4]
     assert lines_of(RULE, go(FLAGGED[0], "id string"), "go") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("for range xs {\n\t\tctx = context.WithValue(ctx, key, 1)\n\t}", [6]),
+        ("for range xs {\n\t\tctx, cancel := context.WithTimeout(ctx, 1)\n\t\tload(ctx)\n\t\tcancel()\n\t}", []),
+        ("ctx, cancel := context.WithTimeout(ctx, 1)\n\tif x {\n\t\treturn\n\t}\n\tload(ctx)\n\tcancel()", [5]),
+        ("ctx, cancel := context.WithTimeout(ctx, 1)\n\tdefer cancel()\n\tif x {\n\t\treturn\n\t}\n\tload(ctx)", []),
+        ('http.NewRequestWithContext(nil, "GET", u, nil)', [5]),
+        ('http.NewRequestWithContext(ctx, "GET", u, nil)', []),
+    ],
+)
+def test_contexts_that_grow_are_never_cancelled_or_missing(body, lines):
+    head = 'package a\nimport "context"\nimport "net/http"\nfunc f(ctx context.Context, xs []int) {\n\t'
+    assert lines_of(RULE, f"{head}{body}\n}}\n", "go") == lines

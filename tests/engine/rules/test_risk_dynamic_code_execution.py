@@ -96,3 +96,8 @@ def test_a_spawned_shell():
     head = "import { spawn } from 'child_process';\nfunction f(name) {\n  "
     assert lines_of(RULE, head + "spawn(`ls ${name}`, { shell: true });\n}", "typescript") == [3]
     assert lines_of(RULE, head + "spawn('ls', [name]);\n}", "typescript") == []
+
+
+def test_a_timer_runs_text_that_is_put_together():
+    assert lines_of(RULE, "function f(x) {\n  setTimeout('go(' + x + ')', 1);\n}", "typescript") == [2]
+    assert lines_of(RULE, "function f(x) {\n  setTimeout(() => go('a' + x), 1);\n}", "typescript") == []

@@ -80,3 +80,10 @@ def test_in_a_handler_it_is_critical():
     source = "import pickle\n@app.post('/x')\ndef take(body):\n    pickle.loads(body)\n"
     (finding,) = findings_of(RULE, {"app/views.py": source})
     assert finding.severity == "critical"
+
+
+def test_a_java_class_of_a_package_that_is_imported_as_a_whole():
+    source = "import java.io.*;\nclass A {\n  Object f(InputStream in) throws Exception {\n"
+    source += "    return new ObjectInputStream(in).readObject();\n  }\n}\n"
+    assert lines_of(RULE, source, "java") == [4]
+    assert lines_of(RULE, source.replace("java.io", "shop.io"), "java") == []

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.shop import findings, lines
 
 RULE = "risk-unscoped-bulk-write"
@@ -44,3 +45,54 @@ def test_the_severity_follows_the_volume():
 def test_a_function_that_says_all_means_all():
     assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()") == []
     assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()", volumes={"shop_order": "XL"}) == [2]
+
+
+@pytest.mark.parametrize(
+    ("orm", "body"),
+    [
+        ("typeorm", "await this.orders.delete({});"),
+        ("typeorm", "await this.orders.update({}, { total: 1 });"),
+        ("typeorm", "await this.orders.createQueryBuilder().delete().execute();"),
+        ("typeorm", "await this.orders.createQueryBuilder().update().set({ total: 1 }).execute();"),
+        ("sequelize", "await Order.destroy({ where: {} });"),
+        ("sequelize", "await Order.update({ total: 1 }, { where: {} });"),
+        ("mongoose", "await Order.deleteMany({});"),
+        ("mongoose", "await Order.deleteMany();"),
+        ("mongoose", "await Order.updateMany({}, { total: 1 });"),
+        ("gorm", '	db.Where("1 = 1").Delete(&Order{})'),
+        ("gorm", '	db.Session(&gorm.Session{AllowGlobalUpdate: true}).Model(&Order{}).Update("total", 1)'),
+        ("jpa", "orders.deleteAll();"),
+        ("jpa", "orders.deleteAllInBatch();"),
+        ("jpa", 'em.createQuery("delete from Order").executeUpdate();'),
+        ("jpa", 'em.createQuery("update Order o set o.total = 1").executeUpdate();'),
+    ],
+)
+def test_the_words_of_every_orm(orm, body):
+    assert orms.lines(RULE, orm, body) == [1]
+
+
+@pytest.mark.parametrize(
+    ("orm", "body"),
+    [
+        ("typeorm", "await this.orders.delete({ id: x });"),
+        ("typeorm", "await this.orders.delete(x);"),
+        ("typeorm", "await this.orders.createQueryBuilder().update().set({ total: 1 }).where(x).execute();"),
+        ("sequelize", "await Order.destroy({ where: { id: x } });"),
+        ("sequelize", "await Order.destroy({ where: x });"),
+        ("mongoose", "await Order.updateMany({ reference: x }, { total: 1 });"),
+        ("mongoose", "await Order.deleteMany(x);"),
+        ("gorm", '	db.Model(&Order{}).Where("id = ?", x).Update("total", 1)'),
+        ("gorm", "	db.Delete(&Order{}, ids)"),
+        ("jpa", "orders.deleteAll(ids);"),
+        ("jpa", 'em.createQuery("delete from Order o where o.id = :id").setParameter("id", x).executeUpdate();'),
+    ],
+)
+def test_conditions_of_every_orm(orm, body):
+    assert orms.lines(RULE, orm, body) == []
+
+
+def test_who_rebuilds_means_every_row():
+    source = "def rebuild_index():\n    Order.objects.all().update(is_paid=True)"
+    assert lines(RULE, source) == []
+    assert lines(RULE, source, volumes={"shop_order": "XL"}) == [2]
+    assert lines(RULE, source.replace("rebuild_index", "pay")) == [2]
