@@ -56,6 +56,7 @@ class DeepImport:
     edge: Edge
     entry: str
     why: str
+    line: int = 0  # of the statement with the name; 0 for that of the edge
     is_offered: bool = True
     is_passed: bool = True
 
@@ -98,7 +99,7 @@ def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
             continue
         language = files[edge.target].language
         if language == "python":
-            found = _private_python(edge) or _past_entry(graph, edge, passing)
+            found = _private_python(edge, files) or _past_entry(graph, edge, passing)
         elif language == "java":
             found = _inner_java(graph, edge)
         elif language == "go":
@@ -109,7 +110,7 @@ def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
             yield found
 
 
-def _private_python(edge: Edge) -> DeepImport | None:
+def _private_python(edge: Edge, files: Files) -> DeepImport | None:
     folder = ""
     for segment in edge.target.removesuffix(".py").split("/"):
         if _PRIVATE_SEGMENT.match(segment) and not is_inside(edge.source, folder):
@@ -117,7 +118,8 @@ def _private_python(edge: Edge) -> DeepImport | None:
         folder = f"{folder}/{segment}" if folder else segment
     private = [name for name in edge.names if _PRIVATE_SEGMENT.match(name)]
     if private:
-        return DeepImport(edge, "", f"`{private[0]}` is private to `{edge.target}`")
+        line = next((each.line for each in files[edge.source].imports if private[0] in each.names), 0)
+        return DeepImport(edge, "", f"`{private[0]}` is private to `{edge.target}`", line)
     return None
 
 

@@ -66,7 +66,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         yield Finding(
             rule_id=RULE.id,
             file=deep.edge.source,
-            line=deep.edge.line,
+            line=deep.line or deep.edge.line,
             message=f"`{deep.edge.target}` is imported past the public entry of `{folder}`: {deep.why}",
             anchor=deep.edge.target,
             suggestion=f"Import from `{deep.entry}` and export what is needed there." if deep.entry else "",

@@ -56,13 +56,14 @@ _SCRIPT_LOADED = (
 _SCRIPT_ASSIGNED = re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}")
 
 JAVA_EXISTS = re.compile(
-    rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>\w*(?:[rR]epo\w*|[dD]ao|[mM]apper|[sS]tore))\.(?:exists|count|find|select|get)\w*\("
+    rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>\w+)\.(?:exists|count|find|select|get)\w*\("
     rb"[^\n{;]*?\)\s*(?P<state>\.isPresent\(\)|\.isEmpty\(\)|[=!]= null|[=!]= 0|> 0)?\s*\)"
 )
 JAVA_VALUE = re.compile(
     rb"if\s*\(\s*(?:(?P<none>\w+)\s*==\s*null|(?P<there>\w+)\s*!=\s*null|(?P<not>!)?\s*(?P<optional>\w+)\."
     rb"(?P<state>isPresent|isEmpty)\(\))\s*\)"
 )
+_REPOSITORY = re.compile(r"(?:[rR]epo\w*|[dD]ao|[mM]apper|[sS]tore)$")
 _JAVA_LOADED = re.compile(
     r"\s*=\s*(?:this\.)?(?P<repo>\w*(?:[rR]epo\w*|[dD]ao|[mM]apper))\s*\.\s*(?P<verb>(?:find|get|select|query)\w*)\("
 )
@@ -171,6 +172,8 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
     found = JAVA_EXISTS.match(file.source, branch.start_byte)
     if found is not None:
         repository = _text(found["repo"])
+        if not (_REPOSITORY.search(repository) or _is_declared_repository(repository, file)):
+            return None
         state = _text(found["state"] or b"")
         absent = bool(found["not"]) if state in ("", ".isPresent()", "!= null", "> 0", "!= 0") else not found["not"]
     else:
@@ -189,6 +192,11 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
     made = rf"\b{re.escape(repository)}\s*\.\s*(?:save\w*|insert\w*|persist|create\w*)\("
     line = _line_of(made, branch, file, inside=absent)
     return RowAct(repository, line, ()) if line and not _is_handled(branch, file) else None
+
+
+def _is_declared_repository(name: str, file: SourceFile) -> bool:
+    declared = re.search(rb"\b(\w+)(?:<[^;=(]*>)?\s+" + re.escape(name.encode()) + rb"\s*[;=,)]", file.source)
+    return declared is not None and _REPOSITORY.search(_text(declared[1])) is not None
 
 
 def go_act(branch: Node, file: SourceFile) -> RowAct | None:

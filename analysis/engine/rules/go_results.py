@@ -1,4 +1,5 @@
-"""What Go functions give back, as far as their own file tells, and the names that an assignment binds."""
+"""What Go functions give back, as far as their own file tells, the names that an assignment binds, and where errors are
+handled."""
 
 import re
 from functools import lru_cache
@@ -49,3 +50,16 @@ def bound_names(call: Node, file: SourceFile) -> list[str]:
     if left is None or right is None or right.named_child_count != 1 or right.start_byte != call.start_byte:
         return []
     return [file.text(each) for each in left.named_children]
+
+
+def is_in_failure(statement: Node, file: SourceFile) -> bool:
+    """Whether a statement stands right in the branch that handles an error: `if err != nil { ... }`."""
+    if file.scope_of(statement).kind != "if":
+        return False
+    block = statement.parent.parent if statement.parent is not None else None
+    above = block.parent if block is not None else None
+    return (
+        above is not None
+        and above.type == "if_statement"
+        and bool(re.match(rb"if\b[^{]*\berr\w*\s*!=\s*nil", file.source[above.start_byte : above.start_byte + 200]))
+    )

@@ -9,6 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.go_results import is_in_failure
 from analysis.engine.rules.reading import DEFINITIONS, function_text, within
 
 RULE = Rule(
@@ -19,6 +20,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=0.5,
     suggestion="Chain it: `raise OrderError(...) from exc` / `new OrderException(msg, e)` / `%w`.",
+    version=2,
 )
 GUIDE = Guide(
     why="The new exception says that something failed, the old one said what; without it nobody finds out.",
@@ -147,6 +149,20 @@ def look_at_errorf(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
 
 
+def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go: `if err != nil { return errors.New("...") }`, where nothing in the branch speaks of `err`."""
+    statement = file.statement_of(call)
+    if file.callee(call) != "errors.New" or statement.type != "return_statement" or not is_in_failure(statement, file):
+        return
+    block = statement.parent.parent if statement.parent is not None else None
+    said = file.source[block.start_byte : block.end_byte] if block is not None else b""
+    if re.search(rb"\berr\b|//", said):
+        return
+    message = "`errors.New` drops the `err` of this branch: nobody will learn what really failed"
+    fix = "Wrap it with `%w`: `fmt.Errorf(..., err)`."
+    yield file.mark(RULE.id, call, message, suggestion=fix, confidence="medium")
+
+
 def _is_passed(caught: str, arguments: Node, file: SourceFile) -> bool:
     """Whether the caught object is an argument itself, also inside a list or as a keyword."""
     plain = (each.child_by_field_name("value") or each for each in arguments.named_children)
@@ -186,4 +202,5 @@ WATCHES = (
     Watch("handler", look_at_except, PYTHON),
     Watch("handler", look_at_catch, (*SCRIPT, *JAVA)),
     Watch("call", look_at_errorf, GO, names=frozenset({"Errorf"})),
+    Watch("call", look_at_new, GO, names=frozenset({"New"})),
 )

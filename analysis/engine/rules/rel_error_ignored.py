@@ -11,7 +11,7 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_results import function_names, functions_that_fail, receiver_of
+from analysis.engine.rules.go_results import function_names, functions_that_fail, is_in_failure, receiver_of
 from analysis.engine.rules.reading import followed, function_text, short, statements, text_after, text_before
 
 RULE = Rule(
@@ -158,7 +158,7 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if call.type != "call_expression":
         return
     name = _failing(call, file)
-    if not (name or _is_of_project(call, file)) or _is_in_failure(statement, file):
+    if not (name or _is_of_project(call, file)) or is_in_failure(statement, file):
         return
     if name:
         is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
@@ -177,7 +177,7 @@ def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
         if call is None or call.type != "call_expression" or _has_reason(statement, file):
             return
         kept = [each.decode().strip() for each in dropped[1].split(b",")][:-1]
-        if kept or not _is_in_failure(statement, file):
+        if kept or not is_in_failure(statement, file):
             yield from _thrown_away(call, kept, file)
     elif (bound := _ERROR_BOUND.match(file.source, start)) is not None:
         overwritten = _NEXT.match(file.source, statement.end_byte)
@@ -314,19 +314,6 @@ def _is_shorthand(call: Node, file: SourceFile) -> bool:
     """Whether the function is a shorthand for the call that leaves the error out by design."""
     function = file.enclosing_function(call)
     return function is not None and len(statements(function.child_by_field_name("body"))) <= SHORTHAND
-
-
-def _is_in_failure(statement: Node, file: SourceFile) -> bool:
-    """Whether it cleans up where another error is being handled."""
-    if file.scope_of(statement).kind != "if":
-        return False
-    block = statement.parent.parent if statement.parent is not None else None
-    above = block.parent if block is not None else None
-    return (
-        above is not None
-        and above.type == "if_statement"
-        and bool(re.match(rb"if\b[^{]*\berr\w*\s*!=\s*nil", file.source[above.start_byte : above.start_byte + 200]))
-    )
 
 
 def _is_never_read(statement: Node, file: SourceFile) -> bool:

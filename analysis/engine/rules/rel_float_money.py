@@ -24,6 +24,7 @@ RULE = Rule(
     points=3,
     suggestion="Use `DecimalField`/`BigDecimal`/`NUMERIC` or integer minor units.",
     confidence=Confidence.MEDIUM,
+    version=2,
 )
 GUIDE = Guide(
     why="Binary fractions cannot hold most cents: 0.1 + 0.2 is not 0.3, and totals stop adding up.",
@@ -60,6 +61,9 @@ _AMOUNT = re.compile(
     r"|refund|payout|invoice_?total|tax_?amount|unit_?cost|credit_?amount)s?$",
     re.IGNORECASE,
 )
+# `total` is money on a bill; elsewhere it counts anything.
+_OF_A_BILL = re.compile(r"(?i)(?:\w+_)?(?:total|cost|tax)")
+_BILL = re.compile(r"(?i)order|invoice|payment|cart|bill|checkout|receipt|purchase|sale|quote|refund|basket|line_?item")
 _NO_AMOUNT = re.compile(
     r"(?i)rate|ratio|percent|pct|factor|weight|cents?$|minor|sats$|wei$|mean|avg|average|std|variance|score|change"
     r"|volatility|index|probab|energy|fuel|water|light|sound|target"
@@ -151,7 +155,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if codebase.kind(path) not in (FileKind.SOURCE, FileKind.MIGRATION) or runs_by_hand(codebase, path):
             continue
         for column in entry.model.columns:
-            if is_amount(column.name) and column.type.partition("(")[0].strip().lower() in _FLOATS:
+            is_money = is_amount(column.name) or (_OF_A_BILL.fullmatch(column.name) and _BILL.search(entry.model.name))
+            if is_money and column.type.partition("(")[0].strip().lower() in _FLOATS:
                 yield Finding(
                     rule_id=RULE.id,
                     file=path,

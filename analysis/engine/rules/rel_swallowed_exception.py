@@ -71,6 +71,11 @@ _READS = re.compile(
 )
 _CALLED = re.compile(r"[\w$.]*?([\w$]+)\s*\(")
 _DECODES = re.compile(r"(?:parse|decode|deserialize)(?:_|[A-Z]|$)|(?:Parse|Decode|_parse|_decode)$")
+# A browser may forbid its storage, and a check answers by what it throws.
+_STORED = re.compile(
+    r"(?:(?:const|let|var)\s+)?(?:[\w.]+\s*=\s*|return\s+)?(?:window\.)?(?:local|session)Storage\.\w+\([^\n]*\)[^\n]*"
+)
+_CHECKS = re.compile(r"(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)[A-Z_]\w*\([^\n]*\);?")
 _TAKEN_OUT = re.compile(r"[\w.\[\]]+\.(?:remove|index)\([^\n]*\)")  # of a list that may not hold it
 _CONVERTS = frozenset(
     """int float Decimal UUID parse parseInt parseLong parseDouble URL RegExp BigInt atob loads literal_eval decodeURI
@@ -103,6 +108,11 @@ _CLOSES = re.compile(
     r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
     r"|dispose|utime|chmod|copystat)\w*\(.*\)[;\s]*$"
 )
+_BOUND = re.compile(rb"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?\Z")
+_EMPTY_FUNCTION = re.compile(
+    r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*(?:return(?:\s+(?:null|undefined))?;?)?\s*\}|null|undefined|void 0)"
+    r"|function\s*\w*\(\s*\w*\s*\)\s*\{\s*\}|(_\.|\$\.)?noop"
+)
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
 
 
@@ -122,6 +132,10 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if _CLOSES.match(guarded) or (_UNREADABLE.search(caught) and not is_broad and _READS.fullmatch(guarded)):
         return
     if _UNREADABLE.search(caught) and not is_broad and _TAKEN_OUT.fullmatch(guarded):
+        return
+    if file.language in SCRIPT and all(_STORED.fullmatch(line.strip()) for line in guarded.split("\n")):
+        return
+    if gives_up and _CHECKS.fullmatch(guarded):
         return
     if _only_parses(guarded) or _says_that_it_failed(guarded, handler, file) or _is_one_of_several_tries(handler, file):
         return
@@ -149,12 +163,20 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     handlers = file.arguments(call)[0]
     if file.callee(call).endswith(".json().catch"):
         return  # a response without a readable body
-    if len(handlers) == 1 and re.fullmatch(
-        r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*\}|null|undefined|void 0)|function\s*\w*\(\s*\w*\s*\)\s*\{\s*\}"
-        r"|(_\.|\$\.)?noop",
-        file.text(handlers[0]),
-    ):
+    if len(handlers) == 1 and _EMPTY_FUNCTION.fullmatch(file.text(handlers[0])) and not _is_asked_after(call, file):
         yield file.mark(RULE.id, call, "`.catch` with an empty function hides a rejected promise")
+
+
+def _is_asked_after(call: Node, file: SourceFile) -> bool:
+    """Whether what stands in for the value is asked for right away: `const info = await stat(p).catch(() => null)`."""
+    bound = _BOUND.search(file.source, max(0, call.start_byte - 80), call.start_byte)
+    if bound is None:
+        return False
+    name = re.escape(bound[1])
+    after = file.source[call.end_byte : call.end_byte + 300]
+    return (
+        re.search(rb"\bif\s*\(\s*!?\s*" + name + rb"\b|\b" + name + rb"\s*(?:\?|===?|!==?|&&|\|\|)", after) is not None
+    )
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

@@ -13,6 +13,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import is_caught
 from analysis.engine.rules.reading import (
+    DEFINITIONS,
     followed,
     function_text,
     is_imported,
@@ -77,6 +78,9 @@ _OTHER_GET = re.compile(
     r"(?i)(client|session|requests?|http\w*|api|repo\w*|service|manager|objects|crud|dao|redis|queue|q|query\w*|table|model\w*"
     r"|db|cache|s3|self|cls|super\(\)|config|settings|store|storage|registry|driver|app|router|ctx|context\w*)$"
 )
+_ALWAYS_A_ROW = re.compile(
+    r"(?i)\b(?:count|max|min|sum|avg|exists|coalesce|nextval|version|now|last_insert_\w+)\(|returning|pragma|select\s+\d|@@"
+)
 _FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk"})
 _ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
 _FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
@@ -84,6 +88,7 @@ _FAILS = re.compile(r"except\s*(:|.*\b(AttributeError|TypeError|IndexError|Excep
 _OPTIONAL = re.compile(
     r"(^|\.)(find\w*|get\w*Optional|findFirst\(\)|findAny\(\)|max\(\)|min\(\)|reduce\(\)|stream\(\)[\w().]*)\(\)\.get$"
 )
+_VALIDATED = re.compile(r"\.(?:validate\w*|is_valid)\(")
 _FUTURE = re.compile(r"\b(ExecutionException|\w*Future)\b|Async\(")  # `get()` waits there
 _CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
 _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
@@ -109,6 +114,10 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     confidence = _python_look_up(call, file)
     if not confidence or _is_tested_before(call, file) or is_caught(call, file, _FAILS):
+        return
+    if _is_matched_by_test(call, file) or (
+        ".form." in file.callee(call) and _VALIDATED.search(text_before(call, file))
+    ):
         return
     parent = call.parent
     callee = file.callee(call)
@@ -170,7 +179,7 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_map(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """`map.get(key).method()` of a `Map` in script and Java."""
+    """`map.get(key).method()` of a `Map` in script."""
     callee = file.callee(call)
     head = callee.removesuffix(".get")
     if head == callee or len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
@@ -190,13 +199,32 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
+def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`map.get(key).method()` of a declared `Map` in Java, where nobody has put or asked for a key before."""
+    head, _, _ = file.callee(call).rpartition(".")
+    if len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
+        return
+    if file.source[call.end_byte : call.end_byte + 1] != b"." or is_caught(call, file, _FAILS):
+        return
+    name = head.rpartition(".")[2]
+    if not re.search(rf"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+{name}\b", file.source.decode("utf-8", "replace")):
+        return
+    if re.search(rf"\b{name}\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(", text_before(call, file)):
+        return
+    message = f"`{head}.get` gives null for a key that is not there, and its use throws"
+    yield file.mark(RULE.id, call, message, confidence="low")
+
+
 def look_at_get(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`Optional.get()` in Java, right on a look-up or by way of a variable."""
     callee = file.callee(call)
+    if file.arguments(call)[0]:
+        yield from look_at_java_map(call, file)
+        return
     variable = re.fullmatch(r"(\w+)\.get", callee)
     if not (file.mentions(b"Optional") if variable is not None else _OPTIONAL.search(callee)):
         return
-    if file.arguments(call)[0] or is_caught(call, file, _FAILS):
+    if is_caught(call, file, _FAILS):
         return
     before = text_before(call, file)
     if variable is not None:
@@ -258,6 +286,8 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     positional, keywords = file.arguments(call)
     if callee in _MATCHERS:
         return "high"
+    if callee.endswith(".fetchone"):
+        return "" if positional or _ALWAYS_A_ROW.search(text_before(call, file)[-_NEAR:]) else "low"
     if callee.endswith(".get"):
         return _dictionary_look_up(callee, call, file) if not keywords else ""
     if _ROWS.search(callee):
@@ -267,6 +297,21 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     receiver = file.source[call.start_byte : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
     checks = (f"len({receiver})", f"{receiver}.exists()", f"{receiver}.count()")
     return "" if any(map(text_before(call, file)[-_NEAR:].__contains__, checks)) else "high"
+
+
+def _is_matched_by_test(call: Node, file: SourceFile) -> bool:
+    """Whether the `if` around tests the same text with another pattern: who wrote both knows that the second fits."""
+    given = file.arguments(call)[0]
+    if file.callee(call) not in _MATCHERS or len(given) != 2:
+        return False
+    subject = file.text(given[1])
+    above = call.parent
+    while above is not None and above.type not in DEFINITIONS:
+        condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
+        if condition is not None and condition.end_byte < call.start_byte:
+            return re.search(rf"\bre\.\w+\([^\n]*,\s*{re.escape(subject)}\s*\)", file.text(condition)) is not None
+        above = above.parent
+    return False
 
 
 def _dictionary_look_up(callee: str, call: Node, file: SourceFile) -> str:
@@ -310,12 +355,12 @@ def _used_by_variable(
     if not _ENDS_STATEMENT.match(file.source, call.end_byte):
         return
     declared = re.search(
-        rb"(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?\Z",
+        rb"(?:const|let|var)\s+(\w+|\{\s*rows\s*\})\s*=\s*(?:await\s+)?\Z",
         file.source[max(0, call.start_byte - 100) : call.start_byte],
     )
-    name = declared[1].decode() if declared is not None else ""
+    name = declared[1].decode().strip("{ }") if declared is not None else ""
     used = _used_unchecked(name, call, file) if name else ""
-    if used and used.startswith("[0].") is rows:
+    if used and used.startswith(("[0].", ".rows[0].")) is rows:
         message = f"`{name}` may be missing, and `{name}{short(used, 30)}` is the next use of it"
         yield file.mark(RULE.id, call, message, confidence=confidence)
 
@@ -326,7 +371,7 @@ def _used_unchecked(name: str, call: Node, file: SourceFile) -> str:
     found = next(followed(name, after, _WORD_END, "_.$"), None)
     if found is None or found.start() - len(name) > _NEAR:
         return ""
-    used = re.match(r"\.[\w$]+|\[[^\]\n]{1,20}\](\.[\w$]+)?", after[found.end() :])
+    used = re.match(r"(\.rows)?\[[^\]\n]{1,20}\](\.[\w$]+)?|\.[\w$]+", after[found.end() :])
     if _is_chosen_by(name, after[found.end() : found.end() + _NEAR]):
         return ""
     line = after[after.rfind("\n", 0, found.start()) + 1 : after.find("\n", found.end()) % (len(after) + 1)]
@@ -371,7 +416,7 @@ def _is_tested_before(call: Node, file: SourceFile) -> bool:
 
 
 _PYTHON = frozenset(
-    "match search fullmatch first last get one_or_none scalar_one_or_none fetchall filter exclude".split()
+    "match search fullmatch first last fetchone get one_or_none scalar_one_or_none fetchall filter exclude".split()
 )
 
 WATCHES = (

@@ -92,6 +92,9 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         message = f"`{callee}` sees a promise, which is always true, not the answer of the async function"
         suggestion = "Await the answers first (`Promise.all(items.map(...))`), then select."
         yield file.mark(RULE.id, call, message, suggestion=suggestion)
+    elif method == "reduce" and receiver and _hands_on_promise(given, file):
+        message = f"The async function of `{callee}` gets a promise for what the round before gave, and never awaits it"
+        yield file.mark(RULE.id, call, message, suggestion="Use `for ... of` with `await`.")
     elif callee == "Promise" and call.type == "new_expression":
         message = "The executor of `new Promise` is async: what it throws rejects nothing"
         yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
@@ -106,7 +109,16 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         yield file.mark(RULE.id, given, message, suggestion=suggestion, confidence="medium")
 
 
+def _hands_on_promise(given: Node, file: SourceFile) -> bool:
+    """Whether an async accumulator never awaits its first parameter."""
+    text = file.text(given)
+    first = re.match(r"async\s*(?:function\s*\w*\s*)?\(\s*(\w+)", text)
+    return first is not None and re.search(rf"\bawait\s+{first[1]}\b|\b{first[1]}\.then\(", text) is None
+
+
 WATCHES = (
-    Watch("call", look, SCRIPT, names=_PREDICATES | _TIMERS | _EMITTERS | _ROUTES | {"forEach", "Promise"}),
+    Watch(
+        "call", look, SCRIPT, names={"reduce"} | _PREDICATES | _TIMERS | _EMITTERS | _ROUTES | {"forEach", "Promise"}
+    ),
     Watch("if", look_at_condition, SCRIPT, needs=(b"async",), starts=_TESTS_A_CALL),
 )

@@ -22,6 +22,7 @@ RULE = Rule(
     points=1,
     suggestion="Await the async variant or move the call to a thread (`asyncio.to_thread`).",
     languages=PYTHON,
+    version=2,
 )
 GUIDE = Guide(
     why="One thread runs all coroutines: while one blocks, all others of the process stand still.",
@@ -88,6 +89,7 @@ _TERMINALS = frozenset("get create first last exists count delete update iterato
 _AWAITED = re.compile(rb"\bawait\s*\Z")
 _NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | _METHODS
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_OWN_NAME = re.compile(r"(?:self\.)?[A-Za-z_]\w*")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -160,9 +162,23 @@ def _blocking_name(call: Node, file: SourceFile) -> str | None:
     receiver, _, method = callee.rpartition(".")
     if method not in _METHODS:
         return None
-    owner = origin_of(receiver, call, file) if _NAME.fullmatch(receiver) else receiver
-    owner = owner.removesuffix("()")
+    owner = _origin(receiver, call, file).removesuffix("()")
+    if method == "result" and owner.endswith(".submit"):
+        return f"{receiver}.result"  # of a pool of threads
     return f"{owner}.{method}" if method in _BLOCKING_METHODS.get(owner, ()) else None
+
+
+def _origin(receiver: str, call: Node, file: SourceFile) -> str:
+    """What gave a local, a name of the file or a field of the object its value; else the receiver itself."""
+    if _NAME.fullmatch(receiver) and (local := origin_of(receiver, call, file)):
+        return local
+    if not _OWN_NAME.fullmatch(receiver):
+        return receiver
+    indent = b"" if _NAME.fullmatch(receiver) else rb"[ \t]+"
+    made = re.search(
+        rb"^" + indent + re.escape(receiver.encode()) + rb"\s*(?::[^=\n]+)?=\s*([\w.]+)\(", file.source, re.MULTILINE
+    )
+    return file.resolve(made[1].decode()) if made is not None else receiver
 
 
 def _blocks(name: str, file: SourceFile) -> bool:

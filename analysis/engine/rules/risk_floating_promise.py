@@ -56,11 +56,11 @@ async def place(order):
     ),
 )
 
-_PROMISES = frozenset(f"Promise.{name}" for name in ("all", "allSettled", "any", "race", "reject"))
+_PROMISES = frozenset(f"Promise.{name}" for name in ("all", "allSettled", "any", "race", "reject", "resolve"))
 _KNOWN = re.compile(
     r"^(fetch|node-fetch|undici\.fetch|fs/promises\.\w+|fs\.promises\.\w+|axios\.(get|post|put|patch|delete|request))$"
     r"|^(\w+\.)*(prisma|prismaClient|tx)\.\w+\.(create|update|delete|upsert|find|count|aggregate)\w*$"
-    r"|^(this\.)?\w*Repo(?:sitory)?\.(save|insert|update|delete|remove|softDelete|upsert|find\w*)$"
+    r"|^(this\.)?\w*[rR]epo(?:sitory)?\.(save|insert|update|delete|remove|softDelete|upsert|find\w*)$"
     r"|^[A-Z]\w+\.(create|insertMany|updateOne|updateMany|deleteOne|deleteMany|findOneAndUpdate|findByIdAndUpdate"
     r"|findByIdAndDelete|bulkCreate|destroy|upsert)$"
 )

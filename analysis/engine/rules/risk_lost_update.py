@@ -21,6 +21,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Update atomically in the database, or lock the row while it changes.",
+    version=2,
 )
 GUIDE = Guide(
     why="Two requests read 100, take 30 and 50, and write 70 and 50: one payment never happened.",
@@ -68,6 +69,9 @@ _ATOMIC = re.compile(
     r"|optimistic|clause\.Locking|version_id|\bLock\(\)|\block[A-Z]\w*\(|synchronized|refresh_from_db\(\s*from_queryset"
 )
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
+_SAID = re.compile(
+    r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?)$"
+)  # texts
 _TALLY = re.compile(r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views")  # a little less is no harm
 _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
@@ -84,6 +88,8 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     """`account.balance -= amount` followed by `account.save()` in one function."""
     match = _match(change, file)
     if match is None or (match.re is not _STEPPED and _TEXT.match(match[4].decode("utf-8", "replace").strip())):
+        return
+    if _SAID.search(match[2].decode()):
         return
     if (
         match.re is _CHANGED
@@ -144,6 +150,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         if any(_LOCKING.search(call) for function in place.facts.functions for call in function.calls):
             return None  # who loaded it may hold the lock
         confidence = Confidence.MEDIUM
+    if mark.data["owner"].startswith(("self.", "this.")):
+        confidence = Confidence.LOW  # who made the object may be the only one that knows its row
     if _TALLY.search(mark.data["column"]):
         return None
     severity = Severity.CRITICAL if _COUNTER.search(mark.data["column"]) else None

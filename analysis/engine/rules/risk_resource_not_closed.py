@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.go_results import bound_names
-from analysis.engine.rules.reading import text_after, text_before
+from analysis.engine.rules.reading import origin_of, text_after, text_before
 
 RULE = Rule(
     id="risk-resource-not-closed",
@@ -23,6 +23,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Open it in `with`/try-with-resources, or `defer x.Close()` right after the error check.",
+    version=2,
 )
 GUIDE = Guide(
     why=(
@@ -60,6 +61,8 @@ _PYTHON = frozenset(
     socket.create_connection urllib.request.urlopen sqlite3.connect psycopg2.connect tempfile.NamedTemporaryFile
     tempfile.TemporaryFile shelve.open mmap.mmap""".split()
 )
+_MEMORY = re.compile(r"\b(?:BytesIO|StringIO)\b")
+_PIPED = r"\??\.(?:pipe\(|on\(\s*[\"'](?:close|end|error))"
 _SERVED = re.compile(r"\.(Serve|ServeTLS|Accept)\(")
 _READERS = re.compile(r"^(json|yaml|pickle|csv|toml|tomllib|configparser)\.|^(list|len|sum|sorted|print|enumerate)$")
 _JAVA_TYPES = frozenset(
@@ -72,6 +75,7 @@ _JAVA_CALLS = frozenset(
     for name in """lines list walk find newInputStream newOutputStream newBufferedReader newBufferedWriter
     newDirectoryStream""".split()
 )
+_JAVA_STREAMS = frozenset(f"java.nio.file.Files.{name}" for name in ("lines", "list", "walk", "find"))
 _JAVA_WRAPPERS = frozenset({"java.io.PrintWriter", "java.util.Scanner"})
 _STREAM = re.compile(r"(?i)^\s*(?:\w*(?:stream|writer|reader|response|socket)\w*|os|is|out|in|System\.\w+|sw)\b")
 _JDBC = re.compile(
@@ -98,7 +102,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee not in _PYTHON or ("." not in callee and any(each.name == callee for each in file.functions)):
         return
     parent = call.parent
-    if parent is None:
+    if parent is None or _is_in_memory(call, file):
         return
     if parent.type == "assignment":
         left = parent.child_by_field_name("left")
@@ -114,6 +118,14 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, call, f"The file that `{file.callee(around)}` reads is never closed")
 
 
+def _is_in_memory(call: Node, file: SourceFile) -> bool:
+    """Whether an archive is read from or written to a stream in memory."""
+    first = next(iter(file.arguments(call)[0]), None)
+    return first is not None and bool(
+        _MEMORY.search(file.text(first)) or _MEMORY.search(origin_of(file.text(first), call, file))
+    )
+
+
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee not in _JAVA_TYPES and callee not in _JAVA_CALLS and not _JDBC.search(callee):
@@ -122,6 +134,12 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # a face of a stream that somebody else opened
     outer = _outermost_wrapper(call)
     parent = outer.parent
+    if callee in _JAVA_STREAMS and parent is not None and parent.type == "method_invocation":
+        name = callee.removeprefix("java.nio.file.")
+        yield file.mark(
+            RULE.id, call, f"The folder or file of `{name}` stays open: nobody holds the stream to close it"
+        )
+        return
     if parent is None or parent.type != "variable_declarator":
         return
     declaration = parent.parent
@@ -148,7 +166,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if callee == "net.Listen" and _SERVED.search(rest):
         return  # listens as long as the process lives
-    closed = re.search(rf"\b{name}(?:\.Body)?\.Close\b", rest)
+    closed = re.search(rf"\b{name}(?:\.Body|\.\([^()]*\))?\.Close\b", rest)
     if closed is not None:
         before = _ERROR_RETURN.sub("", rest[: closed.start()], count=1)
         is_late = re.search(r"\bdefer\b", before.rpartition("\n")[2]) is None and "defer func" not in before
@@ -198,6 +216,8 @@ def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mar
         return
     data = {"kind": "connection"} if re.search(r"onnect|socket|urlopen|Socket", opened) else None
     word = re.escape(name)
+    if file.language in SCRIPT and re.search(rf"\b{word}{_PIPED}", rest + file.text(call)):
+        return  # a stream that ends with another, or has a listener for its end
     closed = rf"\b{word}\??\.{_RELEASES}\b"
     if not re.search(closed, rest):
         yield file.mark(RULE.id, call, f"`{name}` of `{opened}` is never closed", data=data)

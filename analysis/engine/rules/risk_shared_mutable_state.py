@@ -24,6 +24,7 @@ RULE = Rule(
         " shared."
     ),
     confidence=Confidence.MEDIUM,
+    version=2,
 )
 GUIDE = Guide(
     why=(
@@ -159,7 +160,7 @@ def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
         inside = re.compile(
             rb"(?<![\w.])(?:"
             + re.escape(name[0])
-            + rb"\[[^\]\n]+\]\s*[-+]?=(?!=)|delete\("
+            + rb"\[[^\]\n]+\]\s*(?:[-+]?=(?!=)|\+\+|--)|delete\("
             + re.escape(name[0])
             + rb"\b)"
         )
@@ -264,7 +265,7 @@ def _is_filled_once(name: str, text: bytes) -> bool:
         + rb"\["
         rb"|(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*" + word + rb"\["
     )
-    counts = rb"(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:[-+]=|=(?!=)[^\n]*[-+]\s*\d)"
+    counts = rb"(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:[-+]=|\+\+|--|=(?!=)[^\n]*[-+]\s*\d)"
     return re.search(asked, text) is not None and re.search(counts, text) is None
 
 

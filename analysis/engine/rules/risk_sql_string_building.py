@@ -54,7 +54,7 @@ _SQL = re.compile(
     re.IGNORECASE,
 )
 _SAFE = re.compile(
-    r"quote_?(name|ident|identifier|literal)|escape(Id|Identifier)?\(|\bIdentifier\(|QuoteIdentifier"
+    r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
     r"|sanitize|placeholder|qmarks"
     r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
     r"|\.length$|Prisma\.(sql|join|raw)",
@@ -62,7 +62,7 @@ _SAFE = re.compile(
 )
 _INTERNAL = re.compile(
     r"table|column|schema|field|index|sequence|alias|_meta\b|db_|dbname|database|order|direction"
-    r"|clause|where|cond|filter|suffix"
+    r"|clause|where|cond|filter|suffix|sort|\bbuild\w*\("
     r"|prefix|constraint|partition|class|entity|view|quoted|sql|query|select|join|interval|limit"
     r"|offset|type|tbl|cols?\b"
     r"|query_?set|func|operator|\w_(name|key)s?$",

@@ -112,3 +112,19 @@ def test_java_that_keeps_the_cause_is_fine(body):
 def test_go(call, lines):
     source = f'package a\nimport "fmt"\nfunc f() error {{ if err := x(); err != nil {{\nreturn {call} }}; return nil }}'
     assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("branch", "count"),
+    [
+        ('return errors.New("not loaded")', 1),
+        ('log.Print(err)\n\t\treturn errors.New("not loaded")', 0),
+        ('// the cause is no business of the caller\n\t\treturn errors.New("not loaded")', 0),
+        ('return fmt.Errorf("not loaded: %w", err)', 0),
+    ],
+)
+def test_a_go_branch_that_forgets_what_failed(branch, count):
+    source = (
+        f'package a\nimport ("errors"; "fmt")\nfunc f() error {{\n\tif err := x(); err != nil {{\n\t\t{branch}\n\t}}\n'
+    )
+    assert len(lines_of(RULE, source + "\treturn nil\n}\n", "go")) == count

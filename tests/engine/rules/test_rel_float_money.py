@@ -28,6 +28,8 @@ def test_names_of_other_things(name):
         ("shop/models.py", DJANGO % "price = models.FloatField()", [4]),
         ("shop/models.py", DJANGO % "price = models.DecimalField(max_digits=9, decimal_places=2)", []),
         ("shop/models.py", DJANGO % "price_cents = models.FloatField()", []),
+        ("shop/models.py", DJANGO % "total = models.FloatField()", [4]),
+        ("shop/models.py", DJANGO.replace("Order", "Scan") % "total = models.FloatField()", []),
         ("schema.prisma", "model Order {\n  id Int @id\n  price Float\n  total Decimal\n}\n", [3]),
         ("db/schema.sql", "CREATE TABLE orders (\n  id int,\n  price double precision,\n  fee numeric(9, 2)\n);", [3]),
         ("Order.java", "class Order {\n  private double price;\n  private BigDecimal fee;\n}", [2]),

@@ -161,3 +161,19 @@ def test_script_cannot_catch_one_kind_only(source, count):
 def test_a_digest_is_no_write():
     source = "function f() { try { createHmac('sha1', k).update(a); g(); } catch (e) { } }"
     assert [each.severity for each in marks(source, "typescript")] == [""]
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("function f(k) { let v = null; try { v = localStorage.getItem(k); } catch (e) {} return v; }", 0),
+        ("function f(k) { try { localStorage.setItem(k, 'a'); } catch { return; } }", 0),
+        ("function f(k) { try { localStorage.setItem(k, 'a');\n send(k); } catch { return; } }", 1),
+        ("async function f(u) { try { await assertIsSafe(u); } catch { return null; } return load(u); }", 0),
+        ("async function f(p) { const info = await stat(p).catch(() => null); if (!info) return; use(info); }", 0),
+        ("async function f(p) { const info = await stat(p).catch(() => null); use(info); }", 1),
+        ("async function f(p) { await stat(p).catch(() => null); if (!p) return; }", 1),
+    ],
+)
+def test_what_a_browser_forbids_what_checks_and_what_is_asked_for(source, count):
+    assert len(marks(source, "typescript")) == count

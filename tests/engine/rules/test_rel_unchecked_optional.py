@@ -126,3 +126,70 @@ def test_a_choice_asks_behind_what_it_chooses():
     source = "import re\n\n\ndef f(text):\n    found = re.search('a(b)', text)\n    add(\n        found.group(1)\n"
     assert lines_of(RULE, source + "        if found\n        else text\n    )\n") == []
     assert lines_of(RULE, source + "    )\n") == [5]
+
+
+@pytest.mark.parametrize(
+    ("before", "confidences"),
+    [
+        ("", ["low"]),
+        ("if (!sizes.containsKey(key)) return 0;", []),
+        ("sizes.put(key, load(key));", []),
+        ("Map<String, Size> other = load();", ["low"]),
+    ],
+)
+def test_a_java_map_gives_null_for_what_it_does_not_hold(before, confidences):
+    source = f"""class A {{
+  private final Map<String, Size> sizes = new HashMap<>();
+  int f(String key) {{
+    {before}
+    return sizes.get(key).width();
+  }}
+}}"""
+    assert [mark.confidence for mark in marks_of(RULE, source, "java")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("select name from users where id = %s", 1), ("select count(*) from users", 0), ("insert into a returning id", 0)],
+)
+def test_one_row_that_may_not_be_there(query, count):
+    source = f"def f(cursor, pk):\n    cursor.execute('{query}', [pk])\n    return cursor.fetchone()[0]\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "const { rows } = await db.query(q, [id]);\n  return rows[0].name;",
+        "const result = await db.query(q, [id]);\n  return result.rows[0].name;",
+    ],
+)
+def test_the_first_row_of_a_script(taken):
+    assert lines_of(RULE, f"async function f(db, id) {{\n  {taken}\n}}", "typescript") == [2]
+    checked = taken.replace("return", "if (rows.length) return").replace(
+        "(rows", "(rows" if "{ rows }" in taken else "(result.rows"
+    )
+    assert lines_of(RULE, f"async function f(db, id) {{\n  {checked}\n}}", "typescript") == []
+
+
+def test_a_text_that_another_pattern_has_tested_fits():
+    source = (
+        "import re\ndef f(text):\n    if re.match(STRICT, text):\n"
+        "        found = re.search(LOOSE, text)\n        use(found.start())\n"
+    )
+    assert lines_of(RULE, source) == []
+    assert lines_of(RULE, source.replace("STRICT, text", "STRICT, other")) == [4]
+
+
+def test_a_form_that_was_validated():
+    source = (
+        "from flask import request\ndef f(form):\n    if not form.validate():\n"
+        "        return\n    use(request.form.get('a').strip())\n"
+    )
+    assert lines_of(RULE, source) == []
+    assert lines_of(RULE, source.replace("form.validate()", "form.pages()")) == [5]
+
+
+def test_a_list_of_java_maps_is_no_map():
+    source = "class A {\n  int f(List<Map<String, Size>> rows) {\n    return rows.get(0).size();\n  }\n}\n"
+    assert lines_of(RULE, source, "java") == []

@@ -44,3 +44,15 @@ def test_express_handlers_are_less_certain_because_version_5_takes_rejections():
     )
     assert [(mark.line, mark.confidence) for mark in marks_of(RULE, source, "javascript")] == [(3, "medium")]
     assert lines_of(RULE, source.replace("express", "fastify"), "javascript") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("items.reduce(async (sum, i) => { await add(i); return sum; }, 0);", 1),
+        ("items.reduce(async (sum, i) => { const so = await sum; return so + (await add(i)); }, 0);", 0),
+        ("items.reduce(async (last, i) => last.then(() => add(i)), start);", 0),
+    ],
+)
+def test_an_accumulator_that_is_a_promise(body, count):
+    assert len(lines_of(RULE, f"async function f(items, start) {{\n  {body}\n}}", "typescript")) == count

@@ -91,3 +91,26 @@ def test_a_plain_function_that_blocks_is_told_where_a_coroutine_calls_it():
 )
 def test_queries_of_django(body, lines):
     assert lines_of(RULE, f"async def f():\n    row = {body}\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("import threading\nlock = threading.Lock()\nasync def f():\n    lock.acquire()\n", [4]),
+        ("import asyncio\nlock = asyncio.Lock()\nasync def f():\n    await lock.acquire()\n", []),
+        (
+            "import requests\nclass A:\n    def __init__(self):\n        self.http = requests.Session()\n"
+            "    async def f(self):\n        return self.http.get('u', timeout=5)\n",
+            [6],
+        ),
+        (
+            "import httpx\nclass A:\n    def __init__(self):\n        self.http = httpx.AsyncClient()\n"
+            "    async def f(self):\n        return await self.http.get('u')\n",
+            [],
+        ),
+        ("async def f(pool):\n    job = pool.submit(work)\n    return job.result()\n", [3]),
+        ("async def f(job):\n    return job.result()\n", []),
+    ],
+)
+def test_what_the_file_or_the_object_holds(source, lines):
+    assert lines_of(RULE, source) == lines

@@ -239,3 +239,25 @@ def test_go_maps_and_rows(body, lines):
 def test_a_failure_that_is_handled_is_fine():
     source = "import os\ndef f(path):\n    if os.path.isfile(path):\n        try:\n            os.remove(path)\n"
     assert findings_of(RULE, {"a.py": source + "        except OSError:\n            log(path)\n"}) == []
+
+
+@pytest.mark.parametrize(("declared", "count"), [("UserRepository", 1), ("Set<String>", 0)])
+def test_a_java_repository_by_its_type(declared, count):
+    source = f"""class Work {{
+  private final {declared} users;
+  void f(String e) {{
+    if (!users.existsByEmail(e)) {{
+      users.save(e);
+    }}
+  }}
+}}"""
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+def test_an_act_whose_failure_is_handled_is_fine():
+    source = (
+        "import os\ndef f(p):\n    if os.path.isfile(p):\n        try:\n"
+        "            os.remove(p)\n        except OSError as e:\n            log(e)\n"
+    )
+    assert lines_of(RULE, source) == []
+    assert lines_of(RULE, source.replace("OSError", "KeyError")) == [5]

@@ -126,3 +126,8 @@ def test_a_function_that_handles_what_it_awaits_may_float(source, count):
     assert len(lines_of(RULE, source + "function f(a) {\n  log(a);\n}\n", "typescript")) == count
     elsewhere = "import { log } from './log';\nexport function f(a) {\n  log(a);\n}\n"
     assert len(findings_of(RULE, {"src/log.ts": source, "src/f.ts": elsewhere})) == count
+
+
+@pytest.mark.parametrize("statement", ["Promise.resolve(x);", "this.repo.save(x);", "this.userRepository.save(x);"])
+def test_more_that_gives_a_promise(statement):
+    assert lines_of(RULE, f"class A {{\n  run(x) {{\n    {statement}\n  }}\n}}", "typescript") == [3]

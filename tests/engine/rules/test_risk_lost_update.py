@@ -124,3 +124,9 @@ def test_a_row_that_somebody_else_loaded_is_less_certain():
 )
 def test_more_ways_to_write_back(language, source, lines):
     assert lines_of(RULE, source, language) == lines
+
+
+def test_a_row_that_the_object_holds_is_less_certain_and_texts_are_no_numbers():
+    source = "class Job:\n    def step(self):\n        self.log.{} += done()\n        self.log.save()\n"
+    assert [each.confidence for each in findings_of(RULE, {"a/job.py": source.format("imported")})] == ["low"]
+    assert findings_of(RULE, {"a/job.py": source.format("msg")}) == []

@@ -143,3 +143,42 @@ def test_a_connection_of_node():
     )
     assert lines_of(RULE, source % "await c.query(q);", "typescript") == [3]
     assert lines_of(RULE, source % "try { await c.query(q); } finally { await c.end(); }", "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return Files.lines(p).count();", 1),
+        ("try (var rows = Files.lines(p)) { return rows.count(); }", 0),
+        ("return Files.readAllLines(p).size();", 0),
+        ("return Files.lines(p);", 0),
+    ],
+)
+def test_a_java_stream_of_a_file_that_nobody_holds(body, count):
+    source = f"import java.nio.file.*;\nclass A {{\n  Object f(Path p) throws Exception {{\n    {body}\n  }}\n}}\n"
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+def test_what_lives_in_memory_or_ends_with_another_stream():
+    archive = (
+        "from io import BytesIO\nfrom zipfile import ZipFile\ndef f(rows):\n"
+        "    out = {}\n    archive = ZipFile(out, 'w')\n    archive.writestr('a', rows)\n"
+    )
+    assert lines_of(RULE, archive.format("BytesIO()")) == []
+    assert lines_of(RULE, archive.format("rows.path")) == [5]
+    socket = "import net from 'net';\nfunction f(a) {\n  const b = net.connect(1, 'h');\n  {}\n}\n"
+    assert lines_of(RULE, socket.replace("{}", "b.pipe(a);"), "typescript") == []
+    assert lines_of(RULE, socket.replace("{}", "b.write(a);"), "typescript") == [3]
+
+
+def test_a_go_file_behind_an_interface():
+    source = """package a
+import "os"
+func f(p string) {
+	h, err := os.OpenFile(p, os.O_WRONLY, 0600)
+	use(err)
+	defer h.(*os.File).Close()
+	log.SetOutput(h.Name())
+}
+"""
+    assert lines_of(RULE, source, "go") == []

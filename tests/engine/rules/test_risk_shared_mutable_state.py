@@ -163,3 +163,17 @@ def test_what_is_made_on_first_use_is_no_state():
     counted = "def f(k):\n    VISITS[k] = VISITS.get(k, 0) + 1\n"
     assert findings_of(RULE, {"shop/views.py": head + lazy}) == []
     assert [each.line for each in findings_of(RULE, {"shop/views.py": head + counted})] == [4]
+
+
+def test_a_go_map_that_handlers_count_in():
+    source = """package a
+import "net/http"
+var seen = map[string]int{}
+func count(w http.ResponseWriter, r *http.Request) {
+	seen[r.URL.Path]++
+}
+func Init() { http.HandleFunc("/", count) }
+"""
+    assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [3]
+    locked = source.replace("\tseen[", "\tmu.Lock()\n\tdefer mu.Unlock()\n\tseen[")
+    assert findings_of(RULE, {"a/a.go": locked}) == []

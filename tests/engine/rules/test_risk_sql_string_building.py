@@ -184,3 +184,14 @@ def test_a_constant_of_another_go_package_is_fine():
     source = head + '\tdb.Query("SELECT a FROM t WHERE a = \'" + %s + "\'")\n}\n'
     assert lines_of(RULE, source % "consts.Space", "go") == []
     assert lines_of(RULE, source % "form.Space", "go") == [4]
+
+
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [("strconv.Itoa(size)", 0), ("b.buildSorting()", "low"), ("escapeSql(name)", 0), ("b.title()", "")],
+)
+def test_parts_of_a_builder(part, count):
+    source = (
+        f'package a\nfunc (b *B) f(db *sql.DB) {{\n\tdb.Query("SELECT a FROM t LIMIT 5 " + {part}, b.args...)\n}}\n'
+    )
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == ([] if count == 0 else [count])
