@@ -118,7 +118,10 @@ def _hands_on_promise(given: Node, file: SourceFile) -> bool:
 
 WATCHES = (
     Watch(
-        "call", look, SCRIPT, names={"reduce"} | _PREDICATES | _TIMERS | _EMITTERS | _ROUTES | {"forEach", "Promise"}
+        "call",
+        look,
+        SCRIPT,
+        names=frozenset({"reduce"}) | _PREDICATES | _TIMERS | _EMITTERS | _ROUTES | {"forEach", "Promise"},
     ),
     Watch("if", look_at_condition, SCRIPT, needs=(b"async",), starts=_TESTS_A_CALL),
 )

@@ -21,7 +21,7 @@ from analysis.engine.rules.reading import function_text, text_after
 
 RULE = Rule(
     id="risk-check-then-act",
-    version=2,
+    version=3,
     type="check_then_act",
     category=Category.RUNTIME_RISK,
     title="Check, then act",
@@ -29,7 +29,6 @@ RULE = Rule(
     points=1.5,
     suggestion="Use an atomic operation (`get_or_create`, upsert, `putIfAbsent`) backed by a unique constraint.",
     confidence=Confidence.MEDIUM,
-    version=2,
 )
 GUIDE = Guide(
     why=(

@@ -63,7 +63,7 @@ _GIVEN = re.compile(
     rf"[\"']?(?P<name>{_NAME})[\"']?\s*[:=]\s*(?P<owner>{_NAME})(?:\.(?P=name)"
     rf"|\[[\"'](?P=name)[\"']\])\s*(?P<sign>[-+])\s*(?![\"'`])"
 )
-_TEXT = re.compile(r"^[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
+_TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _ATOMIC = re.compile(
     r"\bF\(|select_for_update|with_for_update|FOR UPDATE|PESSIMISTIC|pessimistic|@Version|[lL]ockMode|\.lock\("
     r"|optimistic|clause\.Locking|version_id|\bLock\(\)|\block[A-Z]\w*\(|synchronized|refresh_from_db\(\s*from_queryset"
@@ -149,7 +149,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data["owner"] in {each.name for each in place.function.parameters}:
         if any(_LOCKING.search(call) for function in place.facts.functions for call in function.calls):
             return None  # who loaded it may hold the lock
-        confidence = Confidence.MEDIUM
+        confidence = Confidence.LOW
     if mark.data["owner"].startswith(("self.", "this.")):
         confidence = Confidence.LOW  # who made the object may be the only one that knows its row
     if _TALLY.search(mark.data["column"]):

@@ -135,10 +135,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     outer = _outermost_wrapper(call)
     parent = outer.parent
     if callee in _JAVA_STREAMS and parent is not None and parent.type == "method_invocation":
-        name = callee.removeprefix("java.nio.file.")
-        yield file.mark(
-            RULE.id, call, f"The folder or file of `{name}` stays open: nobody holds the stream to close it"
-        )
+        opened = callee.removeprefix("java.nio.file.")
+        yield file.mark(RULE.id, call, f"What `{opened}` opened stays open: nobody holds the stream to close it")
         return
     if parent is None or parent.type != "variable_declarator":
         return
