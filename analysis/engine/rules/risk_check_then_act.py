@@ -16,7 +16,6 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.checked_files import FileAct
 from analysis.engine.rules.checked_rows import RowAct
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.handlers import is_caught
 from analysis.engine.rules.reading import function_text, text_after
 
 RULE = Rule(
@@ -72,9 +71,6 @@ _SHARED_MAP = (
 )
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
-_FILE_ERRORS = re.compile(
-    r"except\s*(:|.*\b(OSError|IOError|EnvironmentError|File\w+Error|PermissionError|Exception)\b)"
-)
 _FILE_FIX = {
     "python": 'Do it and handle the failure: `makedirs(..., exist_ok=True)`, mode `"x"`, `unlink(missing_ok=True)`.',
     "go": "Use `os.MkdirAll`, or `os.OpenFile` with `O_CREATE|O_EXCL`, and ignore `ErrNotExist` when removing.",
@@ -169,18 +165,10 @@ def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]:
-    if act is not None and not _is_caught(act.line, file):
+    if act is not None:
         message = f"`{act.path}` may come or go between the check and `{act.act}`"
         data = {"form": "file"} | ({"makes": "1"} if act.makes else {})
         yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), **data)
-
-
-def _is_caught(line: int, file: SourceFile) -> bool:
-    """Whether a handler of Python waits for what the act may throw."""
-    start = file.lines.starts[line - 1]
-    act = file.source[start : start + 400].partition(b"\n")[0]
-    node = file.tree.root_node.descendant_for_byte_range(start + len(act) - len(act.lstrip()), start + len(act))
-    return node is not None and file.language == "python" and is_caught(node, file, _FILE_ERRORS)
 
 
 def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:

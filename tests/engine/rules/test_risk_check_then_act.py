@@ -252,12 +252,3 @@ def test_a_java_repository_by_its_type(declared, count):
   }}
 }}"""
     assert len(lines_of(RULE, source, "java")) == count
-
-
-def test_an_act_whose_failure_is_handled_is_fine():
-    source = (
-        "import os\ndef f(p):\n    if os.path.isfile(p):\n        try:\n"
-        "            os.remove(p)\n        except OSError as e:\n            log(e)\n"
-    )
-    assert lines_of(RULE, source) == []
-    assert lines_of(RULE, source.replace("OSError", "KeyError")) == [5]
