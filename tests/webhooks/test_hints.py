@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def queued(monkeypatch):
     """The messages that reached the queue, which no worker takes."""
     messages = []
+    app.loader.import_default_modules()
     monkeypatch.setattr(app.tasks[PROCESS_EVENTS], "apply_async", lambda **message: messages.append(message))
     begun(PROCESS_EVENTS)
     yield messages
