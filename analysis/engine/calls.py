@@ -40,6 +40,7 @@ class CallGraph:
         self._graph = graph
         self._names: dict[str, Names] = {}
         self._imported: dict[str, list[_Imported]] = {}
+        self._resolved: dict[str, dict[tuple[str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
         self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
         if before is not None:
@@ -57,11 +58,18 @@ class CallGraph:
 
     def resolve(self, path: str, caller: Function, call: str) -> tuple[Callee, ...]:
         """What `call`, as facts name it, can mean inside `caller` of file `path`."""
+        known = self._resolved.setdefault(path, {})
+        found = known.get((caller.owner, call))
+        if found is None:
+            found = known[caller.owner, call] = self._find(path, caller.owner, call)
+        return found
+
+    def _find(self, path: str, owner: str, call: str) -> tuple[Callee, ...]:
         receiver, _, name = call.rpartition(".")
         own = [Callee(path, index) for index in self._named(path, name)]
         if receiver in OWN_RECEIVERS:
             functions = self._files[path].functions
-            own = [callee for callee in own if functions[callee.position].owner == caller.owner] or own
+            own = [callee for callee in own if functions[callee.position].owner == owner] or own
             return _few(own)
         if own and not receiver:
             return _few(own)
@@ -173,6 +181,7 @@ class CallGraph:
             stale.update(path for path in self._graph.nodes if imports(path) != imported(path))
         self._names = {path: known for path, known in before._names.items() if path not in changed}
         self._imported = {path: known for path, known in before._imported.items() if path not in stale}
+        self._resolved = {path: known for path, known in before._resolved.items() if path not in stale}
         self._callees = {path: known for path, known in before._callees.items() if path not in stale}
         self._entered = {path: known for path, known in before._entered.items() if path not in stale}
 

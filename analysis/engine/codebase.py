@@ -1,13 +1,15 @@
 """One state of a repository as rules see it: facts by path, and everything that follows from them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import chain
+from typing import Any, TypeVar
 
 from analysis.engine.calls import Callee, CallGraph
 from analysis.engine.copies import Copies, Copy
-from analysis.engine.facts import FileFacts, Function, Mark
+from analysis.engine.facts import FileFacts, Function, FunctionFlag, Mark
 from analysis.engine.graph import GraphBuilder, ImportGraph
 from analysis.engine.history import History
 from analysis.engine.languages import PARSED, FileKind, kind_of
@@ -22,7 +24,8 @@ REQUEST = "request"
 MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
 _IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
 _PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
-_FREE_OF_POLICY = ("models", "calls", "request_path", "job_path", "_sources", "_marks")
+T = TypeVar("T")
+_FREE_OF_POLICY = ("models", "calls", "request_path", "job_path", "async_names", "sources", "_marks")
 
 
 class Codebase:
@@ -51,6 +54,9 @@ class Codebase:
         self.hotspots: Mapping[str, Hotspot] = {}  # set once the other findings are known
         self._graphs: GraphBuilder = before._graphs if before else GraphBuilder()
         self._copies: Copies = before._copies if before else Copies()
+        self._summaries: dict[Callable[[FileFacts], Any], dict[str, tuple[FileFacts, Any]]] = (
+            before._summaries if before else {}
+        )
         self._calls_before: CallGraph | None = vars(before).get("calls") if before else None
         if graph is not None:
             self.graph = graph
@@ -87,7 +93,7 @@ class Codebase:
     @cached_property
     def copies(self) -> list[Copy]:
         """Blocks of the project's code that stand in several places, without the first of each."""
-        return self._copies.among(dict(self._sources))
+        return self._copies.among(dict(self.sources))
 
     @cached_property
     def request_path(self) -> Mapping[str, frozenset[int]]:
@@ -98,6 +104,11 @@ class Codebase:
     def job_path(self) -> Mapping[str, frozenset[int]]:
         """Per file the functions that a job, a consumer, a command or `main` reaches."""
         return self._reached(request=False)
+
+    @cached_property
+    def async_names(self) -> frozenset[str]:
+        """What async functions of the codebase are called, without their classes."""
+        return frozenset(chain.from_iterable(self.summaries(_async_names).values()))
 
     def forget(self) -> None:
         """Drop what refers back to this codebase; it is derived again when asked for.
@@ -110,9 +121,21 @@ class Codebase:
         """What sort of file this is, by its path and by what its content said."""
         return file_kind(path, self.files[path])
 
-    def sources(self) -> Iterator[tuple[str, FileFacts]]:
+    @cached_property
+    def sources(self) -> Sequence[tuple[str, FileFacts]]:
         """Files of the project that are no tests, migrations or generated code, ordered by path."""
-        yield from self._sources
+        return [(path, facts) for path, facts in self.files.items() if file_kind(path, facts) in _PRODUCTION]
+
+    def summaries(self, summarise: Callable[[FileFacts], T]) -> Mapping[str, T]:
+        """What `summarise` makes of each file, where that is anything; kept from state to state while a file stays the
+        same."""
+        before = self._summaries.get(summarise, {})
+        now: dict[str, tuple[FileFacts, T]] = {}
+        for path, facts in self.files.items():
+            known = before.get(path)
+            now[path] = known if known is not None and known[0] is facts else (facts, summarise(facts))
+        self._summaries[summarise] = now
+        return {path: summary for path, (_, summary) in now.items() if summary}
 
     def marks(self, rule_id: str) -> Iterator[tuple["Place", Mark]]:
         """What a rule saw in the trees, ordered by path and line."""
@@ -122,10 +145,6 @@ class Codebase:
     def place(self, path: str, function: int = 0) -> "Place":
         """The function of this index in the file `path`."""
         return Place(self, path, self.files[path], function)
-
-    @cached_property
-    def _sources(self) -> list[tuple[str, FileFacts]]:
-        return [(path, facts) for path, facts in self.files.items() if file_kind(path, facts) in _PRODUCTION]
 
     @cached_property
     def _marks(self) -> dict[str, list[tuple[str, Mark]]]:
@@ -178,6 +197,11 @@ class Place:
         """The finding that a mark stands for, with some fields set otherwise."""
         found = finding_of(mark, self.path, self.facts)
         return found.with_(**changes) if changes else found
+
+
+def _async_names(facts: FileFacts) -> frozenset[str]:
+    functions = (function for function in facts.functions if function.flags & FunctionFlag.ASYNC)
+    return frozenset(function.name.rpartition(".")[2] for function in functions)
 
 
 def finding_of(mark: Mark, path: str, facts: FileFacts) -> Finding:

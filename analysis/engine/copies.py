@@ -72,15 +72,19 @@ class Copies:
         self._places: dict[int, set[_Place]] = {}
         self._bodies: dict[int, set[tuple[str, int, int]]] = {}
         self._shared: set[int] = set()
+        self._copies: list[Copy] = []
 
     def among(self, files: Mapping[str, FileFacts]) -> list[Copy]:
         """Every second and further copy, by path and line."""
-        for path in [path for path, known in self._files.items() if files.get(path) is not known.facts]:
+        gone = [path for path, known in self._files.items() if files.get(path) is not known.facts]
+        for path in gone:
             self._remove(path)
-        for path, facts in files.items():
-            if facts.blocks and path not in self._files:
-                self._add(path, facts)
-        return sorted([*self._blocks(), *self._functions()])
+        come = [path for path, facts in files.items() if facts.blocks and path not in self._files]
+        for path in come:
+            self._add(path, files[path])
+        if gone or come:
+            self._copies = sorted([*self._blocks(), *self._functions()])
+        return self._copies
 
     def _add(self, path: str, facts: FileFacts) -> None:
         file = self._files[path] = _read(path, facts)

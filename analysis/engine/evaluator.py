@@ -105,9 +105,10 @@ class Evaluator:
         for path in self.states.keys() - self.codebase.files.keys():
             self._count(self.states.pop(path), -1)
         judge = self._file_judge()
-        extras = self._extras()
-        for path, facts in self.codebase.files.items():
-            self._judge_first(judge, path, self._state(path, facts), extras.get(path, ()))
+        states = {path: self._state(path, facts) for path, facts in self.codebase.files.items()}
+        extras = self._extras(states)
+        for path, state in states.items():
+            self._judge_first(judge, path, state, extras.get(path, ()))
         self.codebase.hotspots = {path: state.hotspot for path, state in self._measured() if state.hotspot}
         self._judge_late(judge)
 
@@ -144,13 +145,13 @@ class Evaluator:
             self._epoch, self._epochs = epoch, self._epochs + 1
         return FileJudge(self.policy, self.book.rules, exemptions, self.codebase.volumes, names)
 
-    def _extras(self) -> Mapping[str, Sequence[Finding]]:
+    def _extras(self, states: Mapping[str, FileState]) -> Mapping[str, Sequence[Finding]]:
         """Findings that rest on more than one file."""
         extras = self.book.raised(self.codebase, self.policy)
-        for path, facts in self.codebase.files.items():
-            open_marks = self._state(path, facts).local.open_marks
-            if open_marks:
-                extras.setdefault(path, []).extend(self.book.judged(open_marks, path, self.codebase, self.policy))
+        for path, state in states.items():
+            marks = state.local.open_marks
+            if marks:
+                extras.setdefault(path, []).extend(self.book.judged(marks, path, self.codebase, self.policy))
         return extras
 
     def _state(self, path: str, facts: FileFacts) -> FileState:

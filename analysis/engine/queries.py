@@ -266,7 +266,7 @@ class Queries:
         return self._codebase.volumes.declared(schema.entry.table, schema.name) if schema is not None else None
 
     def _sites(self) -> Iterator[QuerySite]:
-        for path, facts in self._codebase.sources():
+        for path, facts in self._codebase.sources:
             if not facts.queries:
                 continue
             notes = {
@@ -301,7 +301,7 @@ class Queries:
 
     def _declared_only(self) -> Iterator[QuerySite]:
         """Queries of repositories that no call was seen for: they stand where they are declared, and do not run."""
-        for path, facts in self._codebase.sources():
+        for path, facts in self._codebase.sources:
             for access in facts.accesses:
                 for query in access.queries:
                     if (access.name, query.terminal) not in self._called:
@@ -370,7 +370,7 @@ class Queries:
     def _accesses(self) -> Mapping[str, Access]:
         """Repositories by their name."""
         found: dict[str, Access] = {}
-        for _, facts in self._codebase.sources():
+        for _, facts in self._codebase.sources:
             for access in facts.accesses:
                 found.setdefault(access.name, access)
         return found

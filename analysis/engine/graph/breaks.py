@@ -5,7 +5,7 @@ The rules turn these into findings, and the architecture graph marks the same ed
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -61,6 +61,9 @@ class DeepImport:
     is_passed: bool = True
 
 
+_Reader = Callable[[ImportGraph, Files, Edge, Mapping[str, int]], DeepImport | None]
+
+
 def layer_breaks(graph: ImportGraph, files: Files, policy: Policy) -> list[LayerBreak]:
     """Imports against the policy's layers. The files that wire the application together may import anything."""
     if not policy.layers:
@@ -83,31 +86,56 @@ def layer_breaks(graph: ImportGraph, files: Files, policy: Policy) -> list[Layer
 
 def wires_application(path: str, facts: FileFacts | None) -> bool:
     """Whether the file is a composition root: an entry file, a DI module, `urls.py`, an AppConfig."""
-    if _ROOT_NAME.search(path):
+    if _is_root_name(path):
         return True
     if facts is None:
         return False
-    return facts.is_entry or any(_ROOT_DECORATOR.search(text) for entry in facts.classes for text in entry.decorators)
+    return facts.is_entry or any(_is_root_decorator(text) for entry in facts.classes for text in entry.decorators)
+
+
+@lru_cache(maxsize=2**16)  # states of one repository hold the same paths and much the same decorators
+def _is_root_name(path: str) -> bool:
+    return _ROOT_NAME.search(path) is not None
+
+
+@lru_cache(maxsize=2**16)
+def _is_root_decorator(text: str) -> bool:
+    return _ROOT_DECORATOR.search(text) is not None
 
 
 def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
     """Imports that reach into the inside of another module of the project."""
     passing = _passing(graph)
+    modules = graph.modules
+    read = {path: _reader(path, files[path].language, graph) for path in graph.nodes}
     for edge in graph.project_edges:
-        here, there = graph.modules[edge.source], graph.modules[edge.target]
-        if here is there or here == there or edge.target in graph.generated:
+        reader = read[edge.target]
+        if reader is None:
             continue
-        language = files[edge.target].language
-        if language == "python":
-            found = _private_python(edge, files) or _past_entry(graph, edge, passing)
-        elif language == "java":
-            found = _inner_java(graph, edge)
-        elif language == "go":
-            found = None  # the compiler guards `internal`
-        else:
-            found = _other_package(graph, files, edge) or _past_entry(graph, edge, passing)
-        if found:
+        here, there = modules[edge.source], modules[edge.target]
+        if here is not there and here != there and (found := reader(graph, files, edge, passing)):
             yield found
+
+
+def _reader(target: str, language: str, graph: ImportGraph) -> _Reader | None:
+    """What tells whether an import of this file goes too deep; None when none does."""
+    if language == "go" or target in graph.generated:  # Go's compiler guards `internal`
+        return None
+    if language == "java":
+        return _inner_java if _around_inner_java(folder_of(target)) in graph.entries else None
+    return _private_or_past_entry if language == "python" else _other_package_or_past_entry
+
+
+def _private_or_past_entry(
+    graph: ImportGraph, files: Files, edge: Edge, passing: Mapping[str, int]
+) -> DeepImport | None:
+    return _private_python(edge, files) or _past_entry(graph, edge, passing)
+
+
+def _other_package_or_past_entry(
+    graph: ImportGraph, files: Files, edge: Edge, passing: Mapping[str, int]
+) -> DeepImport | None:
+    return _other_package(graph, files, edge) or _past_entry(graph, edge, passing)
 
 
 def _private_python(edge: Edge, files: Files) -> DeepImport | None:
@@ -126,11 +154,12 @@ def _private_python(edge: Edge, files: Files) -> DeepImport | None:
 def _passing(graph: ImportGraph) -> Mapping[str, int]:
     """How many more files of the same package go past an entry than come in by it; none where nobody does either."""
     passing: Counter[str] = Counter()
+    entry_of = {path: entry for path in graph.nodes if (entry := graph.entries.get(graph.modules[path].path))}
     for edge in graph.project_edges:
-        folder = graph.modules[edge.target].path
-        entry = graph.entries.get(folder)
-        is_near = graph.packages.get(edge.source) == graph.packages.get(edge.target)
-        if entry and is_near and not is_inside(edge.source, folder):
+        entry = entry_of.get(edge.target)
+        if entry is None or graph.packages.get(edge.source) != graph.packages.get(edge.target):
+            continue
+        if not is_inside(edge.source, graph.modules[edge.target].path):
             passing[entry] += -1 if edge.target == entry else 1
     return passing
 
@@ -191,12 +220,10 @@ def _is_offered(package: str, written: str, files: Files) -> bool:
     return manifest is not None and exports_path(manifest_of(manifest), subpath)
 
 
-def _inner_java(graph: ImportGraph, edge: Edge) -> DeepImport | None:
+def _inner_java(graph: ImportGraph, files: Files, edge: Edge, passing: Mapping[str, int]) -> DeepImport | None:
     around = _around_inner_java(folder_of(edge.target))
-    if around is None or is_inside(edge.source, around):
-        return None
-    entry = graph.entries.get(around)
-    if not entry:
+    entry = graph.entries.get(around) if around is not None else None
+    if around is None or entry is None or is_inside(edge.source, around):
         return None
     return DeepImport(edge, entry, f"`{folder_of(edge.target)}` is internal to `{around}`")
 

@@ -6,6 +6,7 @@ other anyway. Go packages cannot import in a circle, so Go is judged by module (
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 import rustworkx as rx
 
@@ -40,20 +41,27 @@ class CycleFinder:
         return self._cycles
 
     def _found(self, counting: list[Edge], units: Units) -> tuple[tuple[Cycle, ...], tuple[Cycle, ...]]:
-        arcs = _arcs(counting, units)
-        hard_arcs = {pair: [edge for edge in group if not edge.deferred] for pair, group in arcs.items()}
         cuts: Cuts = {}
-        hard = self._components({pair: group for pair, group in hard_arcs.items() if group}, cuts, deferred=False)
-        in_hard = frozenset(unit for cycle in hard for unit in cycle.units)
-        soft = self._components(arcs, cuts, deferred=True, without=in_hard)
+        at_once = [edge for edge in counting if not edge.deferred]
+        hard = self._cycles_of(at_once, units, cuts, deferred=False)
+        soft = []
+        if len(at_once) < len(counting):
+            in_hard = frozenset(unit for cycle in hard for unit in cycle.units)
+            soft = self._cycles_of(counting, units, cuts, deferred=True, without=in_hard)
         self._cuts = cuts
         return tuple(hard), tuple(soft)
 
-    def _components(
-        self, arcs: Arcs, cuts: Cuts, *, deferred: bool, without: frozenset[str] = frozenset()
+    def _cycles_of(
+        self,
+        edges: list[Edge],
+        units: Units,
+        cuts: Cuts,
+        *,
+        deferred: bool,
+        without: frozenset[str] = frozenset(),
     ) -> list[Cycle]:
         cycles = []
-        for names, inner in _strong_components(arcs):
+        for names, inner in _strong_components(edges, units):
             if not without.isdisjoint(names):
                 continue
             number = {unit: index for index, unit in enumerate(names)}
@@ -68,37 +76,29 @@ class CycleFinder:
 
 
 def _is_own_barrel(edge: Edge) -> bool:
+    if not edge.reexport:
+        return False
     folder, _, name = edge.source.rpartition("/")
-    return edge.reexport and name in _BARRELS and is_inside(folder_of(edge.target), folder)
+    return name in _BARRELS and is_inside(folder_of(edge.target), folder)
 
 
-def _arcs(edges: Iterable[Edge], units: Units) -> Arcs:
-    arcs: Arcs = {}
-    for edge in edges:
-        pair = (units[edge.source], units[edge.target])
-        if pair[0] != pair[1]:
-            arcs.setdefault(pair, []).append(edge)
-    return arcs
-
-
-def _strong_components(arcs: Arcs) -> list[tuple[list[str], Arcs]]:
+def _strong_components(edges: list[Edge], units: Units) -> list[tuple[list[str], Arcs]]:
     """The components of two or more units, each sorted and with the arcs inside it."""
-    units = sorted({unit for pair in arcs for unit in pair})
-    number = {unit: index for index, unit in enumerate(units)}
+    pairs = [(units[edge.source], units[edge.target]) for edge in edges]
     graph = rx.PyDiGraph()
-    graph.add_nodes_from(units)
-    graph.add_edges_from_no_data([(number[source], number[target]) for source, target in sorted(arcs)])
+    number = {unit: graph.add_node(unit) for unit in dict.fromkeys(chain.from_iterable(pairs))}
+    graph.add_edges_from_no_data([(number[source], number[target]) for source, target in set(pairs)])
     component_of: dict[str, int] = {}
     components: list[tuple[list[str], Arcs]] = []
     for component in rx.strongly_connected_components(graph):
         if len(component) > 1:
-            names = sorted(units[index] for index in component)
+            names = sorted(graph[index] for index in component)
             component_of.update(dict.fromkeys(names, len(components)))
             components.append((names, {}))
-    for (source, target), group in arcs.items():
+    for edge, (source, target) in zip(edges, pairs, strict=True):
         index = component_of.get(source)
-        if index is not None and component_of.get(target) == index:
-            components[index][1][source, target] = group
+        if index is not None and source != target and component_of.get(target) == index:
+            components[index][1].setdefault((source, target), []).append(edge)
     return components
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from analysis.engine.facts import FileFacts, ImportFlag
-from analysis.engine.graph.paths import folder_of
 from analysis.engine.graph.resolution import Files
 
 _INDEX_STEM = "index"
+_ENTRY_NAMES = ("__init__.py", _INDEX_STEM, "package-info.java")
 _FEWEST_PASSED_ON = 2
 
 
@@ -14,16 +14,16 @@ def public_entries(files: Files, nodes: Iterable[str]) -> dict[str, str]:
     """Folder to its entry: an `index` that passes names on, an `__init__.py` with `__all__` or re-exports."""
     entries: dict[str, str] = {}
     for path in nodes:
-        name = path.rpartition("/")[2]
-        facts = files[path]
-        if not folder_of(path):
+        folder, _, name = path.rpartition("/")
+        if not folder or not name.startswith(_ENTRY_NAMES):
             continue
+        facts = files[path]
         if name == "__init__.py" and _is_python_entry(facts):
-            entries[folder_of(path)] = path
+            entries[folder] = path
         elif name.partition(".")[0] == _INDEX_STEM and facts.language != "python" and _is_script_entry(facts):
-            entries.setdefault(folder_of(path), path)
+            entries.setdefault(folder, path)
         elif name == "package-info.java":
-            entries[folder_of(path)] = path
+            entries[folder] = path
     return entries
 
 

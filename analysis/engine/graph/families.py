@@ -157,8 +157,9 @@ class GoFamily(Family):
 
 def _names_one_of(packages: tuple[str, ...], facts: FileFacts) -> bool:
     """Whether an import of a Java file may name something in these packages, or beside what they alone make known."""
-    return any(
-        statement.target.startswith(packages)
-        or (statement.names and any(name.startswith(packages) for name in dotted_names(statement)))
-        for statement in facts.imports
-    )
+    for statement in facts.imports:
+        if statement.target.startswith(packages) or (
+            statement.names and any(name.startswith(packages) for name in dotted_names(statement))
+        ):
+            return True
+    return False

@@ -3,9 +3,12 @@
 Edges and externals are structs that the garbage collector leaves alone: there are tens of thousands of them.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 
 import msgspec
 
@@ -85,11 +88,14 @@ class ImportGraph:
 
     @cached_property
     def _outgoing(self) -> Mapping[str, tuple[Edge, ...]]:
-        return _grouped(self.edges, by_source=True)
+        return {path: tuple(edges) for path, edges in groupby(self.edges, key=attrgetter("source"))}
 
     @cached_property
     def _incoming(self) -> Mapping[str, tuple[Edge, ...]]:
-        return _grouped(self.edges, by_source=False)
+        groups: defaultdict[str, list[Edge]] = defaultdict(list)
+        for edge in self.edges:
+            groups[edge.target].append(edge)
+        return {path: tuple(edges) for path, edges in groups.items()}
 
     @cached_property
     def project_edges(self) -> tuple[Edge, ...]:
@@ -103,10 +109,3 @@ class ImportGraph:
     def importers_of(self, path: str) -> tuple[Edge, ...]:
         """Edges that arrive at `path`."""
         return self._incoming.get(path, ())
-
-
-def _grouped(edges: tuple[Edge, ...], *, by_source: bool) -> Mapping[str, tuple[Edge, ...]]:
-    groups: dict[str, list[Edge]] = {}
-    for edge in edges:
-        groups.setdefault(edge.source if by_source else edge.target, []).append(edge)
-    return {path: tuple(group) for path, group in groups.items()}

@@ -74,20 +74,20 @@ def java_modules(files: Files, paths: list[str]) -> dict[str, Module]:
     """Modules of Java files by their packages."""
     packages = Counter(files[path].package for path in paths if is_product(path))
     prefix = _common_package(packages or Counter(files[path].package for path in paths))
+    homes = {path: (files[path].package, folder_of(path)) for path in paths}
     names: dict[str, str] = {}
     folders: dict[str, Counter[str]] = {}
-    for path in paths:
-        package = files[path].package
+    for (package, folder), count in Counter(homes.values()).items():
         inside = package[len(prefix) + 1 :] if prefix and f"{package}.".startswith(f"{prefix}.") else package
         if package == prefix:
             inside = prefix.rpartition(".")[2]
-        names[path] = inside.partition(".")[0] or "."
+        names[package] = inside.partition(".")[0] or "."
         depth = inside.count(".") if package != prefix else 0
-        folders.setdefault(names[path], Counter())["/".join(folder_of(path).split("/")[: -depth or None])] += 1
+        folders.setdefault(names[package], Counter())["/".join(folder.split("/")[: -depth or None])] += count
     # A package may be spread over several source folders; the module's path is where most of its files are.
     path_of = {name: max(counts.items(), key=lambda item: (item[1], item[0]))[0] for name, counts in folders.items()}
     modules = {name: Module(name=name, path=path) for name, path in path_of.items()}
-    return {path: modules[name] for path, name in names.items()}
+    return {path: modules[names[package]] for path, (package, _) in homes.items()}
 
 
 def _common_package(packages: Counter[str]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.facts import FileFacts, Query
@@ -85,7 +86,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     places = assign_layers(codebase.graph.nodes, policy)
     entered = _entered(codebase)
     handlers = {
-        path: facts for path, facts in codebase.sources() if path in entered or _is_handler(facts, places.get(path))
+        path: facts for path, facts in codebase.sources if path in entered or _is_handler(facts, places.get(path))
     }
     declared = any(_SERVICE_LAYER.search(layer.name) for layer in policy.layers)
     if not declared and not _is_custom(codebase, handlers):
@@ -112,7 +113,7 @@ def _entered(codebase: Codebase) -> set[str]:
     """The files of functions that a request enters by a route of another file."""
     return {
         callee.path
-        for path, facts in codebase.sources()
+        for path, facts in codebase.sources
         for entry in facts.entries
         if entry.kind == REQUEST
         for callee in codebase.calls.entered(path, entry.function)
@@ -122,8 +123,8 @@ def _entered(codebase: Codebase) -> set[str]:
 def _is_handler(facts: FileFacts, place: LayerPlace | None) -> bool:
     if place is not None and _HANDLER_LAYER.match(place.name):
         return True
-    own = {function.name for function in facts.functions}
-    return any(entry.kind == REQUEST and entry.function in own for entry in facts.entries)
+    asked = {entry.function for entry in facts.entries if entry.kind == REQUEST}
+    return bool(asked) and any(function.name in asked for function in facts.functions)
 
 
 def _counts(query: Query, facts: FileFacts) -> bool:
@@ -132,11 +133,16 @@ def _counts(query: Query, facts: FileFacts) -> bool:
     return bool(query.terminal) and name.rpartition(".")[2] not in _SCOPING and not _HEALTH.search(name)
 
 
+@lru_cache(maxsize=2**16)  # thousands of handlers import the same services
+def _is_service_file(path: str) -> bool:
+    return _SERVICE_FILE.search(path) is not None
+
+
 def _is_custom(codebase: Codebase, handlers: dict[str, FileFacts]) -> bool:
     """Whether at least half of the handler files import a service or repository."""
     through = sum(
         1
         for path in handlers
-        if any(_SERVICE_FILE.search(edge.target) for edge in codebase.graph.imports_of(path) if edge.runtime)
+        if any(_is_service_file(edge.target) for edge in codebase.graph.imports_of(path) if edge.runtime)
     )
     return bool(handlers) and through >= _SHARE_OF_A_CUSTOM * len(handlers) and through > 0

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.facts import FileFacts
+from analysis.engine.facts import FileFacts, Import
 from analysis.engine.graph.breaks import deep_imports
-from analysis.engine.graph.model import External
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
@@ -72,11 +71,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             suggestion=f"Import from `{deep.entry}` and export what is needed there." if deep.entry else "",
             confidence=None if deep.is_offered else Confidence.MEDIUM if deep.is_passed else Confidence.LOW,
         )
-    for path, externals in graph.external.items():
+    inward = codebase.summaries(_inward)
+    for path, targets in inward.items():
         if path in graph.tests:
             continue
-        for external in externals:
-            inside = _inside_of(external, codebase.files[path])
+        for external in graph.external.get(path, ()):
+            inside = targets.get(external.statement)
             if inside:
                 yield Finding(
                     rule_id=RULE.id,
@@ -89,11 +89,15 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 )
 
 
-def _inside_of(external: External, facts: FileFacts) -> str:
-    """What is private in the import of a third-party package, as written."""
-    target = external.statement.target
+def _inward(facts: FileFacts) -> dict[Import, str]:
+    """The imports of a file that name something private, with what that is as written."""
+    return {statement: inside for statement in facts.imports if (inside := _inside_of(statement, facts))}
+
+
+def _inside_of(statement: Import, facts: FileFacts) -> str:
+    target = statement.target
     if facts.language == "python":
-        private = [name for name in external.statement.names if name.startswith("_") and _PRIVATE_NAME.match(name)]
+        private = [name for name in statement.names if name.startswith("_") and _PRIVATE_NAME.match(name)]
         if "._" in target and _PYTHON_INSIDE.search(target):
             return target
         return f"{target}.{private[0]}" if private else ""

@@ -65,7 +65,7 @@ def check_file(path: str, facts: FileFacts) -> Iterator[Finding]:
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """The same for Go, where the methods of a type stand in any file of its package."""
     receivers = _methods_of_packages(codebase)
-    for path, facts in codebase.sources():
+    for path, facts in codebase.sources:
         for entry in facts.classes if facts.language == "go" else ():
             methods = receivers.get((folder_of(path), entry.name))
             if methods is None:
@@ -152,7 +152,7 @@ def _methods_of_packages(codebase: Codebase) -> dict[tuple[str, str], list[Funct
     """
     methods: dict[tuple[str, str], list[Function]] = {}
     declared: Counter[tuple[str, str]] = Counter()
-    for path, facts in codebase.sources():
+    for path, facts in codebase.sources:
         if facts.language == "go":
             declared.update((folder_of(path), entry.name) for entry in facts.classes)
             for function in facts.functions:

@@ -46,12 +46,13 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             units.setdefault(folder_of(path) if codebase.files[path].language == "go" else path, []).append(path)
     for files in units.values():
         code_lines = sum(codebase.files[path].code_lines for path in files)
-        if code_lines <= MOST_CODE_LINES or any(wires_application(path, codebase.files[path]) for path in files):
+        if code_lines <= MOST_CODE_LINES:
             continue
         fan_in, fan_out = _fans(graph, files)
         if (
             min(fan_in, fan_out) < LEAST_FAN
             or fan_in * fan_out < LEAST_PRODUCT
+            or any(wires_application(path, codebase.files[path]) for path in files)
             or _only_passes_on(graph, files)
             or _only_declares([codebase.files[path] for path in files])
         ):
@@ -68,6 +69,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 
 def _fans(graph: ImportGraph, files: list[str]) -> tuple[int, int]:
+    if sum(len(graph.importers_of(path)) for path in files) < LEAST_FAN:
+        return 0, 0
     own = set(files)
     importers = {edge.source for path in files for edge in graph.importers_of(path) if edge.runtime}
     imported = {edge.target for path in files for edge in graph.imports_of(path) if edge.runtime}

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.graph.breaks import wires_application
@@ -53,7 +55,7 @@ class _Part:
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding per pair of modules, at the first import between them."""
     parts = _parts(codebase)
-    if len(parts) < FEWEST_MODULES:
+    if not parts:
         return
     changes = sorted((part.changes for part in parts.values()), reverse=True)
     top = changes[max(0, len(changes) // TOP_SHARE - 1)]
@@ -86,22 +88,23 @@ def _finding(name: str, other: str, edges: list[Edge], parts: Mapping[str, _Part
 
 
 def _parts(codebase: Codebase) -> dict[str, _Part]:
+    """The modules by name; none where there are too few to compare."""
     graph = codebase.graph
     parts: dict[str, _Part] = {}
     for path in graph.nodes:
         if path not in graph.tests:
             part = parts.setdefault(graph.modules[path].name, _Part())
             part.changes += codebase.history.churn(path)
-    wiring: dict[str, bool] = {}
-    for edge in graph.project_edges:
-        here, there = graph.modules[edge.source], graph.modules[edge.target]
-        if here is there or here.name == there.name or not edge.runtime:
-            continue
-        if edge.source not in wiring:
-            wiring[edge.source] = wires_application(edge.source, codebase.files.get(edge.source))
-        if not wiring[edge.source]:
-            parts[here.name].imports[there.name].append(edge)
-            parts[there.name].importers.add(here.name)
+    if len(parts) < FEWEST_MODULES:
+        return {}
+    name_of = {path: module.name for path, module in graph.modules.items()}
+    for source, edges in groupby(graph.project_edges, key=attrgetter("source")):
+        here = name_of[source]
+        outward = [(name_of[edge.target], edge) for edge in edges if edge.runtime and name_of[edge.target] != here]
+        if outward and not wires_application(source, codebase.files.get(source)):
+            for there, edge in outward:
+                parts[here].imports[there].append(edge)
+                parts[there].importers.add(here)
     return parts
 
 

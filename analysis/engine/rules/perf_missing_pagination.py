@@ -129,7 +129,7 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, st
     for site in codebase.queries.sites:
         if is_unbounded(site) and not site.is_narrowed:
             unbounded.setdefault(Callee(site.path, site.query.function), site)
-    for path, facts in codebase.sources() if unbounded else ():
+    for path, facts in codebase.sources if unbounded else ():
         for entry in facts.entries:
             if entry.kind != REQUEST or not _lists(entry.detail):
                 continue
@@ -154,13 +154,12 @@ def _lists(detail: str) -> bool:
 
 def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codebase) -> QuerySite | None:
     """The unbounded query that the handler runs, itself or in a function that it calls."""
+    own = unbounded.get(handler)
+    called = [own] if own else [unbounded[each] for each in codebase.calls.callees(handler) if each in unbounded]
     function = codebase.files[handler.path].functions[handler.position]
-    if any(_PAGINATED_NAMES.search(call) for call in function.calls):
+    if len(called) != 1 or any(_PAGINATED_NAMES.search(call) for call in function.calls):
         return None
-    if handler in unbounded:
-        return unbounded[handler]
-    called = [unbounded[each] for each in codebase.calls.callees(handler) if each in unbounded]
-    return called[0] if len(called) == 1 else None
+    return called[0]
 
 
 def _handler(handler: Callee, site: QuerySite, route: str, codebase: Codebase) -> Finding:

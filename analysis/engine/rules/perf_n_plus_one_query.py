@@ -168,7 +168,10 @@ def _suggestion(site: QuerySite) -> str:
 def _indirect(queries: Queries, codebase: Codebase) -> Iterator[Finding]:
     asking = _asking(queries)
     names = {codebase.files[path].functions[position].name.rpartition(".")[2] for path, position in asking}
-    for path, facts in codebase.sources():
+    called_in = codebase.summaries(_called_in_loops)
+    for path, facts in codebase.sources:
+        if path not in called_in or called_in[path].isdisjoint(names):
+            continue
         for loop in facts.loops:
             for call in loop.calls:
                 if not call.uses_variable or call.callee.rpartition(".")[2] not in names or not goes_on(loop, facts):
@@ -176,6 +179,10 @@ def _indirect(queries: Queries, codebase: Codebase) -> Iterator[Finding]:
                 asked = _asked(call, loop, path, facts, asking, codebase)
                 if asked is not None:
                     yield _one_level(call, loop, path, facts, asked, queries, codebase)
+
+
+def _called_in_loops(facts: FileFacts) -> frozenset[str]:
+    return frozenset(call.callee.rpartition(".")[2] for loop in facts.loops for call in loop.calls)
 
 
 def _asking(queries: Queries) -> Mapping[Callee, QuerySite]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.facts import FunctionFlag
+from analysis.engine.facts import FileFacts, FunctionFlag
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import MADE_UP, Queries, QuerySite, runs_by_hand
@@ -113,9 +113,13 @@ def _repeats(site: QuerySite) -> bool:
 
 def _listeners(codebase: Codebase) -> str:
     """Decorators that connect functions to the signals of writes, as one text to look models up in."""
+    heard = codebase.summaries(_receivers)
+    return " ".join(heard[path] for path, _ in codebase.sources if path in heard)
+
+
+def _receivers(facts: FileFacts) -> str:
     return " ".join(
         decorator
-        for _, facts in codebase.sources()
         for function in facts.functions
         for decorator in function.decorators
         if "receiver" in decorator and any(signal in decorator for signal in _SIGNALS)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
@@ -113,6 +114,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 yield _finding(mark, place, *found)
 
 
+@lru_cache(maxsize=2**16)  # the same few names are called everywhere
 def what_it_does(call: str, language: str = "") -> str:
     """What a call does outside of the process, in words; empty when it stays inside, as far as its name tells."""
     if not _ANY.fullmatch(call) or (language == "java" and call.endswith("ueue.add")):

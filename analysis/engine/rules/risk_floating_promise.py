@@ -128,6 +128,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     the trace of its error."""
     callee = mark.data.get("callee")
     if callee is not None:
+        if callee.rpartition(".")[2] not in codebase.async_names:
+            return None
         found = [
             each for each in codebase.calls.resolve(place.path, place.function, callee) if _fits(callee, each, codebase)
         ]

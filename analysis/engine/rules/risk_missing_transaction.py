@@ -9,7 +9,7 @@ from tree_sitter import Node
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Function, Mark, Query
+from analysis.engine.facts import FileFacts, Function, Mark, Query
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -245,7 +245,10 @@ def _called_in_transactions(codebase: Codebase, names: set[str]) -> set[Callee]:
         inside.setdefault((place.path, mark.function), set()).update(called)
     covered: set[Callee] = set()
     bare: set[Callee] = set()
-    for path, facts in codebase.sources() if inside else ():
+    called_in = codebase.summaries(_called_names) if inside else {}
+    for path, facts in codebase.sources if inside else ():
+        if path not in called_in or called_in[path].isdisjoint(names):
+            continue
         for index, function in enumerate(facts.functions):
             protected = inside.get((path, index), set())
             for call in function.calls:
@@ -253,6 +256,10 @@ def _called_in_transactions(codebase: Codebase, names: set[str]) -> set[Callee]:
                     callees = codebase.calls.resolve(path, function, call)
                     (covered if call in protected else bare).update(callees)
     return covered - bare
+
+
+def _called_names(facts: FileFacts) -> frozenset[str]:
+    return frozenset(call.rpartition(".")[2] for function in facts.functions for call in function.calls)
 
 
 def _name(function: Function) -> str:

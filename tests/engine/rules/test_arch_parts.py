@@ -25,7 +25,7 @@ def found(rule, files, policy=None, history=None):
     codebase = codebase_of(files, policy, history)
     alone = [
         finding
-        for path, facts in (codebase.sources() if hasattr(rule, "check_file") else ())
+        for path, facts in (codebase.sources if hasattr(rule, "check_file") else ())
         for finding in rule.check_file(path, facts)
     ]
     return [*alone, *rule.check(codebase, policy)]
