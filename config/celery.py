@@ -1,14 +1,30 @@
 """The Celery application. Its timetable stands in the settings (CELERY_BEAT_SCHEDULE)."""
 
+import contextlib
 import os
+from pathlib import Path
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_init
 
 from config import broker, stopping  # noqa: F401 - it hears the signals of the worker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+# Where a web server shares the machine, its answers come before the work behind them.
+NICENESS = 10
+
 broker.install()
 app = Celery("config")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_init.connect
+def _step_back(**_: Any) -> None:
+    os.nice(NICENESS)
+    if os.getsid(0) == os.getpid():
+        # Linux weighs sessions before it weighs processes (sched(7), autogroup).
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(NICENESS))

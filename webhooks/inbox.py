@@ -80,12 +80,16 @@ def accept(*, source: SourceName, headers: Mapping[str, str], body: bytes) -> bo
         occurred_at=envelope.occurred_at or timezone.now(),
         body=body,
     )
-    with transaction.atomic():
-        WebhookEvent.objects.bulk_create([event], ignore_conflicts=True)
-        is_new = WebhookEvent.objects.filter(pk=event.pk).exists()
-        if is_new or _wake(event):
+    try:
+        with transaction.atomic():
+            event.save(force_insert=True)
             hint()
-    return not is_new
+    except IntegrityError:  # a new row can break one constraint: an event is stored once
+        with transaction.atomic():
+            if _wake(event):
+                hint()
+        return True
+    return False
 
 
 def payload_of(body: bytes) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""A worker that is told to stop leaves its run to another one: within seconds, with nothing left behind."""
+"""A worker steps back: for another worker when it is told to stop, for the web server whenever both want the cores."""
 
 import os
 import signal
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from analysis.models import Platform, Repository, Run, RunStatus
+from config.celery import NICENESS
 from config.processes import STOP_SECONDS
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import SHOP, GitRepository
@@ -86,3 +87,13 @@ def test_a_worker_told_to_stop_leaves_its_run_to_the_next_one(
     wait_until(lambda: Run.objects.get(pk=long_scan.pk).is_finished, seconds=60)
     ended = Run.objects.get(pk=long_scan.pk)
     assert (ended.status, ended.attempts, ended.error) == (RunStatus.SUCCEEDED, 1, "")
+
+
+def test_a_worker_leaves_the_cores_to_the_web_server_when_both_want_them(start_worker: Any) -> None:
+    worker = start_worker()
+    expected = min(os.getpriority(os.PRIO_PROCESS, 0) + NICENESS, 19)
+
+    def priorities() -> list[int]:
+        return [os.getpriority(os.PRIO_PROCESS, pid) for pid in processes_below(worker.pid)]
+
+    wait_until(lambda: len(priorities()) > 2 and set(priorities()) == {expected}, seconds=60)

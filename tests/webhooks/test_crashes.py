@@ -78,7 +78,7 @@ def test_a_web_process_killed_at_any_statement_stores_the_event_or_never_answere
     handled_by(note)
     settings.CELERY_TASK_ALWAYS_EAGER = False
     total = statements(lambda: accept("e-0"))
-    assert total >= 2
+    assert total >= 1
 
     for number in range(1, total + 1):
         name = f"e-{number}"
