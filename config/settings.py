@@ -139,6 +139,11 @@ if REDIS_URL:
             "LOCATION": REDIS_URL,
             "OPTIONS": {"retry": Retry(NoBackoff(), 0), "socket_connect_timeout": 0.5, "socket_timeout": 0.5},
         },
+        "answers": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "OPTIONS": {"retry": Retry(NoBackoff(), 0), "socket_connect_timeout": 0.5, "socket_timeout": 0.5},
+        },
         "counters": {
             "BACKEND": "accounts.counters.CounterCache",
             "LOCATION": REDIS_URL,
@@ -163,6 +168,7 @@ else:
             "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
             "LOCATION": BROKER_DIR / "hints",
         },
+        "answers": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "answers"},
         "counters": {"BACKEND": "accounts.counters.CounterCache"},
     }
     CELERY_BROKER_URL = "files://localhost"

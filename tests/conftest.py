@@ -88,6 +88,7 @@ def _room_for_a_crowd(request: pytest.FixtureRequest, settings: Any) -> None:
 def _empty_caches() -> Iterator[None]:
     yield
     cache.clear()
+    caches["answers"].clear()
     background._Broker.rests_until = 0.0  # a test without a broker must not silence the next one
 
 

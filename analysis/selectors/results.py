@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Count, QuerySet
 
@@ -49,6 +50,12 @@ def repositories_of(user: Any) -> list[dict[str, Any]]:
         }
         for key, full_name, organization, platform, health, scanned_at, total, risk in rows.values_list(*LISTED_FIELDS)
     ]  # fmt: skip
+
+
+def versions_of_repositories(user: Any) -> list[tuple[UUID, datetime]]:
+    """What the list of repositories and the courses of their health follow from. One query."""
+    rows = Repository.objects.filter(organization__memberships__user=user)
+    return list(rows.order_by("pk").values_list("pk", "updated_at"))
 
 
 def open_violations(repository: Repository) -> QuerySet[Violation]:

@@ -72,7 +72,15 @@ def _take_over(repository: Repository, hosted: HostedRepository, occurred_at: da
         repository.clone_url = _moved(repository.clone_url, repository.full_name, hosted.full_name)
         repository.full_name = hosted.full_name
     repository.save(
-        update_fields=["hosted_at", "external_id", "installation_id", "default_branch", "full_name", "clone_url"]
+        update_fields=[
+            "hosted_at",
+            "external_id",
+            "installation_id",
+            "default_branch",
+            "full_name",
+            "clone_url",
+            "updated_at",
+        ]
     )
     if branch_before and repository.default_branch != branch_before:
         request_run(repository=repository)

@@ -26,5 +26,6 @@ class CouplingViewSet(ViewSet):
     def retrieve(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         return answer_of_version(
-            request, repository.updated_at, make=lambda: CouplingSerializer(stored_coupling(repository)).data
-        )
+            request, repository.updated_at,
+            make=lambda: CouplingSerializer(stored_coupling(repository)).data, keep=True,
+        )  # fmt: skip

@@ -1,5 +1,8 @@
 """Connecting, listing and disconnecting repositories."""
 
+from typing import Any
+
+from django.http import HttpResponseBase
 from django.utils import timezone
 from rest_framework import status
 from rest_framework.response import Response
@@ -16,6 +19,7 @@ from analysis.serializers import (
     RepositorySerializer,
 )
 from analysis.services import repositories
+from config.api.conditional import answer_of_version
 from config.api.schema import describe, query
 from organizations.access import organization_for
 from organizations.models import Role
@@ -33,14 +37,20 @@ class RepositoryViewSet(ViewSet):
         example=[examples.REPOSITORY],
         errors={400: 'include: "x" is not a valid choice.'},
     )
-    def list(self, request: SignedInRequest) -> Response:
+    def list(self, request: SignedInRequest) -> HttpResponseBase:
         asked = RepositoryQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        listed = results.repositories_of(request.user)
-        if asked.validated_data.get("include"):
-            courses = health_courses((each["id"] for each in listed), today=timezone.now().date())
-            listed = [{**each, "trend": courses.get(each["id"], [])} for each in listed]
-        return Response(listed)
+        if not asked.validated_data.get("include"):
+            return Response(results.repositories_of(request.user))
+        today = timezone.now().date()
+        versions = results.versions_of_repositories(request.user)
+
+        def make() -> Any:
+            listed = results.repositories_of(request.user)
+            courses = health_courses((each["id"] for each in listed), today=today)
+            return [{**each, "trend": courses.get(each["id"], [])} for each in listed]
+
+        return answer_of_version(request, today, *versions, make=make, keep=True)
 
     @describe(
         "Connect a repository",

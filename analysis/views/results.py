@@ -48,7 +48,7 @@ class ResultViewSet(ViewSet):
         recent = results.recent_pull_requests(repository)
         return answer_of_version(
             request, repository.updated_at, today, PullRequestSerializer(recent, many=True).data,
-            make=lambda: OverviewSerializer(results.overview(repository, recent, today=today)).data,
+            make=lambda: OverviewSerializer(results.overview(repository, recent, today=today)).data, keep=True,
         )  # fmt: skip
 
     @describe(
@@ -83,8 +83,8 @@ class ResultViewSet(ViewSet):
         query.is_valid(raise_exception=True)
         today = timezone.now().date()
         return answer_of_version(
-            request, repository.updated_at, today,
-            make=lambda: TrendsSerializer(results.trends(repository, days=query.days, today=today)).data,
+            request, repository.updated_at, today, query.days,
+            make=lambda: TrendsSerializer(results.trends(repository, days=query.days, today=today)).data, keep=True,
         )  # fmt: skip
 
     @describe(
@@ -102,8 +102,9 @@ class ResultViewSet(ViewSet):
         asked.is_valid(raise_exception=True)
         shown = SizedHotspotSerializer if asked.validated_data.get("include") else HotspotSerializer
         return answer_of_version(
-            request, repository.updated_at, make=lambda: shown(results.stored_hotspots(repository), many=True).data
-        )
+            request, repository.updated_at, shown.__name__,
+            make=lambda: shown(results.stored_hotspots(repository), many=True).data, keep=True,
+        )  # fmt: skip
 
     @describe(
         "List judged pull requests",
@@ -140,8 +141,9 @@ class ResultViewSet(ViewSet):
     def runtime_risks(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         return answer_of_version(
-            request, repository.updated_at, make=lambda: RuntimeRisksSerializer(results.runtime_risks(repository)).data
-        )
+            request, repository.updated_at,
+            make=lambda: RuntimeRisksSerializer(results.runtime_risks(repository)).data, keep=True,
+        )  # fmt: skip
 
     @describe(
         "Read the first scan",
@@ -150,6 +152,10 @@ class ResultViewSet(ViewSet):
         example=examples.FIRST_SCAN,
         errors=UNKNOWN,
     )
-    def first_scan(self, request: SignedInRequest, repository_id: str) -> Response:
+    def first_scan(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
-        return Response(FirstScanSerializer(results.first_scan(repository)).data)
+        run = repository.first_run
+        return answer_of_version(
+            request, repository.updated_at, *([run.status, run.started_at, run.finished_at] if run else ()),
+            make=lambda: FirstScanSerializer(results.first_scan(repository)).data, keep=True,
+        )  # fmt: skip

@@ -3,30 +3,55 @@
 Every other answer gets its `ETag` from its bytes (Django's ConditionalGetMiddleware), which spares the network only.
 """
 
+import contextlib
 import hashlib
+import zlib
 from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpResponseBase
+from django.core.cache import caches
+from django.http import HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 from rest_framework.request import Request
-from rest_framework.response import Response
 
+from config.api.rendering import JSONRenderer
+from config.background import CACHE_AWAY
 from config.release import release
 
+KEPT_SECONDS = 900
 
-def answer_of_version(request: Request, *version: object, make: Callable[[], Any]) -> HttpResponseBase:
+
+def answer_of_version(
+    request: Request, *version: object, make: Callable[[], Any], keep: bool = False
+) -> HttpResponseBase:
     """304 to whoever has this version of the answer, else what `make` returns.
 
-    `version` are the facts that the answer follows from, besides its address: it must change with each of them.
+    `version` are the facts that the answer follows from, besides its address: it must change with each of them. With
+    `keep` the answer is made once for all who ask within a quarter of an hour. `version` must then hold the query as
+    well, as it was understood: with whatever a caller may write there the cache could be filled without bounds.
     """
     etag = etag_of(*version)
     unchanged = get_conditional_response(request._request, etag=etag)
     if unchanged is not None:
         return unchanged
-    response = Response(make())
-    response["ETag"] = etag
-    return response
+    content = _kept(f"{request.path} {etag}", make) if keep else _rendered(make)
+    return HttpResponse(content, content_type=JSONRenderer.media_type, headers={"ETag": etag})
+
+
+def _kept(key: str, make: Callable[[], Any]) -> bytes:
+    name = f"answer-{hashlib.sha256(key.encode()).hexdigest()}"
+    with contextlib.suppress(*CACHE_AWAY):
+        known = caches["answers"].get(name)
+        if known is not None:
+            return zlib.decompress(known)
+    content = _rendered(make)
+    with contextlib.suppress(*CACHE_AWAY):
+        caches["answers"].set(name, zlib.compress(content, 1), timeout=KEPT_SECONDS)
+    return content
+
+
+def _rendered(make: Callable[[], Any]) -> bytes:
+    return JSONRenderer().render(make())
 
 
 def etag_of(*version: object) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from analysis.models import Platform, PullRequest, Repository, Run, ScanReport, Snapshot, Violation
 from tests import factories
@@ -279,6 +281,50 @@ class TestTrends:
         add_snapshot(scanned, 0, total=12, score=7.0)
 
         assert as_member.get(f"/v1/api/repos/{scanned.pk}/overview").json()["debtScoreAvg"] == 5.5
+
+
+@pytest.mark.parametrize(
+    "path", ["/overview", "/hotspots", "/runtime-risks", "/first-scan", "/trends", "?include=trend"]
+)
+class TestAnswersThatAreKept:
+    def address(self, path: str, repository: Repository) -> str:
+        return f"/v1/api/repos{path}" if path.startswith("?") else f"/v1/api/repos/{repository.pk}{path}"
+
+    def test_are_made_once_for_all_who_may_read_them(
+        self, path: str, as_member: Any, as_admin: Any, scanned: Any, django_assert_max_num_queries: Any
+    ) -> None:
+        first = as_member.get(self.address(path, scanned))
+
+        with django_assert_max_num_queries(3):
+            second = as_admin.get(self.address(path, scanned))
+
+        assert (second.status_code, second.content, second["ETag"]) == (200, first.content, first["ETag"])
+
+    def test_are_made_anew_when_the_repository_has_changed(self, path: str, as_member: Any, scanned: Any) -> None:
+        before = as_member.get(self.address(path, scanned))
+        add_snapshot(scanned, 0, total=7, score=3.0)
+        ScanReport.objects.filter(pk=scanned.current_report_id).update(hotspots=[spot("c.go", 90)])
+        add_violation(scanned, "risk-unbounded-cache", "runtime_risk", "critical", line=7)
+        Repository.objects.filter(pk=scanned.pk).update(updated_at=timezone.now())
+
+        after = as_member.get(self.address(path, scanned))
+
+        assert after.content != before.content
+
+    def test_are_made_every_time_while_the_cache_is_away(
+        self, path: str, as_member: Any, scanned: Any, settings: Any
+    ) -> None:
+        expected = as_member.get(self.address(path, scanned)).content
+        settings.CACHES = {
+            **settings.CACHES,
+            "answers": {
+                "BACKEND": "django.core.cache.backends.redis.RedisCache",
+                "LOCATION": "redis://127.0.0.1:1",
+                "OPTIONS": {"retry": Retry(NoBackoff(), 0)},
+            },
+        }
+
+        assert as_member.get(self.address(path, scanned)).content == expected
 
 
 class TestQueryCounts:
