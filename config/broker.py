@@ -1,15 +1,19 @@
-"""The embedded broker: messages are files in a folder, and each is whole before it has its name.
+"""The embedded broker: messages and bindings are files in a folder, and each is whole before it has its name.
 
-kombu's own transport opens a message under its final name and writes it afterwards; a worker that looks in between
-takes an empty file, cannot read it, and ends.
+kombu's own transport opens a file under its final name and writes it afterwards; a worker that looks in between, as
+several do that start together, takes an empty file, cannot read it, and ends.
 """
 
+import fcntl
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.transport.filesystem import exchange_queue_t as Binding
 from kombu.utils.json import dumps
 
 SCHEME = "files"
@@ -18,17 +22,47 @@ SCHEME = "files"
 class Channel(filesystem.Channel):
     def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # type: ignore[override]  # its parents disagree on a name
         name = f"{round(time.monotonic() * 1000)}_{uuid4()}.{queue}.msg"
-        unfinished = Path(self.data_folder_out, f"{name}.part")  # an ending that no worker looks for
-        try:
-            unfinished.write_text(dumps(message))
-        except OSError:  # a full disk; the sweeper finds the work
-            unfinished.unlink(missing_ok=True)
-            raise
-        unfinished.rename(unfinished.with_name(name))
+        _write_whole(Path(self.data_folder_out, name), dumps(message))
+
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+        binding = Binding(routing_key or "", pattern or "", queue or "")
+        self._rebind(exchange, lambda bindings: bindings if binding in bindings else [binding, *bindings])
+
+    def _delete(self, queue: str, exchange: str, routing_key: str, pattern: str, *args: Any, **kwargs: Any) -> None:
+        self._purge(queue)
+        binding = Binding(routing_key or "", pattern or "", queue or "")
+        self._rebind(exchange, lambda bindings: [other for other in bindings if other != binding])
+
+    def _rebind(self, exchange: str, change: Callable[[list[Binding]], list[Binding]]) -> None:
+        file = self._exchange_file(exchange)
+        with self._turn():
+            before = self.get_table(exchange)
+            after = change(before)
+            if after != before:
+                _write_whole(file, dumps(after))
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One process at a time reads the bindings and writes them back."""
+        self.control_folder.mkdir(parents=True, exist_ok=True)
+        with (self.control_folder / "turn").open("w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)  # until it is closed
+            yield
 
 
 class Transport(filesystem.Transport):
     Channel = Channel
+
+
+def _write_whole(file: Path, text: str) -> None:
+    """Write all of `text` or nothing, under a name that nobody looks for until then; OSError where the disk is full."""
+    unfinished = file.with_name(f"{file.name}.{uuid4()}.part")
+    try:
+        unfinished.write_text(text)
+        unfinished.rename(file)
+    except OSError:  # the sweeper finds the work that a message told of
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 def install() -> None:

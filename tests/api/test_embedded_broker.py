@@ -1,6 +1,7 @@
-"""The broker without Redis hands out whole messages only."""
+"""The broker without Redis hands out whole messages only, and forgets no queue."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from kombu import Connection
 
 MESSAGES = 300
+STARTS = 50
 
 
 def channel(folder: Path) -> Any:
@@ -30,3 +32,21 @@ def test_a_message_is_never_taken_half_written(tmp_path):
     sender.join()
 
     assert taken == [payload] * MESSAGES
+
+
+def test_workers_that_start_together_all_have_their_queues_bound(tmp_path):
+    names = ["events", "scans", "pulls"]
+    together = threading.Barrier(len(names), timeout=10)
+    workers = [channel(tmp_path) for _ in names]
+
+    def bind(worker: Any, name: str) -> None:
+        for start in range(STARTS):
+            together.wait()
+            worker._queue_bind(f"control{start}", "", "", f"{name}.control")
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(bind, workers, names))
+
+    for start in range(STARTS):
+        bound = {binding.queue for binding in workers[0].get_table(f"control{start}")}
+        assert bound == {f"{name}.control" for name in names}

@@ -18,7 +18,7 @@ def running(
 ) -> Iterator[None]:
     """A server process, from when it listens on `port` to the end of the block. Its output goes to `cwd/output`.
 
-    `seconds` is how long it may take to start.
+    `seconds` is how long it may take to start. AssertionError with the end of its output when it ended by itself.
     """
     environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), **(env or {})}
     with (
@@ -30,6 +30,7 @@ def running(
         try:
             _wait_for(port, process, output.name, seconds)
             yield
+            assert process.poll() is None, f"the server on port {port} ended by itself:\n{_end_of(output.name)}"
         finally:
             _stop(process)
 
@@ -56,4 +57,8 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]", output: str, second
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.05)
-    raise AssertionError(f"the server on port {port} did not start:\n{Path(output).read_text()[-2000:]}")
+    raise AssertionError(f"the server on port {port} did not start:\n{_end_of(output)}")
+
+
+def _end_of(output: str) -> str:
+    return Path(output).read_text()[-2000:]
