@@ -26,12 +26,14 @@ class UnknownPullRequest(NotFound):
     message = "There is no such pull request in this repository"
 
 
-def repository_for(user: User, repository_id: str, *, at_least: Role = Role.MEMBER) -> Repository:
-    """The repository with its organization and plan: NotFound for strangers, NotAllowed for a role too low. One
-    query."""
+def repository_for(
+    user: User, repository_id: str, *, at_least: Role = Role.MEMBER, with_plan: bool = False
+) -> Repository:
+    """The repository, for whoever asks about the plan with its organization: NotFound for strangers, NotAllowed for a
+    role too low. One query."""
+    repositories = Repository.objects.select_related("organization__plan") if with_plan else Repository.objects
     repository = (
-        Repository.objects.select_related("organization__plan")
-        .filter(pk=key_of(repository_id, UnknownRepository), organization__memberships__user=user)
+        repositories.filter(pk=key_of(repository_id, UnknownRepository), organization__memberships__user=user)
         .annotate(role_of_caller=F("organization__memberships__role"))
         .first()
     )

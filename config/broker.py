@@ -24,7 +24,9 @@ class Channel(filesystem.Channel):
         name = f"{round(time.monotonic() * 1000)}_{uuid4()}.{queue}.msg"
         _write_whole(Path(self.data_folder_out, name), dumps(message))
 
-    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+    def _queue_bind(
+        self, exchange: str, routing_key: str | None = None, pattern: str | None = None, queue: str | None = None
+    ) -> None:
         binding = Binding(routing_key or "", pattern or "", queue or "")
         self._rebind(exchange, lambda bindings: bindings if binding in bindings else [binding, *bindings])
 
@@ -34,7 +36,7 @@ class Channel(filesystem.Channel):
         self._rebind(exchange, lambda bindings: [other for other in bindings if other != binding])
 
     def _rebind(self, exchange: str, change: Callable[[list[Binding]], list[Binding]]) -> None:
-        file = self._exchange_file(exchange)
+        file = self._exchange_file(exchange)  # type: ignore[attr-defined]  # the stubs miss it
         with self._turn():
             before = self.get_table(exchange)
             after = change(before)

@@ -76,9 +76,15 @@ def judged_pull_requests(repository: Repository) -> QuerySet[PullRequest]:
     return repository.pull_requests.filter(judged_at__isnull=False).order_by("-judged_at", "-number").defer("verdict")
 
 
-def recent_pull_requests(repository: Repository) -> list[PullRequest]:
-    """Those that the overview shows. One query."""
-    return list(judged_pull_requests(repository)[:RECENT_PULL_REQUESTS])
+def recent_pull_requests(repository: Repository) -> QuerySet[PullRequest]:
+    """Those that the overview shows."""
+    return judged_pull_requests(repository)[:RECENT_PULL_REQUESTS]
+
+
+def version_of_recent_pull_requests(repository: Repository) -> str:
+    """Changes with whatever the overview shows of pull requests. One query."""
+    rows = recent_pull_requests(repository).values_list("pk", "judged_at", "updated_at")
+    return " ".join(map(str, rows))
 
 
 def stored_hotspots(repository: Repository) -> list[dict[str, Any]]:
@@ -142,8 +148,8 @@ def debt_score_average(series: DailySeries) -> float | None:
     return round(sum(scores) / len(scores), 1) if scores else None
 
 
-def overview(repository: Repository, pull_requests: list[PullRequest], *, today: date) -> dict[str, Any]:
-    """What the first page of a repository shows. Fourteen queries, however much there is."""
+def overview(repository: Repository, *, today: date) -> dict[str, Any]:
+    """What the first page of a repository shows. Fifteen queries, however much there is."""
     series = daily_series(repository, days=OVERVIEW_DAYS, today=today)
     hotspots = stored_hotspots(repository)[:TOP_HOTSPOTS]
     counts = category_counts(repository)
@@ -157,7 +163,7 @@ def overview(repository: Repository, pull_requests: list[PullRequest], *, today:
             {"date": day.isoformat(), "count": row.total}
             for day, row in zip(series.days, series.snapshots, strict=True)
         ],
-        "recentPRs": pull_requests,
+        "recentPRs": recent_pull_requests(repository),
         "topHotspots": hotspots,
         "categories": _categories(repository, counts, hotspots),
         "notices": policy_notices(repository, today=today),

@@ -38,7 +38,7 @@ class AiViewSet(ViewSet):
         errors={404: access.UnknownRepository.message},
     )
     def offer(self, request: SignedInRequest, repository_id: str) -> Response:
-        repository = access.repository_for(request.user, repository_id)
+        repository = access.repository_for(request.user, repository_id, with_plan=True)
         return Response(AiOfferSerializer(ai_offer(repository)).data)
 
     @describe(
@@ -49,7 +49,7 @@ class AiViewSet(ViewSet):
         errors=ERRORS,
     )
     def scan_summary(self, request: SignedInRequest, repository_id: str) -> Response:
-        repository = access.repository_for(request.user, repository_id)
+        repository = access.repository_for(request.user, repository_id, with_plan=True)
         return Response(ScanSummarySerializer(ai.summarize_scan(repository=repository)).data)
 
     @describe(
@@ -68,7 +68,7 @@ class AiViewSet(ViewSet):
         },
     )
     def cross_file(self, request: SignedInRequest, repository_id: str) -> Response:
-        repository = access.repository_for(request.user, repository_id)
+        repository = access.repository_for(request.user, repository_id, with_plan=True)
         body = CrossFileRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         return Response(CrossFileSerializer(ai.analyze_across_files(repository=repository, **body.validated_data)).data)
@@ -82,6 +82,6 @@ class AiViewSet(ViewSet):
         errors={**ERRORS, 404: access.UnknownViolation.message, 409: ai.AlreadyResolved.message},
     )
     def fix(self, request: SignedInRequest, repository_id: str, violation_id: str) -> Response:
-        repository = access.repository_for(request.user, repository_id)
+        repository = access.repository_for(request.user, repository_id, with_plan=True)
         violation = access.violation_in(repository, violation_id)
         return Response(FixSerializer(ai.suggest_fix(repository=repository, violation=violation)).data)

@@ -35,7 +35,7 @@ class ArchitectureGraphViewSet(ViewSet):
         },
     )
     def retrieve(self, request: SignedInRequest, repository_id: str) -> HttpResponse:
-        repository = access.repository_for(request.user, repository_id)
+        repository = access.repository_for(request.user, repository_id, with_plan=True)
         require_feature(repository.organization, Feature.ARCHITECTURE_GRAPH)
         as_gzip = bool(_ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")))
         etag = etag_of(repository.updated_at, as_gzip)

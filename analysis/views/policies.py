@@ -57,7 +57,7 @@ class PolicyViewSet(ViewSet):
         errors={**INVALID, **NEEDS_EDITOR, **UNKNOWN},
     )
     def update(self, request: SignedInRequest, repository_id: str) -> Response:
-        repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN)
+        repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN, with_plan=True)
         require_feature(repository.organization, Feature.POLICY_EDITOR)
         policy = policy_changes.policy_of_body(request.data)
 
@@ -115,7 +115,7 @@ class PolicyViewSet(ViewSet):
         errors={**NEEDS_EDITOR, **UNKNOWN, 409: policy_changes.NothingToUndo.message},
     )
     def undo(self, request: SignedInRequest, repository_id: str) -> Response:
-        repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN)
+        repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN, with_plan=True)
         require_feature(repository.organization, Feature.POLICY_EDITOR)
 
         policy_changes.undo_policy_change(repository=repository, changed_by=request.user)
@@ -138,7 +138,7 @@ class PolicyViewSet(ViewSet):
         },
     )
     def apply_pack(self, request: SignedInRequest, repository_id: str) -> Response:
-        repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN)
+        repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN, with_plan=True)
         require_feature(repository.organization, Feature.RULE_PACKS)
         body = ApplyPackSerializer(data=request.data)
         body.is_valid(raise_exception=True)

@@ -45,10 +45,9 @@ class ResultViewSet(ViewSet):
     def overview(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         today = timezone.now().date()
-        recent = results.recent_pull_requests(repository)
         return answer_of_version(
-            request, repository.updated_at, today, PullRequestSerializer(recent, many=True).data,
-            make=lambda: OverviewSerializer(results.overview(repository, recent, today=today)).data, keep=True,
+            request, repository.updated_at, today, results.version_of_recent_pull_requests(repository),
+            make=lambda: OverviewSerializer(results.overview(repository, today=today)).data, keep=True,
         )  # fmt: skip
 
     @describe(
