@@ -201,7 +201,7 @@ def _send(bodies: list[bytes], rate: float) -> list[tuple[float, int, bool]]:
     turns = itertools.count()
 
     def deliver(body: bytes) -> tuple[float, int, bool]:
-        due = started + next(turns) / rate if rate else time.monotonic()
+        due = started + (next(turns) / rate if rate else 0)
         time.sleep(max(0.0, due - time.monotonic()))
         if not hasattr(connections, "one"):
             connections.one = http.client.HTTPConnection("127.0.0.1", PORT, timeout=10)
