@@ -1,9 +1,8 @@
 """`manage.py demo REPOSITORY`: from nothing to a served, scanned repository (what `make run` calls)."""
 
+import multiprocessing
 import os
 import secrets
-import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from analysis.models import Platform, Repository, Run, RunStatus
 from analysis.services.repositories import connect_repository
 from analysis.services.runs import request_run
 from config.errors import Refusal
-from config.processes import all_commands, run_all
+from config.lifeline import die_with
+from config.processes import all_commands, become
 from organizations.models import Membership, Organization, Role
 
 DEMO_EMAIL = "demo@example.org"
@@ -39,10 +39,15 @@ class Command(BaseCommand):
         call_command("collectstatic", verbosity=0, interactive=False)
         password = _demo_password()
         run = _request_scan(_demo_account(password), options["repository"])
-        watcher = threading.Thread(target=self._watch, args=(run, password, started), daemon=True)
-        sys.exit(run_all(all_commands(), when_started=watcher.start))
+        connection.close()
+        watcher = multiprocessing.get_context("fork").Process(
+            target=self._watch, args=(run, password, started, os.getpid())
+        )
+        watcher.start()
+        become(all_commands())
 
-    def _watch(self, run: Run, password: str, started: float) -> None:
+    def _watch(self, run: Run, password: str, started: float, parent: int) -> None:
+        die_with(parent)
         shown = ""
         while not run.is_finished:
             line = f"{run.progress:3d} %  {run.phase}"
