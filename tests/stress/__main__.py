@@ -7,6 +7,7 @@ when the time is over is cut, and the report says so. `--share 0.1` reaches for 
 """
 
 import argparse
+import contextlib
 import os
 import platform
 import random
@@ -84,7 +85,9 @@ def _run(outcome: Outcome, options: argparse.Namespace, env: dict[str, str], end
         running.wait(timeout=max(1.0, ends - started))
     except subprocess.TimeoutExpired:
         outcome.result = "cut: the time was over"
-        os.killpg(running.pid, signal.SIGKILL)
+    finally:
+        with contextlib.suppress(ProcessLookupError):  # also when this is stopped: nothing of a row outlives it
+            os.killpg(running.pid, signal.SIGKILL)
         running.wait()
     outcome.seconds = time.monotonic() - started
     if report.exists():

@@ -39,6 +39,7 @@ from tests.stress.stories import PLANS, Code, Delivery, Model, Storm, storm_of
 from tests.webhooks import deliveries
 
 CLIENTS = 8
+DELIVERIES_A_SECOND = 100
 LONGEST_ANSWER_SECONDS = 5
 SETTLED_WITHIN_SECONDS = 120
 LONGEST_STORM_SECONDS = 3 * 3600
@@ -53,7 +54,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     parser.add_argument("--embedded", action="store_true", help="SQLite and no Redis")
     parser.add_argument("--down", type=float, default=60.0, help="seconds for which the providers fail")
-    parser.add_argument("--kills", type=int, default=0, help="how often something is killed; 0: one per 300 deliveries")
+    parser.add_argument("--kills", type=int, default=0, help="how often something is killed; 0: per 1,000 deliveries")
     parser.add_argument("--gated", type=int, default=0, help="analysed repositories per host; 0: one per 5,000")
     parser.add_argument("--no-broker", type=float, default=0.0, help="instead: Redis is away, and so long afterwards")
     options = parser.parse_args()
@@ -272,7 +273,7 @@ class _Chaos:
         self.web_up_since = 0.0  # a request that came while it was starting waited for it, not in it
         # Each kind of harm at least once, the workers more often.
         kinds = ["web", "events", "runs", "events", *(["redis", "postgres"] if servers else [])]
-        number = options.kills or max(len(kinds), options.deliveries // 300)
+        number = options.kills or max(len(kinds), options.deliveries // 1_000)
         harm = (kinds * (number // len(kinds) + 1))[:number]
         dice.shuffle(harm)
         harm.insert(len(harm) // 3, "providers")
@@ -334,13 +335,16 @@ def _send(all_of_them: list[Delivery], chaos: _Chaos) -> _Answers:
     """Send every delivery until it is answered as it should be."""
     answers, waiting, guard = _Answers(), deque(all_of_them), threading.Lock()
     again: deque[tuple[float, Delivery]] = deque()
-    unfinished, ends = len(all_of_them), time.monotonic() + LONGEST_STORM_SECONDS
+    started = time.monotonic()
+    unfinished, ends = len(all_of_them), started + LONGEST_STORM_SECONDS
 
     def take() -> Delivery | None:
         with guard:
-            if again and again[0][0] <= time.monotonic():
+            now = time.monotonic()
+            if again and again[0][0] <= now:
                 return again.popleft()[1]
-            return waiting.popleft() if waiting else None
+            due = len(all_of_them) - len(waiting) <= (now - started) * DELIVERIES_A_SECOND
+            return waiting.popleft() if waiting and due else None
 
     def client() -> None:
         nonlocal unfinished
@@ -348,7 +352,7 @@ def _send(all_of_them: list[Delivery], chaos: _Chaos) -> _Answers:
         while unfinished and time.monotonic() < ends:
             delivery = take()
             if delivery is None:
-                time.sleep(0.05)
+                time.sleep(0.01)
                 continue
             began = time.monotonic()
             status, seconds = connection.send(delivery)
