@@ -44,13 +44,9 @@ def repository_for(
 
 
 def run_for(user: User, run_id: str) -> Run:
-    """The run with its pull request, for members of its organization."""
-    run = (
-        Run.objects.select_related("pull_request")
-        .defer("pull_request__verdict")
-        .filter(pk=key_of(run_id, UnknownRun), organization__memberships__user=user)
-        .first()
-    )
+    """The run with the number of its pull request, for members of its organization."""
+    runs = Run.objects.with_number_of_pull_request()
+    run = runs.filter(pk=key_of(run_id, UnknownRun), organization__memberships__user=user).first()
     if run is None:
         raise UnknownRun
     return run

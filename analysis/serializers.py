@@ -61,7 +61,7 @@ class RunSerializer(PlainSerializer):
     kind = serializers.CharField()
     status = serializers.CharField()
     commitSha = serializers.SerializerMethodField()
-    prNumber = serializers.SerializerMethodField()
+    prNumber = serializers.IntegerField(source="pr_number", allow_null=True)
     queuedAt = TimestampField(source="queued_at")
     startedAt = TimestampField(source="started_at", allow_null=True)
     finishedAt = TimestampField(source="finished_at", allow_null=True)
@@ -75,9 +75,6 @@ class RunSerializer(PlainSerializer):
     def get_commitSha(self, run: Any) -> str | None:
         return run.commit_sha or None
 
-    def get_prNumber(self, run: Any) -> int | None:
-        return run.pull_request.number if run.pull_request else None
-
     def get_error(self, run: Any) -> str | None:
         return run.error or None
 
@@ -88,7 +85,24 @@ class AnalyzeSerializer(serializers.Serializer):
     message = serializers.CharField()
 
 
-class ViolationSerializer(PlainSerializer):
+class AboutATable(PlainSerializer):
+    """`table` and `volume` stand on findings about a table only."""
+
+    table = serializers.CharField(required=False, help_text="The table that it is about, if it is about one.")
+    volume = serializers.CharField(
+        required=False, allow_null=True, help_text="How large the policy says that it is; null where it does not."
+    )
+
+    def to_representation(self, violation: Any) -> dict[str, Any]:
+        shown = super().to_representation(violation)
+        if shown["table"]:
+            shown["volume"] = shown["volume"] or None
+        else:
+            del shown["table"], shown["volume"]
+        return shown
+
+
+class ViolationSerializer(AboutATable):
     id = serializers.CharField()
     category = serializers.CharField()
     type = serializers.CharField()
@@ -104,13 +118,6 @@ class ViolationSerializer(PlainSerializer):
     debtPoints = serializers.FloatField(source="debt_points")
     gateAction = serializers.CharField(source="gate_action")
 
-    def to_representation(self, violation: Any) -> dict[str, Any]:
-        """`table` and `volume` stand on findings about a table only."""
-        shown = super().to_representation(violation)
-        if violation.table:
-            shown |= {"table": violation.table, "volume": violation.volume or None}
-        return shown
-
 
 class SourceLinesSerializer(serializers.Serializer):
     file = serializers.CharField()
@@ -121,17 +128,11 @@ class SourceLinesSerializer(serializers.Serializer):
     lines = serializers.ListField(child=serializers.CharField(allow_blank=True))
 
 
-class FindingSerializer(PlainSerializer):
+class FindingSerializer(AboutATable):
     file = serializers.CharField()
     line = serializers.IntegerField()
     rule = serializers.CharField(source="rule_id")
     message = serializers.CharField()
-
-    def to_representation(self, violation: Any) -> dict[str, Any]:
-        shown = super().to_representation(violation)
-        if violation.table:
-            shown |= {"table": violation.table, "volume": violation.volume or None}
-        return shown
 
 
 class HotspotSerializer(PlainSerializer):

@@ -43,7 +43,9 @@ class ExceptionSerializer(serializers.Serializer):
 
 
 class PolicySerializer(serializers.Serializer):
-    """The writable shape. It describes; `parse_policy` judges what somebody sends, since it names the place."""
+    """What judges a repository. Whatever is left out has its default."""
+
+    # It describes; `parse_policy` judges what somebody sends, since it names the place of a mistake.
 
     stack = StackSerializer(required=False)
     architecture = serializers.CharField(required=False, allow_blank=True)
@@ -86,10 +88,10 @@ class PreviewedPullRequestSerializer(serializers.Serializer):
 
 
 class AddedViolationSerializer(ViolationSerializer):
-    """A violation that is not stored: the engine says it in the wire shape already."""
+    """A violation that is not stored; its id is its fingerprint."""
 
     def to_representation(self, violation: Any) -> dict[str, Any]:
-        return dict(violation)
+        return dict(violation)  # the engine says it in the wire shape already
 
 
 class PreviewSerializer(serializers.Serializer):

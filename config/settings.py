@@ -481,6 +481,8 @@ SPECTACULAR_SETTINGS = {
         "CreditEntryType": "credits.models.EntryType",
         "Platform": "analysis.models.Platform",
     },
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "GET_LIB_DOC_EXCLUDES": "config.api.schema.documented_elsewhere",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api.schema.complete",

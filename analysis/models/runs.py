@@ -36,6 +36,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Running, but whoever ran it has stopped renewing the lease."""
         return self.filter(status=RunStatus.RUNNING, lease_until__lt=now)
 
+    def with_number_of_pull_request(self) -> "RunQuerySet":
+        """With `pr_number`, the number of the pull request that a run is about, or None."""
+        return self.annotate(pr_number=models.F("pull_request__number"))
+
 
 class Run(BaseModel):
     """The row is the queue: workers claim it by lease, and every write of an attempt names its own lease."""

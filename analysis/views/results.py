@@ -65,7 +65,11 @@ class ResultViewSet(ViewSet):
         rows = results.filtered_violations(repository, **query.validated_data)
         return answer_of_version(
             request, repository.updated_at,
-            make=lambda: page_of(request, rows, lambda page: ViolationSerializer(page, many=True).data),
+            make=lambda: page_of(
+                request,
+                rows.values(*ViolationSerializer.columns()),
+                lambda page: ViolationSerializer(page, many=True).data,
+            ),
         )  # fmt: skip
 
     @describe(

@@ -43,7 +43,7 @@ class RepositoryRunViewSet(ViewSet):
     )
     def list(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
-        rows = repository.runs.select_related("pull_request").defer("pull_request__verdict").order_by("-queued_at")
+        rows = repository.runs.with_number_of_pull_request().order_by("-queued_at")
         return Response(page_of(request, rows, lambda runs: RunSerializer(runs, many=True).data))
 
 

@@ -30,6 +30,11 @@ class PlainSerializer(serializers.Serializer):
             shown[name] = value if value is None or type(value) is kind else convert(value)
         return shown
 
+    @classmethod
+    def columns(cls) -> list[str]:
+        """What it reads of a row: all that a query for it has to bring."""
+        return [field.source or name for name, field in cls._declared_fields.items()]
+
     @cached_property
     def _of_mappings(self) -> list[Step]:
         return [self._step(field, itemgetter) for field in self._readable_fields]

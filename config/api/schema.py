@@ -25,9 +25,11 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import get_lib_doc_excludes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
 from config.api.errors import error_body
+from config.api.plain import PlainSerializer
 from config.api.rates import DEFAULT_RATE, RATES, is_limited
 
 ERROR_SCHEMA = {
@@ -154,6 +156,11 @@ def page(item: Any) -> type[Any]:
 def error_example(code: int, message: str) -> OpenApiExample:
     """The error body as an example."""
     return OpenApiExample(message, value=error_body(code, message), response_only=True, status_codes=[str(code)])
+
+
+def documented_elsewhere() -> list[type]:
+    """Classes whose docstrings are for programmers: none of them describes what is made from it."""
+    return [*get_lib_doc_excludes(), PlainSerializer]  # type: ignore[no-untyped-call]
 
 
 def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
