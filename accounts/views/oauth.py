@@ -7,6 +7,7 @@ from typing import Any
 import requests
 import structlog
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from django.contrib.auth import SESSION_KEY
 from django.core.cache import caches
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, HttpResponseBase, QueryDict
@@ -65,7 +66,7 @@ class OAuthViewSet(ViewSet):
         self._require_configuration()
         browser = request._request
         browser.GET = QueryDict()  # allauth would take scopes and parameters for the provider from strangers
-        if not browser.user.is_authenticated:  # staff in the admin keep their longer session
+        if SESSION_KEY not in browser.session:  # staff in the admin keep their longer session
             browser.session.set_expiry(STATE_SECONDS)
         return self._guarded(LOGIN[self.provider], browser)
 

@@ -59,6 +59,14 @@ class TestSetUp:
 
         assert response["RateLimit-Limit"] == "100"
 
+    def test_staff_who_are_in_the_admin_keep_their_longer_session(self, client, odd_codehost1):
+        client.force_login(factories.user(is_staff=True))
+        before = client.session.get_expiry_age()
+
+        assert client.get("/v1/auth/codehost1").status_code == 302
+
+        assert client.session.get_expiry_age() == before
+
     def test_a_browser_that_asks_for_a_page_is_redirected_too(self, anonymous, odd_codehost1):
         assert anonymous.get("/v1/auth/codehost1", HTTP_ACCEPT="text/html").status_code == 302
 
