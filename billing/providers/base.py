@@ -20,10 +20,6 @@ class UnknownAtProvider(ProviderFailed):
     message = "The payment provider does not know this subscription"
 
 
-class MalformedAnswer(ProviderFailed):
-    message = "The payment provider answered nonsense; nothing was changed"
-
-
 @dataclass(frozen=True, kw_only=True)
 class CheckoutOrder:
     """Who buys what, and where the buyer returns to. `customer_id` is that of an earlier subscription, or empty."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 
 import stripe
 import structlog
@@ -14,10 +15,10 @@ from django.conf import settings
 from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import BillingCycle, PaymentProvider, Plan
 from billing.prices import CURRENCY
-from billing.providers.base import CheckoutOrder, MalformedAnswer, PlanChange, ProviderNotConfigured, UnknownAtProvider
+from billing.providers.base import CheckoutOrder, PlanChange, ProviderNotConfigured, UnknownAtProvider
 from billing.providers.cardpay_events import payment_fact, subscription_fact
 from billing.providers.http import exchange
-from billing.providers.reading import MalformedPayload, at_path, required, text, unix_instant
+from billing.providers.reading import MalformedPayload, at_path, listed, required, text, unix_instant
 from config.errors import ProviderFailed
 
 INTERVALS = {BillingCycle.MONTHLY: "month", BillingCycle.ANNUAL: "year"}
@@ -77,14 +78,14 @@ class Cardpay:
             cancel_url=order.cancel_url,
             **buyer,
         )
-        return _address(session, "url")
+        return required(session, "url")
 
     def portal_url(self, customer_id: str, *, return_url: str, key: str) -> str:
         """A session of the customer portal."""
         session = self._call(
             "post", "/v1/billing_portal/sessions", key=key, customer=customer_id, return_url=return_url
         )
-        return _address(session, "url")
+        return required(session, "url")
 
     def fetch_subscription(self, subscription_id: str) -> SubscriptionFact:
         """GET /v1/subscriptions/:id."""
@@ -92,8 +93,8 @@ class Cardpay:
 
     def fetch_payments(self, subscription_id: str, *, since: datetime) -> list[PaymentFact]:
         """The paid invoices of a subscription, oldest first; of its 100 newest invoices."""
-        listed = self._call("get", "/v1/invoices", subscription=subscription_id, limit=100)
-        paid = [invoice for invoice in at_path(listed, "data") or [] if text(invoice, "status") in ("", "paid")]
+        invoices = listed(self._call("get", "/v1/invoices", subscription=subscription_id, limit=100), "data")
+        paid = [invoice for invoice in invoices if text(invoice, "status") in ("", "paid")]
         facts = [payment_fact(invoice, _paid_at(invoice)) for invoice in reversed(paid) if _paid_at(invoice) >= since]
         return [fact for fact in facts if fact and fact.amount > 0]
 
@@ -113,9 +114,8 @@ class Cardpay:
         present = self._call("get", _path(subscription_id))
         if text(present, "items.data.0.price") == price_id:
             return PlanChange(fact=_fact(present))
-        item = {"price": price_id}
-        if item_id := text(present, "items.data.0.id"):
-            item["id"] = item_id
+        # Without the id of the item that is there a second one would be added, and both would be charged.
+        item = {"id": required(present, "items.data.0.id"), "price": price_id}
         body = self._call("post", _path(subscription_id), key=key, items=[item], proration_date=int(at.timestamp()))
         return PlanChange(fact=replace(_fact(body), price_id=price_id))
 
@@ -134,8 +134,8 @@ class Cardpay:
         except UnknownAtProvider:
             self._call("post", "/v1/products", key=f"product:{product_id}", id=product_id, name=plan.name)
         cents = int(amount * 100)
-        listed = self._call("get", "/v1/prices", product=product_id, active=True, type="recurring", limit=100)
-        for price in at_path(listed, "data") or []:
+        prices = self._call("get", "/v1/prices", product=product_id, active=True, type="recurring", limit=100)
+        for price in listed(prices, "data"):
             same_cycle = text(price, "recurring.interval") == INTERVALS[cycle]
             if same_cycle and at_path(price, "unit_amount") == cents and text(price, "currency") == CURRENCY:
                 return required(price, "id")
@@ -162,7 +162,7 @@ class Cardpay:
         except stripe.StripeError as error:
             raise _refused(error) from error
         if not isinstance(answer.data, Mapping):
-            raise MalformedAnswer
+            raise MalformedPayload("the answer is no object")
         return answer.data
 
 
@@ -173,23 +173,11 @@ def _refused(error: stripe.StripeError) -> ProviderFailed:
 
 
 def _path(subscription_id: str) -> str:
-    if not subscription_id.replace("_", "").replace("-", "").isalnum():
-        raise UnknownAtProvider
-    return f"/v1/subscriptions/{subscription_id}"
+    return f"/v1/subscriptions/{quote(subscription_id, safe='')}"
 
 
 def _fact(body: Mapping[str, Any]) -> SubscriptionFact:
-    try:
-        return replace(subscription_fact(body, datetime.now(UTC).replace(microsecond=0)), fetched=True)
-    except MalformedPayload as error:
-        raise MalformedAnswer from error
-
-
-def _address(body: Mapping[str, Any], field: str) -> str:
-    try:
-        return required(body, field)
-    except MalformedPayload as error:
-        raise MalformedAnswer from error
+    return replace(subscription_fact(body, datetime.now(UTC).replace(microsecond=0)), fetched=True)
 
 
 def _paid_at(invoice: Mapping[str, Any]) -> datetime:

@@ -5,9 +5,17 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from config.errors import ProviderFailed
 
-class MalformedPayload(ValueError):
-    """A provider's object lacks something that its protocol promises."""
+
+class MalformedPayload(ProviderFailed):
+    """A provider's object lacks something that its protocol promises; the sentence that says what is for staff."""
+
+    message = "The payment provider answered nonsense; nothing was changed"
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self.args = (sentence,)
 
 
 def at_path(payload: Any, path: str) -> Any:
@@ -20,6 +28,16 @@ def at_path(payload: Any, path: str) -> Any:
             value = value[int(step)]
         else:
             return None
+    return value
+
+
+def listed(payload: Any, path: str) -> list[Any]:
+    """The list behind a path, empty where there is none; MalformedPayload for anything that is no list."""
+    value = at_path(payload, path)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise MalformedPayload(f"{path} is no list")
     return value
 
 

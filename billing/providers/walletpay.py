@@ -17,9 +17,9 @@ from django.conf import settings
 from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import BillingCycle, PaymentProvider, Plan
 from billing.prices import CURRENCY
-from billing.providers.base import CheckoutOrder, MalformedAnswer, PlanChange, ProviderNotConfigured, UnknownAtProvider
+from billing.providers.base import CheckoutOrder, PlanChange, ProviderNotConfigured, UnknownAtProvider
 from billing.providers.http import exchange
-from billing.providers.reading import MalformedPayload, at_path, decimal, iso_instant, required, text
+from billing.providers.reading import MalformedPayload, decimal, iso_instant, listed, required, text
 from billing.providers.walletpay_events import subscription_fact
 from billing.providers.walletpay_token import TOKENS, Account
 from config.errors import ProviderFailed, Unavailable
@@ -75,20 +75,14 @@ class Walletpay:
     def fetch_subscription(self, subscription_id: str) -> SubscriptionFact:
         """GET /v1/billing/subscriptions/:id."""
         body = self._call("GET", _path(subscription_id))
-        try:
-            return replace(subscription_fact(body, datetime.now(UTC).replace(microsecond=0)), fetched=True)
-        except MalformedPayload as error:
-            raise MalformedAnswer from error
+        return replace(subscription_fact(body, datetime.now(UTC).replace(microsecond=0)), fetched=True)
 
     def fetch_payments(self, subscription_id: str, *, since: datetime) -> list[PaymentFact]:
         """The completed transactions of a subscription, oldest first."""
         span = {"start_time": _stamp(since), "end_time": _stamp(datetime.now(UTC))}
-        listed = self._call("GET", f"{_path(subscription_id)}/transactions?{urlencode(span)}")
-        done = [item for item in at_path(listed, "transactions") or [] if text(item, "status") == "COMPLETED"]
-        try:
-            return sorted((_payment(subscription_id, item) for item in done), key=lambda fact: fact.occurred_at)
-        except MalformedPayload as error:
-            raise MalformedAnswer from error
+        items = listed(self._call("GET", f"{_path(subscription_id)}/transactions?{urlencode(span)}"), "transactions")
+        done = [item for item in items if text(item, "status") == "COMPLETED"]
+        return sorted((_payment(subscription_id, item) for item in done), key=lambda fact: fact.occurred_at)
 
     def cancel_at_period_end(self, subscription_id: str, *, key: str) -> SubscriptionFact | None:
         """The provider knows no such thing: nothing is sent until shortly before the period ends."""
@@ -117,9 +111,9 @@ class Walletpay:
         self._ensure_product()
         name = f"{plan.name} {cycle} {amount:.2f} {CURRENCY.upper()}"
         query = urlencode({"product_id": PRODUCT_ID, "page_size": 20, "page": 1})
-        for listed in at_path(self._call("GET", f"/v1/billing/plans?{query}"), "plans") or []:
-            if text(listed, "name") == name and text(listed, "status") in ("", "ACTIVE"):
-                return required(listed, "id")
+        for each in listed(self._call("GET", f"/v1/billing/plans?{query}"), "plans"):
+            if text(each, "name") == name and text(each, "status") in ("", "ACTIVE"):
+                return required(each, "id")
         made = self._call("POST", "/v1/billing/plans", _plan_body(name, cycle, amount), key=f"plan:{name}")
         return required(made, "id")
 
@@ -135,7 +129,7 @@ class Walletpay:
         _require_success(answer)
         parsed = _parsed(answer)
         if not isinstance(parsed, Mapping):
-            raise MalformedAnswer
+            raise MalformedPayload("the answer is no object")
         return parsed
 
     def _send(self, method: str, path: str, body: Any = None, *, key: str = "") -> Answer:
@@ -178,9 +172,7 @@ class Walletpay:
         )
         _require_success(answer)
         parsed = _parsed(answer)
-        token = text(parsed, "access_token")
-        if not token:
-            raise MalformedAnswer
+        token = required(parsed, "access_token")
         TOKENS.keep(self._account, token, int(decimal(parsed, "expires_in")))
         return token
 
@@ -202,14 +194,12 @@ def _parsed(answer: Answer) -> Any:
     try:
         return orjson.loads(answer.body or b"{}")
     except orjson.JSONDecodeError as error:
-        raise MalformedAnswer from error
+        raise MalformedPayload("the answer is not JSON") from error
 
 
 def _approval_url(body: Mapping[str, Any]) -> str:
-    for link in at_path(body, "links") or []:
-        if text(link, "rel") == "approve" and text(link, "href"):
-            return text(link, "href")
-    raise MalformedAnswer
+    approvals = [link for link in listed(body, "links") if text(link, "rel") == "approve"]
+    return required(approvals, "0.href")
 
 
 def _payment(subscription_id: str, item: Mapping[str, Any]) -> PaymentFact:

@@ -104,6 +104,15 @@ class TestChangePlan:
         assert sent.body["items[0][id]"].startswith("si_")
         assert sent.key
 
+    def test_one_whose_answer_was_lost_is_not_made_again(self, as_owner, organization, to_team, by_card, cardpay):
+        there = cardpay.subscriptions[by_card.external_id]
+        there["items"]["data"][0]["price"] = cardpay.price("price_team_monthly")
+
+        assert as_owner.post(CHANGE, to_team).status_code == 200
+        assert cardpay.changes == []
+        organization.refresh_from_db()
+        assert organization.plan_id == "team"
+
     def test_by_wallet_it_waits_for_the_payer(self, as_owner, organization, to_team, by_wallet, walletpay):
         response = as_owner.post(CHANGE, to_team)
 
