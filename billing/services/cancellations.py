@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from billing.models import LIVE, CancellationOrder, PaymentProvider, Subscription, SubscriptionStatus
+from billing.models import CancellationOrder, PaymentProvider, Subscription, SubscriptionStatus
 from billing.providers import provider_for
 from config.background import nudge
 from config.errors import Refusal
@@ -36,17 +36,18 @@ def order_cancellation_of(*, provider: str, external_id: str, reason: str) -> No
     nudge("billing.tasks.carry_out_cancellation", str(order.pk))
 
 
+@transaction.atomic
 def order_due_wallet_cancellations(*, now: datetime) -> int:
     """Order the end of wallet subscriptions that run out and whose period is nearly over. How many were found."""
-    due = Subscription.objects.filter(
+    due = Subscription.objects.select_for_update(of=("self",), no_key=True).filter(
         provider=PaymentProvider.WALLETPAY,
-        status__in=LIVE,
+        status=SubscriptionStatus.CANCELLING,
         cancel_at_period_end=True,
         current_period_end__lte=now + WALLET_LEAD,
     )
-    found = list(due.values_list("pk", flat=True))
-    for key in found:
-        _order_if_still_due(key, now)
+    found = list(due.order_by("pk"))
+    for subscription in found:
+        order_cancellation(subscription=subscription, reason=CancellationOrder.Reason.PERIOD_ENDS)
     return len(found)
 
 
@@ -75,13 +76,6 @@ def carry_out(order_id: UUID) -> None:
         log.warning("cancellation_failed", provider=order.provider, subscription=order.external_id)
         return
     CancellationOrder.objects.filter(pk=order.pk).update(done_at=timezone.now(), error="")
-
-
-@transaction.atomic
-def _order_if_still_due(key: UUID, now: datetime) -> None:
-    row = Subscription.objects.select_for_update(of=("self",), no_key=True).filter(pk=key).first()
-    if row and row.status == SubscriptionStatus.CANCELLING and row.cancel_at_period_end:
-        order_cancellation(subscription=row, reason=CancellationOrder.Reason.PERIOD_ENDS)
 
 
 def _claim(order_id: UUID) -> CancellationOrder | None:

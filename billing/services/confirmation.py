@@ -4,7 +4,7 @@ decide."""
 from collections.abc import Sequence
 from dataclasses import replace
 
-from billing.facts import CheckoutCompleted, Fact, PaymentFact, PaymentFailure, SubscriptionEnded, SubscriptionFact
+from billing.facts import CheckoutCompleted, Fact, PaymentFact, PaymentFailure, SubscriptionFact
 from billing.models import PaymentProvider, Subscription, SubscriptionStatus
 from billing.prices import plan_of
 from billing.providers import ProviderNotConfigured, provider_for
@@ -34,7 +34,7 @@ def _confirm(fact: Fact) -> list[Fact]:
             return _behind_fresh_state(fact, known) if _payment_needs_state(fact, known) else [fact]
         case PaymentFailure():
             return _behind_fresh_state(fact, known) if _failure_needs_state(fact, known) else [fact]
-        case SubscriptionEnded():
+        case _:  # an end is an end
             return [fact]
 
 

@@ -41,8 +41,8 @@ def provision(organization: Organization, *, now: datetime | None = None) -> Non
 
 def _allocation(subscription: Subscription, now: datetime) -> Allocation:
     window = credit_window(subscription, now)
-    start = subscription.window_start
-    if start is None or not _goes_on(subscription, window):
+    start, end = subscription.window_start, subscription.window_end
+    if start is None or end is None or not _goes_on(subscription, Window(start, end), window):
         start = window.start
     if (start, window.end, subscription.cycle) != (
         subscription.window_start,
@@ -60,14 +60,11 @@ def _allocation(subscription: Subscription, now: datetime) -> Allocation:
     )
 
 
-def _goes_on(subscription: Subscription, window: Window) -> bool:
+def _goes_on(subscription: Subscription, held: Window, window: Window) -> bool:
     # A window that began earlier still holds when only its dates were told more exactly, or when the customer changed
     # the cycle within it: a fresh grant for each change would be a way to credits without paying.
-    start, end = subscription.window_start, subscription.window_end
-    if start is None or end is None:
-        return False
-    if window.start == start or window.end == end:
+    if window.start == held.start or window.end == held.end:
         return True
     if subscription.provider == PaymentProvider.WALLETPAY:
-        return start - PAYMENT_SLACK < window.start < end - PAYMENT_SLACK
-    return subscription.window_cycle != subscription.cycle and start < window.start < end
+        return held.start - PAYMENT_SLACK < window.start < held.end - PAYMENT_SLACK
+    return subscription.window_cycle != subscription.cycle and held.start < window.start < held.end
