@@ -3,13 +3,15 @@
 import ipaddress
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import hypothesis
 import psycopg
 import pytest
 from django.core.cache import cache, caches
+from django.db import connection
 from rest_framework.test import APIClient
 
 from accounts import letters, services
@@ -156,6 +158,33 @@ def rate_limits(settings: Any, django_db_blocker: Any) -> Iterator[None]:
     yield
     with django_db_blocker.unblock():
         caches["counters"].clear()
+
+
+@pytest.fixture
+def just_before(db: None) -> Callable[..., AbstractContextManager[None]]:
+    """`with just_before(words, act)`: somebody else acts in the moment before the first statement with these words;
+    with several acts, before the first statements.
+
+    It plays the races that threads win too seldom: what is read or locked next shows the other one's work.
+    """
+
+    @contextmanager
+    def acting(words: str, *acts: Callable[[], object]) -> Iterator[None]:
+        waiting, busy = list(acts), False
+
+        def watch(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+            nonlocal busy
+            if waiting and not busy and words in sql:
+                busy = True
+                waiting.pop()()
+                busy = False
+            return execute(sql, params, many, context)
+
+        with connection.execute_wrapper(watch):
+            yield
+        assert not waiting, f"no statement with {words}"
+
+    return acting
 
 
 @pytest.fixture

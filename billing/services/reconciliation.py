@@ -14,7 +14,7 @@ from billing.providers import ProviderNotConfigured, provider_for
 from billing.providers.base import UnknownAtProvider
 from billing.services.payments import record_payment
 from billing.services.provisioning import current_subscription, provision
-from billing.services.subscriptions import Overtaken, end_subscription, record_subscription
+from billing.services.subscriptions import end_subscription, record_subscription
 from config.errors import Refusal
 from config.retries import atomic_with_retries
 from credits.models import CreditAccount
@@ -53,7 +53,7 @@ def reconcile(*, only_overdue: bool = False) -> Outcome:
     for subscription in _open_subscriptions(only_overdue):
         try:
             repairs = reconcile_one(subscription)
-        except (Refusal, Overtaken) as error:
+        except Refusal as error:
             outcome.failed += not isinstance(error, ProviderNotConfigured)
             log.warning("not_reconciled", subscription=subscription.external_id, error=type(error).__name__)
             continue
@@ -80,7 +80,9 @@ def _open_subscriptions(only_overdue: bool) -> Iterator[Subscription]:
     rows = Subscription.objects.exclude(status__in=[str(status) for status in ENDED])
     if only_overdue:
         rows = rows.filter(current_period_end__lte=timezone.now() - timedelta(hours=1))
-    return rows.order_by("pk").iterator(chunk_size=200)
+    # Each is read when its turn comes: asking takes its time, in which others change or go with their organization.
+    for key in list(rows.order_by("pk").values_list("pk", flat=True)):
+        yield from Subscription.objects.select_related("organization").filter(pk=key)
 
 
 @atomic_with_retries

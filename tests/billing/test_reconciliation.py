@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from io import StringIO
 
 import pytest
@@ -11,14 +12,14 @@ from django.db import connections
 from django.utils import timezone
 
 from billing import tasks
-from billing.facts import SubscriptionFact
+from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import CancellationOrder, Payment, Price, Repair, Subscription
 from billing.services.inflow import confirm, record
 from billing.services.reconciliation import reconcile
 from billing.services.renewals import renew_due_credits
 from credits.models import CreditAccount, CreditEntry
 from credits.selectors import balance_of
-from organizations.models import Organization
+from organizations.models import Farewell, Organization
 from tests import factories
 from tests.billing.conftest import known
 
@@ -198,6 +199,18 @@ class TestEndOfWalletSubscriptions:
 
         assert walletpay.subscriptions[cancelled.external_id]["status"] == "ACTIVE"
 
+    @pytest.mark.parametrize("told_by", ["its state", "its payment"])
+    def test_one_that_is_charged_once_more_before_that_is_ended_at_once(self, cancelled, told_by):
+        end = cancelled.current_period_end
+        common = {"provider": "walletpay", "subscription_id": cancelled.external_id, "occurred_at": end}
+        following = {"period_start": end, "period_end": end + timedelta(days=30)}
+        state = SubscriptionFact(status="active", price_id="P-PRO-MONTHLY", **common, **following)
+        payment = PaymentFact(invoice_id="TXN-2", amount=Decimal(29), currency="usd", **common)
+
+        record([state if told_by == "its state" else payment])
+
+        assert CancellationOrder.objects.get().reason == "period_ends"
+
 
 class TestSeveralSubscriptions:
     def test_the_one_started_last_counts_and_the_older_is_ended(self, cardpay, by_card, organization):
@@ -216,6 +229,23 @@ class TestDeletedOrganization:
         assert as_owner.delete(f"/v1/orgs/{organization.id}").status_code == 204
 
         assert cardpay.subscriptions[by_card.external_id]["status"] == "canceled"
+
+    @pytest.mark.parametrize("provider", ["by_card", "by_wallet"])
+    @pytest.mark.parametrize("known_there", [True, False])
+    def test_what_is_over_at_the_provider_already_is_left_alone(
+        self, request, as_owner, organization, django_capture_on_commit_callbacks, provider, known_there
+    ):
+        row = request.getfixturevalue(provider)
+        there = request.getfixturevalue(row.provider).subscriptions
+        if known_there:
+            there[row.external_id]["status"] = "canceled" if row.provider == "cardpay" else "CANCELLED"
+        else:
+            there.clear()
+
+        with django_capture_on_commit_callbacks(execute=True):
+            as_owner.delete(f"/v1/orgs/{organization.id}")
+
+        assert not Farewell.objects.exists()
 
     def test_what_is_told_of_it_later_is_no_mistake(self, as_owner, by_card, cardpay, organization):
         body = cardpay.subscriptions[by_card.external_id]
@@ -256,6 +286,17 @@ class TestSyncPrices:
 
         assert Price.objects.get(plan="pro", cycle="monthly", is_current=True).amount == 31
         assert Price.objects.get(pk=former.pk).is_current is False
+
+    def test_what_the_table_holds_is_sold_and_known_again(self, cardpay, settings, as_owner, organization):
+        settings.CARDPAY_PRICES = {}
+        call_command("sync_prices", "cardpay", stdout=StringIO())
+        price = Price.objects.get(plan="team", cycle="annual").external_id
+        choice = {"orgId": str(organization.pk), "planId": "team", "billingCycle": "annual"}
+
+        assert as_owner.post("/v1/billing/checkout", choice).status_code == 200
+        assert cardpay.changes[-1].body["line_items[0][price]"] == price
+        row = known("cardpay", cardpay.subscribe(str(organization.pk), price)["id"])
+        assert (row.plan_id, row.cycle) == ("team", "annual")
 
     def test_without_settings_it_says_so(self):
         with pytest.raises(CommandError, match="not set up"):

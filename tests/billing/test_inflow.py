@@ -1,0 +1,231 @@
+"""Facts about organizations that are gone or never were, facts that come too late, and races they take part in."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import time_machine
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.models import Letter
+from billing.facts import CheckoutCompleted, Fact, PaymentFact, PaymentFailure, SubscriptionEnded, SubscriptionFact
+from billing.models import CancellationOrder, Payment, Plan, Subscription
+from billing.periods import credit_window
+from billing.services.inflow import confirm, record
+from billing.services.reconciliation import reconcile
+from billing.services.renewals import renew_due_credits
+from billing.services.subscriptions import UnknownSubscription, end_subscription
+from credits.models import CreditEntry
+from organizations.models import Organization
+from tests import factories
+from tests.billing.conftest import known
+
+pytestmark = pytest.mark.django_db
+
+# Statements that take a lock, or that come right after the provider has answered.
+ORGANIZATION = 'FROM "organizations_organization"'
+HELD = '"billing_subscription"."organization_id" FROM "billing_subscription"'
+ACCOUNT = 'FROM "credits_creditaccount"'
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def fact(kind: type[Fact], organization_id: str, **fields: Any) -> Any:
+    """A fact of the kind about the card subscription `sub_9`."""
+    particular: dict[type[Fact], dict[str, Any]] = {
+        CheckoutCompleted: {},
+        SubscriptionFact: {"status": "active", "price_id": "price_pro_monthly"},
+        SubscriptionEnded: {"status": "inactive", "price_id": "price_pro_monthly"},
+        PaymentFact: {"invoice_id": "in_9", "amount": Decimal(29), "currency": "usd"},
+        PaymentFailure: {"invoice_id": "in_9", "amount": Decimal(29), "currency": "usd"},
+    }
+    common = {"provider": "cardpay", "subscription_id": "sub_9", "occurred_at": NOW, "organization_id": organization_id}
+    return kind(**{**common, **particular[kind], **fields})
+
+
+KINDS = [SubscriptionFact, SubscriptionEnded, PaymentFact, PaymentFailure]
+
+
+class TestOrganizations:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("organization_id", ["", "acme", str(uuid4())])
+    def test_what_is_told_of_one_that_never_was_stays_an_error(self, cardpay, kind, organization_id):
+        with pytest.raises(UnknownSubscription):
+            record(confirm([fact(kind, organization_id)]))
+
+    def test_an_end_that_does_not_say_which_plan_waits_for_the_beginning(self, organization):
+        with pytest.raises(UnknownSubscription):
+            record([fact(SubscriptionEnded, str(organization.pk), price_id="")])
+
+    @pytest.mark.parametrize(
+        ("kind", "status", "orders"),
+        [
+            (SubscriptionFact, {"status": "active"}, 1),
+            (SubscriptionFact, {"status": "inactive"}, 0),
+            (SubscriptionEnded, {}, 0),
+            (PaymentFact, {}, 0),
+            (PaymentFailure, {}, 0),
+        ],
+    )
+    def test_what_is_told_of_one_that_was_deleted_is_forgotten(self, as_owner, organization, kind, status, orders):
+        assert as_owner.delete(f"/v1/orgs/{organization.pk}").status_code == 204
+
+        record(confirm([fact(kind, str(organization.pk), **status)]))
+
+        assert not Subscription.objects.exists() and not Payment.objects.exists()
+        assert CancellationOrder.objects.count() == orders
+
+
+class TestEnds:
+    def test_a_checkout_that_is_told_after_the_end_brings_nothing_back(self, cardpay, by_card):
+        end_subscription(fact(SubscriptionEnded, "", subscription_id=by_card.external_id))
+        asked = len(cardpay.asked)
+
+        record(confirm([fact(CheckoutCompleted, "", subscription_id=by_card.external_id)]))
+
+        by_card.refresh_from_db()
+        assert (by_card.status, len(cardpay.asked)) == ("inactive", asked)
+
+    def test_one_that_is_over_when_its_checkout_is_told_is_kept_as_ended(self, cardpay, organization):
+        body = cardpay.subscribe(str(organization.pk), status="canceled")
+
+        record(confirm([fact(CheckoutCompleted, str(organization.pk), subscription_id=body["id"])]))
+
+        row = Subscription.objects.get()
+        organization.refresh_from_db()
+        assert (row.status, row.ended_at, organization.plan_id) == ("inactive", NOW, "free")
+
+    def test_one_that_ended_at_the_provider_without_a_word_ends_here(self, cardpay, by_card, organization):
+        cardpay.subscriptions[by_card.external_id]["status"] = "canceled"
+
+        assert reconcile().repairs == 3  # the status, the plan and the credits
+
+        organization.refresh_from_db()
+        assert organization.plan_id == "free"
+
+    def test_a_failed_payment_of_one_that_is_over_writes_to_nobody(self, by_card):
+        end_subscription(fact(SubscriptionEnded, "", subscription_id=by_card.external_id))
+
+        record([fact(PaymentFailure, "", subscription_id=by_card.external_id)])
+
+        assert not Letter.objects.exists()
+
+    def test_a_failure_that_is_told_after_its_invoice_was_paid_writes_to_nobody(self, by_card):
+        later = timezone.now() + timedelta(hours=1)
+        record([fact(PaymentFact, "", subscription_id=by_card.external_id, occurred_at=later)])
+
+        earlier = by_card.fact_at - timedelta(seconds=1)
+        record([fact(PaymentFailure, "", subscription_id=by_card.external_id, occurred_at=earlier)])
+
+        by_card.refresh_from_db()
+        assert by_card.status == "active"
+        assert not Letter.objects.exists()
+
+
+class TestPeriods:
+    @pytest.mark.parametrize(
+        ("dates", "period"),
+        [
+            ({}, (NOW, NOW + timedelta(days=30))),
+            ({"started_at": NOW - timedelta(days=1)}, (NOW - timedelta(days=1), NOW + timedelta(days=29))),
+            ({"period_start": NOW}, (NOW, NOW + timedelta(days=30))),
+            ({"period_start": NOW, "period_end": NOW}, (NOW, NOW + timedelta(days=30))),
+            ({"status": "pending", "started_at": NOW}, (None, None)),
+            ({"status": "pending"}, (None, None)),
+        ],
+    )
+    def test_what_the_provider_leaves_out_is_counted_from_the_beginning(self, organization, dates, period):
+        record([fact(SubscriptionFact, str(organization.pk), **dates)])
+
+        row = Subscription.objects.get()
+        assert (row.current_period_start, row.current_period_end) == period
+
+    def test_one_whose_period_nobody_told_is_not_prorated(self, as_owner, by_card, organization):
+        Subscription.objects.update(current_period_start=None, current_period_end=None)
+        body = {"orgId": str(organization.pk), "planId": "team", "billingCycle": "monthly"}
+
+        assert as_owner.post("/v1/billing/preview-change", body).status_code == 409
+
+    def test_one_without_a_period_has_no_credits(self):
+        with pytest.raises(ValueError, match="without a period"):
+            credit_window(Subscription(cycle="monthly"), NOW)
+
+
+class TestRaces:
+    def test_an_organization_that_goes_while_others_are_compared_holds_nobody_up(self, cardpay, by_card, just_before):
+        gone = factories.organization(plan="free")
+        known("cardpay", cardpay.subscribe(str(gone.pk))["id"])
+
+        with just_before(ACCOUNT, gone.delete):
+            outcome = reconcile()
+
+        assert (outcome.compared, outcome.failed) == (1, 0)
+
+    def test_an_organization_that_goes_while_its_provider_answers_is_left_alone(
+        self, by_card, as_owner, organization, just_before
+    ):
+        with just_before(HELD, lambda: as_owner.delete(f"/v1/orgs/{organization.pk}")):
+            assert reconcile().repairs == 0
+
+        assert not Organization.objects.exists()
+
+    def test_an_organization_that_goes_before_its_credits_are_renewed(self, organization, just_before):
+        with time_machine.travel(NOW, tick=False):
+            year = {"price_id": "price_pro_annual", "period_start": NOW, "period_end": NOW + timedelta(days=365)}
+            record([fact(SubscriptionFact, str(organization.pk), **year)])
+
+        with just_before(ORGANIZATION, organization.delete):
+            assert renew_due_credits(now=NOW + timedelta(days=40)) == 1
+
+        assert not CreditEntry.objects.exists()
+
+    @pytest.mark.parametrize("path", ["cancel", "reactivate"])
+    def test_a_wallet_subscription_that_ends_before_the_mark_is_set(
+        self, as_owner, by_wallet, organization, just_before, path
+    ):
+        Subscription.objects.update(cancel_at_period_end=path == "reactivate")
+        end = fact(SubscriptionEnded, "", provider="walletpay", subscription_id=by_wallet.external_id)
+
+        with just_before(ORGANIZATION, lambda: end_subscription(end)):
+            response = as_owner.post(f"/v1/billing/{path}", {"orgId": str(organization.pk)})
+
+        assert response.status_code == 409
+
+    def test_a_wallet_subscription_whose_end_is_ordered_before_the_mark_is_taken_back(
+        self, as_owner, by_wallet, organization, just_before
+    ):
+        Subscription.objects.update(cancel_at_period_end=True, status="cancelling")
+
+        def order() -> None:
+            CancellationOrder.objects.create(
+                provider="walletpay", external_id=by_wallet.external_id, reason="period_ends", next_at=NOW
+            )
+
+        with just_before(ORGANIZATION, order):
+            response = as_owner.post("/v1/billing/reactivate", {"orgId": str(organization.pk)})
+
+        assert response.status_code == 409
+        by_wallet.refresh_from_db()
+        assert (by_wallet.status, by_wallet.cancel_at_period_end) == ("cancelling", True)
+
+    @pytest.mark.parametrize(("changes", "status"), [(2, 200), (3, 409)])
+    def test_events_that_overtake_the_answer_are_followed_for_a_while(
+        self, by_card, as_owner, organization, just_before, changes, status
+    ):
+        def change() -> None:
+            Subscription.objects.update(version=F("version") + 1)
+
+        with just_before(HELD, *[change] * changes):
+            response = as_owner.post("/v1/billing/cancel", {"orgId": str(organization.pk)})
+
+        assert response.status_code == status
+
+
+def test_a_plan_that_staff_gave_away_for_nothing_is_neither_sold_nor_changed_to(as_owner, by_card, organization):
+    Plan.objects.filter(pk="solo").update(price_monthly=0, price_annual=0)
+    body = {"orgId": str(organization.pk), "planId": "solo", "billingCycle": "monthly"}
+
+    for path in ("checkout", "change-plan", "preview-change"):
+        assert as_owner.post(f"/v1/billing/{path}", body).status_code == 400
