@@ -57,15 +57,7 @@ def locked(folder: Path, deadline: float) -> Iterator[int]:
     """Hold the lock of a clone. It is a file beside the folder, and git inherits it: it ends with the last git."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     path = folder.with_name(f".{folder.name}.lock")
-    while True:
-        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            if _is_taken(lock, path):
-                break
-        except BaseException:
-            os.close(lock)
-            raise
-        os.close(lock)
+    while (lock := _taken(path)) is None:
         if time.monotonic() >= deadline:
             raise GitTimedOut("Another run is fetching this repository and did not finish in time; try again later.")
         time.sleep(LOCK_PAUSE_SECONDS)
@@ -76,12 +68,18 @@ def locked(folder: Path, deadline: float) -> Iterator[int]:
         os.close(lock)
 
 
-def _is_taken(lock: int, path: Path) -> bool:
-    """Try to take the lock; false when another holds it, or when its holder removed the file in between."""
-    with suppress(BlockingIOError, FileNotFoundError):
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.fstat(lock).st_ino == path.stat().st_ino
-    return False
+def _taken(path: Path) -> int | None:
+    """The lock, open and taken; None when another holds it, or when its holder removed the file in between."""
+    lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    is_ours = False
+    try:
+        with suppress(BlockingIOError, FileNotFoundError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = os.fstat(lock).st_ino == path.stat().st_ino
+    finally:
+        if not is_ours:
+            os.close(lock)
+    return lock if is_ours else None
 
 
 def _remove_tree(folder: Path) -> None:

@@ -32,7 +32,10 @@ class Change:
 
 
 class Records:
-    """Iterates over the records of a running git: the bytes between separators, each cut to 64 KiB."""
+    """Iterates over the records of a running git: the bytes before each separator, cut to 64 KiB.
+
+    What no separator ends is left out: git was ended in the middle of it, and its status tells why.
+    """
 
     def __init__(self, process: GitProcess, separator: bytes = b"\0") -> None:
         self._records = _records(process, separator)
@@ -57,8 +60,6 @@ def _records(process: GitProcess, separator: bytes) -> Iterator[bytes]:
         for record in whole:
             yield record[:RECORD_BYTES]
         rest = rest[:RECORD_BYTES]
-    if rest:
-        yield rest
 
 
 def change_of(record: bytes, records: Iterator[bytes], limits: GitLimits) -> Change | None:

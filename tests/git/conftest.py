@@ -15,9 +15,10 @@ from analysis.git.limits import GitLimits
 class Repository:
     """A bare repository that a test fills."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, hashes: str = "sha1") -> None:
         self.folder = folder
-        self.git("init", "--quiet", "--bare", "--initial-branch=main", str(folder), inside=False)
+        kind = f"--object-format={hashes}"
+        self.git("init", "--quiet", "--bare", kind, "--initial-branch=main", str(folder), inside=False)
 
     @property
     def url(self) -> str:
@@ -81,8 +82,8 @@ def make_repository(tmp_path: Path) -> Iterator[Callable[..., Repository]]:
     """Makes bare repositories. Removed at once: some hold 50,000 files that later sessions would sweep up."""
     made: list[Repository] = []
 
-    def make(name: str = "origin.git") -> Repository:
-        made.append(Repository(tmp_path / name))
+    def make(name: str = "origin.git", hashes: str = "sha1") -> Repository:
+        made.append(Repository(tmp_path / name, hashes))
         return made[-1]
 
     yield make

@@ -1,6 +1,9 @@
 """The clones of a machine stay within their room: those in use are kept, of the others the longest unused go."""
 
+import fcntl
 import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -55,3 +58,36 @@ def test_a_clone_that_was_never_used_goes_before_all_others(tmp_path: Path, clon
     (tmp_path / ".new.git.use").unlink()
 
     assert cache.evict(tmp_path, most_bytes=2 * MEBIBYTE) == clones[2:]
+
+
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_who_waits_while_a_clone_is_removed_holds_what_others_see(
+    tmp_path: Path, clones: list[Path], made_anew: bool
+) -> None:
+    marker, holds, enough = tmp_path / ".old.git.use", threading.Event(), threading.Event()
+
+    def use() -> None:
+        with cache.in_use(clones[0]):
+            holds.set()
+            enough.wait(30)
+
+    with marker.open() as removing:
+        fcntl.flock(removing, fcntl.LOCK_EX)
+        user = threading.Thread(target=use)
+        user.start()
+        while not _is_waited_for(marker):
+            time.sleep(0.01)
+        marker.unlink()
+        if made_anew:
+            marker.touch()
+
+    assert holds.wait(30)
+    assert not cache.remove_unused(clones[0])
+    enough.set()
+    user.join()
+    assert cache.remove_unused(clones[0])
+
+
+def _is_waited_for(marker: Path) -> bool:
+    locks = Path("/proc/locks").read_text().splitlines()
+    return any("->" in line and f":{marker.stat().st_ino} " in line for line in locks)

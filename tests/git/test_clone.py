@@ -142,6 +142,32 @@ class TestMirror:
 
         assert (result.head_sha, result.shallow, is_shallow(clone)) == (two, True, True)
 
+    def test_a_repository_with_the_longer_hashes_is_read_like_any_other(self, make_repository, clone, limits, soon):
+        origin = make_repository("long.git", hashes="sha256")
+        shas = [origin.commit({"a.py": b"1\n"})]
+        for _ in range(2):
+            assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == shas[-1]
+            shas.append(origin.commit({"a.py": b"1\n", "b.py": b"2\n"}, shas[-1]))
+
+        assert len(shas[0]) == 64
+        assert [entry.path for entry in list_tree(clone, "main").entries] == ["a.py", "b.py"]
+        with open_local(origin.folder) as folder:
+            assert resolve(folder, "main") == shas[-1]
+
+    def test_a_head_that_stands_on_a_commit_is_fetched_without_a_branch(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"}, ref="refs/heads/other")
+        origin.git("update-ref", "--no-deref", "HEAD", sha)
+
+        result = mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+
+        assert (result.head_sha, result.branch, result.default_branch) == (sha, None, None)
+
+    def test_a_branch_that_only_ends_like_the_wanted_one_is_another(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        origin.commit({"b.py": b"1\n"}, ref="refs/heads/old/refs/heads/main")
+
+        assert mirror(origin.url, clone, branch="main", limits=limits, deadline=soon).head_sha == sha
+
 
 class TestBadInput:
     def test_an_empty_repository_has_no_head(self, origin, clone, limits, soon):
@@ -204,6 +230,15 @@ class TestBadInput:
 
         with pytest.raises(CloneTooLarge):
             mirror(origin.url, clone, branch=None, limits=replace(limits, pack_bytes=20_000), deadline=soon)
+
+    def test_the_index_of_a_pack_counts_too(self, origin, clone, limits, soon):
+        origin.commit({f"{number}.py": os.urandom(20) for number in range(300)})
+        origin.git("repack", "-adq")
+        (pack,) = origin.folder.glob("objects/pack/*.pack")
+        tight = replace(limits, pack_bytes=pack.stat().st_size + 4096)
+
+        with pytest.raises(CloneTooLarge):
+            mirror(origin.url, clone, branch=None, limits=tight, deadline=soon)
 
     def test_a_clone_that_another_run_holds_too_long(self, origin, clone, limits, soon):
         with locked(clone, soon), pytest.raises(GitTimedOut, match="Another run"):
@@ -284,6 +319,16 @@ class TestOverHttp:
         with pytest.raises(CloneUnreachable):
             mirror(url, clone, branch=None, limits=limits, deadline=soon)
 
+    def test_a_server_that_refuses_in_words_of_its_own(self, origin, clone, limits, soon):
+        origin.commit({"a.py": b"1\n"})
+        with (
+            GitHttpServer(origin.folder.parent, refuses_with="come back tomorrow") as server,
+            pytest.raises(CloneUnreachable) as failure,
+        ):
+            mirror(f"{server.url}/origin.git", clone, branch=None, limits=limits, deadline=soon)
+
+        assert "come back tomorrow" in failure.value.detail
+
     def test_one_byte_a_second_is_given_up(self, origin, clone, limits, soon):
         origin.commit({"a.py": b"1\n"})
         slow = replace(limits, low_speed_seconds=1)
@@ -349,6 +394,16 @@ class TestKilled:
 
         assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == sha
         assert not (clone / "packed-refs").exists()
+
+    def test_a_broken_clone_that_cannot_be_made_anew_leaves_nothing(self, origin, clone, limits, soon):
+        origin.commit({"a.py": os.urandom(20_000)})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        (clone / "packed-refs").write_text("garbage\n")
+
+        with pytest.raises(CloneTooLarge):
+            mirror(origin.url, clone, branch=None, limits=replace(limits, pack_bytes=10_000), deadline=soon)
+
+        assert not clone.exists()
 
     def test_a_worker_killed_while_fetching_leaves_no_git_and_no_lock(self, origin, clone, limits, soon):
         sha = origin.commit({"a.py": b"1\n"})
@@ -458,8 +513,10 @@ class TestOpenLocal:
 
         assert not (tmp_path / "ran").exists()
 
-    @pytest.mark.parametrize("content", [None, "gitdir: /nonexistent\n", "nonsense"])
+    @pytest.mark.parametrize("content", [None, "gitdir: /nonexistent\n", "nonsense", "gitdir: half\n"])
     def test_a_folder_that_is_no_repository(self, tmp_path, content):
+        for name in ("objects", "refs"):  # but no HEAD
+            (tmp_path / "half" / name).mkdir(parents=True)
         if content:
             (tmp_path / ".git").write_text(content)
 

@@ -12,6 +12,7 @@ import pytest
 
 from analysis.git.blobs import BlobReader
 from analysis.git.clone import mirror
+from analysis.git.command import run_git
 from analysis.git.errors import CloneTooLarge, CloneUnreachable, DamagedRepository, GitError, GitTimedOut
 from analysis.git.history import read_history
 from analysis.git.limits import MEBIBYTE, GitLimits
@@ -218,6 +219,15 @@ class TestCodeThatWantsToRun:
         assert b"$Format:%H$\n" in contents.values()
         assert not mark.exists()
         assert not (clone / "hooks").exists() and not (clone / "objects/info/alternates").exists()
+
+    def test_the_operators_certificates_are_all_that_git_learns_of_the_outside(self, monkeypatch):
+        monkeypatch.setenv("GIT_SSL_CAINFO", "/etc/ours.pem")
+        monkeypatch.setenv("SECRET_KEY", "hunter2")
+
+        seen = run_git(None, "-c", "alias.outside=!env", "outside").decode()
+
+        assert "GIT_SSL_CAINFO=/etc/ours.pem" in seen.splitlines()
+        assert "hunter2" not in seen
 
     def test_the_callers_environment_does_not_reach_git(self, origin, clone, tight, soon, monkeypatch, tmp_path):
         sha = origin.commit({"a.py": b"1\n"})

@@ -7,13 +7,25 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from analysis.git import blobs
 from analysis.git.blobs import BlobReader
-from analysis.git.command import redact, run_git
-from analysis.git.errors import EmptyRepository, GitError, GitTimedOut, UnknownRevision
-from analysis.git.history import count_commits, daily_commits, read_history
+from analysis.git.command import redact, run_git, stream_git
+from analysis.git.errors import DamagedRepository, EmptyRepository, GitError, GitTimedOut, UnknownRevision
+from analysis.git.history import count_commits, daily_commits, mainline, read_history
 from analysis.git.limits import GitLimits
 from analysis.git.naming import decode_path, decode_text
-from analysis.git.tree import added_lines, changed_entries, default_branch, list_tree, merge_base, resolve
+from analysis.git.records import Records, change_of
+from analysis.git.tree import (
+    added_lines,
+    changed_entries,
+    default_branch,
+    files_at,
+    has_commit,
+    list_tree,
+    merge_base,
+    resolve,
+    tree_hash,
+)
 
 DAY = 86_400
 NOON = 1_700_049_600  # 2023-11-15 12:00 UTC
@@ -21,6 +33,13 @@ NOON = 1_700_049_600  # 2023-11-15 12:00 UTC
 
 def lines(*numbers: int) -> bytes:
     return b"".join(f"line {number}\n".encode() for number in numbers)
+
+
+def cut_short(origin, blob: str) -> None:
+    """Damage an object so that its size can still be told and its content not be read."""
+    file = origin.folder / "objects" / blob[:2] / blob[2:]
+    file.chmod(0o644)
+    file.write_bytes(file.read_bytes()[:50_000])
 
 
 class TestTree:
@@ -71,6 +90,12 @@ class TestTree:
         assert (len(tree.entries), tree.cut) == (10, True)
         assert "more than 10 entries" in tree.notes[0]
 
+    def test_a_few_files_are_found_without_a_list_of_all(self, origin):
+        blob = origin.blob(b"1\n")
+        origin.commit_tree(origin.tree(("100644", b"a.py", blob), ("120000", b"link", blob)))
+
+        assert files_at(origin.folder, "main", ["a.py", "link", "absent"]) == {"a.py": blob}
+
     def test_paths_too_long_or_too_deep_are_noted(self, origin):
         origin.commit({"/".join("d" * 101) + "/a.py": b"", "/".join(["d" * 200] * 6): b"", "fine.py": b""})
 
@@ -96,6 +121,14 @@ class TestResolve:
 
         with pytest.raises(UnknownRevision):
             resolve(origin.folder, name)
+
+    def test_a_commit_is_known_by_its_whole_hash_and_alike_ones_by_their_tree(self, origin):
+        one = origin.commit({"a.py": b"1\n"})
+        two = origin.commit({"a.py": b"2\n"}, one)
+        three = origin.commit({"a.py": b"1\n"}, two)
+
+        assert [has_commit(origin.folder, name) for name in (one, "main", one[:12], "0" * 40)] == [True] + [False] * 3
+        assert tree_hash(origin.folder, one) == tree_hash(origin.folder, three) != tree_hash(origin.folder, two)
 
     def test_an_empty_repository(self, origin):
         for work in (resolve, list_tree, lambda folder, rev: list(read_history(folder, rev))):
@@ -127,6 +160,15 @@ class TestChanges:
         two = origin.commit_tree(origin.tree(("120000", b"a", blob)), one)
 
         assert [change.status for change in changed_entries(origin.folder, one, two)] == ["D"]
+
+    def test_a_link_that_points_elsewhere_is_no_change_of_a_file(self, origin):
+        one, two = (
+            origin.commit_tree(origin.tree(("120000", b"a", origin.blob(target)))) for target in (b"here", b"there")
+        )
+        merged = origin.commit_tree(origin.git("rev-parse", f"{two}^{{tree}}").decode().strip(), one)
+
+        assert changed_entries(origin.folder, one, two) == []
+        assert next(read_history(origin.folder, merged)).changes == ()
 
     def test_merge_base_of_branches_and_of_strangers(self, origin):
         base = origin.commit({"a.py": b"1\n"})
@@ -199,14 +241,25 @@ class TestBlobs:
 
     def test_an_object_that_ends_git_costs_one_file_too(self, origin):
         good, bad = [origin.blob(f"{number}".encode()) for number in range(20)], origin.blob(os.urandom(90_000))
-        file = origin.folder / "objects" / bad[:2] / bad[2:]
-        file.chmod(0o644)
-        file.write_bytes(file.read_bytes()[:50_000])
+        cut_short(origin, bad)
         with BlobReader(origin.folder) as reader:
             read = list(reader.read_many([*good[:10], bad, *good[10:], bad]))
 
         assert [blob for blob, _ in read] == [*good[:10], bad, *good[10:], bad]
         assert {blob for blob, content in read if content is None} == {bad}
+
+    def test_more_damage_than_a_few_files_ends_with_a_sentence(self, origin, monkeypatch):
+        monkeypatch.setattr(blobs, "RESTARTS", 2)
+        bad = [origin.blob(os.urandom(90_000)) for _ in range(3)]
+        for blob in bad:
+            cut_short(origin, blob)
+        with BlobReader(origin.folder) as reader, pytest.raises(DamagedRepository):
+            list(reader.read_many(bad))
+
+    @pytest.mark.parametrize("name", ["HEAD:a.py", "", f"{'0' * 40}\n{'1' * 40}", "é"])
+    def test_only_a_hash_can_be_asked_for(self, origin, name):
+        with BlobReader(origin.folder) as reader, pytest.raises(ValueError, match="by its hash"):
+            reader.read(name)
 
     def test_an_answer_never_goes_to_the_wrong_question(self, origin):
         blobs = [origin.blob(f"{number}".encode()) for number in range(5)]
@@ -232,6 +285,18 @@ class TestBlobs:
     def test_the_deadline(self, origin):
         with BlobReader(origin.folder, deadline=time.monotonic() - 1) as reader, pytest.raises(GitTimedOut):
             reader.read("0" * 40)
+
+    def test_closing_twice_does_no_harm(self, origin):
+        with BlobReader(origin.folder) as reader:
+            reader.close()
+
+
+class TestRecords:
+    def test_long_ones_are_cut_and_one_that_breaks_off_is_none(self, origin):
+        blob = origin.blob(b"a" * 3_000_000 + b"\0b\0broken o")
+
+        with stream_git(origin.folder, "cat-file", "blob", blob) as process:
+            assert list(Records(process)) == [b"a" * 65536, b"b"]
 
 
 class TestHistory:
@@ -315,6 +380,34 @@ class TestHistory:
         assert added.ranges == {"a.py": [(2, 1)], "qx*.py": [(1, 1)]}
         assert added.left_out == (decode_path(b'q"\t*.py'),)
 
+    def test_what_is_damaged_and_not_missing_ends_with_a_sentence(self, origin):
+        one = origin.commit({"a.py": b"1\n"})
+        body = os.urandom(90_000).hex().encode()
+        two = origin.commit({"a.py": body}, one)
+        cut_short(origin, origin.blob(body))
+
+        with pytest.raises(DamagedRepository):
+            added_lines(origin.folder, one, two)
+
+    def test_a_missing_blob_costs_the_main_line_only_its_renames(self, origin):
+        body = lines(*range(30))
+        one = origin.commit({"old.py": body})
+        two = origin.commit({"new.py": body + b"more\n"}, one)
+        changed = origin.blob(body + b"more\n")
+        assert [change.status for change in next(mainline(origin.folder, two, most=1)).changes] == ["R"]
+
+        (origin.folder / "objects" / changed[:2] / changed[2:]).unlink()
+
+        found = list(mainline(origin.folder, two, most=5))
+        assert [sorted(change.status for change in commit.changes) for commit in found] == [["A", "D"], ["A"]]
+
+    @pytest.mark.parametrize("rest", [[], [b"old.py"]])
+    def test_a_list_of_changes_that_breaks_off_is_damaged(self, rest):
+        record = b":100644 100644 " + b"1" * 40 + b" " + b"2" * 40 + b" R050"
+
+        with pytest.raises(DamagedRepository):
+            change_of(record, iter(rest), GitLimits())
+
 
 class TestDailyCommits:
     def chain(self, origin, *times: int) -> list[str]:
@@ -378,6 +471,9 @@ class TestText:
     )
     def test_redaction(self, text):
         assert "tok123" not in redact(text, ("tok123",) if text.startswith("got") else ())
+
+    def test_an_empty_secret_hides_nothing(self):
+        assert redact("nothing to hide", ("",)) == "nothing to hide"
 
     def test_output_above_the_limit_ends(self, origin):
         origin.commit({f"{number}.py": b"" for number in range(99)})

@@ -13,7 +13,8 @@ class GitHttpServer:
     """Serves the repositories below `root`.
 
     `authorization`: the value that the Authorization header must have. `redirect_to`: every answer is a redirect to
-    this address plus the path. `seconds_per_byte`: the pause after each byte of an answer to a fetch.
+    this address plus the path. `seconds_per_byte`: the pause after each byte of an answer to a fetch. `refuses_with`:
+    the words of a refusal that answers every fetch.
     `requests` lists what was asked, `authorizations` the credentials that came along.
     """
 
@@ -24,11 +25,13 @@ class GitHttpServer:
         authorization: str | None = None,
         redirect_to: str | None = None,
         seconds_per_byte: float = 0,
+        refuses_with: str = "",
     ) -> None:
         self.root = root
         self.authorization = authorization
         self.redirect_to = redirect_to
         self.seconds_per_byte = seconds_per_byte
+        self.refuses_with = refuses_with
         self.requests: list[str] = []
         self.authorizations: list[str | None] = []
         self.stopping = threading.Event()
@@ -88,6 +91,12 @@ def _handler(server: GitHttpServer) -> type[BaseHTTPRequestHandler]:
                 self.send_response(401)
                 self.send_header("WWW-Authenticate", "Basic")
                 self.end_headers()
+            elif server.refuses_with and b"command=fetch" in body:
+                words = b"ERR " + server.refuses_with.encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/x-git-upload-pack-result")
+                self.end_headers()
+                self.send(b"%04x%s" % (len(words) + 4, words))
             else:
                 self.backend(body)
 
