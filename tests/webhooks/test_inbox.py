@@ -15,6 +15,7 @@ from webhooks.models import State, WebhookEvent
 
 pytestmark = pytest.mark.django_db
 
+CLAIM = 'UPDATE "webhooks_webhookevent"'
 PAUSES = [5, 15, 45, 135, 405, 1215, 3645]
 
 
@@ -87,6 +88,24 @@ class TestWorking:
         assert inbox.claim_next() is None
         inbox.process(first)
         assert inbox.claim_next().event_id == "e-2"
+
+    def test_an_event_that_another_worker_claims_first_is_left_to_it(self, just_before):
+        first, second = stored("e-1"), stored("e-2")
+
+        def claim():
+            taken = {"state": State.PROCESSING, "lease": uuid4(), "attempts": 1}
+            WebhookEvent.objects.filter(pk=first.pk).update(next_at=timezone.now() + inbox.LEASE, **taken)
+
+        with just_before(CLAIM, claim):
+            assert inbox.claim_next() == second
+
+    def test_who_loses_the_race_for_a_subject_looks_again(self, just_before):
+        first, second = (stored(name, subject="sub_1") for name in ("e-1", "e-2"))
+        rival = WebhookEvent.objects.filter(pk=second.pk)
+
+        with just_before(CLAIM, lambda: rival.update(state=State.PROCESSING)):
+            # Here the rival's claim goes back together with ours, so that the event is free again.
+            assert inbox.claim_next() == first
 
     def test_the_same_subject_of_another_source_does_not_wait(self):
         stored("e-1", subject="s")

@@ -64,8 +64,9 @@ def test_a_provider_that_gives_no_answer_means_try_again(wallet, mood):
     assert deliveries.walletpay(BYTES).send().json() == {"received": True, "duplicate": False}
 
 
-def test_a_provider_that_is_not_there_means_try_again(wallet, settings):
-    settings.WALLETPAY_API_URL = "http://127.0.0.1:1"
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[", "nonsense"])
+def test_a_provider_that_is_not_there_means_try_again(wallet, settings, url):
+    settings.WALLETPAY_API_URL = url
 
     assert deliveries.walletpay(BYTES).send().status_code == 503
 

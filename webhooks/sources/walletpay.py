@@ -42,13 +42,7 @@ def verify(delivery: Delivery) -> None:
     except orjson.JSONDecodeError as error:
         # What is not JSON can neither be verified nor be an event.
         raise BadEnvelope("The body is not valid JSON") from error
-    answer = ask(_verification_body(question, delivery.body))
-    status = at(answer, "verification_status")
-    if status == "FAILURE":
-        raise BadSignature
-    if status != "SUCCESS":
-        log.warning("wallet verification answered something else")
-        raise VerificationUnavailable
+    _require_success(ask(_verification_body(question, delivery.body)))
 
 
 def describe(delivery: Delivery, payload: Mapping[str, Any]) -> Envelope:
@@ -67,6 +61,15 @@ def _verification_body(question: Mapping[str, str], event: bytes) -> bytes:
     # The provider checks its signature against the event's very bytes: a copy written by us would fail.
     head = orjson.dumps({**question, "webhook_id": settings.WALLETPAY_WEBHOOK_ID})
     return head[:-1] + b',"webhook_event":' + event + b"}"
+
+
+def _require_success(answer: Any) -> None:
+    status = at(answer, "verification_status")
+    if status == "FAILURE":
+        raise BadSignature
+    if status != "SUCCESS":
+        log.warning("wallet verification answered something else")
+        raise VerificationUnavailable
 
 
 def _read(fact: Fact) -> Any:
