@@ -95,6 +95,16 @@ class TestRelease:
         assert balance_of(credited).balance == 495
 
 
+class TestSpend:
+    def test_what_is_not_there_cannot_be_spent(self, credited):
+        with pytest.raises(services.NotEnoughCredits, match="This needs 501 AI credits and 500 are left"):
+            services.spend(
+                organization=credited, operation=Operation.AI_CROSS_FILE, credits=501, key="k", description="Too much"
+            )
+
+        assert CreditEntry.objects.count() == 1
+
+
 class TestLapse:
     def test_a_reservation_that_nobody_settles_ends(self, credited):
         reserve(credited, 500, lifetime=timedelta(minutes=5))
@@ -102,6 +112,14 @@ class TestLapse:
         assert services.lapse_overdue_reservations(now=timezone.now()) == 0
         assert services.lapse_overdue_reservations(now=timezone.now() + timedelta(minutes=6)) == 1
         assert account_of(credited).available == 500
+
+    def test_one_that_is_settled_at_the_last_moment_does_not_end(self, credited, just_before):
+        reservation = reserve(credited)
+
+        with just_before('FROM "organizations_organization"', lambda: settle(reservation)):
+            assert services.lapse_overdue_reservations(now=timezone.now() + timedelta(hours=1)) == 0
+
+        assert balance_of(credited).balance == 495
 
     def test_work_that_ends_late_takes_what_is_left_at_most(self, credited):
         reservation = reserve(credited, 15)

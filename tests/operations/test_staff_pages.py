@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib import admin
@@ -12,10 +13,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import Letter, PasswordReset, Session, User
+from accounts.models import Letter, PasswordReset, RateCounter, Session, User
 from analysis.models import Platform, Publication, PullRequest, Repository, Run, RunKind, RunStatus
-from billing.models import CancellationOrder, Payment, Repair, Subscription
+from billing.models import CancellationOrder, DepartedOrganization, Payment, Price, Repair, Subscription
 from config.operations.start_page import duration
+from credits.models import CreditAccount, CreditEntry, Reservation
 from organizations.models import AuditEntry, Farewell, Invitation
 from tests import factories
 from tests.webhooks.conftest import stored
@@ -32,6 +34,23 @@ def as_staff(db: None) -> Client:
     client = Client()
     client.force_login(factories.user("stella@example.org", name="Stella Staff", is_staff=True, is_superuser=True))
     return client
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (Price(plan_id="pro", cycle="annual", provider="cardpay"), "pro annual at cardpay"),
+        (DepartedOrganization(pk=UUID(int=1)), str(UUID(int=1))),
+        (CancellationOrder(external_id="sub_1", provider="cardpay"), "end sub_1 at cardpay"),
+        (CreditAccount(organization_id=UUID(int=1)), f"credits of {UUID(int=1)}"),
+        (CreditEntry(operation="staff_grant", amount=5), "staff_grant +5"),
+        (Reservation(credits=5, operation="ai_pr_comment", state="held"), "5 for ai_pr_comment, held"),
+        (RateCounter(key="1:login"), "1:login"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_row_is_named_by_what_tells_it_apart(row: Any, words: str) -> None:
+    assert str(row) == words
 
 
 def populate(number: int) -> Run:

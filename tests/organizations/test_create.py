@@ -30,6 +30,15 @@ class TestCreateOrganization:
 
         assert slugs == ["acme", "acme-2", "acme-3"]
 
+    def test_a_generated_slug_that_somebody_takes_meanwhile_gets_a_number_too(self, as_stranger, member, just_before):
+        def found():
+            Organization.objects.found(owner=member, name="Acme", slug="acme", plan_id="free")
+
+        with just_before('INSERT INTO "organizations_organization"', found):
+            response = as_stranger.post("/v1/orgs", {"name": "Acme"})
+
+        assert (response.status_code, response.json()["slug"]) == (201, "acme-2")
+
     def test_numbers_fit_into_long_slugs(self, as_stranger, as_member):
         slugs = [client.post("/v1/orgs", {"name": "x" * 100}).json()["slug"] for client in (as_stranger, as_member)]
 

@@ -99,6 +99,10 @@ class TestWhatIsGone:
         with pytest.raises(UnknownOrganization):
             locks.lock_organization(organization)
 
+    def test_an_organization_that_is_only_read(self, as_member, organization, just_before):
+        with just_before('"member_count"', organization.delete):
+            assert as_member.get(f"/v1/orgs/{organization.pk}").status_code == 404
+
     def test_a_member(self, organization, member):
         row = organization.memberships.get(user=member)
         organization.memberships.filter(pk=row.pk).delete()
