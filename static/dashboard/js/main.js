@@ -5,6 +5,7 @@ import { start } from "./core/router.js";
 import { routeOf } from "./core/routes.js";
 import { restore } from "./core/session.js";
 import { followTheme } from "./core/theme.js";
+import { FRAMES } from "./shell/frames.js";
 import { errorState } from "./ui/states.js";
 
 followTheme();
@@ -14,7 +15,7 @@ document.body.replaceChildren(root);
 routeOf(location.pathname)?.route.page().catch(() => {});
 const problem = await restore().then(() => null, (error) => error);
 if (problem) tell(problem);
-else start(root);
+else start(root, FRAMES);
 
 /** The session may well live on: whoever cannot ask now is not sent to sign in again. */
 function tell(error) {

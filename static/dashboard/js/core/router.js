@@ -5,7 +5,6 @@
  * beside the frame's own `load`, shows a skeleton while it waits, and turns a refusal of the API into a designed state.
  */
 
-import { FRAMES } from "../shell/frames.js";
 import { errorState, missingPage, pageSkeleton } from "../ui/states.js";
 import { fill, h } from "./dom.js";
 import { isAbort } from "./errors.js";
@@ -16,12 +15,17 @@ const NAME = "Technical debt";
 const progress = h("div", { class: "progress-line", "aria-hidden": "true" });
 
 let root;
+let frames;
 let slot;
 let current = { path: null, leaving: new AbortController() };
 
-/** Show the page of the address bar, and from then on every page that somebody goes to. */
-export function start(element) {
+/**
+ * Show the page of the address bar, and from then on every page that somebody goes to.
+ * @param {Record<string, object>} known the frames by the names that routes use: see shell/frames.js
+ */
+export function start(element, known) {
   root = element;
+  frames = known;
   document.body.append(progress);
   history.scrollRestoration = "manual";
   addEventListener("popstate", (event) => show({ scroll: event.state?.scroll ?? 0 }));
@@ -103,7 +107,7 @@ function setQuery(changes, { replace = false } = {}) {
 }
 
 async function showFrame(page, found) {
-  const frame = FRAMES[found?.route.frame ?? (session.isSignedIn() ? "app" : "entrance")];
+  const frame = frames[found?.route.frame ?? (session.isSignedIn() ? "app" : "entrance")];
   slot = h("div", { class: "page" });
   try {
     page.frame = (await frame.load(page)) ?? {};
