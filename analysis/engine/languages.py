@@ -52,7 +52,8 @@ DISPLAY_NAME = {
 _VENDORED = re.compile(
     r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
-    r"|(^|/)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"  # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
+    # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
+    r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )
 _GENERATED = re.compile(
     r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.min\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"
@@ -63,6 +64,7 @@ _MIGRATION = re.compile(
     r"|/)versions/(?:[0-9a-f]{8,}_|\d{4}[-_]\d\d[-_]|\d{3,4}_).*\.py$"
     r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$|(^|/)migrations/([^/]+/)?[^/]+\.go$"
     r"|(^|/)(db|database|datastore|store|models?|sql|persistence)/([^/]+/)*migration/[^/]+\.go$"
+    r"|(^|/)migration/[vV]ersion-[\d.]+\.[jt]s$|(^|/)upgrades/\d+\.\d+[^/]*/[^/]+\.[jt]s$"
 )
 _TEST = re.compile(
     r"(^|/)(tests?|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration"

@@ -22,6 +22,8 @@ from analysis.engine.languages import FileKind, kind_of
         ("shop/migrations/0001_first.py", FileKind.MIGRATION),
         ("revisions/core/versions/2021-07-22_c0bc938b058e.py", FileKind.MIGRATION),
         ("app/versions/notes.py", FileKind.SOURCE),
+        ("src/shop/migration/Version-1.0.2.js", FileKind.MIGRATION),
+        ("src/upgrades/1.10.0/privileges.js", FileKind.MIGRATION),
         ("tools/test-speed.py", FileKind.TEST),
         ("packages/test-helpers/src/mail.ts", FileKind.TEST),
     ],
