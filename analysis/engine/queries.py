@@ -41,7 +41,7 @@ FLAG = re.compile(
     r"|visible|kind$|type$|removed|hidden|internal)"
 )
 SMALL = re.compile(
-    r"(?i)^tax\w*$|(settings?|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
+    r"(?i)^tax\w*$|^settings?_?items?$|(settings?|preference|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
     r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
     r"|privileges?|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron"

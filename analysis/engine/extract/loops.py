@@ -1,4 +1,4 @@
-"""What changes with every round of a loop."""
+"""What changes with every round of a loop, and how many rounds a list that is written out gives."""
 
 import re
 
@@ -6,11 +6,17 @@ from analysis.engine.extract.scopes import LoopDraft
 
 LONGEST_LOOP = 10_000  # bytes of a loop that are searched for assignments
 
+LONGEST_WAY = 4_000  # bytes before a loop in which its list may be written out
+
 WORD = re.compile(rb"[A-Za-z_$][\w$]*")
 _ASSIGNED = re.compile(
     rb"(?:^|[{;])[ \t]*(?:(?:const|let|var|final) )?(?:[\w.<>\[\]]+ )?"  # Java's type
     rb"(\w+(?:, ?\w+)*)(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$"
 )
+_SIGN = re.compile(rb""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()\[\]{},]""")
+_COMPUTED = (b"...", b" for ", b"*")
+_CHANGES = (b".append(", b".extend(", b".insert(", b".push(", b".unshift(", b" += ", b" = ")
+_DEFINES = (b"def ", b"function ", b"=> {")
 
 
 def dependents(loop: LoopDraft, source: bytes) -> frozenset[bytes]:
@@ -28,3 +34,31 @@ def dependents(loop: LoopDraft, source: bytes) -> frozenset[bytes]:
                     names.update(WORD.findall(match[1]))
         loop.dependents = frozenset(names)
     return loop.dependents
+
+
+def listed(name: str, start: int, source: bytes) -> int:
+    """How many elements the list has that the code before this byte gives a name, when they are written out there and
+    stay as they are; else 0."""
+    word = name.encode()
+    head = source[max(0, start - LONGEST_WAY) : start]
+    given = max(head.rfind(word + b" = ["), head.rfind(word + b" = ("))
+    if given < 0 or head[max(0, given - 1) : given].strip():
+        return 0
+    level, commas, last, end = 0, 0, b"", given
+    for match in _SIGN.finditer(head, given + len(word) + 3):
+        if match[0] in b"([{":
+            level += 1
+        elif match[0] in b")]}":
+            level -= 1
+        elif match[0] == b"," and level == 1:
+            commas += 1
+        if level == 0:
+            end = match.end()
+            break
+        last = match[0]
+    rest = head[end:]
+    is_kept = not any(word + change in rest for change in _CHANGES) and not any(each in rest for each in _DEFINES)
+    elements = head[given + len(word) + 4 : end - 1]
+    if not elements.strip() or not is_kept or any(each in elements for each in _COMPUTED):
+        return 0
+    return commas if last == b"," else commas + 1

@@ -9,6 +9,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract import script_entries
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
+from analysis.engine.extract.loops import listed
 from analysis.engine.extract.places import PER_ELEMENT, place_of
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.script_imports import common_exports, exported_names, imported_by, required
@@ -202,6 +203,8 @@ class JavaScript(Dialect):
                 loop.head_start, loop.head_end = right.start_byte, right.end_byte
                 loop.iterable = file.text(right)[:LONGEST_ITERABLE]
                 loop.bound = right.named_child_count if right.type == "array" else 0
+                if right.type == "identifier":
+                    loop.bound = listed(loop.iterable, node.start_byte, file.source)
                 loop.batched = bool(_BATCHED.search(loop.iterable))
             return
         condition = node.child_by_field_name("condition")
@@ -251,6 +254,8 @@ class JavaScript(Dialect):
     def readers(self) -> Mapping[str, Look]:
         return {
             **dict.fromkeys(script_entries.VERBS, script_entries.look_at_route),
+            **dict.fromkeys(("addHook", "route"), script_entries.look_at_hook),
+            "createServer": script_entries.look_at_server,
             **dict.fromkeys(script_entries.PROCEDURES, script_entries.look_at_procedure),
         }
 

@@ -40,6 +40,33 @@ def look_at_route(call: Node, file: SourceFile) -> Iterator[Mark]:
     return iter(())
 
 
+def look_at_server(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Node: `http.createServer((request, response) => …)`."""
+    positional = file.arguments(call)[0]
+    if positional and file.callee(call).partition(".")[0] in ("http", "https", "http2"):
+        name = _handler_name(positional[-1], file)
+        if name:
+            file.entries.append(Entry(name, "request", "node", "createServer"))
+    return iter(())
+
+
+def look_at_hook(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Fastify: `app.addHook("preHandler", handler)` and `app.route({ handler })`."""
+    receiver = file.callee(call).rpartition(".")[0]
+    positional = file.arguments(call)[0]
+    if not file.mentions(b"fastify") or not positional or not _ROUTER.search(receiver):
+        return iter(())
+    given = [positional[-1]]
+    if given[0].type == "object":
+        pairs = [each for each in given[0].named_children if each.type == "pair"]
+        given = [each.named_children[-1] for each in pairs if file.text(each.named_children[0]) == "handler"]
+    for each in given:
+        name = _handler_name(each, file)
+        if name:
+            file.entries.append(Entry(name, "request", "fastify"))
+    return iter(())
+
+
 def look_at_procedure(call: Node, file: SourceFile) -> Iterator[Mark]:
     """tRPC: `publicProcedure.input(shape).mutation(handler)`."""
     receiver, _, kind = file.callee(call).rpartition(".")

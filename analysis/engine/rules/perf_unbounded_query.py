@@ -16,7 +16,7 @@ from analysis.engine.volumes import is_large
 
 RULE = Rule(
     id="perf-unbounded-query",
-    version=2,
+    version=3,
     type="unbounded_query",
     category=Category.PERFORMANCE,
     title="Query without a bound",
@@ -30,7 +30,10 @@ GUIDE = Guide(
         "A table grows and memory does not. The query that loads all of it works until the day it takes the process "
         "with it."
     ),
-    grades="One step milder when a condition narrows by a key, and in commands run by hand.",
+    grades=(
+        "One step milder when a condition narrows by a key, and in commands run by hand; those with any condition "
+        "are told where the table's size is declared."
+    ),
     flagged=(
         {
             "shop/work.py": """
@@ -112,6 +115,8 @@ def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
 
 def _may_be_many(site: QuerySite, codebase: Codebase) -> bool:
     """Whether a size is declared, no condition picks rows, a request waits for them, or the name speaks of many."""
+    if runs_by_hand(codebase, site.path) and site.query.filters and not site.is_declared:
+        return False  # a command goes through all that it is for
     name = site.schema.name if site.schema is not None else site.query.model
     many = size_by_name(name) is Size.MANY or size_by_name(f"{name}s") is Size.MANY
     return site.is_declared or not site.query.filters or many or _in_request(site, codebase)

@@ -14,6 +14,7 @@ from analysis.engine.volumes import is_large
 
 RULE = Rule(
     id="perf-unindexed-filter",
+    version=2,
     type="unindexed_filter",
     category=Category.PERFORMANCE,
     title="Filter on a column without an index",

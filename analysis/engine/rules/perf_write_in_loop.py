@@ -14,7 +14,7 @@ from analysis.engine.severity import MILDER
 
 RULE = Rule(
     id="perf-write-in-loop",
-    version=2,
+    version=3,
     type="row_by_row_write",
     category=Category.PERFORMANCE,
     title="Row by row write",
@@ -169,11 +169,13 @@ def _confidence(site: QuerySite) -> Confidence:
     query = site.query
     if query.operation != "commit" and (site.looks_small or (site.schema is None and query.orm != "sql")):
         return Confidence.LOW
-    if query.operation == "insert" and query.variable:
-        return Confidence.LOW  # the round goes on with the new row, mostly with its key
+    if query.operation == "insert" and query.variable and query.orm != "gorm":
+        return Confidence.LOW  # the round goes on with the new row, mostly with its key; GORM names what it writes
     is_plain = site.schema is not None and query.terminal not in _BY_KEY and not _has_no_bulk_form(site)
-    if query.orm == "django" and query.terminal == "update":
+    if query.terminal == "update" and query.orm == "django":
         return Confidence.MEDIUM  # each row may get other values
+    if query.orm == "sql" and (query.operation == "update" or len(query.filters) > 1):
+        return Confidence.MEDIUM  # other values, or other conditions, for each row
     if query.orm == "jpa":
         return Confidence.MEDIUM  # a flush may send the rows together, when batching is switched on
     is_plain = (is_plain or query.operation == "commit") and "tried" not in site.notes

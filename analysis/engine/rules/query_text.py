@@ -78,6 +78,7 @@ _MISSING = re.compile(r"\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\b
 _HANDLER = re.compile(r"\s*(?:\}\s*catch\b|except\b)")
 _REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential")
 _LEAVES = re.compile(r"\s*(?:break|return)\b")
+_FAILED = re.compile(r"\berr\w* != nil\s*\{\s*$")  # what follows leaves the loop only after an error
 _ATTEMPT = re.compile(r"\b(retr(y|ies)|attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
 _TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
 _HEAD = re.compile(
@@ -213,7 +214,7 @@ def _loop_notes(
             yield "searched", "1"
             break
     following = lines[query.line] if query.line < min(len(lines), file.lines.of(loop.node.end_byte - 1)) else ""
-    if _LEAVES.match(following) and _indent(following) >= indent:
+    if _LEAVES.match(following) and _indent(following) >= indent and not _FAILED.search(lines[query.line - 1]):
         yield "searched", "1"
     if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:
         yield "retried", "1"

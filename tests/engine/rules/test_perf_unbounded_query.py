@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-unbounded-query"
@@ -116,3 +117,42 @@ def test_rows_of_a_status_count_where_the_name_speaks_of_many():
     assert lines(RULE, "list(Order.objects.filter(is_paid=True))") == [1]
     assert lines(RULE, "list(Line.objects.filter(is_paid=True))") == [1]
     assert lines(RULE, "list(Widget.objects.filter(is_paid=True))") == []
+
+
+def test_a_list_of_a_queryset_that_a_variable_holds():
+    assert lines(RULE, "def f():\n    rows = Order.objects.all()\n    return sorted(rows, key=str)") == [2]
+    assert lines(RULE, "def f():\n    rows = Order.objects.all()\n    return sorted(rows[:9], key=str)") == []
+
+
+def test_results_of_sqlalchemy_that_a_variable_holds():
+    model = "class Order(Base):\n    __tablename__ = 'orders'\n    id = Column(Integer, primary_key=True)\n"
+    source = "from sqlalchemy import select\nasync def f(session):\n    result = await session.execute(select(Order))\n"
+    for taken, expected in (("scalars().all()", [3]), ("scalars().first()", []), ("scalar_one()", [])):
+        files = {"app/models.py": model, "app/work.py": source + f"    return result.{taken}\n"}
+        assert [finding.line for finding in findings_of(RULE, files)] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("src/a.js", 'async function f() {\nreturn await pool.query("SELECT * FROM orders");\n}', [2]),
+        ("src/a.js", 'async function f() {\nreturn await pool.query("SELECT * FROM orders LIMIT 9");\n}', []),
+        ("src/A.java", 'class A {\nList f() { return jdbc.queryForList(\n"SELECT * FROM orders");\n} }', [2]),
+        ("src/A.java", 'class A {\nvoid f() { jdbc.query(\n"SELECT * FROM orders", handler);\n} }', []),
+        ("a/a.go", 'package a\nfunc f() {\ndb.Select(&out, "SELECT * FROM orders")\n}', [3]),
+        (
+            "a/a.go",
+            'package a\nfunc f() {\nrows, err := db.Query("SELECT id FROM orders")\nfor rows.Next() {\n'
+            "out = append(out, id)\n}\n}",
+            [3],
+        ),
+        (
+            "a/a.go",
+            'package a\nfunc f() {\nrows, err := db.Query("SELECT id FROM orders")\nfor rows.Next() {\nsend(id)\n}\n}',
+            [],
+        ),
+    ],
+)
+def test_text_of_queries_in_other_languages(path, source, expected):
+    table = {"db/schema.sql": "CREATE TABLE orders (id bigint primary key, total int);"}
+    assert [finding.line for finding in findings_of(RULE, {path: source, **table})] == expected

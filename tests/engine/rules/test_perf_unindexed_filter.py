@@ -62,3 +62,7 @@ def test_an_index_that_a_migration_makes_counts():
     others = {"db/migrations/001_names.sql": 'CREATE INDEX name_idx ON "Customer" ("name");'}
     source = "const rows = await prisma.customer.findMany({ where: { name: wanted } });"
     assert lines(RULE, source, "shop/work.ts", others=others) == []
+
+
+def test_what_is_left_out_is_not_searched_for():
+    assert lines(RULE, "def f(x):\n    return list(Order.objects.exclude(reference=x)[:9])") == []

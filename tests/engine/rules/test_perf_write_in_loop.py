@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-write-in-loop"
@@ -131,3 +132,48 @@ def test_a_loop_that_is_left_behind_the_write_writes_once():
     source = "def f(rows):\n    for row in rows:\n        if row.due:\n            Line.objects.create(a=row)\n"
     assert lines(RULE, source) == [4]
     assert lines(RULE, source + "            break\n") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("def f(rows):\n    for row in rows:\n        Line(amount=row.amount).save()", 3),
+        ("def f(rows):\n    for row in rows:\n        Line(amount=int(row.amount), order=row.order).save()", 3),
+    ],
+)
+def test_rows_that_are_made_and_saved_at_once(source, line):
+    assert [str(each.confidence) for each in findings(RULE, source)] == ["high"]
+    assert lines(RULE, source) == [line]
+
+
+def test_a_list_that_is_written_out_above_the_loop_is_short():
+    source = (
+        "def f():\n    amounts = [\n        (1, 'a'),\n        (2, 'b'),\n    ]\n"
+        "    for amount, name in amounts:\n        Line.objects.create(amount=amount)"
+    )
+    assert lines(RULE, source) == []
+    assert lines(RULE, source.replace("]\n", "]\n    amounts.extend(more)\n", 1)) == [8]
+
+
+def test_statements_that_were_prepared_before_the_loop():
+    java = (
+        "class A {\nvoid f(Connection c, List<Order> orders) throws Exception {\n"
+        'PreparedStatement s = c.prepareStatement("INSERT INTO orders (total) VALUES (?)");\n'
+        "for (Order order : orders) {\ns.setInt(1, order.total());\ns.executeUpdate();\n}\n}\n}"
+    )
+    go = (
+        "package a\nfunc f(tx *sql.Tx, rows []Row) error {\n"
+        'stmt, err := tx.Prepare("INSERT INTO orders (total) VALUES (?)")\n'
+        "for _, row := range rows {\nif _, err := stmt.Exec(row.Total); err != nil {\nreturn err\n}\n}\nreturn err\n}"
+    )
+    assert [finding.line for finding in findings_of(RULE, {"src/A.java": java})] == [6]
+    assert [finding.line for finding in findings_of(RULE, {"a/a.go": go})] == [5]
+    assert findings_of(RULE, {"src/A.java": java.replace("executeUpdate", "addBatch")}) == []
+
+
+def test_raw_changes_take_other_values_for_each_row():
+    source = "def f(cur, rows):\n    for row in rows:\n        cur.execute({!r}, (row.name, row.id))"
+    insert = source.format("INSERT INTO shop_line (amount, order_id) VALUES (%s, %s)")
+    update = source.format("UPDATE shop_line SET amount = %s WHERE id = %s")
+    assert [str(each.confidence) for each in findings(RULE, insert)] == ["high"]
+    assert [str(each.confidence) for each in findings(RULE, update)] == ["medium"]

@@ -10,6 +10,7 @@ from tree_sitter import Node
 from analysis.engine.extract.orm.chains import Chain, Step, chain_of, is_literal, query_at, strings_in
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Query, Relation
+from analysis.engine.rules.reading import followed
 
 _MANAGER = re.compile(r"(?:^|\.)([A-Z]\w*)\.(?:\w*objects|_default_manager|_base_manager|\w*_manager)$")
 _LOOKUPS = {
@@ -65,6 +66,9 @@ _LAZY = (
 _WRITES = {"save": "update", "delete": "delete"}
 _NOT_MODELS = re.compile(r"(?i)(form|serializer|file|image|storage|cache|session|writer|fig|doc|book|super\(\))$")
 _MADE = re.compile(r"(\w+)\s*(?::\s*\w+\s*)?=\s*(?:\w+\.)*([A-Z]\w*)\(")
+_LOADS = re.compile(rb"\b(list|tuple|set|frozenset|sorted)\(\Z")
+_WHOLE = re.compile(rb"(?!\w)(\s*[,)])?")
+_MADE_HERE = re.compile(rb"(?:\w+\.)*([A-Z]\w*)\((?:[^()]|\([^()]*\))*\)\s*\.(save)$")
 _CONDITION = re.compile(r"\b(\w+)\s*=(?!=)\s*")
 
 
@@ -106,8 +110,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_write(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`order.save()` and `order.delete()`; the model is known when the variable's origin is."""
-    chain = chain_of(call, file) if _uses_django(file) else None
+    if not _uses_django(file):
+        return iter(())
+    chain = chain_of(call, file)
     if chain is None:
+        _append_made(call, file)
         return iter(())
     if len(chain.steps) > 1 or _MANAGER.search(file.resolve(chain.base)) or _NOT_MODELS.search(chain.base):
         return look(call, file)
@@ -123,6 +130,17 @@ def look_at_write(call: Node, file: SourceFile) -> Iterator[Mark]:
     return iter(())
 
 
+def _append_made(call: Node, file: SourceFile) -> None:
+    """`Order(total=total).save()`: a row that is made and written at once."""
+    start, end = file.dialect.callee(call)
+    made = _MADE_HERE.match(file.source, start, end)
+    if made is None or file.arguments(call)[0]:
+        return
+    model, name = made[1].decode(), made[2].decode()
+    if not _NOT_MODELS.search(model):
+        file.queries.append(query_at(call, file, orm="django", model=model, operation="insert", terminal=name))
+
+
 READERS = {
     **dict.fromkeys((*_OPERATIONS, *_LAZY.split()), look),
     **dict.fromkeys(_WRITES, look_at_write),
@@ -130,7 +148,7 @@ READERS = {
 
 
 def _uses_django(file: SourceFile) -> bool:
-    return file.mentions(b".objects") or file.mentions(b"django")
+    return file.mentions(b".objects") or file.mentions(b"django") or file.mentions(b"models import ")
 
 
 def _may_be_queryset(call: Node, file: SourceFile) -> bool:
@@ -178,7 +196,8 @@ def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
     name = step.name
     positional, keywords = file.arguments(step.call)
     if name in ("filter", "exclude", "get", "get_or_create", "update_or_create"):
-        shape.filters += _filters(positional, keywords, file)
+        found = _filters(positional, keywords, file)
+        shape.filters += [structs.replace(each, operator="other") for each in found] if name == "exclude" else found
     elif name == "order_by":
         shape.order = strings_in(positional, file)
     elif name in ("select_related", "prefetch_related"):
@@ -284,6 +303,21 @@ def join_variables(file: SourceFile) -> None:
                 if query.orm == "django" and not query.terminal:
                     file.queries[index] = structs.replace(query, terminal="iter")
                 break
+    for index, query in enumerate(file.queries):
+        if query.orm == "django" and query.variable and not query.terminal:
+            terminal = _loaded_by(query, file)
+            if terminal:
+                file.queries[index] = structs.replace(query, terminal=terminal)
+
+
+def _loaded_by(query: Query, file: SourceFile) -> str:
+    """What makes a list of the rows where the variable stands next: `sorted(rows, key=…)`. Empty when it goes on."""
+    end = file.functions[query.function].node.end_byte
+    start = file.lines.starts[min(query.line, file.lines.count - 1)]
+    for match in followed(query.variable.encode(), file.source, _WHOLE, b"_.$", start, end):
+        loaded = _LOADS.search(file.source, start, match.start() - len(query.variable))
+        return loaded[1].decode() if loaded is not None and match[1] else ""
+    return ""
 
 
 # Models

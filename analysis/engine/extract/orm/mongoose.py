@@ -12,8 +12,10 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Mark, Model, Relation
 
 DEEPEST = 3  # levels of nested documents that are read
+LONGEST_HEAD = 120  # bytes before a schema that name the model which it is written for
 
 _MODELS = re.compile(rb"[mM]odel(?:<[^;()]*>)?\(\s*[\"'](\w+)[\"']\s*,\s*(\w+)")
+_GIVEN_TO = re.compile(rb"[mM]odel(?:<[^;()]*>)?\(\s*[\"'](\w+)[\"']\s*,\s*\Z")
 _CREATED = re.compile(rb"\b(\w+)\s*=\s*SchemaFactory\.createForClass\(\s*(\w+)")
 _REFERENCE = re.compile(r"^[\"'`](\w+)[\"'`]$|^(?:\w+\.)?([A-Z]\w*)(?:\.name)?$")
 
@@ -23,8 +25,8 @@ def look_at_schema(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional = file.arguments(call)[0]
     if not file.mentions(b"ongoose") or not positional or positional[0].type != "object":
         return iter(())
-    variable = assigned_to(call.start_byte, file)
-    if not variable:
+    name = _model_around(call, file)
+    if not name:
         return iter(())  # a schema inside of another
     columns: list[Column] = [Column("_id", "ObjectId", False, True, True, True)]
     relations: list[Relation] = []
@@ -35,9 +37,17 @@ def look_at_schema(call: Node, file: SourceFile) -> Iterator[Mark]:
         columns += [Column("createdAt", "Date"), Column("updatedAt", "Date")]
     collection = options.get("collection")
     table = file.text(collection).strip("\"'`") if collection is not None and collection.type == "string" else ""
-    name = _model_of(variable, file)
     file.models.append(Model("mongoose", name, table, file.line(call), tuple(columns), tuple(relations)))
     return iter(())
+
+
+def _model_around(call: Node, file: SourceFile) -> str:
+    """The model that a schema is written for: by its variable, or by the call that it stands in."""
+    variable = assigned_to(call.start_byte, file)
+    if variable:
+        return _model_of(variable, file)
+    given = _GIVEN_TO.search(file.source, max(0, call.start_byte - LONGEST_HEAD), call.start_byte)
+    return given[1].decode() if given is not None else ""
 
 
 def _read(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
@@ -10,6 +11,7 @@ from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+from analysis.engine.rules.reading import followed, text_before
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)
@@ -23,16 +25,30 @@ _JOINED = re.compile(
     r"(?i)\b(?:JOIN|GROUP\s+BY|DISTINCT|UNION|FETCH\s+FIRST|(?:MAX|MIN|SUM|AVG)\()|,\s*\w+\s+WHERE\b|^[\s\"'`(fr]*WITH\b"
 )
 _LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
+LONGEST_READING = 700  # bytes behind a query in which its rows are read
+_NEXT_QUERY = re.compile(rb"execute\(|\.Query\(|\nfunc ")
+LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
     "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
-    " Select prepareStatement executeQuery executeUpdate queryForObject queryForList createNativeQuery raw"
+    " Select prepareStatement executeQuery executeUpdate queryForObject queryForList createNativeQuery raw update"
     " $queryRawUnsafe"
 )
+_RUNS_PREPARED = frozenset({"Exec", "ExecContext", "executeUpdate", "execute"})
+_PREPARED = re.compile(
+    r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex)\(\s*(?:[\w.()]+\s*,\s*)?([\"`])"
+)
+_LOADS = {  # what shows that all rows are kept, behind a query
+    "python": re.compile(rb"\.fetchall\("),
+    "go": re.compile(rb"\.Next\(\)[^}]*\{(?s:.)*?\bappend\("),
+}
+_MAPPED = re.compile(r"Mapper\b|\brs\b|::")  # Spring: each row becomes an object of the list
+_LOADING_CALLS = frozenset({"queryForList", "Select", "SelectContext"})  # these bring all rows at once
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """A call whose first or second argument is SQL written out."""
-    for argument in file.arguments(call)[0][:2]:
+    given = file.arguments(call)[0]
+    for argument in given[:2]:
         text = _literal(argument, file)
         verb = _VERB.match(text)
         if verb is not None:
@@ -41,7 +57,27 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         if _DEFINES.match(text):
             file.models.extend(tables(text))
             break
+    else:
+        _read_prepared(call, file)
     return iter(())
+
+
+def _read_prepared(call: Node, file: SourceFile) -> None:
+    """`statement.executeUpdate()`, in a loop, of a statement that was prepared before it."""
+    receiver, _, name = file.callee(call).rpartition(".")
+    if name not in _RUNS_PREPARED or not receiver.isidentifier() or not file.in_loop(call):
+        return
+    if not (file.mentions(b"prepareStatement") or file.mentions(b"Prepare")):
+        return
+    prepared = ""
+    before = text_before(call, file)
+    for match in followed(receiver, before, _PREPARED, "_."):
+        prepared = before[match.end() : match.end() + LONGEST_STATEMENT].partition(match[1])[0]
+    verb = _VERB.match(prepared)
+    if verb is not None and verb[1].upper() in ("INSERT", "UPDATE", "DELETE"):
+        _append(call, prepared, verb[1].upper(), file)
+        # What it writes was bound to it in statements before.
+        file.queries[-1] = structs.replace(file.queries[-1], uses_loop_variable=True)
 
 
 READERS = dict.fromkeys(_NAMES.split(), look)
@@ -65,7 +101,7 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
         operation = "count"
     name = file.callee(call).rpartition(".")[2]
     bound = parts_of(file.text(call).partition(text)[2].strip(" ,()\n[]"))
-    filters = tuple(conditions_in(condition, _alias(text), bound))
+    filters = tuple(conditions_in(condition, _alias(text), bound)) if operation != "insert" else ()
     file.queries.append(
         query_at(
             call,
@@ -85,11 +121,22 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
 
 
 def _is_loaded(call: Node, text: str, condition: str, filters: tuple[Filter, ...], file: SourceFile) -> bool:
-    """Python: whether `fetchall` brings all rows of one table, and every condition on them was read."""
-    if file.language != "python" or _JOINED.search(text) or (condition.strip(" \"'`);") and not filters):
+    """Whether the program keeps all rows of one table, and every condition on them was read."""
+    if _JOINED.search(text) or (condition.strip(" \"'`);") and not filters):
         return False
-    after = file.source[call.end_byte : call.end_byte + 300].partition(b"execute(")[0]
-    return b".fetchall(" in after
+    name = file.callee(call).rpartition(".")[2]
+    if name in _LOADING_CALLS or (name == "query" and _MAPPED.search(file.text(call)) is not None):
+        return True
+    shown = _LOADS.get(file.language)
+    if shown is None:
+        return file.language not in ("java", "go") and _is_awaited(call, file)
+    after = file.source[call.end_byte : call.end_byte + LONGEST_READING]
+    return shown.search(_NEXT_QUERY.split(after, maxsplit=1)[0]) is not None
+
+
+def _is_awaited(call: Node, file: SourceFile) -> bool:
+    """Script: drivers give all rows to who waits for them."""
+    return file.source[max(0, call.start_byte - 8) : call.start_byte].rstrip().endswith(b"await")
 
 
 def _offset(text: str) -> int:

@@ -8,6 +8,7 @@ from tree_sitter import Node
 from analysis.engine.extract.orm.chains import Chain, chain_of, query_at, strings_in
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+from analysis.engine.rules.reading import followed
 
 _SESSION = re.compile(r"(?i)(^|\.)(db\.)?_?\w*session(\(\))?$")
 _TERMINALS = {
@@ -51,6 +52,10 @@ _METHODS = {
 }
 _EAGER = re.compile(r"\b(?:joinedload|selectinload|subqueryload|contains_eager)\(\s*(?:[\w.]*\.)?(\w+)")
 _MODEL = re.compile(r"\b([A-Z]\w*)")
+_TAKES = re.compile(
+    rb"(?:\.(?:scalars|unique|mappings|tuples)\(\))*\.(all|first|one|one_or_none|scalar\w*|fetchall)\(\)"
+)
+LONGEST_WAY = 300  # bytes behind a statement in which its rows are taken
 _CASCADING = re.compile(
     r"ForeignKey\(\s*[\"'](?:\w+\.)?(\w+)\.\w+[\"'][^()]*\bondelete\s*=\s*[\"']CASCADE[\"']", re.IGNORECASE
 )
@@ -108,6 +113,8 @@ def _append(chain: Chain, file: SourceFile, model: str = "") -> None:
     if raw is not None and raw[1] != "select":
         operation = raw[1]
     terminal = last or (names[0] if names[0] != "query" else chain.terminal)
+    if terminal == "execute" and operation == "select" and chain.variable:
+        terminal = _taken(chain, file) or terminal
     limit = re.search(r"\.limit\((\d+|[^)])", text)
     file.queries.append(
         query_at(
@@ -119,7 +126,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "") -> None:
             terminal=terminal,
             filters=_filters(text),
             order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
-            limit=1 if last in _SINGLE else _number(limit[1]) if limit else chain.limit,
+            limit=1 if terminal in _SINGLE else _number(limit[1]) if limit else chain.limit,
             offset=-1 if ".offset(" in text else 0,
             eager=tuple(_EAGER.findall(text)),
             lock="with_for_update" in text,
@@ -127,6 +134,14 @@ def _append(chain: Chain, file: SourceFile, model: str = "") -> None:
             variable=chain.variable,
         )
     )
+
+
+def _taken(chain: Chain, file: SourceFile) -> str:
+    """What takes the rows out of a result that a variable holds: `all` of `result.scalars().all()`."""
+    after = file.source[chain.top.end_byte : chain.top.end_byte + LONGEST_WAY]
+    for match in followed(chain.variable.encode(), after, _TAKES, b"_.$"):
+        return match[1].decode()
+    return ""
 
 
 def _number(text: str) -> int:
