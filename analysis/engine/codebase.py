@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
-from analysis.engine.calls import Callee, CallGraph
+from analysis.engine.calls import LEVELS, Callee, CallGraph
 from analysis.engine.copies import Copies, Copy
 from analysis.engine.facts import FileFacts, Function, FunctionFlag, Mark
 from analysis.engine.graph import GraphBuilder, ImportGraph
@@ -25,7 +25,7 @@ MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
 _IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
 _PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
 T = TypeVar("T")
-_FREE_OF_POLICY = ("models", "calls", "request_path", "job_path", "async_names", "sources", "_marks")
+_FREE_OF_POLICY = ("models", "calls", "request_path", "handlers", "job_path", "async_names", "sources", "_marks")
 
 
 class Codebase:
@@ -101,6 +101,11 @@ class Codebase:
         return self._reached(request=True)
 
     @cached_property
+    def handlers(self) -> Mapping[str, frozenset[int]]:
+        """Per file the functions that answer requests themselves, with what is nested in them."""
+        return self._reached(request=True, levels=0)
+
+    @cached_property
     def job_path(self) -> Mapping[str, frozenset[int]]:
         """Per file the functions that a job, a consumer, a command or `main` reaches."""
         return self._reached(request=False)
@@ -159,13 +164,13 @@ class Codebase:
         known = vars(same)
         vars(self).update({name: known[name] for name in _FREE_OF_POLICY if name in known})
 
-    def _reached(self, *, request: bool) -> Mapping[str, frozenset[int]]:
+    def _reached(self, *, request: bool, levels: int = LEVELS) -> Mapping[str, frozenset[int]]:
         entries: set[Callee] = set()
         for path, facts in self.files.items():
             for entry in facts.entries:
                 if (entry.kind == REQUEST) is request:
                     entries.update(self.calls.entered(path, entry.function))
-        return self.calls.reached_from(entries)
+        return self.calls.reached_from(entries, levels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +193,10 @@ class Place:
     @property
     def in_request_path(self) -> bool:
         return self.index in self.codebase.request_path.get(self.path, ())
+
+    @property
+    def in_handler(self) -> bool:
+        return self.index in self.codebase.handlers.get(self.path, ())
 
     @property
     def in_job_path(self) -> bool:

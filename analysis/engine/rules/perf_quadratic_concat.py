@@ -19,11 +19,11 @@ from analysis.engine.rules.reading import (
     short,
     text_before,
 )
-from analysis.engine.rules.sizes import Size, is_loaded, size_of
+from analysis.engine.rules.sizes import Size, is_loaded, size_by_name, size_of
 
 RULE = Rule(
     id="perf-quadratic-concat",
-    version=2,
+    version=3,
     type="quadratic_concat",
     category=Category.PERFORMANCE,
     title="Concatenation in a loop",
@@ -33,7 +33,7 @@ RULE = Rule(
 )
 GUIDE = Guide(
     why="Each round copies all that was there before: twice the input takes four times as long.",
-    grades="Info in Python where the interpreter repairs the local case.",
+    grades="Info in Python where the interpreter repairs the local case: nothing else holds the text.",
     flagged=(
         {
             "src/Report.java": """
@@ -69,14 +69,23 @@ class Report {
 SMALL_LOOP = 20  # rounds that are known to be few
 
 _GROWS = re.compile(rb"([\w.]++)\s*+(?:\+=|=\s*(?:\1|\(\1)\s*\+(?!\+))\s*")
-_LIST_GROWS = re.compile(rb"([\w$]++)\s*+=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\s*\.\.\.\1\b)")
-_TABLE_GROWS = re.compile(rb"([\w.]++)\s*+=\s*(?:\1\.append\(|(?:pd|pandas)\.concat\(\s*[\[(]\s*\1\s*,|\1\s*\+\s*\[)")
+_LIST_GROWS = re.compile(
+    rb"([\w$]++)\s*+=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\s*\.\.\.\1\b|Buffer\.concat\(\s*\[\s*\1\s*,)"
+)
+_TEXT_GROWS = re.compile(rb"([\w$.]++)\s*+=\s*\1\.concat\(")
+_TABLE_GROWS = re.compile(
+    rb"([\w.]++)\s*+=\s*(?:\1\.append\(|(?:pd|pandas)\.concat\(\s*[\[(]\s*\1\s*,|\1\s*\+(\s*\[)?)"
+)
+_LIST_MADE = re.compile(r"\[|list\(")
 _TEXT = re.compile(r"""^([rbfuRBFU]{0,2}["'`]|String\.(?:valueOf|format)|fmt\.Sprint|strings\.|string\(|str\()""")
 _BYTES = re.compile(r"""^(b["']|bytes\()""")
 _LEAVES = re.compile(rb"[^\S\n]*;?\s*?(?:\n([^\S\n]*))?(?:return|break)\b")
-_BEGINS = re.compile(r"(\s*:\s*\w+)?\s*:?=(?!=)")
+_BEGINS = re.compile(r"(\s*:\s*[\w.\[\]<>|, ]+?)?\s*:?=(?![=>])")
 _FIELD = re.compile(rb"\s*(?::\s*\w+\s*)?=\s*(?![=>])")
+_WHOLE = re.compile(r"\s*[),\n]")
+_KEPT = re.compile(r"(?:\.(?:append|add|insert|put)\(\s*(?:\w+\s*,\s*)?|\w\s=\s*)\Z")
 _TYPED = {"go": re.compile(r"(?:,\s*\w+)*\s+string\b"), "java": re.compile(r"\s*[=;,)]")}  # what follows the name
+_TEXT_FIELD = re.compile(rb"[ \t]+string\b")
 _READS = re.compile(r"(?i)\b\w*(?:readline|recv|read|nextline|scan|hasnext\w*)\s*\(|\btrue\b|\bTrue\b")
 
 
@@ -101,9 +110,14 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
         RULE.id,
         statement,
         f"`{name}` grows in a loop: each round copies all of its {'bytes' if is_bytes else 'text'} so far",
-        severity="info" if is_local_text else "",
+        severity="info" if is_local_text and not _is_shared(name, loop, file) else "",
         confidence=_certainty(size, loop, file),
     )
+
+
+def look_at_text(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """Java: `text = text.concat(part)`."""
+    yield from _copied(statement, _TEXT_GROWS, "Collect the parts in a `StringBuilder`.", file)
 
 
 def look_at_list(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -124,9 +138,10 @@ def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: Sourc
     if found is None or loop is None:
         return
     name = found[1].decode("utf-8", "replace")
-    if (growth is _TABLE_GROWS and not _is_table(name, found[0], statement, file)) or not _is_outside(
-        name, statement, loop, file
-    ):
+    if growth is _TABLE_GROWS and not _is_table(name, found, statement, file):
+        return
+    is_few = name.endswith("s") and size_by_name(name) is Size.FEW
+    if is_few or not _is_outside(name, statement, loop, file):
         return
     size = _rounds(loop, file)
     yield file.mark(
@@ -138,9 +153,13 @@ def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: Sourc
     )
 
 
-def _is_table(name: str, growth: bytes, statement: Node, file: SourceFile) -> bool:
-    """Whether the result of `append` is a copy: that of a list is None, and nobody assigns it."""
-    return b".append(" not in growth or file.mentions(b"pandas")
+def _is_table(name: str, growth: re.Match[bytes], statement: Node, file: SourceFile) -> bool:
+    """Whether the result is a copy: `append` of a list gives None, and nobody assigns that; a sum may be of numbers."""
+    if b".append(" in growth[0]:
+        return file.mentions(b"pandas")
+    if growth[0].endswith((b",", b"[")):
+        return True
+    return any(_LIST_MADE.match(file.text(value)) for value in _values(name, statement, file))
 
 
 def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -150,14 +169,17 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
     start, end = file.dialect.callee(call)
     reduced = file.source[start:end].decode("utf-8", "replace").rpartition(".")[0]
     size = size_of(reduced, call, file)
-    if size is Size.FEW or is_short_list(reduced, call, file):
+    if size is Size.FEW or reduced.startswith("[") or is_short_list(reduced, call, file):
         return
     text = file.text(given[0])
     accumulator = re.match(r"(?:async\s*)?(?:function\s*\w*\s*)?\(\s*([\w$]+)", text)
     if accumulator is None:
         return
     name = re.escape(accumulator[1])
-    if re.search(rf"(=>\s*\(?|return\s+)([\[{{]\s*\.\.\.{name}\b|{name}\.concat\()", text):
+    if re.search(
+        rf"(=>\s*\(?|return\s+)([\[{{]\s*\.\.\.{name}\b|{name}\.concat\(|Object\.assign\(\s*\{{\s*\}},\s*{name}\b)",
+        text,
+    ):
         yield file.mark(
             RULE.id,
             call,
@@ -210,11 +232,21 @@ def _start_of(name: str, statement: Node, value_start: int, loop: LoopDraft, fil
     return '""' if adds_text or _is_declared_text(name.removeprefix("this."), loop, file) else None
 
 
+def _is_shared(name: str, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether each round gives the text away as well: then Python cannot add to it in place."""
+    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    ends = (match.start() - len(name) for match in followed(name, body, _WHOLE, "_."))
+    return any(_KEPT.search(body, max(0, end - 30), end) for end in ends)
+
+
 def _is_declared_text(name: str, loop: LoopDraft, file: SourceFile) -> bool:
     """Whether the function of Go, or the class of Java, declares the name as a text."""
     behind = _TYPED.get(file.language)
     if behind is None:
         return False
+    if file.language == "go" and "." in name:
+        bare = name.rpartition(".")[2].encode()
+        return next(followed(bare, file.source, _TEXT_FIELD, b"_.$"), None) is not None
     function = file.enclosing_function(loop.node) if file.language == "go" else None
     start = function.start_byte if function is not None else 0
     before = file.source[max(start, loop.node.start_byte - LONGEST_TEXT) : loop.node.start_byte].decode(
@@ -269,14 +301,15 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     )
 
 
-_GROWN = re.compile(r"\s*\+=")
 _IN_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
 _GROWN = re.compile(r"\s*\+=")
 
 WATCHES = (
     Watch("augmented_assignment", look_at_growth, PYTHON, starts=_GROWS),
     Watch("assignment", look_at_table, PYTHON, starts=_TABLE_GROWS),
+    Watch("(assignment right: (binary_operator)) @n", look_at_growth, PYTHON, starts=_GROWS),
     Watch("assignment_expression", look_at_growth, JAVA, starts=_GROWS),
+    Watch("assignment_expression", look_at_text, JAVA, starts=_TEXT_GROWS),
     Watch("assignment_statement", look_at_growth, GO, starts=_GROWS),
     Watch("assignment_expression", look_at_list, SCRIPT, starts=_LIST_GROWS),
     Watch("call", look_at_reduce, SCRIPT, names=frozenset({"reduce"})),

@@ -16,7 +16,7 @@ from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-quadratic-lookup",
-    version=2,
+    version=3,
     type="quadratic_lookup",
     category=Category.PERFORMANCE,
     title="Search of a list in a loop",
@@ -83,9 +83,14 @@ _EQUALS = re.compile(r"^\s*\(?\s*([^=!<>&|]+?)\s*===?\s*([^=!<>&|?]+?)\s*\)?\s*$
 _JAVA_EQUALS = re.compile(
     r"^\s*\(?\s*(?:Objects\.equals\(\s*([^,&|!]+?),\s*([^&|!]+?)\)|([^&|!]+?)\.equals\(([^&|!]+)\))\s*\)?\s*$"
 )
-_ARROW = re.compile(r"^\(?\s*(\w+)\s*(?::[^)]*)?\)?\s*(?:=>|->)\s*([^{\n]+)$")
+_ARROW = re.compile(  # one expression on one element: its names, and what it says of them
+    r"^(?:function\s*)?\(?\s*(\w+|\{[\w\s,:]*\})\s*(?::[^)]*)?\)?\s*(?:=>|->)?\s*"
+    r"(?:\{\s*return\s+([^;{}]+?);?\s*\}|(?<=[>\s])([^{\n]+))$"
+)
+_GO_FUNCTION = re.compile(r"^func\(\s*(\w+)\s[^)]*\)\s*bool\s*\{\s*return\s+([^;{}]+?)\s*\}$")
 _LEFT = re.compile(r"[^\n]*\n\s*(?:return|break)\b")
 _ENDS_THERE = re.compile(rb"(?![\w$])")
+_LEAVING = frozenset({"break_statement", "return_statement", "raise_statement", "throw_statement"})
 _BY_VALUE = frozenset({"includes", "indexOf", "contains"})
 _BY_CONDITION = frozenset({"find", "findIndex", "some", "anyMatch", "noneMatch", "filter"})
 _SCRIPT_METHODS = frozenset({"includes", "indexOf", "find", "findIndex", "some", "filter", "shift"})
@@ -109,20 +114,29 @@ def look_at_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _takes_first(method, given, file.language):
         yield from _drained(call, receiver, method, file)
     elif (method in _BY_VALUE and len(given) == 1) or (method == "index" and file.language == "python"):
-        yield from _searched(call, receiver, file)
+        if given and given[0][:1] not in ('"', "'"):  # always the same answer, whatever the round
+            yield from _searched(call, receiver, file)
     elif method in _BY_CONDITION and len(given) == 1:
         yield from _searched_by(call, receiver.removesuffix(".stream()"), given[0], file)
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
-    if file.callee(call) not in ("slices.Contains", "slices.Index", "golang.org/x/exp/slices.Contains") or not given:
+    package, _, method = file.callee(call).rpartition(".")
+    if package not in ("slices", "golang.org/x/exp/slices") or len(given) != 2:
         return
     name = file.text(given[0])
-    if not re.fullmatch(r"\w+(?:\.\w+)?", name) or _ENDS.match(text_after(call, file)):
+    if not re.fullmatch(r"\w+(?:\.\w+)?", name) or _ends_search(call, file):
+        return
+    if method.endswith("Func") and not _compares_in_go(file.text(given[1]), call, file):
         return
     if _is_outside(name, call, file) and not _is_few(name, call, file):
         yield from _marks(call, name, file)
+
+
+def _compares_in_go(function: str, call: Node, file: SourceFile) -> bool:
+    found, loop = _GO_FUNCTION.match(function), round_of(call, file)
+    return found is not None and loop is not None and _compares(found[2], (found[1],), loop, file)
 
 
 def look_at_join(node: Node, file: SourceFile) -> Iterator[Mark]:
@@ -207,10 +221,9 @@ def _searched(node: Node, name: str, file: SourceFile) -> Iterator[Mark]:
     """A mark when the name is known to be a list from outside the loop that the loop does not change."""
     if round_of(node, file) is None or not _NAME.fullmatch(name) or not _is_list(name, node, file):
         return
-    if _is_few(name, node, file) or _ENDS.match(text_after(node, file)):
+    if _is_few(name, node, file) or _ends_search(node, file) or not _is_outside(name, node, file):
         return
-    if _is_outside(name, node, file):
-        yield from _marks(node, name, file)
+    yield from _marks(node, name, file)
 
 
 def _searched_by(call: Node, name: str, condition: str, file: SourceFile) -> Iterator[Mark]:
@@ -219,10 +232,22 @@ def _searched_by(call: Node, name: str, condition: str, file: SourceFile) -> Ite
     arrow = _ARROW.match(condition)
     if loop is None or arrow is None or not _NAME.fullmatch(name) or not _is_outside(name, call, file):
         return
-    if not _compares(arrow[2], (arrow[1],), loop, file) or _is_few(name, call, file):
+    elements = tuple(re.findall(r"\w+", arrow[1]))
+    if not _compares(arrow[2] or arrow[3], elements, loop, file) or _is_few(name, call, file):
         return
-    if not _ENDS.match(text_after(call, file)):
+    if not _ends_search(call, file):
         yield from _marks(call, name, file)
+
+
+def _ends_search(node: Node, file: SourceFile) -> bool:
+    """Whether what was found ends the loop: by a branch right behind the search, or at the end of the block that it
+    decides on."""
+    if _ENDS.match(text_after(node, file)):
+        return True
+    statement = file.statement_of(node)
+    block = statement.child_by_field_name("consequence") if statement.type == "if_statement" else None
+    inside = statements(block)
+    return bool(inside) and inside[-1].type in _LEAVING
 
 
 def _is_few(name: str, node: Node, file: SourceFile) -> bool:
@@ -341,6 +366,6 @@ WATCHES = (
         JAVA,
         names=frozenset({"contains", "indexOf", "remove", "anyMatch", "noneMatch", "filter"}),
     ),
-    Watch("call", look_at_go, GO, names=frozenset({"Contains", "Index"})),
+    Watch("call", look_at_go, GO, names=frozenset({"Contains", "Index", "ContainsFunc", "IndexFunc"})),
     Watch("loop", look_at_join, ALL),
 )

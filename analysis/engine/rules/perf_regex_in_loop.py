@@ -8,15 +8,15 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.built_text import built_text, is_constant
-from analysis.engine.rules.reading import function_name, round_of, short
+from analysis.engine.rules.reading import DEFINITIONS, followed, function_name, round_of, short, text_before
 
 RULE = Rule(
     id="perf-regex-in-loop",
-    version=2,
+    version=3,
     type="regex_in_loop",
     category=Category.PERFORMANCE,
     title="Pattern compiled again and again",
@@ -72,6 +72,10 @@ _META = re.compile(r"[.$|()\[{^?*+\\]")
 _FAST = re.compile(
     r'^"(\\\\[^\w"]|\\[tnrf]|[^.$|()\[{^?*+\\"])"$'
 )  # one plain or escaped character: no pattern is built
+_TEXT = re.compile(r'\s*=\s*("(?:[^"\\\n]|\\.)*")')
+_DECLARES = re.compile(r"\s*[=;:,)]")
+_TYPE = re.compile(r"\b([A-Z]\w*)(?:<[^;(){}]*>)?\s+\Z")
+_MISSING = re.compile(r"\(?\s*(?:!\s*[\w.]+|not [\w.]+|[\w.]+ is None|[\w.]+\s*={2,3}\s*(?:null|nil|undefined))\s*\)?")
 _ONCE = re.compile(r"(^|\.)(init|__init__|constructor|main|setup\w*)$")
 
 
@@ -89,7 +93,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if file.function_of(call) == 0 and not in_loop:
         return
     fixed = built_text(given[0], file)
-    if any(not is_constant(part, file) for part in fixed.parts):
+    if any(not is_constant(part, file) and not _is_go_constant(part, file) for part in fixed.parts):
+        return
+    if _is_made_once(call, file):
         return
     where = "in every round of the loop" if in_loop else "in every call"
     yield file.mark(
@@ -102,19 +108,59 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
+def _is_go_constant(part: Node, file: SourceFile) -> bool:
+    """Whether the file declares the name as a constant."""
+    name = file.text(part)
+    return file.language == "go" and name.isidentifier() and f"const {name} ".encode() in file.source
+
+
+def _is_made_once(call: Node, file: SourceFile) -> bool:
+    """Whether the branch around the call is for a value that is missing, and then is there."""
+    if not file.is_in(call, "if"):
+        return False
+    node: Node | None = file.statement_of(call)
+    while node is not None and node.type not in DEFINITIONS:
+        node = file.parent_of(node)
+        if node is not None and node.type == "if_statement":
+            condition = node.child_by_field_name("condition")
+            return condition is not None and _MISSING.fullmatch(file.text(condition)) is not None
+    return False
+
+
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Outside of loops it counts where every request pays for it."""
-    if mark.data.get("loop") or (place.facts.language != "python" and place.in_request_path):
+    if mark.data.get("loop"):
         return place.finding(mark)
-    return None
+    if place.facts.language == "python" or not place.in_request_path:
+        return None
+    return place.finding(mark) if place.in_handler else place.finding(mark, confidence=Confidence.MEDIUM)
 
 
 def _is_pattern_method(callee: str, given: list[Node], file: SourceFile) -> bool:
-    method = callee.rpartition(".")[2]
-    text = file.text(given[0])
-    if _TEXT_METHODS.get(method) != len(given) or given[0].type != "string_literal" or not _META.search(text):
+    receiver, _, method = callee.rpartition(".")
+    if _TEXT_METHODS.get(method) != len(given) or given[0].type not in ("string_literal", "identifier"):
         return False
-    return method != "split" or not _FAST.match(text)
+    text = file.text(given[0]) if given[0].type == "string_literal" else _constant(file.text(given[0]), file)
+    if not _META.search(text) or (method == "split" and _FAST.match(text)):
+        return False
+    return _declared_type(receiver, given[0], file) in ("", "String", "var")
+
+
+def _constant(name: str, file: SourceFile) -> str:
+    """The text that a constant of the class holds."""
+    found = next(followed(name, file.source.decode("utf-8", "replace"), _TEXT, "_.$"), None) if name.isupper() else None
+    return found[1] if found is not None else ""
+
+
+def _declared_type(name: str, node: Node, file: SourceFile) -> str:
+    """The class that the function declares a variable as; empty for anything else."""
+    found = ""
+    if name.isidentifier():
+        before = text_before(node, file)
+        for match in followed(name, before, _DECLARES, "_.$"):
+            typed = _TYPE.search(before, max(0, match.start() - len(name) - 80), match.start() - len(name))
+            found = typed[1] if typed is not None else found
+    return found
 
 
 WATCHES = (

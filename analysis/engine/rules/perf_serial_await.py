@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
@@ -17,7 +18,7 @@ from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-serial-await",
-    version=2,
+    version=3,
     type="serial_await",
     category=Category.PERFORMANCE,
     title="Awaits one after the other",
@@ -68,7 +69,10 @@ _CONNECTION = re.compile(
     r"(^|\.)(\w*tx|\w*trx|\w*[tT]ransaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream"
     r"|ws|socket|step|io)\."
 )
-_IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction)\s*[,})]")
+_IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction|[cC]onn(?:ection)?)\s*[,})]")
+_STARTS_UP = re.compile(
+    r"(?i)(?:^|[._])load_?(?:plugin|module|extension|bootstrap)\w*$"
+)  # in the order they are listed
 _CHANGES = re.compile(  # what is done to one thing shared by all rounds may have to be done in order
     r"(?i)(?:^|[._])_?(?:write|draw|append|add|insert|apply|update|upsert|create|delete|remove|set|save"
     r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure|enqueue|schedule)[A-Z_\w]*$"
@@ -83,12 +87,15 @@ _OF_THE_REQUEST = re.compile(r"(?i)translat|session|locale|cookie|header|param|i
 _ON_PURPOSE = re.compile(
     r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
 )
-_SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?|migrations?|contrib)/|(^|/)(seed|build)[\w-]*\.\w+$")
+_SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?|migrations?|upgrades?|contrib)/|(^|/)(seed|build)[\w-]*\.\w+$")
+_COUNTED = re.compile(r"\(?\s*(\w+)\s*<\s*(?:[\w.]+\.length\b|len\()")
+_TAKEN = re.compile(r"([\w$]+)\s*=\s*([\w$.]+)\.(?:shift|pop|popleft)\(")
+_SENDS = re.compile(r"^(.+)\.(?:send|notify|publish|post)[A-Z_\w]*$")
 _NOT_REMOTE = re.compile(
     r"(^|\.)(next|read|readline|write|drain|push|append|put|acquire|wait|json|text|sleep|send_json|nextTick)$"
 )
 _AWAITING = re.compile(  # a statement that only awaits a call: what it assigns, and the callee
-    rb"(?:(?:const|let|var)\s+)?(?:([\w$]+|\{[^{}]*\}|\[[^\[\]]*\]|\w+(?:,\s*\w+)+)\s*(?::\s*[^=\n]{1,60})?=\s*)?await\s+([\w$.?]+)(?:<[^<>()]*>)?\("
+    rb"(?:(?:const|let|var)\s+)?(?:([\w$]+|\{[^{}]*\}|\[[^\[\]]*\]|\w+(?:,\s*\w+)+)\s*(?::\s*[^=\n]{1,60})?=\s*)?\(?await\s+([\w$.?]+)(?:<[^<>()]*>)?\("
 )
 _FIRST_WORD = re.compile(rb"\s*")
 SPACE_BETWEEN = 120  # bytes in which the next question begins
@@ -106,20 +113,21 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     """`for (const id of ids) all.push(await load(id))`."""
     index = file.loop_of(node)
     loop = file.loops[index] if index is not None else None
-    if loop is None or loop.kind not in ("for", "comprehension") or loop.batched or not loop.variables:
+    if loop is None or loop.batched:
         return
     call = node.named_children[0] if node.named_child_count else None
     if call is None or call.type not in _CALLS or 0 < loop.bound <= IN_A_ROW:
         return
     callee = file.callee(call)
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    variables = _of_each_round(loop, body)
+    if not variables:
+        return
     if _DEPENDS.search(body) or _CONNECTION.search(callee + ".") or _NOT_REMOTE.search(callee) or "Promise." in callee:
         return
     if body.find("await ") + loop.node.start_byte < node.start_byte - len("await ") and body.count("await ", 0) > 1:
         return
-    if not re.search(rf"\b({'|'.join(map(re.escape, loop.variables))})\b", file.text(call)) or _carries(
-        node, body, file
-    ):
+    if not re.search(rf"\b({'|'.join(map(re.escape, variables))})\b", file.text(call)) or _carries(node, body, file):
         return
     if any(_ON_PURPOSE.search(_comment_above(each, file)) for each in (loop.node, node)) or _feeds_on(
         body, file.text(call)
@@ -127,7 +135,7 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if is_short_list(loop.iterable, loop.node, file) or _calls_itself(callee, node, file):
         return
-    if callee in loop.variables or _IN_TRANSACTION.search(file.text(call)):
+    if callee in loop.variables or _IN_TRANSACTION.search(file.text(call)) or _STARTS_UP.search(callee):
         return  # call-backs run in their order, and a transaction has one connection
     changes = _CHANGES.search(callee) is not None and not _REMOTE.search(callee)
     is_known = _REMOTE.search(callee) or _READS.search(callee)  # to leave the process
@@ -141,6 +149,22 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
+def _of_each_round(loop: LoopDraft, body: str) -> tuple[str, ...]:
+    """What each round works on: the loop's variables, the index that it counts, or what it takes out of a collection
+    that nothing is put into."""
+    if loop.kind in ("for", "comprehension"):
+        return loop.variables
+    if loop.kind != "while":
+        return ()
+    counted = _COUNTED.match(loop.iterable)
+    if counted is not None:
+        return (counted[1],)
+    taken = [match for match in _TAKEN.finditer(body) if match[2] in loop.iterable]
+    return tuple(
+        match[1] for match in taken if not re.search(rf"\b{re.escape(match[2])}\.(?:push|append|add|extend)\(", body)
+    )
+
+
 def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
     """Three statements or more, each of which asks something that the others do not need."""
     source, start = file.source, node.start_byte
@@ -148,7 +172,7 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
     if begin is None or source.find(b"await ", node.end_byte, node.end_byte + SPACE_BETWEEN) < 0:
         return
     asked = _AWAITING.match(source, begin.end(), node.end_byte)
-    if asked is None or not _READS.search(asked[2].decode("utf-8", "replace")):
+    if asked is None or not _is_asked(asked[2].decode("utf-8", "replace")):
         return
     statement = file.statement_of(node)
     first = _awaited(statement, file)
@@ -159,6 +183,10 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
     while (next_asked := _awaited(following, file)) is not None and following is not None:
         if not names.isdisjoint(_WORDS.findall(file.text(following))):
             break
+        if (sent := _SENDS.match(next_asked[1])) is not None and any(
+            each.startswith(f"{sent[1]}.") for each in callees
+        ):
+            break  # one service may need them in order
         names.update(next_asked[0])
         callees.append(next_asked[1])
         following = following.next_named_sibling
@@ -185,9 +213,18 @@ def _awaited(statement: Node | None, file: SourceFile) -> tuple[list[str], str] 
     if found is None:
         return None
     callee = found[2].decode("utf-8", "replace").replace("?.", ".")
-    if not _READS.search(callee) or _OF_THE_REQUEST.search(callee) or _CONNECTION.search(callee + "."):
+    if not _is_asked(callee) or _OF_THE_REQUEST.search(callee) or _CONNECTION.search(callee + "."):
         return None
+    if callee.endswith("client.query"):
+        return None  # one connection to a database
     return _WORDS.findall((found[1] or b"").decode("utf-8", "replace")), callee
+
+
+def _is_asked(callee: str) -> bool:
+    """Whether a call asks another service, or tells it something."""
+    return _READS.search(callee) is not None or (
+        _SENDS.match(callee) is not None and _REMOTE.search(callee) is not None
+    )
 
 
 def _calls_itself(callee: str, node: Node, file: SourceFile) -> bool:

@@ -16,6 +16,7 @@ from analysis.engine.rules.reading import function_name
 
 RULE = Rule(
     id="perf-sync-io-in-request",
+    version=2,
     type="sync_io_request",
     category=Category.PERFORMANCE,
     title="Synchronous I/O in a request",
@@ -26,6 +27,7 @@ RULE = Rule(
 )
 GUIDE = Guide(
     why="One thread serves all requests: while it reads a file, nobody is served.",
+    grades="Certain in the handler itself, likely in what it calls; info elsewhere in a server.",
     flagged=(
         {
             "shop/app.ts": """
@@ -55,20 +57,16 @@ app.get("/terms", (req, res) => {
     ),
 )
 
-_FS = """readFileSync writeFileSync appendFileSync readdirSync statSync lstatSync existsSync mkdirSync rmSync unlinkSync
-    copyFileSync renameSync openSync readSync writeSync accessSync mkdtempSync""".split()
-_CALLS = frozenset(
-    {f"fs.{name}" for name in _FS}
-    | {f"child_process.{name}" for name in ("execSync", "spawnSync", "execFileSync")}
-    | {f"crypto.{name}" for name in ("pbkdf2Sync", "scryptSync", "generateKeyPairSync")}
-    | {f"zlib.{name}" for name in ("gzipSync", "gunzipSync", "deflateSync", "inflateSync", "brotliCompressSync")}
+_CALLS = re.compile(
+    r"(?:(?:fs|fs-extra|graceful-fs)\.\w+|child_process\.(?:exec|spawn|execFile)|zlib\.\w+"
+    r"|crypto\.(?:pbkdf2|scrypt|hkdf|generateKey(?:Pair)?|generatePrime))Sync"
 )
 _START_UP = re.compile(
     r"(^|\.)(load|read)?_?(config|settings|env)\w*$|(^|\.)(main|init\w*|start\w*|setup\w*|build\w*|generate\w*)$",
     re.IGNORECASE,
 )
 _LOADERS = re.compile(r"(^|\.)constructor(\.|$)|(^|\.)load[A-Z]\w*$")  # once, at the start or at first use
-_SERVERS = re.compile(r"(?:express|koa|fastify|hono|@hapi/|@nestjs/|https?$|node:https?$|next/server)")
+_SERVERS = re.compile(r"(?:express|koa|@koa/router|fastify|hono|next/server)$|@hapi/|@nestjs/")
 _TOOLING = re.compile(
     r"(^|/)vite/|(^|/)bundle[\w-]*\.[cm]?js$|(^|/)(\.?[\w.-]*config\.[cm]?[jt]s|build|cli|seed\w*|codegen|plugins?|docker|generators?)(/|\.|$)|[-_]cli/|(^|/)vite\."
 )
@@ -76,17 +74,27 @@ _TOOLING = re.compile(
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if callee not in _CALLS or file.function_of(call) == 0:
+    if not _CALLS.fullmatch(callee) or file.function_of(call) == 0:
         return
     name = function_name(call, file)
     if not _START_UP.search(name):
         yield file.mark(RULE.id, call, f"`{callee}` in `{name}` stops the event loop until it is done")
 
 
+def look_at_request(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`request.open("GET", url, false)`: the third argument makes it synchronous."""
+    given = file.arguments(call)[0]
+    if file.mentions(b"XMLHttpRequest") and len(given) >= 3 and given[2].type == "false":
+        name = function_name(call, file)
+        yield file.mark(RULE.id, call, f"A synchronous `XMLHttpRequest` in `{name}` stops everything until it is done")
+
+
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Off the request path it is worth knowing in server code, and nothing in tools."""
     if place.in_request_path:
-        return place.finding(mark)
+        return place.finding(mark) if place.in_handler else place.finding(mark, confidence=Confidence.MEDIUM)
+    if "XMLHttpRequest" in mark.message:
+        return place.finding(mark, severity=Severity.INFO)
     if place.kind is FileKind.SCRIPT or place.facts.is_entry or _TOOLING.search(place.path):
         return None
     if _LOADERS.search(place.function.name) or not _serves(place.facts) or "existsSync" in mark.message:
@@ -101,4 +109,7 @@ def _serves(facts: FileFacts) -> bool:
     )
 
 
-WATCHES = (Watch("call", look, SCRIPT, names=frozenset(name.rpartition(".")[2] for name in _CALLS)),)
+WATCHES = (
+    Watch("call", look, SCRIPT, endings=("Sync",)),
+    Watch("call", look_at_request, SCRIPT, names=frozenset({"open"})),
+)

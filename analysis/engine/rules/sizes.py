@@ -28,7 +28,8 @@ _FEW = frozenset(
     segment queue model models workflow workflows project projects dict dicts block blocks description descriptions
     group groups service services capability capabilities reaction reactions emoji emojis table tables dependency
     library libraries map selected connector connectors loader loaders adapter adapters listener listeners handler
-    handlers middleware middlewares component components widget widgets question questions survey surveys engagement
+    handlers middleware middlewares component components widget widgets cookie cookies filter filters keymap preference
+    preferences question questions survey surveys engagement
     engagements index indices tool tools""".split()
 )
 _MANY = frozenset(
@@ -54,6 +55,9 @@ _LOADED = re.compile(
 )
 
 
+_PARTS = re.compile(r"""\b[sS]plit\([^()\n]*["'][/.:@&=_-]["']\s*[,)]""")  # of a path, a name, an address
+
+
 class Size(Enum):
     FEW = "few"
     UNKNOWN = "unknown"
@@ -64,8 +68,18 @@ def size_of(expression: str, node: Node, file: SourceFile) -> Size:
     """The size of what an expression holds, before this node: by what loads it, then by the last word of its name."""
     if _LOADED.search(expression):
         return Size.MANY
-    size = size_by_name(_name_of(expression).rpartition(".")[2])
+    name = _name_of(expression)
+    if _PARTS.search(expression) or _holds_parts(name, node, file):
+        return Size.FEW
+    size = size_by_name(name.rpartition(".")[2])
     return Size.MANY if size is Size.UNKNOWN and is_loaded(expression, node, file) else size
+
+
+def _holds_parts(name: str, node: Node, file: SourceFile) -> bool:
+    """Whether the name stands for the parts of a path or an address: `parts = path.split("/")`."""
+    if not name.isidentifier() or not (file.mentions(b".split(") or file.mentions(b".Split(")):
+        return False
+    return any(_PARTS.search(file.text(each)[:200]) for each in assigned_values(name, node, file))
 
 
 def size_by_name(name: str) -> Size:

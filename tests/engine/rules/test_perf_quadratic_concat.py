@@ -158,3 +158,42 @@ def test_a_text_that_is_emptied_in_between_stays_short():
     source = "def f(file):\n    line = b''\n    for chunk in chunks:\n        line += chunk\n"
     assert lines_of(RULE, source) == [4]
     assert lines_of(RULE, source + "        if done(line):\n            line = b''\n") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        ("def f(rows):\n    s = ''\n    for row in rows:\n        s = s + row.name + ';'\n", "python", [4]),
+        ("def f(rows):\n    s = []\n    for row in rows:\n        s = s + list(row.parts)\n", "python", [4]),
+        ("def f(rows):\n    s = 0\n    for row in rows:\n        s = s + row.size\n", "python", []),
+        ("class A { void f() { for (String x : lines) {\ntext = text.concat(x);\n} } }", "java", [2]),
+        ("type W struct {\nbuf string\n}\nfunc (w *W) f() {\nfor _, l := range lines {\nw.buf += l\n}\n}", "go", [6]),
+        ("type W struct {\nsum int\n}\nfunc (w *W) f() {\nfor _, l := range lines {\nw.sum += l\n}\n}", "go", []),
+        ("for await (const chunk of req) {\ndata = Buffer.concat([data, chunk]);\n}", "javascript", [2]),
+        ("users.reduce((acc, u) => Object.assign({}, acc, { [u.id]: u }), {});", "typescript", [1]),
+    ],
+)
+def test_other_words_for_a_copy(source, language, lines):
+    head = "package a\n" if language == "go" else ""
+    shift = head.count("\n")
+    assert [line - shift for line in lines_of(RULE, head + source, language)] == lines
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "['a', 'b'].reduce((acc, k) => ({ ...acc, [k]: 1 }), {});",
+        "users.forEach((u) => {\n  let tags: string[] = [];\n  tags = [...tags, u.name];\n});",
+        "for (const page of pages) {\n  middlewares = middlewares.concat(page.all);\n}",
+        "const parts = path.split('/');\nfor (const part of parts) {\n  list = [...list, part];\n}",
+    ],
+)
+def test_few_elements_and_lists_of_one_round_are_fine(source):
+    assert lines_of(RULE, source, "typescript") == []
+
+
+def test_a_text_that_each_round_gives_away_is_copied_by_python_too():
+    source = "def f(orders):\n    s = ''\n    for order in orders:\n        s += str(order)\n        {}\n"
+    (kept,) = marks_of(RULE, source.format("history.append(s)"))
+    (alone,) = marks_of(RULE, source.format("print(order)"))
+    assert (kept.severity, alone.severity) == ("", "info")

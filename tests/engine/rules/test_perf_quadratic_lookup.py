@@ -163,3 +163,32 @@ def test_a_loop_that_ends_behind_the_removal_is_fine():
     assert (
         lines_of(RULE, "function f(parts) {\nfor (const x of xs) {\njobs.shift();\nreturn x;\n}\n}", "javascript") == []
     )
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        "customers.find(({ id }) => id === order.customerId)",
+        "customers.find(function (c) { return c.id === order.customerId; })",
+        "customers.find((c) => { return c.id === order.customerId; })",
+    ],
+)
+def test_every_form_of_a_condition_is_read(search):
+    assert lines_of(RULE, f"orders.map((order) => {{\nuse({search});\n}});", "javascript") == [2]
+
+
+def test_go_conditions():
+    source = (
+        'package a\nimport "slices"\nfunc f(users []User, ids []int) {\nfor _, u := range users {\n'
+        "if slices.ContainsFunc(ids, func(id int) bool { return id == u.ID }) {\nkeep(u)\n}\n}\n}"
+    )
+    assert lines_of(RULE, source, "go") == [5]
+    assert lines_of(RULE, source.replace("id == u.ID", "isOpen(id, u)"), "go") == []
+
+
+def test_what_ends_the_loop_or_is_the_same_in_every_round_is_fine():
+    found = "        if row.name in names:\n            x = row\n            break\n"
+    assert lines_of(RULE, f"def f(rows, names: list[str]):\n    for row in rows:\n{found}") == []
+    source = "function f(names: string[]) {\nfor (const user of users) {\nif (names.includes({})) mark(user);\n}}"
+    assert lines_of(RULE, source.replace("{}", "user.name", 1), "typescript") == [3]
+    assert lines_of(RULE, source.replace("{}", "'all'", 1), "typescript") == []

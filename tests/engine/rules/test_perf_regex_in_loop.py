@@ -54,3 +54,29 @@ def test_every_request_compiles_it():
 def test_a_function_that_runs_for_each_element_is_a_loop():
     source = 'export const f = (rows: string[]) => rows.map((r) => new RegExp("^a+$").test(r));\n'
     assert lines_of(RULE, source, "typescript") == [1]
+
+
+def test_a_constant_of_the_class_and_only_texts_count():
+    source = (
+        'class A {{\nstatic final String DIGITS = "\\\\d+";\nvoid f(List<Rule> rules) {{ for ({} x : rules) {{\n'
+        "x.matches(DIGITS);\n}} }} }}"
+    )
+    assert lines_of(RULE, source.format("String"), "java") == [4]
+    assert lines_of(RULE, source.format("Rule"), "java") == []
+
+
+def test_what_is_made_on_first_use_is_made_once():
+    source = java('if (pattern == null) {\npattern = Pattern.compile("a+");\n}')
+    assert lines_of(RULE, source, "java") == []
+
+
+def test_constants_of_go():
+    source = 'package a\nimport "regexp"\nconst word = "a+"\nfunc f() {\nfor {\nregexp.Compile(word)\n}\n}'
+    assert lines_of(RULE, source, "go") == [6]
+
+
+def test_below_the_handler_it_is_likely_only():
+    handler = "app.get('/x', (req, res) => {\n  res.send(check(req.body));\n});\n"
+    below = "function check(text) {\n  return new RegExp('a+').test(text);\n}\n"
+    source = "import express from 'express';\nconst app = express();\n" + handler + below
+    assert [str(finding.confidence) for finding in findings_of(RULE, {"src/app.js": source})] == ["medium"]

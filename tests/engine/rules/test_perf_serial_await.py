@@ -98,3 +98,31 @@ def test_a_call_that_may_stay_in_the_process_is_a_guess():
     source = "async def f(ids):\n    for x in ids:\n        await {0}(x)\n"
     files = [{"app/work.py": source.format(callee)} for callee in ("client.get", "measure")]
     assert [each.confidence for file in files for each in findings_of(RULE, file)] == ["medium", "low"]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("while (i < ids.length) {\nout.push(await api.load(ids[i]));\ni++;\n}", [3]),
+        ("while (ids.length) {\nconst id = ids.pop();\nout.push(await api.load(id));\n}", [4]),
+        ("while (ids.length) {\nconst id = ids.pop();\nids.push(...(await api.load(id)));\n}", []),
+        ("for (const id of ids) {\nawait api.update(id, connection);\n}", []),
+        ("for (const path of ids) {\nawait plugins.loadPlugin(path);\n}", []),
+        (
+            "const a = (await axios.get('/a')).data;\nconst b = (await axios.get('/b')).data;\n"
+            "const c = (await axios.get('/c')).data;",
+            [2],
+        ),
+        ("await mailClient.send(x);\nawait smsClient.send(x);\nawait pushClient.send(x);", [2]),
+        ("await client.sendHead(x);\nawait client.sendBody(x);\nawait client.sendEnd(x);", []),
+        ("await client.query('A');\nawait client.query('B');\nawait client.query('C');", []),
+    ],
+)
+def test_what_each_round_and_each_statement_waits_for(body, lines):
+    assert lines_of(RULE, f"async function f(ids, out, x, i) {{\n{body}\n}}", "typescript") == lines
+
+
+def test_steps_of_an_upgrade_run_once():
+    source = "async function f(ids) {\n  for (const id of ids) {\n    await api.load(id);\n  }\n}\n"
+    assert len(findings_of(RULE, {"src/work.js": source})) == 1
+    assert findings_of(RULE, {"src/upgrades/1.10.0/work.js": source}) == []

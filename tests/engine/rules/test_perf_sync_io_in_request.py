@@ -32,3 +32,43 @@ def test_elsewhere_it_is_worth_knowing_only():
 )
 def test_start_up_tools_and_namesakes_are_fine(path, body):
     assert findings_of(RULE, {path: HEAD + body}) == []
+
+
+@pytest.mark.parametrize("call", ["fs.rmdirSync('a')", "zlib.unzipSync(b)", "crypto.hkdfSync('sha512', k, s, i, 64)"])
+def test_every_synchronous_call_of_node_is_known(call):
+    source = "import zlib from 'zlib';\nimport crypto from 'crypto';\n" + HEAD
+    found = findings_of(RULE, {"src/app.js": source + f"app.get('/x', (req, res) => {{\n  res.send({call});\n}});\n"})
+    assert [finding.line for finding in found] == [7]
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "http.createServer((req, res) => {\n  res.end(fs.readFileSync('a'));\n});",
+        "app.addHook('preHandler', async (request) => {\n  fs.statSync('a');\n});",
+        "app.route({ method: 'GET', handler: async (request) => {\n  return fs.readFileSync('a');\n} });",
+    ],
+)
+def test_servers_of_node_and_fastify(server):
+    head = "import http from 'http';\nimport fastify from 'fastify';\nimport fs from 'fs';\nconst app = fastify();\n"
+    assert [finding.severity for finding in findings_of(RULE, {"src/app.js": head + server})] == ["warning"]
+
+
+def test_below_the_handler_it_is_likely_only():
+    source = HEAD + "app.get('/x', (req, res) => {\n  res.send(show());\n});\n"
+    below = "function show() {\n  return fs.readFileSync('a');\n}\n"
+    assert [str(finding.confidence) for finding in findings_of(RULE, {"src/app.js": source + below})] == ["medium"]
+
+
+def test_synchronous_requests_of_a_page():
+    source = "function load(url) {\n  const x = new XMLHttpRequest();\n  x.open('GET', url, %s);\n}\n"
+    (finding,) = findings_of(RULE, {"src/page.js": source % "false"})
+    assert (finding.line, finding.severity) == (3, "info")
+    assert findings_of(RULE, {"src/page.js": source % "true"}) == []
+
+
+def test_clients_of_other_servers_are_none():
+    source = (
+        "import https from 'https';\nimport fs from 'fs';\nexport function read() { return fs.readFileSync('a'); }\n"
+    )
+    assert findings_of(RULE, {"src/store.js": source}) == []
