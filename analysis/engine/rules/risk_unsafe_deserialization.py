@@ -130,7 +130,16 @@ def _has_safe_loader(call: Node, callee: str, file: SourceFile) -> bool:
     if callee in _ALWAYS_UNSAFE_YAML:
         return False
     loader = keywords.get("Loader") or (positional[1] if len(positional) > 1 else None)
-    return loader is not None and file.text(loader).rpartition(".")[2] in _SAFE_LOADERS
+    if loader is None:
+        return False
+    name = file.text(loader).rpartition(".")[2]
+    return name.endswith(_SAFE_LOADERS) or _is_kind_of_safe_loader(name, file)
+
+
+def _is_kind_of_safe_loader(name: str, file: SourceFile) -> bool:
+    """Whether a class of this file is made from a safe loader."""
+    bases = re.search(rb"\bclass\s+%b\s*\(([^)]*)\)" % re.escape(name.encode()), file.source)
+    return bases is not None and any(base.encode() in bases[1] for base in _SAFE_LOADERS)
 
 
 WATCHES = (
