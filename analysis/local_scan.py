@@ -77,8 +77,11 @@ def open_repository(address: str, limits: GitLimits) -> Iterator[Path | None]:
         yield None
 
 
-def scan_commit(git_dir: Path, revision: str, *, today: date, workers: int, on_progress: OnProgress) -> Scan:
-    """Judge one commit by the policy that stands in it. GitError with a sentence when it cannot be read."""
+def scan_commit(
+    git_dir: Path, revision: str, *, today: date, workers: int, on_progress: OnProgress, policy: Policy | None = None
+) -> Scan:
+    """Judge one commit by `policy`, else by the one that stands in it. GitError with a sentence when it cannot be
+    read."""
     sha = resolve(git_dir, revision)
     on_progress("listing files", 0, 1)
     listed = list_tree(git_dir, sha)
@@ -86,24 +89,32 @@ def scan_commit(git_dir: Path, revision: str, *, today: date, workers: int, on_p
     files = tree.with_facts(facts_of([tree], partial(BlobReader, git_dir), workers, on_progress))
     on_progress("reading history", 0, 1)
     history = History.of(read_history(git_dir, sha))
-    policy = policy_at(git_dir, tree.policy_blob, files)
-    notes = [*listed.notes, *policy.notes]
+    in_force = given(policy) or policy_at(git_dir, tree.policy_blob, files)
+    notes = [*listed.notes, *in_force.notes]
     if is_shallow(git_dir):
         notes.append("The clone is shallow: churn and hotspots know only part of the history.")
     on_progress("evaluating", 0, 1)
-    report = evaluate(files=files, history=history, policy=policy.policy, today=today)
-    return Scan(report, policy.policy, sha, files, history, (*notes, *report.notes))
+    report = evaluate(files=files, history=history, policy=in_force.policy, today=today)
+    return Scan(report, in_force.policy, sha, files, history, (*notes, *report.notes))
 
 
-def scan_folder(folder: Path, *, today: date, workers: int, on_progress: OnProgress) -> Scan:
-    """Judge the files of a folder without git: everything but churn and hotspots."""
+def scan_folder(
+    folder: Path, *, today: date, workers: int, on_progress: OnProgress, policy: Policy | None = None
+) -> Scan:
+    """Judge the files of a folder without git, by `policy` or its own: everything but churn and hotspots."""
     blobs = {item.blob: item for item in _files_below(folder)}
     tree = SourceTree(blobs=blobs, policy_blob=next((name for name in POLICY_FILES if name in blobs), None))
     files = tree.with_facts(facts_of([tree], lambda: nullcontext(FolderReader(folder)), workers, on_progress))
-    policy = policy_of_file(FolderReader(folder).read(tree.policy_blob) if tree.policy_blob else None, files)
+    own = FolderReader(folder).read(tree.policy_blob) if tree.policy_blob else None
+    in_force = given(policy) or policy_of_file(own, files)
     on_progress("evaluating", 0, 1)
-    report = evaluate(files=files, history=History.empty(), policy=policy.policy, today=today)
-    return Scan(report, policy.policy, "", files, History.empty(), (*policy.notes, *report.notes))
+    report = evaluate(files=files, history=History.empty(), policy=in_force.policy, today=today)
+    return Scan(report, in_force.policy, "", files, History.empty(), (*in_force.notes, *report.notes))
+
+
+def given(policy: Policy | None) -> PolicyInForce | None:
+    """A policy that somebody handed over in place of the repository's own."""
+    return PolicyInForce(policy, "file") if policy else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,32 @@ def test_an_unknown_revision_ends_with_a_sentence(shop: GitRepository, tmp_path:
     assert "no such branch or commit" in done.stderr
 
 
+class TestPolicyFile:
+    """`--policy` puts a file in the place of the repository's own policy."""
+
+    GATES = "gates:\n  block_merge:\n    - {metric: total_violations, operator: '>', value: 0}\n"
+
+    def test_the_file_decides(self, shop: GitRepository, tmp_path: Path) -> None:
+        shop.commit({".techdebt.yml": "{}\n"}, on=TODAY)
+        (tmp_path / "strict.yml").write_text(self.GATES)
+
+        done = scan(str(shop.folder), "--gate", "--policy", str(tmp_path / "strict.yml"), tmp_path=tmp_path)
+
+        assert done.returncode == 1, done.stderr
+
+    @pytest.mark.parametrize(("text", "sentence"), [("layer: []", "layer: is not a field"), (None, "No such file")])
+    def test_one_that_cannot_be_used_ends_with_a_sentence(
+        self, text: str | None, sentence: str, shop: GitRepository, tmp_path: Path
+    ) -> None:
+        if text is not None:
+            (tmp_path / "policy.yml").write_text(text)
+
+        done = scan(str(shop.folder), "--policy", str(tmp_path / "policy.yml"), tmp_path=tmp_path)
+
+        assert done.returncode == 2
+        assert sentence in done.stderr
+
+
 class TestChange:
     """`--base` shows what a change adds, judged by the policy of the base."""
 

@@ -16,6 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from analysis.engine.gates import Verdict
+from analysis.engine.policy import Policy
+from analysis.engine.policy_file import PolicyInvalid, load_policy
 from analysis.engine.rulebook import explain
 from analysis.engine.rules import all_rules
 from analysis.exports.scans import sarif_of_scan
@@ -47,6 +49,7 @@ class Command(BaseCommand):
             type=date.fromisoformat,
             help="judge as of this day (YYYY-MM-DD): churn, exceptions (default: today)",
         )
+        parser.add_argument("--policy", type=Path, help="judge by this policy file instead of the repository's own")
         parser.add_argument("--base", help="show what the revision adds since its merge base with this one")
         parser.add_argument("--gate", action="store_true", help=f"exit with status {BLOCKED} when the policy blocks")
         output = parser.add_mutually_exclusive_group()
@@ -74,13 +77,19 @@ class Command(BaseCommand):
     def _judged(self, options: dict[str, Any]) -> tuple[Scan, Verdict | None, dict[str, Any] | None]:
         """The scan, and what the gates say of it, also as JSON."""
         today = options["date"] or timezone.now().date()
+        policy = _policy_in(options["policy"]) if options["policy"] else None
         with _progress() as progress, open_repository(options["path"], git_limits()) as git_dir:
             task = progress.add_task("reading", total=None)
 
             def show(phase: str, done: int, total: int) -> None:
                 progress.update(task, description=phase, completed=done, total=total)
 
-            how: dict[str, Any] = {"today": today, "workers": settings.WORKER_CONCURRENCY, "on_progress": show}
+            how: dict[str, Any] = {
+                "today": today,
+                "workers": settings.WORKER_CONCURRENCY,
+                "on_progress": show,
+                "policy": policy,
+            }
             if git_dir is None:
                 if options["base"]:
                     raise CommandError(
@@ -95,6 +104,13 @@ class Command(BaseCommand):
                 scanned = scan_commit(git_dir, options["revision"], **how)
         verdict = judge_state(scanned) if options["gate"] else None
         return scanned, verdict, gate_shape(verdict) if verdict else None
+
+
+def _policy_in(file: Path) -> Policy:
+    try:
+        return load_policy(file.read_bytes())
+    except (OSError, PolicyInvalid) as problem:
+        raise CommandError(f"The policy file cannot be used: {problem}", returncode=FAILED) from problem
 
 
 def _print(
