@@ -197,7 +197,8 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.orm == "django":
         return _UNREAD_CONDITION.search(text) is not None or _UNREAD_KEYWORDS.search(text) is not None
     if query.orm == "prisma":
-        return _UNREAD_OPTIONS.search(text) is not None or (not query.filters and "where" in text)
+        unread = _UNREAD_OPTIONS.findall(text)
+        return any("where" not in each for each in unread) or (not query.filters and "where" in text)
     return query.orm == "sqlalchemy" and re.search(r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(", text) is not None
 
 

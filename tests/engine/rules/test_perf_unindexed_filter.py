@@ -9,6 +9,11 @@ FLAGGED = [
     ("shop/work.py", "def f(x):\n    return list(Order.objects.filter(total__gt=x)[:9])", 2),
     ("shop/work.py", "def f(x):\n    Order.objects.filter(reference=x).update(total=1)", 2),
     ("shop/work.ts", "const rows = await prisma.customer.findMany({ where: { name: wanted } });", 1),
+    (
+        "shop/work.ts",
+        "async function f(name) {\n  const where = { name };\n  return prisma.customer.findMany({ where });\n}",
+        3,
+    ),
 ]
 FINE = [
     ("shop/work.py", "def f(x, **more):\n    return Order.objects.get(reference=x, **more)"),
@@ -23,6 +28,7 @@ FINE = [
         "shop/work.py",
         "def f(x, c):\n    rows = Order.objects.filter(reference=x)\n    return rows.filter(customer=c).first()",
     ),
+    ("shop/work.py", "def f(x):\n    return list(Order.objects.exclude(reference=x))"),
     ("shop/work.ts", "const rows = await prisma.order.findMany({ where: { customerId } });"),
     ("shop/work.ts", "const row = await prisma.customer.findUnique({ where: { email } });"),
     ("shop/management/commands/work.py", "def f(x):\n    return Order.objects.get(reference=x)"),

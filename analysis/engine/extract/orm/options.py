@@ -134,10 +134,11 @@ def conditions(node: Node | None, file: SourceFile, path: str = "", depth: int =
         elif folded in _SKIPPED and path:
             continue
         else:
-            yield from _condition(f"{path}.{key}" if path else key.strip("$"), value, file, depth)
+            yield from condition(f"{path}.{key}" if path else key.strip("$"), value, file, depth)
 
 
-def _condition(path: str, value: Node | None, file: SourceFile, depth: int) -> Iterator[Filter]:
+def condition(path: str, value: Node | None, file: SourceFile, depth: int = 0) -> Iterator[Filter]:
+    """The conditions of one property of a `where` object."""
     if value is None:
         yield Filter(path, "in" if _MANY.search(path) else "eq")
     elif value.type == "object":

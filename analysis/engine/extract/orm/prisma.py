@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import chain_of, query_at
-from analysis.engine.extract.orm.options import amount, conditions, keys, options_of
+from analysis.engine.extract.orm.options import amount, condition, conditions, keys, options_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Mark, Model, Relation
+from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+from analysis.engine.rules.reading import assigned_values, followed
 
 _CLIENT = re.compile(r"(?i)(?:^|\.)(?:\w*prisma\w*|tx|trx|db|\w*client)\.(\w+)$")
 _OPERATIONS = {
@@ -29,6 +30,8 @@ _OPERATIONS = {
     "delete": "delete",
     "deleteMany": "delete",
 }
+_ADDED = re.compile(rb"\.(\w+)\s*=(?![=>])")  # behind a variable: a property that it is given
+_ENDED = re.compile(rb"\s*([,)])")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -50,7 +53,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
             model=client[1],
             operation=_OPERATIONS[name],
             terminal=name,
-            filters=tuple(conditions(options.get("where"), file)),
+            filters=tuple(_conditions(options, call, file)),
             order=tuple(keys(options.get("orderBy"), file)),
             limit=1 if name.startswith(("findFirst", "findUnique")) else amount(options.get("take"), file),
             offset=amount(options.get("skip"), file),
@@ -63,6 +66,42 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 READERS = dict.fromkeys(_OPERATIONS, look)
+
+
+def _conditions(options: dict[str, Node | None], call: Node, file: SourceFile) -> Iterator[Filter]:
+    """The conditions of `where`; of a variable those that it has on every path."""
+    if "where" not in options:
+        return
+    where = options["where"]
+    if where is not None and where.type != "identifier":
+        yield from conditions(where, file)
+    else:
+        yield from _held_by(file.text(where) if where is not None else "where", call, file)
+
+
+def _held_by(name: str, call: Node, file: SourceFile) -> Iterator[Filter]:
+    """The conditions of an object that the function makes before the call, `const where = { userId }`, and those that
+    it adds outside of branches. None when the object is made again, or handed to a function that may change it."""
+    made = assigned_values(name, call, file)
+    if len(made) != 1 or made[0].type != "object":
+        return
+    start, end = made[0].end_byte, call.start_byte
+    ends = followed(name.encode(), file.source, _ENDED, b"_.$", start, end)
+    if any(_is_argument(match, file.source[start : match.start() - len(name)]) for match in ends):
+        return
+    yield from conditions(made[0], file)
+    block = file.parent_of(file.statement_of(made[0]))
+    for match in followed(name.encode(), file.source, _ADDED, b"_.$", start, end):
+        added = file.tree.root_node.descendant_for_byte_range(match.start(), match.end())
+        assignment = file.parent_of(added) if added is not None and added.type == "member_expression" else added
+        value = assignment.child_by_field_name("right") if assignment is not None else None
+        if assignment is not None and file.parent_of(file.statement_of(assignment)) == block:
+            yield from condition(match[1].decode(), value, file)
+
+
+def _is_argument(end: re.Match[bytes], before: bytes) -> bool:
+    """Whether what ends here is an argument of a call, `f(where)`, and no short property of an object."""
+    return before.rstrip().endswith((b"(", b",") if end[1] == b")" else b"(")
 
 
 # Schema files
