@@ -179,6 +179,7 @@ class Model(msgspec.Struct, array_like=True, frozen=True):
     bases: tuple[str, ...] = ()
     managed: bool = True
     searchable: tuple[str, ...] = ()  # columns with a trigram, full-text or functional index
+    table_constant: str = ""  # the constant that holds the table's name: `Tables.ORDERS`
 
 
 class Access(msgspec.Struct, array_like=True, frozen=True):
@@ -245,6 +246,7 @@ class FileFacts(msgspec.Struct, array_like=True, frozen=True):
     manifest: str = ""  # for manifests (package.json, tsconfig.json, go.mod, ...): the parts that matter, as JSON
     blocks: bytes = b""  # hashes of the lines inside functions, see `extract.blocks`
     accesses: tuple[Access, ...] = ()
+    constants: tuple[tuple[str, str], ...] = ()  # those that may name a table, with their texts
 
     @property
     def complexity(self) -> int:

@@ -68,10 +68,29 @@ def app_label(path: str) -> str:
 
 
 def _indexed(files: Mapping[str, FileFacts]) -> Iterator[IndexedModel]:
+    constants = _Constants(files)
     for path, facts in files.items():
         for model in facts.models:
             if not model.abstract:
-                yield IndexedModel(path, table_of(path, model), model)
+                named = constants.text(path, model.table_constant) if model.table_constant else ""
+                yield IndexedModel(path, named or table_of(path, model), model)
+
+
+class _Constants:
+    """What constants that name tables say, by their own name and the class, which is the file, that holds them."""
+
+    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+        self._texts: dict[str, dict[str, str]] = {}
+        for path, facts in files.items():
+            for name, text in facts.constants:
+                self._texts.setdefault(name, {}).setdefault(PurePosixPath(path).stem, text)
+
+    def text(self, path: str, written: str) -> str:
+        """The text of a constant as `path` writes it, with its class or not; empty when that is in doubt."""
+        holder, _, name = written.rpartition(".")
+        texts = self._texts.get(name, {})
+        known = texts.get(holder.rpartition(".")[2] or PurePosixPath(path).stem)
+        return known or (next(iter(texts.values())) if len(set(texts.values())) == 1 else "")
 
 
 def _first_by(pairs: Iterable[tuple[str, IndexedModel]]) -> dict[str, IndexedModel]:

@@ -50,6 +50,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines, gates: Gates) -> Fi
         unreasoned_suppressions=unreasoned,
         blocks=blocks(file, functions),
         accesses=orm.accesses_of(file),
+        constants=orm.entities.table_constants(file),
     )
 
 

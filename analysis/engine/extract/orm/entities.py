@@ -13,6 +13,8 @@ _TO_MANY = frozenset({"OneToMany", "ManyToMany", "ElementCollection"})
 _KEYS = frozenset({"Id", "EmbeddedId"})
 _ENTITIES = frozenset({"Entity", "Document", "MappedSuperclass", "Embeddable"})
 _NAME = re.compile(r"\bname\s*=\s*\"([^\"]+)\"")
+_CONSTANT_NAME = re.compile(r"\bname\s*=\s*([\w.]+)\s*[,)]")
+_CONSTANT = re.compile(rb"\bString\s+(\w*(?:TABLE|VIEW|COLLECTION)\w*)\s*=\s*\"([^\"\n]+)\"\s*;")
 _TARGET = re.compile(r"<\s*(?:[\w.]+\s*,\s*)?(?:\? extends\s+)?(?:\w+\.)*(\w+)\s*>|^(?:\w+\.)*(\w+)$")
 _TARGET_ENTITY = re.compile(r"targetEntity\s*=\s*(?:\w+\.)*(\w+)\.class")
 _MAPPED = re.compile(r"mappedBy\s*=\s*\"(\w+)\"")
@@ -33,6 +35,13 @@ def models(file: SourceFile) -> Iterator[Model]:
             above = annotations_of(scope.node, file)
             if not _ENTITIES.isdisjoint(above):
                 yield _model(scope.node, scope.prefix.rstrip(".").rpartition(".")[2], above, file)
+
+
+def table_constants(file: SourceFile) -> tuple[tuple[str, str], ...]:
+    """Constants that may name a table, with their texts: `String ORDERS_TABLE = "orders"`."""
+    if file.language != "java":
+        return ()
+    return tuple((name.decode(), text.decode("utf-8", "replace")) for name, text in _CONSTANT.findall(file.source))
 
 
 def annotations_of(node: Node, file: SourceFile) -> dict[str, str]:
@@ -68,7 +77,8 @@ def _model(node: Node, name: str, above: dict[str, str], file: SourceFile) -> Mo
             ):
                 _read(text[3].lower() + text[4:], each, columns, relations, named, file)
     table = above.get("Table", "")
-    name_of_table = _NAME.search(re.sub(r"@(?:Index|UniqueConstraint)\([^()]*(?:\([^()]*\)[^()]*)*\)", "", table))
+    own = re.sub(r"@(?:Index|UniqueConstraint)\([^()]*(?:\([^()]*\)[^()]*)*\)", "", table)
+    name_of_table, constant = _NAME.search(own), _CONSTANT_NAME.search(own)
     return Model(
         orm="jpa",
         name=name,
@@ -79,6 +89,7 @@ def _model(node: Node, name: str, above: dict[str, str], file: SourceFile) -> Mo
         indexes=tuple(_indexes(table, named)),
         abstract="Entity" not in above,
         bases=file.headers[node.id].bases,
+        table_constant=constant[1] if constant is not None else "",
     )
 
 
