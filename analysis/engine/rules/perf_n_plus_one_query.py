@@ -16,6 +16,7 @@ from analysis.engine.severity import MILDER
 
 RULE = Rule(
     id="perf-n-plus-one-query",
+    version=2,
     type="n_plus_one",
     category=Category.PERFORMANCE,
     title="One query per round of a loop",
@@ -222,7 +223,11 @@ def _is_named(callee: str, target: Callee, codebase: Codebase) -> bool:
     last = receiver.rpartition("/")[2].rpartition(".")[2]
     file = PurePosixPath(target.path)
     owner = codebase.files[target.path].functions[target.position].owner
-    return last in (file.stem, file.parent.name, owner) or receiver.rpartition("/")[2].startswith(file.stem)
+    return (
+        last in (file.stem, file.parent.name)
+        or last.lstrip("_").lower() == owner.lower()  # `this.orderService` of the class `OrderService`
+        or receiver.rpartition("/")[2].startswith(file.stem)
+    )
 
 
 def _one_level(

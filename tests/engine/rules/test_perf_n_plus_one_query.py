@@ -98,6 +98,20 @@ def test_a_function_of_another_file_counts_only_when_it_is_surely_meant():
     assert lines(RULE, other, others=others) == []
 
 
+def test_a_service_is_meant_by_the_property_that_is_named_after_it():
+    others = {
+        "shop/customer.service.ts": "import { PrismaService } from './prisma.service';\n"
+        "export class CustomerService {\n  async load(name) {\n    const where = { name };\n"
+        "    return this.prisma.customer.findMany({ where });\n  }\n}\n"
+    }
+    source = (
+        "import { CustomerService } from './customer.service';\nexport class Orders {\n"
+        "  constructor(private readonly customerService: CustomerService) {}\n  async all(names) {\n"
+        "    for (const name of names) {\n      await this.customerService.load(name);\n    }\n  }\n}\n"
+    )
+    assert lines(RULE, source, "shop/orders.ts", others=others) == [6]
+
+
 def test_a_function_that_asks_only_for_what_was_not_given_is_fine():
     source = (
         "def region_of(order, given):\n    return given or Region.objects.get(code=order.code)\n\n"
