@@ -11,6 +11,7 @@ from analysis.engine.models import IndexedModel
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite, runs_by_hand
 from analysis.engine.rules.example_models import DJANGO_SHOP
+from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 
 RULE = Rule(
@@ -22,11 +23,14 @@ RULE = Rule(
     points=3,
     suggestion="Delete or archive the children in batches first, and restrict the deletion in the relation.",
     ladder=Ladder.LOCK,
-    version=2,
+    version=3,
 )
 GUIDE = Guide(
     why="Deleting one customer deletes millions of rows in one transaction: locks, replication lag, and no way back.",
-    grades="Only where the table that goes along is declared large.",
+    grades=(
+        "Only where the table that goes along is declared large and the one that is deleted from is not: a row of a "
+        "large table has few others. From a table declared M into one declared XL one step milder."
+    ),
     flagged=(
         {
             "shop/work.py": """
@@ -46,6 +50,9 @@ data_volumes:
 )
 
 
+_SIZES = tuple(Volume)
+
+
 class _Cascade(NamedTuple):
     """Deleting a row of `parent` deletes its rows of `child`; `owner` is the model whose relation says so."""
 
@@ -61,12 +68,13 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     by_parent = _cascades(codebase)
     told: set[str] = set()
     for cascade, site in _reached(by_parent, _deleted(codebase)):
-        volume = _volume(cascade, codebase)
+        volume = _volume(cascade.child, codebase)
         if is_large(volume) and cascade.child.table.lower() not in told:
             told.add(cascade.child.table.lower())
-            yield _finding(cascade, volume, site)
+            if not is_large(site.volume):  # else each of its rows has a few of them only
+                yield _finding(cascade, volume, site)
     for cascade in (each for cascades in by_parent.values() for each in cascades):
-        if _volume(cascade, codebase) is Volume.XXL and cascade.child.table.lower() not in told:
+        if _volume(cascade.child, codebase) is Volume.XXL and cascade.child.table.lower() not in told:
             told.add(cascade.child.table.lower())
             yield _finding(cascade, Volume.XXL, None)
 
@@ -107,16 +115,19 @@ def _is_told_by_parent(entry: IndexedModel, relation: Relation) -> bool:
 def _reached(
     by_parent: Mapping[str, list[_Cascade]], deleted: Mapping[str, QuerySite]
 ) -> Iterator[tuple[_Cascade, QuerySite]]:
-    """The cascades that a deletion sets off, each with the deletion."""
-    pending = list(deleted.items())
-    seen = set(deleted)
-    while pending:
-        table, site = pending.pop(0)
-        for cascade in by_parent.get(table, ()):
-            yield cascade, site
-            if (below := cascade.child.table.lower()) not in seen:
-                seen.add(below)
-                pending.append((below, site))
+    """The cascades that a deletion sets off, each with the deletion. Those from small tables come first: their rows
+    have most children."""
+    seen: set[str] = set()
+    for start, site in sorted(deleted.items(), key=lambda item: _SIZES.index(item[1].volume)):
+        pending = [start]
+        while pending:
+            table = pending.pop(0)
+            if table in seen:
+                continue
+            seen.add(table)
+            for cascade in by_parent.get(table, ()):
+                yield cascade, site
+                pending.append(cascade.child.table.lower())
 
 
 def _deleted(codebase: Codebase) -> dict[str, QuerySite]:
@@ -128,8 +139,8 @@ def _deleted(codebase: Codebase) -> dict[str, QuerySite]:
     return found
 
 
-def _volume(cascade: _Cascade, codebase: Codebase) -> Volume:
-    return codebase.volumes.of(cascade.child.table, cascade.child.model.name)
+def _volume(entry: IndexedModel, codebase: Codebase) -> Volume:
+    return codebase.volumes.of(entry.table, entry.model.name)
 
 
 def _finding(cascade: _Cascade, volume: Volume, site: QuerySite | None) -> Finding:
@@ -138,6 +149,7 @@ def _finding(cascade: _Cascade, volume: Volume, site: QuerySite | None) -> Findi
     place = f" (`{site.path}:{site.line}`)" if site is not None else ""
     nobody = "" if site is not None else "; no code does so today"
     start = site.schema.name if site is not None and site.schema is not None else parent
+    is_some = volume is Volume.XL and site is not None and site.is_declared and site.volume is Volume.M
     return Finding(
         rule_id=RULE.id,
         file=cascade.owner.path,
@@ -150,4 +162,5 @@ def _finding(cascade: _Cascade, volume: Volume, site: QuerySite | None) -> Findi
         table=table,
         volume=volume,
         severity=None if site is not None else Severity.INFO,
+        tags=frozenset({MILDER}) if is_some else frozenset(),
     )

@@ -31,11 +31,26 @@ def test_a_cascade_into_a_large_table_is_found_at_the_relation():
         (DELETING, {"shop_line": "M"}),
         (DELETING, {"shop_customer": "XL"}),
         ("def f(pk):\n    Order.objects.get(pk=pk)", {"shop_line": "XL"}),
+        (DELETING, {"shop_line": "XXL", "shop_order": "XL"}),  # a large table has a few of them per row
         ("def f(pk):\n    Region.objects.filter(pk=pk).delete()", {"shop_customer": "XL"}),
     ],
 )
 def test_small_children_parents_that_stay_and_protected_rows_are_fine(source, volumes):
     assert findings(RULE, source, volumes=volumes) == []
+
+
+def test_a_table_of_declared_middle_size_has_fewer_children_per_row():
+    (finding,) = findings(RULE, DELETING, volumes={"shop_line": "XL", "shop_order": "M"})
+    assert finding.severity == "warning"
+
+
+def test_the_smallest_table_that_is_deleted_from_tells_how_grave_it_is():
+    both = f"{DELETING}\n    Customer.objects.filter(pk=pk).delete()"
+    found = findings(RULE, both, volumes={"shop_line": "XXL", "shop_order": "XL", "shop_customer": "S"})
+    assert {(each.table, each.severity, each.message[:21]) for each in found} == {
+        ("shop_order", "critical", "Deleting a `Customer`"),
+        ("shop_line", "critical", "Deleting a `Customer`"),
+    }
 
 
 BLOG = """
