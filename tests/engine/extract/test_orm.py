@@ -142,6 +142,23 @@ def test_calls_of_the_prisma_client():
     assert (write.operation, write.loop, write.uses_loop_variable) == ("insert", 0, True)
 
 
+@pytest.mark.parametrize(
+    ("before", "columns"),
+    [
+        ("const where: Prisma.OrderWhereInput = { userId };\n  if (paid) { where.paid = true; }", ["userId"]),
+        ("const where = { userId };\n  where.paid = paid;", ["userId", "paid"]),
+        ("const where = { userId };\n  where.line = { id: { in: ids } };", ["userId", "line.id"]),
+        ("const where = { userId };\n  narrow(where);", []),
+        ("let where = { userId };\n  where = { paid };", []),
+        ("const where = this.conditions(userId);", []),
+    ],
+)
+def test_conditions_of_prisma_that_a_variable_holds(before, columns):
+    source = f"async function f(userId, paid, ids) {{\n  {before}\n  return prisma.order.findMany({{ where }});\n}}\n"
+    (read,) = queries(source, "typescript")
+    assert [each.column for each in read.filters] == columns
+
+
 def test_models_of_a_prisma_schema():
     source = (
         "model Order {\n  id Int @id\n  number String @unique\n  userId Int?\n"
@@ -178,3 +195,16 @@ def test_tables_and_indexes_of_sql_files():
     ]
     assert [(each.name, each.target, each.on_delete) for each in orders.relations] == [("user_id", "users", "cascade")]
     assert [each.name for each in users.columns] == ["name"]
+
+
+@pytest.mark.parametrize(
+    ("text", "table"),
+    [
+        ("SELECT nextval('ids') FROM generate_series(1, 9)", ""),
+        ("SELECT a FROM orders JOIN unnest(ids) i ON i = a", "orders"),
+        ("INSERT INTO orders(a) VALUES (1)", "orders"),
+    ],
+)
+def test_a_function_that_makes_rows_is_no_table(text, table):
+    (query,) = queries(f'def f(cursor):\n    cursor.execute("{text}")\n')
+    assert query.model == table

@@ -15,7 +15,9 @@ from analysis.engine.rules.reading import followed, text_before
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)
-_TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE|JOIN)\s+[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE)
+_TABLE = re.compile(  # and no function that makes rows: `FROM generate_series(1, 9)`
+    r"\b(?:(?:FROM|JOIN)\s+(?![\w.]+\()|(?:INTO|UPDATE)\s+)[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE
+)
 _ORDER = re.compile(r"\bORDER\s+BY\s+([\w., ]+?)(?=\s+(?:LIMIT|OFFSET|FOR)\b|[^\w., ]|$)", re.IGNORECASE)
 _ALIAS = re.compile(
     r"\b(?:FROM|UPDATE)\s+[\w.\"`]+\s+(?:AS\s+)?(?!WHERE\b|ORDER\b|GROUP\b|LIMIT\b|JOIN\b|LEFT\b|INNER\b|SET\b)(\w+)",
