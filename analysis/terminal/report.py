@@ -44,15 +44,13 @@ def _print_headline(scan: Scan, console: Console, name: str, seconds: float) -> 
     commit = f" at {scan.commit_sha[:10]}" if scan.commit_sha else ""
     console.print(f"\n[bold]{escape(name)}[/bold]{commit}")
     languages = ", ".join(f"{language} {lines:,}" for language, lines in _largest(report.languages))
-    console.print(
-        f"[dim]{report.lines_of_code:,} lines of code in {report.files_analyzed:,} files, {seconds:.1f} s\n"
-        f"{languages}[/dim]\n"
-    )
+    files = f"{report.files_analyzed:,} file{'s' if report.files_analyzed != 1 else ''}"
+    console.print(f"[dim]{report.lines_of_code:,} lines of code in {files}, {seconds:.1f} s\n{languages}[/dim]\n")
     risk = report.production_risk
     console.print(Text("Health           ") + _bar(report.health_score))
     console.print(Text("Production risk  ") + Text(risk, style=RISK_COLOURS[risk]))
     console.print(
-        f"Debt             {effort(report.debt_points)} of repair, {report.debt_score:.0f} points per 1,000 lines"
+        f"Debt             {effort(report.debt_points)} of repair, {report.debt_score:.1f} points per 1,000 lines"
     )
 
 
