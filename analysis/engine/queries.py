@@ -41,7 +41,7 @@ FLAG = re.compile(
     r"|visible|kind$|type$|removed|hidden|internal)"
 )
 SMALL = re.compile(
-    r"(?i)^tax\w*$|^settings?_?items?$|(settings?|preference|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
+    r"(?i)^tax\w*$|^settings?_?items?$|(settings?|preference|metadata|dataset|facilit(y|ies)|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
     r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
     r"|privileges?|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron"
@@ -222,6 +222,18 @@ class Queries:
             self._schemas[asked] = self._full(entry) if entry is not None else None
         return self._schemas[asked]
 
+    def lineage(self, model: Model) -> Iterator[Model]:
+        """The model and its bases, each once."""
+        pending, seen = [model], {model.name}
+        while pending:
+            each = pending.pop(0)
+            yield each
+            for base in each.bases:
+                found = self._any_model.get(base.rpartition(".")[2])
+                if found is not None and found.name not in seen:
+                    seen.add(found.name)
+                    pending.append(found)
+
     def volume_of(self, schema: Schema | None) -> Volume:
         """The declared size of a model's table."""
         return self._declared(schema) or UNDECLARED
@@ -314,7 +326,7 @@ class Queries:
         indexes: list[tuple[str, ...]] = []
         searchable: set[str] = set()
         parts = self._parts.get(entry.model.name, ())
-        for model in (*self._lineage(entry.model), *parts, *self._tables.get(entry.table.lower(), ())):
+        for model in (*self.lineage(entry.model), *parts, *self._tables.get(entry.table.lower(), ())):
             if model.orm == "ddl" and entry.model.orm != "ddl":
                 model = _in_words_of(columns, model)
             columns.update((each.name, each) for each in model.columns if each.name not in columns)
@@ -326,18 +338,6 @@ class Queries:
         unique = frozenset(each for each in indexes if len(each) > 1)
         leading = frozenset(each[0] for each in indexes)
         return Schema(entry, columns, relations, leading, unique, frozenset(searchable))
-
-    def _lineage(self, model: Model) -> Iterator[Model]:
-        """The model and its bases, each once."""
-        pending, seen = [model], {model.name}
-        while pending:
-            each = pending.pop(0)
-            yield each
-            for base in each.bases:
-                found = self._any_model.get(base.rpartition(".")[2])
-                if found is not None and found.name not in seen:
-                    seen.add(found.name)
-                    pending.append(found)
 
     @cached_property
     def _named(self) -> Mapping[str, IndexedModel]:

@@ -23,7 +23,7 @@ from analysis.engine.rules.sizes import Size, is_loaded, size_by_name, size_of
 
 RULE = Rule(
     id="perf-quadratic-concat",
-    version=3,
+    version=4,
     type="quadratic_concat",
     category=Category.PERFORMANCE,
     title="Concatenation in a loop",
@@ -76,7 +76,7 @@ _TEXT_GROWS = re.compile(rb"([\w$.]++)\s*+=\s*\1\.concat\(")
 _TABLE_GROWS = re.compile(
     rb"([\w.]++)\s*+=\s*(?:\1\.append\(|(?:pd|pandas)\.concat\(\s*[\[(]\s*\1\s*,|\1\s*\+(\s*\[)?)"
 )
-_LIST_MADE = re.compile(r"\[|list\(")
+_LIST_MADE = re.compile(r"\[|list\(|\(\s*\)|tuple\(")
 _TEXT = re.compile(r"""^([rbfuRBFU]{0,2}["'`]|String\.(?:valueOf|format)|fmt\.Sprint|strings\.|string\(|str\()""")
 _BYTES = re.compile(r"""^(b["']|bytes\()""")
 _LEAVES = re.compile(rb"[^\S\n]*;?\s*?(?:\n([^\S\n]*))?(?:return|break)\b")
@@ -86,7 +86,8 @@ _WHOLE = re.compile(r"\s*[),\n]")
 _KEPT = re.compile(r"(?:\.(?:append|add|insert|put)\(\s*(?:\w+\s*,\s*)?|\w\s=\s*)\Z")
 _TYPED = {"go": re.compile(r"(?:,\s*\w+)*\s+string\b"), "java": re.compile(r"\s*[=;,)]")}  # what follows the name
 _TEXT_FIELD = re.compile(rb"[ \t]+string\b")
-_READS = re.compile(r"(?i)\b\w*(?:readline|recv|read|nextline|scan|hasnext\w*)\s*\(|\btrue\b|\bTrue\b")
+_READS = re.compile(r"(?i)\b\w*(?:readline|recv|read|nextline|scan|hasnext\w*)\s*\(|\b(?:rs|rows|results?)\.next\(")
+_ENDLESS = re.compile(r"\(?\s*(?:true|True|1)?\s*\)?")
 
 
 def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -111,7 +112,7 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
         statement,
         f"`{name}` grows in a loop: each round copies all of its {'bytes' if is_bytes else 'text'} so far",
         severity="info" if is_local_text and not _is_shared(name, loop, file) else "",
-        confidence=_certainty(size, loop, file),
+        confidence="low" if is_local_text else _certainty(size, loop, file),
     )
 
 
@@ -140,6 +141,8 @@ def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: Sourc
     name = found[1].decode("utf-8", "replace")
     if growth is _TABLE_GROWS and not _is_table(name, found, statement, file):
         return
+    if growth is _LIST_GROWS and loop.kind == "while" and "await " in _body(loop, file):
+        return  # page by page: each round waits for an answer, beside which the copy is nothing
     is_few = name.endswith("s") and size_by_name(name) is Size.FEW
     if is_few or not _is_outside(name, statement, loop, file):
         return
@@ -209,8 +212,13 @@ def _ends_it(statement: Node, file: SourceFile) -> bool:
 def _rounds(loop: LoopDraft, file: SourceFile) -> Size:
     """How many rounds the loop has: by the name of what it goes through, many where it reads until the end."""
     if loop.kind == "while":
-        return Size.MANY if _READS.search(loop.iterable) else Size.UNKNOWN
+        head = loop.iterable if not _ENDLESS.fullmatch(loop.iterable) else _body(loop, file)
+        return Size.MANY if _READS.search(head) else Size.UNKNOWN
     return size_of(loop.iterable, loop.node, file)
+
+
+def _body(loop: LoopDraft, file: SourceFile) -> str:
+    return file.source[loop.head_end or loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
 
 
 def _certainty(size: Size, loop: LoopDraft, file: SourceFile) -> str:
@@ -262,7 +270,9 @@ def _values(name: str, statement: Node, file: SourceFile) -> list[Node]:
     """What the function, or the file for a field or a global, assigns to the name."""
     values: list[Node | None] = list(assigned_values(name, statement, file)[:1])
     if not values and ("." in name or _is_global(name, statement, file)):
-        found = followed(name.encode(), file.source, _FIELD, b"_.$")
+        found = [*followed(name.encode(), file.source, _FIELD, b"_.$")]
+        if not found and name.startswith("self."):
+            found = [*followed(name[len("self.") :].encode(), file.source, _FIELD, b"_.$")]
         values = [file.tree.root_node.descendant_for_byte_range(each.end(), each.end() + 1) for each in found]
     return [_whole(value) for value in values if value is not None]
 
@@ -294,6 +304,9 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     body = file.source[start : loop.node.end_byte].decode("utf-8", "replace")
     before = file.source[start : statement.start_byte].decode("utf-8", "replace")
     if next(followed(name, before, _GROWN, "_."), None) is not None:
+        return False
+    owner = name.partition(".")[0]
+    if owner != name and next(followed(owner, before, _BEGINS, "_."), None) is not None:
         return False
     return all(
         body[match.end() :].lstrip("( [{.\n").startswith(name) or "concat(" in body[match.end() : match.end() + 20]

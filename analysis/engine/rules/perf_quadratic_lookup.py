@@ -16,7 +16,7 @@ from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-quadratic-lookup",
-    version=3,
+    version=4,
     type="quadratic_lookup",
     category=Category.PERFORMANCE,
     title="Search of a list in a loop",
@@ -64,6 +64,7 @@ _LIST_VALUES = re.compile(
     r"\s*(?::[^=\n]+)?=\s*(?:await\s+)?(?:\[|\(\s*await\s|list\(|sorted\(|Promise\.all\(|Array\.from\("
     r"|Object\.(?:keys|values|entries)\(|(?:[\w.()\[\]'\"]+)\.(?:map|filter|flatMap|findMany|values_list|tolist)\()"
 )
+_ALIAS = re.compile(r"\s*=\s*([a-z_]\w*)\s*\n")  # `self.ids = ids`, where the parameter has a type
 _DECLARED = re.compile(  # an assignment, or an annotation that names a type
     r"""\s*[?!]?(?::\s*["']?(?:readonly\s+)?[\w.(\[{][^=\n]{0,80}?)?=(?![=>])|\s*[?!]?:\s*["']?(?:readonly\s+)?"""
     r"(?:[A-Z]\w*|list|set|dict|str|tuple|frozenset|string|number|any|unknown|typing\.\w+)(?:[\[<.]|\[\]|\s*[,=)|;\n])"
@@ -89,6 +90,7 @@ _ARROW = re.compile(  # one expression on one element: its names, and what it sa
 )
 _GO_FUNCTION = re.compile(r"^func\(\s*(\w+)\s[^)]*\)\s*bool\s*\{\s*return\s+([^;{}]+?)\s*\}$")
 _LEFT = re.compile(r"[^\n]*\n\s*(?:return|break)\b")
+_POLLS = re.compile(rb"\b(?:setTimeout|sleep|delay)\(")  # it waits for what is put in: little at a time
 _ENDS_THERE = re.compile(rb"(?![\w$])")
 _LEAVING = frozenset({"break_statement", "return_statement", "raise_statement", "throw_statement"})
 _BY_VALUE = frozenset({"includes", "indexOf", "contains"})
@@ -152,7 +154,7 @@ def look_at_join(node: Node, file: SourceFile) -> Iterator[Mark]:
         return
     condition = _only_condition(node, file)
     if condition and _compares(condition, inner.variables, outer, file) and not _is_few(inner.iterable, node, file):
-        yield from _marks(node, inner.iterable, file, outer)
+        yield from _marks(node, inner.iterable, file, outer, is_list=_is_list(inner.iterable, node, file))
 
 
 def _only_condition(node: Node, file: SourceFile) -> str:
@@ -197,6 +199,7 @@ def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[M
     is_queue = name.lower().endswith(("queue", "pending", "stack", "todo"))
     if (
         _LEFT.match(text_after(call, file))
+        or _POLLS.search(file.source, loop.node.start_byte, loop.node.end_byte)
         or (size is Size.FEW and not is_queue)
         or 0 < loop.bound <= FEW
         or _begins_in(loop, name, file)
@@ -236,7 +239,7 @@ def _searched_by(call: Node, name: str, condition: str, file: SourceFile) -> Ite
     if not _compares(arrow[2] or arrow[3], elements, loop, file) or _is_few(name, call, file):
         return
     if not _ends_search(call, file):
-        yield from _marks(call, name, file)
+        yield from _marks(call, name, file, is_list=_is_list(name, call, file))
 
 
 def _ends_search(node: Node, file: SourceFile) -> bool:
@@ -272,7 +275,12 @@ def _is_list(name: str, node: Node, file: SourceFile) -> bool:
     typed = re.match(r"<(?!var>)([\w.]+)>", declared)
     if typed is not None:
         return _JAVA_LISTS.match(typed[1]) is not None
-    return bool(_LIST_TYPES.match(declared) or _LIST_VALUES.match(declared))
+    if _LIST_TYPES.match(declared) or _LIST_VALUES.match(declared):
+        return True
+    alias = _ALIAS.match(declared) if file.language == "python" and "." in name else None
+    if alias is None:
+        return False
+    return next(followed(alias[1], file.source.decode("utf-8", "replace"), _LIST_TYPES, "_.$"), None) is not None
 
 
 def _declaration(name: str, node: Node, file: SourceFile) -> str:
@@ -334,8 +342,11 @@ def _is_body(loop: LoopDraft, node: Node, file: SourceFile) -> bool:
     return loop.kind == "callback" and function is not None and function.id == loop.node.id
 
 
-def _marks(node: Node, name: str, file: SourceFile, loop: LoopDraft | None = None) -> Iterator[Mark]:
-    """None when neither the list nor the loop has many elements by its name; a guess unless both may have."""
+def _marks(
+    node: Node, name: str, file: SourceFile, loop: LoopDraft | None = None, *, is_list: bool = True
+) -> Iterator[Mark]:
+    """None when neither the list nor the loop has many elements by its name; a guess unless both may have, and it is
+    known to be a list."""
     loop = loop or round_of(node, file)
     if loop is None:
         return
@@ -351,7 +362,7 @@ def _marks(node: Node, name: str, file: SourceFile, loop: LoopDraft | None = Non
         RULE.id,
         node,
         f"`{name}` is searched from its start in every round of the loop",
-        confidence="" if is_large and file.language != "tsx" else "low",
+        confidence="" if is_large and is_list and file.language != "tsx" else "low",
         suggestion=f"Build a set or map of `{name}` before the loop.",
     )
 

@@ -16,7 +16,7 @@ from analysis.engine.rules.reading import DEFINITIONS, followed, function_name, 
 
 RULE = Rule(
     id="perf-regex-in-loop",
-    version=3,
+    version=4,
     type="regex_in_loop",
     category=Category.PERFORMANCE,
     title="Pattern compiled again and again",
@@ -84,7 +84,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     if not given or _ONCE.search(function_name(call, file)):
         return
-    in_loop = round_of(call, file) is not None
+    loop = round_of(call, file)
+    in_loop = loop is not None
     confidence = ""
     if callee not in _COMPILERS:
         if file.language != "java" or not in_loop or not _is_pattern_method(callee, given, file):
@@ -95,7 +96,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     fixed = built_text(given[0], file)
     if any(not is_constant(part, file) and not _is_go_constant(part, file) for part in fixed.parts):
         return
-    if _is_made_once(call, file):
+    if _is_made_once(call, file) or (loop is not None and file.text(given[0]) in loop.variables):
         return
     where = "in every round of the loop" if in_loop else "in every call"
     yield file.mark(

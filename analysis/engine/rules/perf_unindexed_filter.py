@@ -14,7 +14,7 @@ from analysis.engine.volumes import is_large
 
 RULE = Rule(
     id="perf-unindexed-filter",
-    version=2,
+    version=3,
     type="unindexed_filter",
     category=Category.PERFORMANCE,
     title="Filter on a column without an index",
@@ -64,7 +64,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         schema = site.schema
         if schema is None or not schema.columns or site.is_unreadable or site.query.operation == "commit":
             continue
-        if _goes_on(site, codebase.queries):
+        if _goes_on(site, codebase.queries) or _reads_all(site):
             continue
         if (
             site.looks_small
@@ -78,6 +78,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         schema = sites[0].schema
         if schema is not None and (is_large(sites[0].volume) or not _has_few_values(column, schema)):
             yield _finding(column, schema, sites)
+
+
+def _reads_all(site: QuerySite) -> bool:
+    """Whether a sum or a maximum over a span of time or numbers reads most rows anyway."""
+    query = site.query
+    return query.operation == "aggregate" and all(each.operator == "range" for each in query.filters)
 
 
 def _has_few_values(name: str, schema: Schema) -> bool:

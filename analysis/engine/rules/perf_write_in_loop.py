@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts, FunctionFlag
@@ -10,11 +11,12 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import MADE_UP, Queries, QuerySite, runs_by_hand
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, goes_on, rounds, size_of
+from analysis.engine.rules.sizes import Size, size_by_name
 from analysis.engine.severity import MILDER
 
 RULE = Rule(
     id="perf-write-in-loop",
-    version=3,
+    version=4,
     type="row_by_row_write",
     category=Category.PERFORMANCE,
     title="Row by row write",
@@ -82,6 +84,9 @@ _BULK = {
     ("gorm", "delete"): '`Where("id IN ?", keys).Delete(…)`',
     ("sql", "insert"): "`executemany` or an INSERT with many rows",
 }
+_ITERABLE = re.compile(
+    r"(?:enumerate\(|Object\.(?:keys|values|entries)\()?([\w.]+?)(?:\.(?:items|values|keys|entries)\(\))?\)?$"
+)
 _UNIT_OF_WORK = frozenset({"add", "delete"})  # of SQLAlchemy's session, which sends them together at the flush
 _ALWAYS_ONE_BY_ONE = frozenset({"update", "upsert"})  # of Prisma: no bulk call takes other values for each row
 _BY_KEY = frozenset({"get_or_create", "update_or_create", "upsert"})
@@ -95,9 +100,10 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Writes on the data of a loop, and commits inside one."""
     queries = codebase.queries
     listeners = _listeners(codebase)
+    overridden = frozenset(chain.from_iterable(codebase.summaries(_own_writes).values()))
     for site in queries.sites:
         if site.query.loop >= 0 and _repeats(site) and (site.is_declared or not MADE_UP.search(site.path)):
-            yield _finding(site, listeners, queries, codebase)
+            yield _finding(site, listeners, overridden, queries, codebase)
 
 
 def _repeats(site: QuerySite) -> bool:
@@ -126,15 +132,17 @@ def _receivers(facts: FileFacts) -> str:
     )
 
 
-def _finding(site: QuerySite, listeners: str, queries: Queries, codebase: Codebase) -> Finding:
+def _finding(
+    site: QuerySite, listeners: str, overridden: frozenset[str], queries: Queries, codebase: Codebase
+) -> Finding:
     loop, query = site.loop, site.query
     driver = queries.driver(site.path, loop) if loop is not None else None
-    side_effect = _side_effect(site, listeners, codebase)
+    side_effect = _side_effect(site, listeners, overridden, codebase)
     severity = queries.severity(site.volume, driver)
     if "tried" in site.notes or side_effect or (query.orm == "jpa" and query.in_transaction):
         severity = Severity.INFO
     is_guess = runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
-    is_guess = is_guess or "reasoned" in site.notes
+    is_guess = is_guess or "reasoned" in site.notes or _goes_through_few(site)
     return Finding(
         rule_id=RULE.id,
         file=site.path,
@@ -156,6 +164,12 @@ def _has_no_bulk_form(site: QuerySite) -> bool:
     if query.orm == "gorm":
         return query.operation == "update" and query.terminal != "Save"
     return query.orm == "prisma" and (query.terminal in _ALWAYS_ONE_BY_ONE or "nested" in site.notes)
+
+
+def _goes_through_few(site: QuerySite) -> bool:
+    """Whether the loop's name says that it has few rounds: `for key, kind in kinds_by_key.items()`."""
+    named = _ITERABLE.match(site.loop.iterable) if site.loop is not None else None
+    return named is not None and size_by_name(named[1].rpartition(".")[2]) is Size.FEW
 
 
 def _waits_for_others(site: QuerySite) -> bool:
@@ -183,7 +197,7 @@ def _confidence(site: QuerySite) -> Confidence:
     return Confidence.HIGH if is_plain else Confidence.MEDIUM
 
 
-def _side_effect(site: QuerySite, listeners: str, codebase: Codebase) -> str:
+def _side_effect(site: QuerySite, listeners: str, overridden: frozenset[str], codebase: Codebase) -> str:
     """Why a bulk call would not do the same, if that is known."""
     if site.schema is None or site.query.orm != "django" or site.query.terminal not in _OUTSIDE_BULK | {"create"}:
         return ""
@@ -194,11 +208,22 @@ def _side_effect(site: QuerySite, listeners: str, codebase: Codebase) -> str:
     functions = codebase.files[site.schema.entry.path].functions
     if any(each.owner == name and _HOOK.search(" ".join(each.decorators)) for each in functions):
         return f"hooks of `{name}` do not run for bulk calls"
-    if any(
-        each.owner == name and each.name.endswith(f".{own}") and each.flags & FunctionFlag.METHOD for each in functions
-    ):
-        return f"bulk calls pass by `{name}.{own}`"
+    for model in codebase.queries.lineage(site.schema.entry.model):
+        for each in (model.name, *(base.rpartition(".")[2] for base in model.bases)):
+            if f"{each}.{own}" in overridden:
+                return f"bulk calls pass by `{each}.{own}`"
     return ""
+
+
+def _own_writes(facts: FileFacts) -> frozenset[str]:
+    """The methods of a file that a class calls like those that write a row."""
+    if not facts.models:
+        return frozenset()
+    return frozenset(
+        f"{each.owner}.{last}"
+        for each in facts.functions
+        if each.flags & FunctionFlag.METHOD and (last := each.name.rpartition(".")[2]) in _OUTSIDE_BULK
+    )
 
 
 def _message(site: QuerySite, side_effect: str) -> str:

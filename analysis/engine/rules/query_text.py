@@ -47,7 +47,9 @@ _DJANGO_STEPS = frozenset(
     aggregate create update delete bulk_create bulk_update get_or_create update_or_create alias list set tuple len
     sorted""".split()
 )
-_STEP = re.compile(r"\.(\w+)\(")
+_STEP = re.compile(
+    r"\.(?:a(?=(?:get|first|last|latest|earliest|count|exists|aggregate|create|update|delete|bulk_|in_bulk|iterator)))?(\w+)\("
+)
 _UNREAD_CONDITION = re.compile(r"\.(?:filter|exclude)\(\s*(?:\*|~|Exists\(|[a-z_][\w.]*\s*[,)|&]|self\.|[\w.]+\()")
 _LAMBDA = re.compile(r"\blambda\b[^:\n]*:")
 _UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*\w")
@@ -76,7 +78,7 @@ _COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(
 _STAND_IN = re.compile(r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s+$")
 _MISSING = re.compile(r"\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\Z")
 _HANDLER = re.compile(r"\s*(?:\}\s*catch\b|except\b)")
-_REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential")
+_REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential|not possible")
 _LEAVES = re.compile(r"\s*(?:break|return)\b")
 _FAILED = re.compile(r"\berr\w* != nil\s*\{\s*$")  # what follows leaves the loop only after an error
 _ATTEMPT = re.compile(r"\b(retr(y|ies)|attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)

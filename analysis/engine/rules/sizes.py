@@ -50,12 +50,12 @@ _OF_A_MAP = re.compile(r"\.(?:items|values|keys|entrySet|keySet|entries)$")
 _CONTAINERS = frozenset({"list", "array", "data"})  # `userList` holds users
 _OF_ELEMENTS = frozenset({"id", "ids", "name", "names", "key", "keys", "pk", "pks", "title", "titles", "details"})
 _LOADED = re.compile(
-    r"\.(?:findMany|findAll|values_list|getMany|fetchall|readlines|splitlines)\(|\.find\(\s*\{|(?<!Promise)\.all\(\)"
+    r"\.(?:findMany|findAll|values_list|getMany|fetchall|readlines|splitlines)\(|\.find\(\s*\{|(?:\)|\bobjects|\bquery)\.all\(\)"
     r"|\b(?:objects|query)\b[^\n]*\.(?:all|filter|exclude)\(|\.split\(\s*[\"']\\n|\bSELECT\b"
 )
 
 
-_PARTS = re.compile(r"""\b[sS]plit\([^()\n]*["'][/.:@&=_-]["']\s*[,)]""")  # of a path, a name, an address
+_PARTS = re.compile(r"""\b[sS]plit\([^()\n]*["'](?:[/.:@&=_-]|__|::)["']\s*[,)]""")  # of a path, a name, an address
 
 
 class Size(Enum):

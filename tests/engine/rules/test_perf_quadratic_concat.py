@@ -197,3 +197,23 @@ def test_a_text_that_each_round_gives_away_is_copied_by_python_too():
     (kept,) = marks_of(RULE, source.format("history.append(s)"))
     (alone,) = marks_of(RULE, source.format("print(order)"))
     assert (kept.severity, alone.severity) == ("", "info")
+
+
+def test_pages_that_are_asked_for_and_fields_of_new_things_are_fine():
+    pages = "while (url) {\n  const data = await load(url);\n  all = all.concat(data.rows);\n  url = data.next;\n}"
+    assert lines_of(RULE, pages, "typescript") == []
+    fresh = 'package a\nfunc f() {\nfor _, u := range users {\nd := make(u)\nd.ID += "#x"\n}\n}'
+    assert lines_of(RULE, fresh, "go") == []
+
+
+def test_what_a_relation_or_a_local_text_of_python_holds_is_a_guess():
+    source = "def f(self):\n    s = ''\n    for row in rows:\n        s += row.name + ' '\n"
+    assert [str(mark.confidence) for mark in marks_of(RULE, source)] == ["low"]
+    assert marks_of(RULE, source.replace("in rows", "in self.parts.all()")) == []
+
+
+def test_tuples_and_texts_of_the_class_are_copied_too():
+    assert lines_of(RULE, "def f(rows):\n    s = ()\n    for row in rows:\n        s = s + (row.id,)\n") == [4]
+    method = "    def f(self, chunks):\n        for chunk in chunks:\n            self.data += chunk\n"
+    source = f"class A:\n    data = b''\n{method}"
+    assert lines_of(RULE, source) == [5]

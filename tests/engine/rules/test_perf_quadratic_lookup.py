@@ -192,3 +192,29 @@ def test_what_ends_the_loop_or_is_the_same_in_every_round_is_fine():
     source = "function f(names: string[]) {\nfor (const user of users) {\nif (names.includes({})) mark(user);\n}}"
     assert lines_of(RULE, source.replace("{}", "user.name", 1), "typescript") == [3]
     assert lines_of(RULE, source.replace("{}", "'all'", 1), "typescript") == []
+
+
+def test_a_search_by_condition_is_likely_only_in_what_is_known_to_be_a_list():
+    search = "orders.map((order) => {\nuse(customers.find((c) => c.id === order.by));\n});"
+    source = f"function f(orders, customers{{}}) {{{{\n{search.replace('{', '{{').replace('}', '}}')}\n}}}}"
+    found = [marks_of(RULE, source.format(kind), "typescript") for kind in (": Customer[]", "")]
+    assert [[str(mark.confidence) for mark in marks] for marks in found] == [[""], ["low"]]
+
+
+def test_a_queue_that_is_polled_and_parts_of_a_name_are_short():
+    polled = "while (!done || queue.length) {\n  use(queue.shift());\n  await new Promise((r) => setTimeout(r, 50));\n}"
+    assert lines_of(RULE, polled, "typescript") == []
+    assert (
+        lines_of(RULE, "def f(a):\n    paths = a.split('__')\n    while len(paths) > 1:\n        use(paths.pop(0))\n")
+        == []
+    )
+
+
+def test_a_field_that_was_given_a_list_is_one():
+    source = (
+        "class A:\n    def __init__(self, known_ids: list[str]):\n        self.known_ids = known_ids\n"
+        "    def f(self, events):\n        for event in events:\n            if event.id in self.known_ids:\n"
+        "                skip(event)\n"
+    )
+    assert lines_of(RULE, source) == [6]
+    assert lines_of(RULE, source.replace("list[str]", "set[str]")) == []

@@ -80,3 +80,7 @@ def test_below_the_handler_it_is_likely_only():
     below = "function check(text) {\n  return new RegExp('a+').test(text);\n}\n"
     source = "import express from 'express';\nconst app = express();\n" + handler + below
     assert [str(finding.confidence) for finding in findings_of(RULE, {"src/app.js": source})] == ["medium"]
+
+
+def test_a_variable_of_the_loop_is_no_constant():
+    assert lines_of(RULE, "import re\nP = [re.compile(I) for I in ['a+', 'b+']]\n") == []

@@ -72,3 +72,8 @@ def test_an_index_that_a_migration_makes_counts():
 
 def test_what_is_left_out_is_not_searched_for():
     assert lines(RULE, "def f(x):\n    return list(Order.objects.exclude(reference=x)[:9])") == []
+
+
+def test_a_sum_over_a_span_reads_most_rows_anyway():
+    source = "def f(x):\n    return Order.objects.filter(total__gt=x).aggregate(Sum('total'))"
+    assert lines(RULE, source) == []

@@ -177,3 +177,27 @@ def test_raw_changes_take_other_values_for_each_row():
     update = source.format("UPDATE shop_line SET amount = %s WHERE id = %s")
     assert [str(each.confidence) for each in findings(RULE, insert)] == ["high"]
     assert [str(each.confidence) for each in findings(RULE, update)] == ["medium"]
+
+
+def test_what_a_base_class_does_when_it_saves_counts_too():
+    source = (
+        "from django.db import models\nclass Base(models.Model):\n    class Meta:\n        abstract = True\n"
+        "    def save(self, *args):\n        tell(self)\n        super().save(*args)\n"
+        "class Note(Base):\n    text = models.CharField(max_length=9)\n"
+    )
+    work = "from shop.notes import Note\ndef f(rows):\n    for row in rows:\n        Note.objects.create(text=row)\n"
+    (finding,) = findings_of(RULE, {"shop/notes.py": source, "shop/work.py": work})
+    assert (finding.line, finding.severity) == (4, "info")
+
+
+def test_the_awaited_forms_of_django_are_writes_too():
+    assert lines(RULE, "async def f(rows):\n    for row in rows:\n        await Line.objects.acreate(amount=row)") == [
+        3
+    ]
+
+
+def test_a_loop_over_few_kinds_is_a_guess():
+    source = (
+        "def f(kind_map):\n    for kind, amount in kind_map.items():\n        Line.objects.filter(order=kind).delete()"
+    )
+    assert [str(each.confidence) for each in findings(RULE, source)] == ["low"]

@@ -64,6 +64,7 @@ _LAZY = (
     " annotate distinct using reverse none raw extra union"
 )
 _WRITES = {"save": "update", "delete": "delete"}
+_AWAITED = {f"a{name}": name for name in (*_OPERATIONS, *_WRITES) if name != "aiterator"}  # `acreate` is `create`
 _NOT_MODELS = re.compile(r"(?i)(form|serializer|file|image|storage|cache|session|writer|fig|doc|book|super\(\))$")
 _MADE = re.compile(r"(\w+)\s*(?::\s*\w+\s*)?=\s*(?:\w+\.)*([A-Z]\w*)\(")
 _LOADS = re.compile(rb"\b(list|tuple|set|frozenset|sorted)\(\Z")
@@ -123,7 +124,7 @@ def look_at_write(call: Node, file: SourceFile) -> Iterator[Mark]:
         return look(call, file)
     if file.arguments(call)[0]:
         return iter(())
-    name = chain.steps[0].name
+    name = _AWAITED.get(chain.steps[0].name, chain.steps[0].name)
     model = held.model if held is not None else _made(chain.base, call, file)
     operation = _WRITES[name]
     file.queries.append(query_at(call, file, orm="django", model=model, operation=operation, terminal=name))
@@ -142,8 +143,8 @@ def _append_made(call: Node, file: SourceFile) -> None:
 
 
 READERS = {
-    **dict.fromkeys((*_OPERATIONS, *_LAZY.split()), look),
-    **dict.fromkeys(_WRITES, look_at_write),
+    **dict.fromkeys((*_OPERATIONS, *_LAZY.split(), *_AWAITED), look),
+    **dict.fromkeys((*_WRITES, *(f"a{name}" for name in _WRITES)), look_at_write),
 }
 
 
@@ -193,7 +194,7 @@ def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile) -> None:
 
 
 def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
-    name = step.name
+    name = _AWAITED.get(step.name, step.name)
     positional, keywords = file.arguments(step.call)
     if name in ("filter", "exclude", "get", "get_or_create", "update_or_create"):
         found = _filters(positional, keywords, file)
