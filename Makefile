@@ -43,7 +43,7 @@ serve: install
 	@$(BIN)/python manage.py serve
 
 test: install-dev
-	$(BIN)/pytest -n 3 --dist loadgroup $(ARGS)
+	$(BIN)/pytest -n 3 $(ARGS)
 
 # Everything that must hold, at the figures of a release: two hours on two quiet cores. Less with MINUTES, SHARE=0.1 or
 # ROWS="A1 B1". The report goes to docs/stress-report.md.
@@ -54,9 +54,9 @@ stress: install-dev
 # on SQLite, and what only PostgreSQL and Redis reach on those.
 coverage: install-dev
 	$(BIN)/coverage erase
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report= $(COVERED_BY)
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/pytest -n 2 --cov --cov-report= $(COVERED_BY)
 	DATABASE_URL=$(COVERAGE_DATABASE_URL) REDIS_URL=$(COVERAGE_REDIS_URL) \
-		$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-append --cov-report= $(COVERED_BY_SERVERS)
+		$(BIN)/pytest -n 2 --cov --cov-append --cov-report= $(COVERED_BY_SERVERS)
 	$(BIN)/coverage report
 
 # How many changed lines of one part (tests/mutation/*.toml) its tests notice, tried on a copy of what is committed.

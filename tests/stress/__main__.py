@@ -3,7 +3,8 @@
     python -m tests.stress [--minutes 120] [--share 1.0] [--rows "A1 B1"] [--seed 7] [--report docs/stress-report.md]
 
 On PostgreSQL and Redis of its own, and the rows of EMBEDDED_TOO on SQLite without Redis as well. A row that is not done
-when the time is over is cut, and the report says so. `--share 0.1` reaches for a tenth of each figure.
+when the time is over is cut, and the report says so. `--share 0.1` reaches for a tenth of each figure. Rows that a run
+leaves out keep the line that an earlier run gave them: each line names its own commit, share, seed and time.
 """
 
 import argparse
@@ -27,19 +28,22 @@ from tests.stress.table import CHECKOUT, Row, rows
 
 EMBEDDED_TOO = {"A1", "B1", "B2", "C1", "C5", "C8", "D5"}
 SERVERS, EMBEDDED = "PostgreSQL, Redis", "SQLite"
+HEAD = ("row", "engines", "result", "tests", "seconds", "figures reached", "share", "seed", "commit", "ended, load")
 
 
 @dataclass
 class Outcome:
-    """What came of a row on one pair of engines."""
+    """What came of a row on one pair of engines, in this run or, as a line of the report, in an earlier one."""
 
     row: Row
     engine: str
-    result: str = "not begun: the time was over"
+    earlier: str = ""
+    result: str = "not run"
     seconds: float = 0.0
     counts: Counter[str] = field(default_factory=Counter)
     figures: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    ended: str = ""
 
 
 def main() -> int:
@@ -53,19 +57,18 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the servers are stopped on the way out
     ends = time.monotonic() + options.minutes * 60
-    chosen = options.rows.split() or [row.name for row in rows()]
-    outcomes = [Outcome(row, engine) for row in rows() for engine in _engines(row)]
+    earlier = _earlier(options.report)
+    outcomes = [Outcome(row, engine, earlier.get((row.name, engine), "")) for row in rows() for engine in _engines(row)]
+    chosen = [one for one in outcomes if not options.rows or one.row.name in options.rows.split()]
     with own_servers() as (postgres, redis), tempfile.TemporaryDirectory(prefix="stress-") as folder:
-        for outcome in outcomes:
-            if outcome.row.name not in chosen:
-                outcome.result = "left out of this run"
-                continue
+        for outcome in chosen:
+            if time.monotonic() > ends:
+                break
             servers = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url} if outcome.engine == SERVERS else {}
-            if time.monotonic() < ends:
-                _run(outcome, options, {"VAR_DIR": folder, **servers}, ends)
-                print(f"{outcome.row.name:4} {outcome.engine:18} {outcome.result} {outcome.seconds:.0f} s", flush=True)
+            _run(outcome, options, {"VAR_DIR": folder, **servers}, ends)
+            print(f"{outcome.row.name:4} {outcome.engine:18} {outcome.result} {outcome.seconds:.0f} s", flush=True)
             options.report.write_text(_report(outcomes, options))
-    return sum(outcome.result != "passed" for outcome in outcomes if outcome.row.name in chosen)
+    return sum(outcome.result != "passed" for outcome in chosen)
 
 
 def _engines(row: Row) -> list[str]:
@@ -76,7 +79,7 @@ def _run(outcome: Outcome, options: argparse.Namespace, env: dict[str, str], end
     report = Path(env["VAR_DIR"]) / "junit.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "--scale", "S", "--share", str(options.share)]
-    command += ["--seed", str(options.seed), "-n", str(options.processes), "--dist", "loadgroup"]
+    command += ["--seed", str(options.seed), "-n", str(options.processes)]
     command += ["-p", "no:cacheprovider", f"--junit-xml={report}", *outcome.row.tests]
     inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     started = time.monotonic()
@@ -90,6 +93,7 @@ def _run(outcome: Outcome, options: argparse.Namespace, env: dict[str, str], end
             os.killpg(running.pid, signal.SIGKILL)
         running.wait()
     outcome.seconds = time.monotonic() - started
+    outcome.ended = f"{datetime.now(UTC):%Y-%m-%d %H:%M}, {os.getloadavg()[2]:.1f}"
     if report.exists():
         _read(outcome, report)
 
@@ -110,29 +114,39 @@ def _read(outcome: Outcome, report: Path) -> None:
     outcome.result = "FAILED" if outcome.counts["failed"] else "passed" if outcome.counts["passed"] else "nothing ran"
 
 
+def _earlier(report: Path) -> dict[tuple[str, str], str]:
+    """The lines of the report as it stands, by row and engines."""
+    lines = report.read_text().splitlines() if report.exists() else []
+    whole = [line for line in lines if line.startswith("| ") and line.count(" | ") >= len(HEAD) - 1]
+    return {(line.split(" | ")[0].removeprefix("| "), line.split(" | ")[1]): line for line in whole}
+
+
 def _report(outcomes: list[Outcome], options: argparse.Namespace) -> str:
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, check=True
-    ).stdout.strip()
     lines = [
         "# Report of `make stress`",
         "",
-        f"Written by `python -m tests.stress --minutes {options.minutes:g} --share {options.share:g}"
-        f" --seed {options.seed}` on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC at commit {commit}: {os.cpu_count()} cores,"
-        f" {platform.system()} {platform.machine()}, Python {platform.python_version()}. Rows and tests are those of"
-        " [reliability-tests.md](reliability-tests.md).",
+        f"Written by `python -m tests.stress` on {os.cpu_count()} cores, {platform.system()} {platform.machine()},"
+        f" Python {platform.python_version()}. Rows and tests: [reliability-tests.md](reliability-tests.md);",
+        "share 1 means the whole figures of tier S. Beside the time at which a row ended stands the machine's load of",
+        "the fifteen minutes before.",
         "",
-        "| row | engines | result | tests | seconds | figures reached |",
-        "|---|---|---|---|---|---|",
+        f"| {' | '.join(HEAD)} |",
+        "|---" * len(HEAD) + "|",
     ]
+    run = [f"{options.share:g}", str(options.seed), _commit()]
     for one in outcomes:
         counts = ", ".join(f"{number} {kind}" for kind, number in sorted(one.counts.items()))
-        cells = [one.row.name, one.engine, one.result, counts, f"{one.seconds:.0f}", "; ".join(one.figures)]
-        lines.append(f"| {' | '.join(cells)} |")
-    failed = [f"- {one.row.name} on {one.engine}: `{name}`" for one in outcomes for name in one.failed]
-    if failed:
-        lines += ["", "## Failed", "", *failed]
+        seen = "; ".join([*one.figures, *(f"failed: `{name}`" for name in one.failed)])
+        cells = [one.row.name, one.engine, one.result, counts, f"{one.seconds:.0f}", seen, *run, one.ended]
+        not_run = [one.row.name, one.engine, one.result, *[""] * (len(HEAD) - 3)]
+        line = f"| {' | '.join(cells if one.ended else not_run)} |"
+        lines.append(line if one.ended else one.earlier or line)
     return "\n".join([*lines, ""])
+
+
+def _commit() -> str:
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 if __name__ == "__main__":
