@@ -49,7 +49,7 @@ def call(owner: Any, path: str) -> Any:
 )
 def test_a_checkout_without_a_page_to_pay_on(cardpay, walletpay, buyer, path, question, answer):
     server = walletpay if path.startswith("walletpay") else cardpay
-    server.says[question] = answer
+    server.nonsense[question] = answer
 
     response = call(buyer, path)
 
@@ -67,7 +67,7 @@ def test_a_checkout_without_a_page_to_pay_on(cardpay, walletpay, buyer, path, qu
     ],
 )
 def test_a_change_that_the_card_provider_answers_oddly(cardpay, by_card, owner, path, question, answer):
-    cardpay.says[question] = answer
+    cardpay.nonsense[question] = answer
 
     response = call(owner, path)
 
@@ -112,7 +112,7 @@ INVOICE = {"id": "in_1", "subscription": "sub_1", "amount_paid": 2900, "currency
 def test_the_nightly_comparison_goes_on_with_the_next_subscription(cardpay, walletpay, provider, question, answer):
     for name, server in (("cardpay", cardpay), ("walletpay", walletpay)):
         known(name, server.subscribe(str(factories.organization(plan="free").pk))["id"])
-    (cardpay if provider == "cardpay" else walletpay).says[question] = answer
+    (cardpay if provider == "cardpay" else walletpay).nonsense[question] = answer
 
     outcome = reconcile()
 
@@ -124,7 +124,7 @@ def test_the_nightly_comparison_goes_on_with_the_next_subscription(cardpay, wall
     ("provider", "question"), [("cardpay", "POST /v1/prices"), ("walletpay", "POST /v1/billing/plans")]
 )
 def test_a_price_without_an_id_is_told_to_the_operator(request, provider, question):
-    request.getfixturevalue(provider).says[question] = {}
+    request.getfixturevalue(provider).nonsense[question] = {}
 
     with pytest.raises(CommandError, match=NONSENSE):
         call_command("sync_prices", provider, stdout=StringIO())

@@ -36,7 +36,9 @@ class Loopback(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.mood = "well"
-        self.says: dict[str, Any] = {}  # what it answers with 200, whatever is true: body by pattern of method and path
+        self.nonsense: dict[
+            str, Any
+        ] = {}  # what it answers with 200, whatever is true: body by pattern of method and path
         self.asked: list[Asked] = []
         self.answers: dict[str, Answer] = {}
         self.guard = threading.Lock()
@@ -65,7 +67,7 @@ class Loopback(ThreadingHTTPServer):
         asked = Asked(method, split.path, query, self.parse(raw), key, headers, replayed)
         with self.guard:
             self.asked.append(asked)
-            for pattern, said in self.says.items():
+            for pattern, said in self.nonsense.items():
                 if re.fullmatch(pattern, f"{method} {split.path}"):
                     return 200, said
             if self.mood == "well":
