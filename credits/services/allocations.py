@@ -133,7 +133,7 @@ def _give(
         description=description,
         granted_by=by,
     )
-    if entry is None:  # pragma: no cover - nothing that is added can be too much: only a fault of ours comes here
+    if entry is None:  # nothing that is added can be too much: only a fault of ours comes here
         raise RuntimeError("A grant was refused although the account is locked")
     return entry
 

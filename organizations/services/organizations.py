@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from itertools import count
+from functools import partial
+from itertools import chain, count
 
 import structlog
 from django.db import IntegrityError, transaction
@@ -113,13 +114,12 @@ def _found(owner: User, name: str, slug: str) -> Organization:
 def _found_under_a_free_slug(owner: User, name: str) -> Organization:
     base = slug_of(name)
     taken = set(Organization.objects.filter(slug__startswith=base[:STEM]).values_list("slug", flat=True))
-    for slug in _variants(base):
-        if slug not in taken:
-            try:
-                return _found(owner, name, slug)
-            except SlugTaken:  # somebody else was faster
-                continue
-    raise AssertionError("the numbers never end")  # pragma: no cover - as it says
+    free = (slug for slug in _variants(base) if slug not in taken)
+    while True:
+        try:
+            return _found(owner, name, next(free))
+        except SlugTaken:  # somebody else was faster
+            continue
 
 
 def slug_of(name: str) -> str:
@@ -129,8 +129,11 @@ def slug_of(name: str) -> str:
 
 
 def _variants(base: str) -> Iterator[str]:
-    yield base
-    for number in count(2):  # pragma: no branch - it never ends
-        suffix = f"-{number}"
-        kept = base if len(base) + len(suffix) <= LONGEST_SLUG else base[:STEM].rstrip("-")
-        yield f"{kept}{suffix}"
+    """The slug itself and then numbered ones, without end."""
+    return chain([base], map(partial(_numbered, base), count(2)))
+
+
+def _numbered(base: str, number: int) -> str:
+    suffix = f"-{number}"
+    kept = base if len(base) + len(suffix) <= LONGEST_SLUG else base[:STEM].rstrip("-")
+    return f"{kept}{suffix}"

@@ -192,6 +192,15 @@ class TestStaffGrant:
         with pytest.raises(InvalidInput):
             services.grant(organization=credited, credits=credits, key="x", reason="No", by=owner)
 
+    def test_one_that_finds_the_account_changed_under_its_lock_writes_nothing(self, credited, owner, just_before):
+        with (
+            pytest.raises(RuntimeError, match="although the account is locked"),
+            just_before('UPDATE "credits_creditaccount"', lambda: use(credited, 10)),
+        ):
+            services.grant(organization=credited, credits=25, key="ticket-7", reason="Sorry", by=owner)
+
+        assert history(credited) == [("grant", "monthly_allocation", 500)]
+
     def test_there_is_nothing_to_add_to_unlimited(self, organization, owner):
         services.allocate(organization=organization, allocation=month(-1))
 
