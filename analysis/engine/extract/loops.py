@@ -11,7 +11,7 @@ LONGEST_WAY = 4_000  # bytes before a loop in which its list may be written out
 WORD = re.compile(rb"[A-Za-z_$][\w$]*")
 _ASSIGNED = re.compile(
     rb"(?:^|[{;])[ \t]*(?:(?:const|let|var|final) )?(?:[\w.<>\[\]]+ )?"  # Java's type
-    rb"(\w+(?:, ?\w+)*)(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$"
+    rb"(\w+(?:, ?\w+)*|\{[^{}=]*\}|\[[^\[\]=]*\])(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$"
 )
 _SIGN = re.compile(rb""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()\[\]{},]""")
 _COMPUTED = (b"...", b" for ", b"*")
@@ -28,12 +28,23 @@ def dependents(loop: LoopDraft, source: bytes) -> frozenset[bytes]:
             names |= dependents(loop.parent, source)
         start = loop.node.start_byte
         lines = source[start : min(loop.node.end_byte, start + LONGEST_LOOP)].split(b"\n") if names else ()
+        given, level = b"", 0  # what is assigned by the lines since then, and how many of its brackets are open
         for line in lines:
+            if level > 0:
+                level += _open_brackets(line)
+                if not names.isdisjoint(WORD.findall(line)):
+                    names.update(WORD.findall(given))
             for match in _ASSIGNED.finditer(line) if b"=" in line else ():
                 if not names.isdisjoint(WORD.findall(match[2])):
                     names.update(WORD.findall(match[1]))
+                elif level <= 0:
+                    given, level = match[1], _open_brackets(match[2])
         loop.dependents = frozenset(names)
     return loop.dependents
+
+
+def _open_brackets(line: bytes) -> int:
+    return sum(map(line.count, (b"(", b"[", b"{"))) - sum(map(line.count, (b")", b"]", b"}")))
 
 
 def listed(name: str, start: int, source: bytes) -> int:

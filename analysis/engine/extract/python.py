@@ -22,6 +22,8 @@ _RANGE = re.compile(r"range\((\d+)(?:,\s*(\d+))?\)$")
 _SLICE = re.compile(r"\[:(\d+)\]$")
 _FROM = re.compile(rb"from\s++([\w.]++)\s++import\s*+\(?+([\w\s,]++)\)?")
 _FIELD = re.compile(rb"self(?<!\wself)\.(\w+)(?:\s*:[^=\n]+)?\s*=[^=]")
+_MAP = re.compile(rb"\bmap\(\Z")
+_GIVEN = re.compile(rb"\s*,\s*([\w.]+(?:\([^()]*\))?)")
 _MAIN = re.compile(rb"^if __name__ ==", re.MULTILINE)
 
 
@@ -93,6 +95,15 @@ class Python(Dialect):
 
     def callee(self, node: Node) -> tuple[int, int]:
         return node.start_byte, node.child(0).end_byte
+
+    def callback(self, node: Node, file: SourceFile) -> tuple[tuple[str, ...], str] | None:
+        """`map(lambda row: …, rows)`."""
+        start, end = node.start_byte, node.end_byte
+        if node.type != "lambda" or _MAP.search(file.source, max(0, start - 5), start) is None:
+            return None
+        listed, rows = node.child_by_field_name("parameters"), _GIVEN.match(file.source, end)
+        names = tuple(_NAMES.findall(file.text(listed))) if listed is not None else ()
+        return names, rows[1].decode("utf-8", "replace") if rows is not None else ""
 
     # Definitions
 

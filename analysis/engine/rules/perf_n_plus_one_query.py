@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from analysis.engine.calls import OWN_RECEIVERS, Callee
 from analysis.engine.codebase import Codebase
-from analysis.engine.facts import FileFacts, FunctionFlag, Loop, LoopCall
+from analysis.engine.facts import FileFacts, Function, FunctionFlag, Loop, LoopCall
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import FEW, Queries, QuerySite, runs_by_hand
@@ -209,13 +209,13 @@ def _asked(
     """The query that a call runs, when it is sure which function is meant."""
     caller = facts.functions[loop.function]
     targets = codebase.calls.resolve(path, caller, call.callee)
-    if len(targets) != 1 or targets[0] not in asking or not _is_named(call.callee, targets[0], codebase):
+    if len(targets) != 1 or targets[0] not in asking or not _is_named(call.callee, caller, targets[0], codebase):
         return None
     site = asking[targets[0]]
     return None if site.path == path and site.query.function == loop.function else site
 
 
-def _is_named(callee: str, target: Callee, codebase: Codebase) -> bool:
+def _is_named(callee: str, caller: Function, target: Callee, codebase: Codebase) -> bool:
     """Whether what stands before the function's name is its class, its module, or the caller's own object."""
     receiver = callee.rpartition(".")[0]
     if not receiver or receiver in OWN_RECEIVERS:
@@ -223,8 +223,10 @@ def _is_named(callee: str, target: Callee, codebase: Codebase) -> bool:
     last = receiver.rpartition("/")[2].rpartition(".")[2]
     file = PurePosixPath(target.path)
     owner = codebase.files[target.path].functions[target.position].owner
+    is_own = codebase.files[target.path].language == "go" and owner == caller.owner and receiver.isidentifier()
     return (
-        last in (file.stem, file.parent.name)
+        is_own  # `s.replies` in another method of the same type
+        or last in (file.stem, file.parent.name)
         or last.lstrip("_").lower() == owner.lower()  # `this.orderService` of the class `OrderService`
         or receiver.rpartition("/")[2].startswith(file.stem)
     )

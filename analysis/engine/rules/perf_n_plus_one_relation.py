@@ -9,12 +9,14 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Loop, Mark, Relation
-from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries, QuerySite, Schema, runs_by_hand
+from analysis.engine.rules import serialized_rows
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import goes_on, rounds
+from analysis.engine.rules.serialized_rows import Served
 from analysis.engine.severity import MILDER
 
 RULE = Rule(
@@ -61,19 +63,23 @@ def emails():
 
 MOST_READS = 40  # attributes of one loop that are noted
 _KEYS = re.compile(r"^(?:pk|id|objects|_meta|\w+_id|__\w+)$")
-# Row, relation, and what is done with it.
+# Row, relation, what is done with it, and the relation that is read from what it leads to.
 _READS = {
-    "python": re.compile(r"(?<![\w.\"'])(\w+)\.([a-z_]\w*)(?:\.(\w+)\(|(?![\w(]|\s*=[^=]))"),
-    "java": re.compile(r"(?<![\w.\"'])(\w+)\.get([A-Z]\w*)\(\)(?:\s*\.(\w+)\()?"),
-    "go": re.compile(r"\.Model\(&?(\w+)\)\.Association\(\"(\w+)\"\)(?:\.(\w+)\()?"),
+    "python": re.compile(r"(?<![\w.\"'])(\w+)\.([a-z_]\w*)(?:\.(\w+)\(|\.([a-z_]\w*)(?=\.)|(?![\w(]|\s*=[^=]))"),
+    "java": re.compile(r"(?<![\w.\"'])(\w+)\.get([A-Z]\w*)\(\)(?:\s*\.(\w+)\()?()"),
+    "go": re.compile(r"\.Model\(&?(\w+)(?:\[\w+\])?\)\.Association\(\"(\w+)\"\)(?:\.(\w+)\()?()"),
 }
 _SCRIPT_READ = re.compile(
-    r"\bawait\s+(\w+)\.([a-z]\w*)\b(?!\()(?:\)\.(\w+))?|(?<![\w.])(\w+)\.get([A-Z]\w*)\((?:\)|\{)(?:\.(\w+)\()?"
+    r"\bawait\s+(\w+)\.([a-z]\w*)\b(?!\()(?:\)\.(\w+))?()|(?<![\w.])(\w+)\.get([A-Z]\w*)\((?:\)|\{)(?:\.(\w+)\()?"
 )
 _MANAGED = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+\.\w+)\.(?:all\(\)|filter\([^()]*\))$")
-_QUERYSET = re.compile(r"QuerySet\[[\"']?([\w.]+)")
+_ROWS_OF = (  # annotations of many rows, with the model
+    r"(?:\w+\.)*(?:QuerySet|[Ll]ist|Sequence|Iterable|Iterator|Collection|[Ss]et|[Tt]uple)\[[\"']?(?:\w+\.)*([A-Z]\w*)\b"
+)
+_ANNOTATED = re.compile(_ROWS_OF)
+_ANNOTATED_PARAMETER = re.compile(rf"\b(\w+)\s*:\s*[\"']?{_ROWS_OF}")
 _ORMS = {
-    "python": (b"django", b".objects", b".all()", b"sqlalchemy"),
+    "python": (b"django", b".objects", b".all()", b"sqlalchemy", b"models import "),
     "java": (b"Repository", b"createQuery"),
     "go": (b".Association(",),
 }
@@ -103,21 +109,23 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, loop.node, "", data=data)
 
 
-WATCHES = tuple(
-    Watch(root, look, languages)
-    for root, languages in (("module", ALL[:1]), ("program", ALL[1:5]), ("source_file", ALL[5:]))
+WATCHES = (
+    *(
+        Watch(root, look, languages)
+        for root, languages in (("module", ALL[:1]), ("program", ALL[1:5]), ("source_file", ALL[5:]))
+    ),
+    *serialized_rows.watches(RULE.id),
 )
 
 
 def _annotated(loop: LoopDraft, file: SourceFile) -> bool:
     if file.language == "java":
         return loop.iterable.isidentifier()
-    if not file.mentions(b"QuerySet["):
+    if not loop.iterable.isidentifier():
         return False
     header = file.functions[loop.function].node.child_by_field_name("parameters")
-    return (
-        header is not None
-        and re.search(rf"\b{re.escape(loop.iterable)}\s*:[^,]*QuerySet\[", file.text(header)) is not None
+    return header is not None and any(
+        match[1] == loop.iterable for match in _ANNOTATED_PARAMETER.finditer(file.text(header))
     )
 
 
@@ -131,26 +139,32 @@ def _reads(loop: LoopDraft, file: SourceFile) -> list[str]:
         return []
     first = file.line(node)
     found: dict[str, str] = {}
-    for position, row, name, step in _read_in(text, file.language):
-        if row not in loop.variables or _KEYS.match(name) or name in found or len(found) >= MOST_READS:
+    for position, row, name, step, further in _read_in(text, file.language):
+        path = f"{name}.{further}"
+        if row not in loop.variables or _KEYS.match(name) or path in found or len(found) >= MOST_READS:
             continue
-        found[name] = f"{name}:{first + text.count(chr(10), 0, position)}:{step}"
+        if not further and any(each.startswith(path) for each in found):
+            continue
+        found[path] = f"{name}:{first + text.count(chr(10), 0, position)}:{step}:{further}"
     return list(found.values())
 
 
-def _read_in(text: str, language: str) -> Iterator[tuple[int, str, str, str]]:
-    """What may be relations: where, of which variable, its name, and the step that follows."""
+def _read_in(text: str, language: str) -> Iterator[tuple[int, str, str, str, str]]:
+    """What may be relations: where, of which variable, its name, the step that follows, and the relation behind it."""
     for match in _READS.get(language, _SCRIPT_READ).finditer(text):
-        row, name, step = match.groups()[:3]
+        row, name, step, further = match.groups()[:4]
         if row is None:  # a getter of Sequelize
-            row, name, step = match.groups()[3:]
-        yield match.start(), row, name[:1].lower() + name[1:] if language == "java" else name, step or ""
+            row, name, step = match.groups()[4:]
+        name = name[:1].lower() + name[1:] if language == "java" else name
+        yield match.start(), row, name, step or "", further or ""
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
-    """Reads of lazy relations, in loops whose rows come from a known query."""
+    """Reads of lazy relations, in loops whose rows come from a known query, then in serializers."""
     queries = codebase.queries
     for place, mark in codebase.marks(RULE.id):
+        if "loop" not in mark.data:
+            continue
         loop = place.facts.loops[int(mark.data["loop"])]
         if not goes_on(loop, place.facts):
             continue
@@ -158,11 +172,19 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         schema = _rows_of(site, place, mark, loop, queries)
         if schema is None:
             continue
+        told: set[str] = set()
         for read in mark.data["reads"].split():
-            name, line, step = read.split(":")
+            name, line, step, further = read.split(":")
             relation = _relation(name, schema)
-            if relation is not None and _is_lazy(relation, step, site, schema):
+            if relation is None or name in told:
+                continue
+            if _is_lazy(relation, step, site, schema):
+                told.add(name)
                 yield _finding(place, mark, loop, int(line), schema, relation, site, queries)
+            elif further and (behind := _behind(relation, further, site, queries)) is not None:
+                yield _finding(place, mark, loop, int(line), behind[0], behind[1], site, queries, name)
+    for served in serialized_rows.served(RULE.id, codebase):
+        yield _of_serializer(served, queries)
 
 
 def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, queries: Queries) -> Schema | None:
@@ -173,7 +195,9 @@ def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, queri
     if place.facts.language == "java":
         return _annotated_rows(place, loop, queries)
     manager = mark.data.get("manager")
-    if manager is None or loop.variables[1:]:
+    if manager is None:
+        return _annotated_rows(place, loop, queries) if place.facts.language == "python" else None
+    if loop.variables[1:]:
         return None
     asked = queries.by_function.get((place.path, loop.function), ())
     receiver, _, relation = manager.partition(".")
@@ -185,7 +209,8 @@ def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, queri
 def _annotated_rows(place: Place, loop: Loop, queries: Queries) -> Schema | None:
     """The model of a parameter such as `List<Order> orders` that the loop goes through."""
     given = next((each for each in place.function.parameters if each.name == loop.iterable), None)
-    named = _PARAMETER.match(given.annotation) if given is not None else None
+    pattern = _ANNOTATED if place.facts.language == "python" else _PARAMETER
+    named = pattern.match(given.annotation.strip("\"'")) if given is not None else None
     return queries.schema(named[1]) if named is not None else None
 
 
@@ -218,6 +243,21 @@ def _is_lazy(relation: Relation, step: str, site: QuerySite | None, schema: Sche
     )
 
 
+def _behind(relation: Relation, name: str, site: QuerySite | None, queries: Queries) -> tuple[Schema, Relation] | None:
+    """A relation to one that is read from a row which the query brought along, without what is behind it."""
+    if site is None or site.query.orm not in ("django", "sqlalchemy") or relation.kind != "to_one":
+        return None
+    if relation.fetch in _LOADED:
+        return None
+    schema = queries.schema(relation.target)
+    found = schema.relations.get(name) if schema is not None else None
+    if schema is None or found is None or found.kind != "to_one" or found.fetch in _LOADED:
+        return None
+    path = f"{relation.name}.{name}" if site.query.orm == "django" else name
+    is_asked = any(each == path or each.startswith(path + ".") for each in site.query.eager)
+    return None if is_asked or "*" in site.query.eager else (schema, found)
+
+
 def _reads_more(relation: Relation, step: str) -> bool:
     """Whether more than the key of a proxy is read: the key stands in the row."""
     return relation.kind == "to_many" or (step.startswith(("get", "is")) and step not in ("getId", "getClass"))
@@ -239,6 +279,7 @@ def _finding(
     relation: Relation,
     site: QuerySite | None,
     queries: Queries,
+    through: str = "",
 ) -> Finding:
     target = queries.schema(relation.target)
     volume = queries.volume_of(target) if target is not None else None
@@ -251,12 +292,38 @@ def _finding(
         message=f"`{schema.name}.{relation.name}` is loaded once per {rounds(loop)}{size}",
         function=place.function.name,
         anchor=f"{mark.anchor} {relation.name}",
-        suggestion=_suggestion(relation, site),
+        suggestion=_suggestion(relation, site, through),
         confidence=Confidence.HIGH if site is not None else Confidence.MEDIUM,
         table=table,
         volume=volume,
         severity=queries.severity(volume, site),
         tags=frozenset({MILDER}) if runs_by_hand(place.codebase, place.path) else frozenset(),
+    )
+
+
+def _of_serializer(served: Served, queries: Queries) -> Finding:
+    """The query whose rows a serializer writes out; of several tables the largest counts."""
+    tables = [queries.schema(relation.target) for relation in served.relations.values()]
+    known = [(queries.volume_of(each), each.entry.table) for each in tables if each is not None]
+    volume, table = max(known, key=lambda pair: tuple(Volume).index(pair[0]), default=(None, ""))
+    label = served.site.schema.name if served.site.schema is not None else served.site.query.model
+    read = ", ".join(f"`{label}.{path}`" for path in served.relations)
+    size = f" (table `{table}`, {volume})" if table else ""
+    is_or_are = "is" if len(served.relations) == 1 else "are"
+    first, relation = next(iter(served.relations.items()))
+    step = "select_related" if relation.kind == "to_one" else "prefetch_related"
+    return Finding(
+        rule_id=RULE.id,
+        file=served.place.path,
+        line=served.site.line,
+        message=f"{read} {is_or_are} loaded once per row that `{served.serializer}` writes out{size}",
+        function=served.site.function.name,
+        anchor=f"{served.site.query.anchor} {served.serializer}",
+        suggestion=f"Add `{step}('{first.replace('.', '__')}')` to the query at line {served.site.line}.",
+        confidence=Confidence.HIGH if served.is_explicit else Confidence.MEDIUM,
+        table=table,
+        volume=volume,
+        severity=queries.severity(volume, served.site),
     )
 
 
@@ -269,10 +336,11 @@ _WORDS = {
 }
 
 
-def _suggestion(relation: Relation, site: QuerySite | None) -> str:
+def _suggestion(relation: Relation, site: QuerySite | None, through: str = "") -> str:
     where = f"the query at line {site.line}" if site is not None else "the query before the loop"
     words = _WORDS.get(site.query.orm) if site is not None else None
     if words is not None:
         return words.format(name=relation.name, where=where)
     step = "select_related" if relation.kind == "to_one" else "prefetch_related"
-    return f"Add `{step}('{relation.name}')` to {where}."
+    name = f"{through}__{relation.name}" if through else relation.name
+    return f"Add `{step}('{name}')` to {where}."

@@ -217,7 +217,8 @@ def _loop_notes(
             yield "searched", "1"
             break
     following = lines[query.line] if query.line < min(len(lines), file.lines.of(loop.node.end_byte - 1)) else ""
-    if _LEAVES.match(following) and _indent(following) >= indent and not _FAILED.search(lines[query.line - 1]):
+    leaves = loop.kind != "callback" and _LEAVES.match(following)  # from a callback `return` only ends the round
+    if leaves and _indent(following) >= indent and not _FAILED.search(lines[query.line - 1]):
         yield "searched", "1"
     if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:
         yield "retried", "1"

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-n-plus-one-query"
@@ -24,6 +25,19 @@ FLAGGED = [
         "  return prisma.line.count({ where: { orderId: folder.id } });\n}));",
         2,
     ),
+    (
+        "shop/work.ts",
+        "const f = (folders) => Promise.all(folders.map(async (folder) => {\n  const { id } = folder;\n"
+        "  const lines = await prisma.line.findMany({ where: { orderId: id } });\n  return { id, lines };\n}));",
+        3,
+    ),
+    (
+        "shop/work.ts",
+        "async function f(folders) {\n  for (const folder of folders) {\n    const where = {\n"
+        "      orderId: folder.id,\n    };\n    use(await prisma.line.findMany({ where }));\n}}",
+        6,
+    ),
+    ("shop/work.py", "def f(names):\n    return list(map(lambda name: Order.objects.get(reference=name), names))", 2),
 ]
 FINE = [
     ("shop/work.py", "def f(o):\n    Region.objects.get(code=o.code)"),
@@ -124,3 +138,46 @@ def test_a_command_is_one_step_milder():
     source = "def f(orders):\n    for order in orders:\n        Region.objects.get(code=order.code)"
     (finding,) = findings(RULE, source, "shop/management/commands/work.py")
     assert finding.severity == "info"
+
+
+STATEMENTS = """
+from sqlalchemy import select
+class User(Base):
+    __tablename__ = "users"
+    id = mapped_column(Integer, primary_key=True)
+    name = mapped_column(String)
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "stmt = select(User).where(User.name == name)\n        await db.execute(stmt)",
+        "stmt = select(User)\n        stmt = stmt.where(\n  User.name == name\n        )\n        db.scalars(stmt)",
+        "query = db.query(User).filter(User.name == name)\n        query.first()",
+        "db.get(User, name)",
+        "use((await s.execute(select(User).where(User.name == name))).scalar_one())",
+    ],
+)
+def test_statements_of_sqlalchemy_run_where_a_session_gets_them(body):
+    source = f"{STATEMENTS}async def f(db, s, names):\n    for name in names:\n        {body}"
+    assert lines(RULE, source) == [9 + body.count("\n")]
+
+
+def test_a_method_of_the_same_type_is_meant_in_go():
+    source = """package shop
+import "gorm.io/gorm"
+type Order struct {
+	gorm.Model
+}
+func (s *Store) orders(id uint) (found []Order) {
+	s.db.Where("customer_id = ?", id).Find(&found)
+	return
+}
+func (s *Store) Export(ids []uint) {
+	for _, id := range ids {
+		s.orders(id)
+	}
+}
+"""
+    assert [finding.line for finding in findings_of(RULE, {"shop/store.go": source})] == [12]

@@ -11,6 +11,12 @@ FLAGGED = [
     ("def f():\n    qs = Order.objects.select_related('customer')\n    for o in qs:\n        list(o.lines.all())", 4),
     ("def f():\n    for o in Order.objects.prefetch_related('lines'):\n        o.lines.filter(amount=1)", 3),
     ("def f(customer):\n    for order in customer.orders.all():\n        order.lines.first()", 3),
+    ("def f(orders: list[Order]):\n    for order in orders:\n        mail(order.customer.email)", 3),
+    ("def f(orders: 'QuerySet[Order]'):\n    return [order.customer.email for order in orders]", 2),
+    (
+        "def f():\n    for o in Order.objects.select_related('customer'):\n        use(o.customer.region.code)",
+        3,
+    ),
 ]
 FINE = [
     "def f():\n    for o in Order.objects.select_related('customer'):\n        mail(o.customer.email)",
@@ -81,3 +87,42 @@ def f(session):
 @pytest.mark.parametrize(("lazy", "found"), [('"select"', 1), ('"selectin"', 0), ('"joined"', 0)])
 def test_sqlalchemy_relations_are_lazy_unless_they_are_mapped_otherwise(lazy, found):
     assert len(findings(RULE, SQLALCHEMY.format(lazy=lazy))) == found
+
+
+SERIALIZERS = """
+from rest_framework import serializers
+class CustomerSerializer(serializers.ModelSerializer):
+    region = serializers.CharField(source="region.code")
+class OrderSerializer(serializers.ModelSerializer):
+    customer = CustomerSerializer()
+"""
+
+
+@pytest.mark.parametrize(
+    ("view", "found"),
+    [
+        ("class Orders(ListAPIView):\n    queryset = Order.objects.all()\n    serializer_class = OrderSerializer", 1),
+        ("def f():\n    orders = Order.objects.filter(total=1)\n    return OrderSerializer(orders, many=True).data", 1),
+        ("def f():\n    return 1, OrderSerializer(Order.objects.select_related('customer'), many=True).data", 1),
+        (
+            "def f():\n    it = Order.objects.select_related('customer__region')\n    OrderSerializer(it, many=True)",
+            0,
+        ),
+        ("def f():\n    order = Order.objects.get(pk=1)\n    return OrderSerializer(order).data", 0),
+        ("class One(RetrieveAPIView):\n    queryset = Order.objects.all()\n    serializer_class = OrderSerializer", 0),
+    ],
+)
+def test_a_serializer_of_many_rows_is_a_loop_over_them(view, found):
+    shift = SERIALIZERS.count("\n")
+    assert [line - shift for line in lines(RULE, SERIALIZERS + view)] == [2] * found
+
+
+def test_a_serializer_that_goes_on_names_the_whole_path():
+    (finding,) = findings(
+        RULE, SERIALIZERS + "def f():\n    OrderSerializer(Order.objects.select_related('customer'), many=True)"
+    )
+
+    assert finding.message == (
+        "`Order.customer.region` is loaded once per row that `OrderSerializer` writes out (table `shop_region`, M)"
+    )
+    assert finding.suggestion == "Add `select_related('customer__region')` to the query at line 10."

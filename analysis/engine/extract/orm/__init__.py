@@ -52,8 +52,10 @@ def read_others(file: SourceFile) -> None:
 
 def join_variables(file: SourceFile) -> None:
     """Complete lazy queries with what runs them through a variable. Call it when all calls were read."""
-    if file.queries and file.language == "python":
-        django.join_variables(file)
+    if file.language == "python":
+        sqlalchemy.join_variables(file)
+        if file.queries:
+            django.join_variables(file)
 
 
 def models_of(file: SourceFile) -> tuple[Model, ...]:

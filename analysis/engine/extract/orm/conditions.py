@@ -33,6 +33,7 @@ _OPERATORS = {
 _OTHERS = frozenset({"<>", "!=", "NOT LIKE", "NOT ILIKE", "MEMBER OF"})
 _PLACEHOLDER = re.compile(r"\?|%s|\$\d")
 _OPEN = re.compile(r"""\s*(?:[rfb]{0,2}["'`]%|fmt\.Sprintf\(\s*["`]%%)""")  # a text that begins with a wildcard
+_CONSTANT = re.compile(r"""\s*(?:true|false|True|False|null|None|-?\d+|"[^"%]*"|'[^'%]*')\s*$""")
 _OR = re.compile(r"\bOR\b", re.IGNORECASE)
 _WORDS = frozenset({"and", "or", "not", "where", "on", "when", "then", "else", "case", "between", "having", "select"})
 
@@ -48,11 +49,12 @@ def conditions_in(text: str, alias: str = "", values: Sequence[str] = ()) -> Ite
         if path.lower() in _WORDS:
             continue
         operator = " ".join(match["operator"].upper().split())
-        written = (match["value"] or "").lower()
+        written, value = (match["value"] or "").lower(), _bound(text, match.end(), values)
+        is_bound = _PLACEHOLDER.match(text, match.end()) is not None
         yield Filter(
             _column(path, alias),
-            _kind(operator, written, match, _bound(text, match.end(), values)),
-            bool(written) and "%" not in written and written != "select",
+            _kind(operator, written, match, value),
+            bool(_CONSTANT.match(value)) if is_bound else bool(written) and "%" not in written and written != "select",
         )
 
 

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
+from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.orm.chains import Chain, chain_of, query_at, strings_in
+from analysis.engine.extract.orm.steps import statements_on, steps_after
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
 from analysis.engine.rules.reading import followed
@@ -26,6 +29,15 @@ _TERMINALS = {
     "update": "update",
     "yield_per": "select",
 }
+_RUNNERS = ("query", "execute", "scalars", "scalar", "get", "stream", "stream_scalars", "exec")
+_ENDS = frozenset({"all", "first", "one", "one_or_none", "scalar", "count"})  # of a query that a variable holds
+_DATABASE = re.compile(r"(?i)(?:^|[._])(?:db|database|sess|s|tx|conn|connection)$")
+_CLASS = re.compile(r"(?:\w+\.)*[A-Z][A-Za-z0-9]*[a-z]\w*\b")
+_STATEMENT = re.compile(r"[(\s]*(?:\w+\.)?(?:select|insert|update|delete)\(")
+_QUERIED = re.compile(r"\.query\(\s*(?:\w+\.)*[A-Z]\w*")
+_COMPUTED = re.compile(r"\bselect\(\s*(?:\w+\.)?(?:func\.)?(count|sum|min|max|avg|exists)\(")
+_COMPUTATIONS = {"count": "count", "exists": "exists"}
+_TYPES = re.compile(r"\btext\(")
 _SINGLE = frozenset({"first", "one", "one_or_none", "scalar", "scalar_one", "scalar_one_or_none", "get"})
 _OPERATORS = {"==": "eq", "!=": "other", "<": "range", "<=": "range", ">": "range", ">=": "range"}
 _COMPARED = re.compile(r"\b[A-Z]\w*\.(\w+)\s*(==|!=|<=?|>=?)\s*(['\"\d]|True|False|None)?")
@@ -67,11 +79,22 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if chain is None:
         return iter(())
     first = chain.steps[0]
-    on_session = _SESSION.search(chain.base) is not None
-    if on_session and first.name in ("query", "execute", "scalars", "scalar", "get", "stream"):
-        _append(chain, file)
+    if first.name in _RUNNERS and _is_session(chain, file):
+        _append(chain, file, given=_given_to(first.call, file))
     elif chain.base.endswith(".query") and chain.base[:1].isupper():
         _append(chain, file, model=chain.base.rpartition(".")[0].rpartition(".")[2])
+    elif chain.base.isidentifier() and chain.steps[-1].name in _ENDS and file.mentions(b".query("):
+        given = _built(chain.base, call, file)
+        if _QUERIED.search(given):
+            _append(chain, file, given=given)
+    return iter(())
+
+
+def look_at_part(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`for order in session.query(Order).filter(...)`: a query that a loop or a list around it runs."""
+    chain = chain_of(call, file) if _uses_sqlalchemy(file) else None
+    if chain is not None and chain.terminal and chain.steps[0].name == "query" and _is_session(chain, file):
+        _append(chain, file)
     return iter(())
 
 
@@ -88,56 +111,109 @@ def look_at_session(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 READERS = {
-    **dict.fromkeys((*_TERMINALS, "query", "execute", "stream"), look),
+    **dict.fromkeys((*_TERMINALS, *_RUNNERS), look),
+    **dict.fromkeys(
+        "filter filter_by where order_by join outerjoin options limit offset distinct".split(), look_at_part
+    ),
     **dict.fromkeys(
         ("commit", "flush", "delete", "bulk_save_objects", "bulk_insert_mappings", "add_all"), look_at_session
     ),
 }
 
 
+def join_variables(file: SourceFile) -> None:
+    """Queries that are lazy until a loop over their variable runs them."""
+    if not _uses_sqlalchemy(file) or not file.mentions(b".query("):
+        return
+    for loop in file.loops:
+        rows = loop.node.child_by_field_name("right") if loop.iterable.isidentifier() else None
+        given = _built(loop.iterable, rows, file) if rows is not None else ""
+        if rows is not None and _QUERIED.search(given):
+            _append(Chain(loop.iterable, (), 0, 0, "iter", "", rows), file, given=given)
+
+
 def _uses_sqlalchemy(file: SourceFile) -> bool:
     return file.mentions(b"sqlalchemy") or file.mentions(b"session") or file.mentions(b".query")
 
 
-def _append(chain: Chain, file: SourceFile, model: str = "") -> None:
-    text = file.text(chain.top)
-    names = [step.name for step in chain.steps]
-    raw = re.search(r"\b(select|insert|update|delete)\(", text)
-    if not model:
-        named = _MODEL.search(text.partition("(")[2].replace("text(", ""))
-        model = named[1] if named is not None else ""
-    if not model or (names[0] == "execute" and raw is None):
-        return  # SQL text is the business of the `sql` adapter
-    last = next((name for name in reversed(names) if name in _TERMINALS), "")
-    operation = _TERMINALS.get(last, "select")
-    if raw is not None and raw[1] != "select":
-        operation = raw[1]
-    terminal = last or (names[0] if names[0] != "query" else chain.terminal)
-    if terminal == "execute" and operation == "select" and chain.variable:
-        terminal = _taken(chain, file) or terminal
-    limit = re.search(r"\.limit\((\d+|[^)])", text)
-    file.queries.append(
-        query_at(
-            chain.top,
-            file,
-            orm="sqlalchemy",
-            model=model,
-            operation=operation,
-            terminal=terminal,
-            filters=_filters(text),
-            order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
-            limit=1 if terminal in _SINGLE else _number(limit[1]) if limit else chain.limit,
-            offset=-1 if ".offset(" in text else 0,
-            eager=tuple(_EAGER.findall(text)),
-            lock="with_for_update" in text,
-            streaming="yield_per" in text or names[0] == "stream",
-            variable=chain.variable,
-        )
+def _is_session(chain: Chain, file: SourceFile) -> bool:
+    """Whether a session is asked: by its name, else by what it is given."""
+    if _SESSION.search(chain.base):
+        return True
+    given = file.arguments(chain.steps[0].call)[0]
+    if not given or not file.mentions(b"sqlalchemy"):
+        return False
+    text = file.text(given[0])
+    if chain.steps[0].name in ("query", "get"):
+        return _DATABASE.search(chain.base) is not None and _CLASS.match(text) is not None
+    return _STATEMENT.match(text) is not None or (
+        text.isidentifier() and _STATEMENT.match(_built(text, given[0], file)) is not None
     )
 
 
+def _given_to(call: Node, file: SourceFile) -> str:
+    """The statement that a variable holds which a session is given."""
+    given = file.arguments(call)[0]
+    return _built(file.text(given[0]), given[0], file) if given and given[0].type == "identifier" else ""
+
+
+def _built(name: str, node: Node, file: SourceFile) -> str:
+    """The chain that a variable was given before, with the steps that were added to it since."""
+    found: list[str] = []
+    for statement in statements_on(name, node, file, only_given=True):
+        if not statement.lstrip("( \n\t").startswith(name + "."):
+            found.clear()
+        found.append(statement)
+    return "\n".join(found)
+
+
+def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") -> None:
+    text = f"{given}\n{file.text(chain.top)}" if given else file.text(chain.top)
+    names = [step.name for step in chain.steps]
+    raw = re.search(r"\b(select|insert|update|delete)\(", text)
+    if not model:
+        named = _MODEL.search(_TYPES.sub("", text.partition("(")[2]))
+        model = named[1] if named is not None else ""
+    if not model or (names[:1] == ["execute"] and raw is None):
+        return  # SQL text is the business of the `sql` adapter
+    last = next((name for name in reversed(names) if name in _TERMINALS), "")
+    operation = _TERMINALS.get(last, "select")
+    if raw is not None and raw[1] != "select" and names[0] != "query":
+        operation = raw[1]
+    elif raw is not None and (computed := _COMPUTED.search(text)) is not None:
+        operation = _COMPUTATIONS.get(computed[1], "aggregate")
+    terminal = last or (names[0] if names and names[0] != "query" else chain.terminal)
+    if terminal in ("execute", "exec") and operation == "select":
+        terminal = _taken(chain, file) or terminal
+    limit = re.search(r"\.limit\((\d+|[^)])", text)
+    query = query_at(
+        chain.top,
+        file,
+        orm="sqlalchemy",
+        model=model,
+        operation=operation,
+        terminal=terminal,
+        filters=_filters(text),
+        order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
+        limit=1 if terminal in _SINGLE else _number(limit[1]) if limit else chain.limit,
+        offset=-1 if ".offset(" in text else 0,
+        eager=tuple(_EAGER.findall(text)),
+        lock="with_for_update" in text,
+        streaming="yield_per" in text or names[:1] == ["stream"],
+        variable=chain.variable,
+    )
+    if query.loop >= 0 and given:
+        changing = dependents(file.loops[query.loop], file.source)
+        depends = query.uses_loop_variable or not changing.isdisjoint(WORD.findall(given.encode()))
+        query = structs.replace(query, uses_loop_variable=depends)
+    file.queries.append(query)
+
+
 def _taken(chain: Chain, file: SourceFile) -> str:
-    """What takes the rows out of a result that a variable holds: `all` of `result.scalars().all()`."""
+    """What takes the rows out of a result, `all` of `(await …).scalars().all()`, also where a variable holds it."""
+    taken = [step.name for step in steps_after(chain.top.end_byte, file) if step.name in (*_TERMINALS, "fetchall")]
+    if taken or not chain.variable:
+        return taken[-1] if taken else ""
     after = file.source[chain.top.end_byte : chain.top.end_byte + LONGEST_WAY]
     for match in followed(chain.variable.encode(), after, _TAKES, b"_.$"):
         return match[1].decode()
