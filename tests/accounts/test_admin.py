@@ -55,6 +55,11 @@ class TestPages:
 
         assert not [secret for secret in secrets for page in pages if secret in page]
 
+    def test_staff_read_what_a_password_needs_where_they_change_their_own(self, staff):
+        page = staff.get("/admin/password_change/").content.decode()
+
+        assert "8 to 128 characters with an uppercase letter, a lowercase letter and a number." in page
+
     def test_a_person_shows_the_last_sign_ins(self, staff, rows, owner):
         page = staff.get(f"/admin/accounts/user/{owner.pk}/change/").content.decode()
 

@@ -41,7 +41,7 @@ def cardpay(
     *,
     event_id: str | None = None,
     thing: dict[str, Any] | None = None,
-    created: int | None = None,
+    created: Any = None,
     secret: str = CARDPAY_SECRET,
 ) -> Signed:
     now = int(time.time())

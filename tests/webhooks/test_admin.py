@@ -76,6 +76,16 @@ def test_a_dead_event_is_run_again(as_staff, handled_by):
     assert WebhookEvent.objects.get(pk=dead.pk).state == State.DONE
 
 
+def test_who_runs_everything_again_reads_of_nothing_that_was_left(as_staff, handled_by):
+    handled_by(note)
+    dead = stored("e-1", state=State.DEAD, attempts=8, finished_at=timezone.now())
+
+    page = run_again(as_staff, dead).content.decode()
+
+    assert "1 woken; 0 left alone" in page
+    assert "Bodies are kept" not in page
+
+
 def test_the_body_is_shown_escaped_and_nothing_can_be_changed(as_staff):
     event = stored("e-1")
     WebhookEvent.objects.update(body=b'{"a": "<script>alert(1)</script>"}')

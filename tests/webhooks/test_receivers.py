@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 
 from tests.webhooks import deliveries
@@ -149,6 +150,15 @@ class TestFiling:
 
         event = WebhookEvent.objects.get()
         assert (event.type, event.subject, int(event.occurred_at.timestamp())) == (kind, subject, 1_790_000_000)
+
+    @pytest.mark.parametrize("created", ["soon", "2026-13-45", 1e300, -1e300, True, [1_790_000_000]])
+    def test_an_event_of_no_time_that_is_any_happened_as_it_came(self, created):
+        before = timezone.now()
+
+        response = deliveries.cardpay("price.created", event_id="evt_1", created=created).send()
+
+        assert response.status_code == 200
+        assert before <= WebhookEvent.objects.get().occurred_at <= timezone.now()
 
     @pytest.mark.parametrize(
         ("resource", "subject"),
