@@ -340,6 +340,16 @@ class TestOverHttp:
 
         assert not clone.exists()
 
+    def test_a_pack_that_is_still_coming_at_the_deadline(self, origin, clone, limits):
+        origin.commit({"a.bin": os.urandom(100_000)})
+        with (
+            GitHttpServer(origin.folder.parent, seconds_per_byte=0.002) as server,
+            pytest.raises(GitTimedOut, match="could not be fetched in time"),
+        ):
+            mirror(f"{server.url}/origin.git", clone, branch=None, limits=limits, deadline=time.monotonic() + 4)
+
+        assert not clone.exists()
+
     def test_the_deadline_ends_a_slow_server_and_its_whole_process_group(self, origin, clone, limits):
         origin.commit({"a.py": b"1\n"})
         began = time.monotonic()

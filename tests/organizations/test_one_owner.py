@@ -1,6 +1,7 @@
 """The database itself holds every organization to exactly one owner."""
 
 import pytest
+from django.core import serializers
 from django.db import IntegrityError, connection, transaction
 from django.db.models import RestrictedError
 
@@ -68,3 +69,11 @@ def test_deleting_the_organization_takes_its_owner_along(organization):
     commit(organization.delete)
 
     assert Membership.objects.count() == 0
+
+
+def test_a_dump_of_an_organization_keeps_its_owner(organization):
+    dump = serializers.serialize("json", [organization])
+
+    (read,) = serializers.deserialize("json", dump)
+
+    assert (read.object.pk, read.object.owner_id) == (organization.pk, organization.owner_id)
