@@ -86,3 +86,13 @@ def test_a_worker_that_has_taken_twenty_events_calls_another(queued, handled_by,
     inbox.drain()
 
     assert len(queued) == calls
+
+
+def test_a_worker_whose_turn_is_over_leaves_the_rest_to_another(queued, handled_by):
+    taken = []
+    handled_by(taken.append)
+    stored("e-1")
+
+    inbox.drain(seconds=0)
+
+    assert (taken, len(queued)) == ([], 1)
