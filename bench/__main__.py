@@ -22,12 +22,13 @@ RESULTS = CHECKOUT / "bench" / "results.md"
 # All limits together are twenty minutes.
 SECONDS = {
     "engine": 120,
-    "scan": 180,
+    "scan": 150,
+    "connect": 90,
     "policy": 90,
     "backtest": 120,
     "pull_requests": 180,
-    "api": 240,
-    "webhooks": 150,
+    "api": 210,
+    "webhooks": 120,
     "sessions": 60,
     "signin_timing": 60,
 }
@@ -63,6 +64,7 @@ def _measurements(repository: str) -> dict[str, list[str]]:
     return {
         "engine": [repository, "--lizard"],
         "scan": [repository],
+        "connect": [repository],
         "policy": [repository],
         "backtest": [repository, "--pulls", "20"],
         "pull_requests": [repository, "--pulls", "20"],

@@ -19,13 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench._service import wait_for
+from bench._service import git, remote_of, running, wait_for
 from tests.providers.codehosts import APP_ID, INSTALLATION, PRIVATE_KEY, CodeHost1
 from tests.providers.git_http import GitHttpServer
 from tests.providers.loopback import serving
@@ -34,9 +32,7 @@ PORT = 8794
 SECRET = "the App's webhook secret"
 FULL_NAME = "acme/shop"
 REPOSITORY_ID = 4711
-START_SECONDS, VERDICT_SECONDS, SCAN_SECONDS = 180, 60, 900
-# Lost blobs are left out of packs: a mirror may lack some that no pull request needs.
-PACK_HOOK = '#!/bin/sh\nexec "$@" --missing=allow-any\n'
+VERDICT_SECONDS, SCAN_SECONDS = 60, 900
 
 
 @dataclass(frozen=True)
@@ -64,15 +60,15 @@ def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="bench-pulls-") as folder:
         pulls = _pulls(options.git_dir, options.pulls)
-        remote = _remote(Path(folder), options.git_dir, pulls[0].base)
-        with GitHttpServer(remote.parent) as git, serving(CodeHost1) as host:
-            os.environ.update(_environment(folder, host.url, git.url))
-            subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], check=True)
+        remote = remote_of(options.git_dir, Path(folder), pulls[0].base)
+        with GitHttpServer(remote.parent) as git_server, serving(CodeHost1) as host:
+            os.environ.update(_environment(folder, host.url, git_server.url))
+            subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0", "--skip-checks"], check=True)
             import django
 
             django.setup()
-            with _serving(Path(folder)):
-                print(f"first scan            {_connected(git.url, options.plan):.1f} s", flush=True)
+            with running(Path(folder), PORT):
+                print(f"first scan            {_connected(git_server.url, options.plan):.1f} s", flush=True)
                 timings = [_replayed(pull, remote, host) for pull in pulls]
         _report(timings)
         Path(options.out).write_text(json.dumps(_verdicts(), indent=1))
@@ -94,9 +90,9 @@ def _options() -> argparse.Namespace:
 
 def _pulls(git_dir: Path, count: int) -> list[Pull]:
     """The last first-parent commits of HEAD with a second parent; all of them where a project hardly merges."""
-    lines = _git(git_dir, "log", "--first-parent", "--format=%P%x09%s", "HEAD").splitlines()
+    lines = git(git_dir, "log", "--first-parent", "--format=%P%x09%s", "HEAD").splitlines()
     merges = [line for line in lines if line.count(" ", 0, line.index("\t"))]
-    squashes = _git(git_dir, "log", "--first-parent", "--format=%P %H%x09%s", f"--max-count={count}", "HEAD")
+    squashes = git(git_dir, "log", "--first-parent", "--format=%P %H%x09%s", f"--max-count={count}", "HEAD")
     chosen = merges[:count] if len(merges) >= count else squashes.splitlines()
     pulls = []
     for number, line in enumerate(reversed(chosen), start=1):
@@ -104,24 +100,6 @@ def _pulls(git_dir: Path, count: int) -> list[Pull]:
         base, head, *_ = hashes.split()
         pulls.append(Pull(number, base, head, title))
     return pulls
-
-
-def _remote(folder: Path, git_dir: Path, base: str) -> Path:
-    """A repository with the objects of `git_dir` whose branch `main` we move."""
-    remote = folder / "remote" / "shop.git"
-    _git(None, "init", "-q", "--bare", "-b", "main", str(remote))
-    (remote / "objects/info/alternates").write_text(f"{git_dir.absolute() / 'objects'}\n")
-    hook = folder / "pack-hook"
-    hook.write_text(PACK_HOOK)
-    hook.chmod(0o700)
-    os.environ["GIT_PACK_HOOK"] = str(hook)
-    _git(remote, "update-ref", "refs/heads/main", base)
-    return remote
-
-
-def _git(git_dir: Path | None, *arguments: str) -> str:
-    where = [f"--git-dir={git_dir}"] if git_dir else []
-    return subprocess.run(["git", *where, *arguments], check=True, capture_output=True, text=True).stdout
 
 
 # The service
@@ -144,25 +122,6 @@ def _environment(folder: str, host_url: str, git_url: str) -> dict[str, str]:
         "CLONE_ALLOWED_SCHEMES": "http",
         "CLONE_ALLOW_PRIVATE_ADDRESSES": "true",
     }
-
-
-@contextmanager
-def _serving(folder: Path) -> Iterator[None]:
-    with (folder / "service.log").open("wb") as log:
-        server = subprocess.Popen([sys.executable, "manage.py", "serve"], stdout=log, stderr=log)
-        try:
-            assert wait_for(_is_serving, START_SECONDS), (folder / "service.log").read_text()
-            yield
-        finally:
-            server.terminate()
-            server.wait(40)
-
-
-def _is_serving() -> bool:
-    try:
-        return _post("GET", b"", {}) == 405
-    except OSError:
-        return False
 
 
 def _connected(git_url: str, plan: str) -> float:
@@ -198,8 +157,8 @@ def _fresh(row: Any) -> Any:
 
 
 def _replayed(pull: Pull, remote: Path, host: CodeHost1) -> Timing:
-    _git(remote, "update-ref", "refs/heads/main", pull.base)
-    _git(remote, "update-ref", f"refs/pull/{pull.number}/head", pull.head)
+    git(remote, "update-ref", "refs/heads/main", pull.base)
+    git(remote, "update-ref", f"refs/pull/{pull.number}/head", pull.head)
     started = time.monotonic()
     assert _post("POST", *_delivery(pull)) == 200
     accepted = time.monotonic() - started

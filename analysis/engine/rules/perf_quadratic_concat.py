@@ -23,7 +23,7 @@ from analysis.engine.rules.sizes import Size, is_loaded, size_by_name, size_of
 
 RULE = Rule(
     id="perf-quadratic-concat",
-    version=4,
+    version=5,
     type="quadratic_concat",
     category=Category.PERFORMANCE,
     title="Concatenation in a loop",
@@ -292,10 +292,13 @@ def _adds_text(value: str, file: SourceFile) -> bool:
     """Whether a part of the sum is a literal text; a single quote means a number outside of Python."""
     if file.language != "python":
         value = value.replace("'", "")
-    plain = value
+    plain = _LITERAL.sub(r"\1\1", value)
     while (shorter := _IN_BRACKETS.sub("", plain)) != plain:
         plain = shorter
-    return re.search(r"""(?:^|\+)\s*[fr]?["'`]|["'`]\s*(?:\+|;?\s*\Z)""", plain) is not None
+    return (
+        not _COMPARED.search(plain)
+        and re.search(r"""(?:^|\+)\s*[fr]?["'`]|["'`]\s*(?:\+|;?\s*\Z)""", plain) is not None
+    )
 
 
 def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -> bool:
@@ -314,6 +317,8 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     )
 
 
+_LITERAL = re.compile(r"""(["'`])(?:(?!\1).)*+\1""", re.DOTALL)
+_COMPARED = re.compile(r"[=!<>]=|[<>]|\bin\b")  # yes or no: a number at most
 _IN_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
 _GROWN = re.compile(r"\s*\+=")
 

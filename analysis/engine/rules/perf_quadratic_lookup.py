@@ -16,7 +16,7 @@ from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-quadratic-lookup",
-    version=4,
+    version=5,
     type="quadratic_lookup",
     category=Category.PERFORMANCE,
     title="Search of a list in a loop",
@@ -61,7 +61,7 @@ _LIST_TYPES = re.compile(
     r"|\s*[?!]?:\s*(?:readonly\s+)?(?:[\w.<>|{}: ]+?|\([^)\n]*\))\[\]|\s*[?!]?:\s*(?:Readonly)?Array<"
 )
 _LIST_VALUES = re.compile(
-    r"\s*(?::[^=\n]+)?=\s*(?:await\s+)?(?:\[|\(\s*await\s|list\(|sorted\(|Promise\.all\(|Array\.from\("
+    r"\s*(?::[^=\n]+)?=\s*(?:await\s+)?(?!(?:frozen)?set\(|dict\()(?:\[|\(\s*await\s|list\(|sorted\(|Promise\.all\(|Array\.from\("
     r"|Object\.(?:keys|values|entries)\(|(?:[\w.()\[\]'\"]+)\.(?:map|filter|flatMap|findMany|values_list|tolist)\()"
 )
 _ALIAS = re.compile(r"\s*=\s*([a-z_]\w*)\s*\n")  # `self.ids = ids`, where the parameter has a type

@@ -21,7 +21,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=1,
     suggestion="Update atomically in the database, or lock the row while it changes.",
-    version=2,
+    version=3,
 )
 GUIDE = Guide(
     why="Two requests read 100, take 30 and 50, and write 70 and 50: one payment never happened.",
@@ -66,7 +66,7 @@ _GIVEN = re.compile(
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _ATOMIC = re.compile(
     r"\bF\(|select_for_update|with_for_update|FOR UPDATE|PESSIMISTIC|pessimistic|@Version|[lL]ockMode|\.lock\("
-    r"|optimistic|clause\.Locking|version_id|\bLock\(\)|\block[A-Z]\w*\(|synchronized|refresh_from_db\(\s*from_queryset"
+    r"|optimistic|clause\.Locking|version_id|\bLock\(\)|\b_?lock(?:[A-Z]|_)\w*\(|synchronized|refresh_from_db\(\s*from_queryset"
 )
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
 _SAID = re.compile(

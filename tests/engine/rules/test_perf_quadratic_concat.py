@@ -217,3 +217,13 @@ def test_tuples_and_texts_of_the_class_are_copied_too():
     method = "    def f(self, chunks):\n        for chunk in chunks:\n            self.data += chunk\n"
     source = f"class A:\n    data = b''\n{method}"
     assert lines_of(RULE, source) == [5]
+
+
+@pytest.mark.parametrize("value", ['part.count("(") + part.count("[")', 'part != "end"', 'len(part + "x")'])
+def test_numbers_that_are_made_of_texts_are_no_texts(value):
+    assert lines_of(RULE, f"def f(parts):\n    level = 0\n    for part in parts:\n        level += {value}\n") == []
+
+
+def test_markup_is_a_text_whatever_signs_it_holds():
+    source = 'def f(rows):\n    page = start()\n    for row in rows:\n        page += f"<li>{row}</li>"\n'
+    assert lines_of(RULE, source) == [4]

@@ -12,6 +12,7 @@ RULE = "perf-quadratic-lookup"
         ("blocked = list(load())", "if x in blocked: drop(x)", [4]),
         ("blocked = [y for y in ys]", "if x not in blocked: keep(x)", [4]),
         ("blocked = set(load())", "if x in blocked: drop(x)", []),
+        ('blocked = set(User.objects.filter(name="x").values_list("id"))', "if x in blocked: drop(x)", []),
         ("blocked = [1, 2]", "if x in blocked: drop(x)", []),
         ("blocked = load()", "if x in blocked: drop(x)", []),
         ("blocked = list(load())", "blocked = []\n        if x in blocked: drop(x)", []),

@@ -15,6 +15,7 @@ FINE = [
     FLAGGED[0] + "\n\ndef g(key):\n    f(wallets_for_update().get(pk=key), 5)",
     "def f(wallet, price):\n    wallet.balance = F('balance') - price\n    wallet.save()",
     "def f(key):\n    w = Wallet.objects.select_for_update().get(pk=key)\n    w.balance -= 1\n    w.save()",
+    "def f(key):\n    w = lock_wallet(key)\n    w.balance -= 1\n    w.save()",
     "def f(price):\n    wallet = Wallet(balance=5)\n    wallet.balance -= price\n    wallet.save()",
     "def f(wallet, price):\n    wallet.balance -= price",
     "def f(wallet, other):\n    wallet.balance -= 1\n    other.save()",
