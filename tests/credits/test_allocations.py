@@ -35,13 +35,15 @@ def test_the_same_month_is_granted_once(credited):
     assert history(credited) == [("grant", "monthly_allocation", 500)]
 
 
-def test_a_reset_writes_what_expires_and_then_the_grant(credited):
-    use(credited, 120)
+@pytest.mark.parametrize("window", ["sub_1:2026-12", "sub_0:2026-11"])
+@pytest.mark.parametrize(("used", "expired"), [(120, -380), (499, -1)])
+def test_a_reset_writes_what_expires_and_then_the_grant(credited, window, used, expired):
+    use(credited, used)
 
-    services.allocate(organization=credited, allocation=month(window="sub_1:2026-12"))
+    services.allocate(organization=credited, allocation=month(window=window))
 
     assert history(credited)[2:] == [
-        ("consumption", "monthly_allocation", -380),
+        ("consumption", "monthly_allocation", expired),
         ("grant", "monthly_allocation", 500),
     ]
     assert (balance_of(credited).balance, balance_of(credited).used) == (500, 0)
