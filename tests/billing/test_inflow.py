@@ -76,6 +76,44 @@ class TestOrganizations:
         assert not Subscription.objects.exists() and not Payment.objects.exists()
         assert CancellationOrder.objects.count() == orders
 
+    @pytest.mark.parametrize("kind", [SubscriptionEnded, PaymentFact, PaymentFailure])
+    def test_what_names_none_is_forgotten_when_the_end_of_its_subscription_was_ordered(
+        self, as_owner, organization, kind
+    ):
+        as_owner.delete(f"/v1/orgs/{organization.pk}")
+        record([fact(SubscriptionFact, str(organization.pk))])
+
+        record(confirm([fact(kind, "")]))
+
+        assert not Subscription.objects.exists() and not Payment.objects.exists()
+        assert CancellationOrder.objects.get().external_id == "sub_9"
+
+
+class TestPending:
+    @pytest.fixture
+    def pending(self, cardpay, organization):
+        """The organization has ordered; its first payment has not arrived."""
+        body = cardpay.subscribe(str(organization.pk), status="incomplete")
+        return known("cardpay", body["id"], occurred_at=NOW)
+
+    def test_what_is_told_of_it_gives_no_plan(self, pending, organization):
+        later = NOW + timedelta(minutes=1)
+        told = {"status": "pending", "subscription_id": pending.external_id, "occurred_at": later}
+
+        record([fact(SubscriptionFact, str(organization.pk), **told)])
+
+        organization.refresh_from_db()
+        pending.refresh_from_db()
+        assert (pending.status, pending.fact_at, organization.plan_id) == ("pending", later, "free")
+
+    def test_a_payment_is_kept_and_gives_no_plan_while_the_provider_says_so(self, pending, organization):
+        record(confirm([fact(PaymentFact, str(organization.pk), subscription_id=pending.external_id)]))
+
+        organization.refresh_from_db()
+        pending.refresh_from_db()
+        assert (pending.status, organization.plan_id, Payment.objects.count()) == ("pending", "free", 1)
+        assert not CreditEntry.objects.exists()
+
 
 class TestEnds:
     def test_a_checkout_that_is_told_after_the_end_brings_nothing_back(self, cardpay, by_card):
@@ -103,6 +141,15 @@ class TestEnds:
 
         organization.refresh_from_db()
         assert organization.plan_id == "free"
+
+    def test_one_that_runs_out_and_is_unpaid_stays_past_due_while_the_provider_says_both(self, cardpay, by_card):
+        cardpay.subscriptions[by_card.external_id] |= {"status": "past_due", "cancel_at_period_end": True}
+        Subscription.objects.update(status="past_due", cancel_at_period_end=True)
+
+        assert reconcile().repairs == 0
+
+        by_card.refresh_from_db()
+        assert (by_card.status, by_card.cancel_at_period_end) == ("past_due", True)
 
     def test_a_failed_payment_of_one_that_is_over_writes_to_nobody(self, by_card):
         end_subscription(fact(SubscriptionEnded, "", subscription_id=by_card.external_id))
