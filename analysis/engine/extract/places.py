@@ -40,7 +40,7 @@ def place_of(source: bytes, start: int) -> Place:
     if last == b"=":
         return Place(_assigned(before[:-1].rstrip()), True)
     if last == b":":
-        return Place(_tail(before[:-1].rstrip().rstrip(b"\"'")), True)
+        return Place(_tail(before[:-1].rstrip().rstrip(b"\"'`]")) or "anonymous", True)  # also of `[Kind.ORDER]:`
     if last == b"(" or last == b",":
         return _argument(before, last == b"(")
     if before.endswith(b"default"):

@@ -47,6 +47,8 @@ def test_complexity_is_counted_as_by_hand(text, cyclomatic, cognitive, language)
         ("const f: Handler<A> = async (a) => { };", "f", False),
         ("exports.f = function () {};", "f", False),
         ("const o = { f: function () {} };", "f", False),
+        ("const o = { [Kind.ORDER]: async (a) => { } };", "ORDER", False),
+        ("const o = { '*': async (a) => { } };", "anonymous", False),
         ("class K { f = () => {} }", "K.f", False),
         ("const F = memo((a) => { });", "F", False),
         ("export default function () {}", "default", False),
