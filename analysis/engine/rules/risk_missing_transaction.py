@@ -19,7 +19,7 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.branches import run_together
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.reading import function_text, short, text_after, text_before
-from analysis.engine.rules.transactions import in_transaction
+from analysis.engine.rules.transactions import TRANSACTIONAL, in_transaction
 
 RULE = Rule(
     id="risk-missing-transaction",
@@ -139,7 +139,7 @@ def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
     if name is None or body is None or method.type != "method_declaration":
         return
     header = file.source[method.start_byte : name.start_byte]
-    if b"@Transactional" not in header:
+    if TRANSACTIONAL.search(header) is None:
         return
     if not re.search(rb"\bpublic\b", header) and not file.is_in(method, "interface"):
         is_private = re.search(rb"\bprivate\b", header) is not None

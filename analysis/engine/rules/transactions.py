@@ -31,6 +31,7 @@ _RUNS = re.compile(
     rb"\((?:[^\n(){}]*,)?\s*(?:async\s*)?\Z"
 )
 _JAVA = b"@Transactional"
+TRANSACTIONAL = re.compile(rb"@Transactional\b")  # not `@TransactionalEventListener`
 _HEADER = 400  # bytes before a body in which annotations stand
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "func_literal"})
@@ -108,8 +109,9 @@ def _annotation(method: Node, file: SourceFile) -> bytes:
         body = node.child_by_field_name("body") if node is not None else None
         if node is not None and body is not None:
             header = file.source[node.start_byte : min(body.start_byte, node.start_byte + _HEADER)]
-            if _JAVA in header:
-                return header[header.find(_JAVA) :].partition(b"\n")[0]
+            found = TRANSACTIONAL.search(header)
+            if found is not None:
+                return header[found.start() :].partition(b"\n")[0]
     return b""
 
 
