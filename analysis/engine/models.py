@@ -1,8 +1,11 @@
 """The model index: every ORM model and table of the codebase by class name and by table name (rules.md 1.5.1)."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from analysis.engine.facts import FileFacts, Model
@@ -21,16 +24,37 @@ class IndexedModel:
 
 
 class ModelIndex:
-    """Looks models up. Of two with one name the first by path and line wins."""
+    """Looks models up. Of two with one name the first by path and line wins, unless it is said who asks: a service of
+    a monorepo means the model that is nearest to it."""
 
     def __init__(self, files: Mapping[str, FileFacts]) -> None:
         self.all: tuple[IndexedModel, ...] = tuple(_indexed(files))
         self._by_name = _first_by((entry.model.name, entry) for entry in self.all if entry.model.name)
         self._by_table = _first_by((entry.table.lower(), entry) for entry in self.all if entry.table)
 
-    def named(self, name: str) -> IndexedModel | None:
-        """The model of this class name, qualified or not."""
-        return self._by_name.get(name) or self._by_name.get(name.rpartition(".")[2])
+    def named(self, name: str, near: str = "") -> IndexedModel | None:
+        """The model of this class name, qualified or not, as the file `near` would mean it."""
+        found = self._by_name.get(name) or self._by_name.get(name.rpartition(".")[2])
+        return self.nearest(found, near) if found is not None and near else found
+
+    def nearest(self, entry: IndexedModel, path: str) -> IndexedModel:
+        """Of the models that are called like this one, and belong to the same ORM, the one in the part of the tree
+        that the file stands in; where that leaves several, the one of the file with most models."""
+        namesakes = self._namesakes.get((entry.model.orm, entry.model.name), ())
+        if len(namesakes) < 2:
+            return entry
+        return max(namesakes, key=lambda each: (_shared_folders(each.path, path), self._models_in[each.path]))
+
+    @cached_property
+    def _namesakes(self) -> Mapping[tuple[str, str], list[IndexedModel]]:
+        found: dict[tuple[str, str], list[IndexedModel]] = {}
+        for entry in self.all:
+            found.setdefault((entry.model.orm, entry.model.name), []).append(entry)
+        return found
+
+    @cached_property
+    def _models_in(self) -> Mapping[str, int]:
+        return Counter(entry.path for entry in self.all)
 
     def of_table(self, table: str) -> IndexedModel | None:
         """The model of this table, without regard to case."""
@@ -52,11 +76,17 @@ def table_of(path: str, model: Model) -> str:
         case "prisma" | "ddl" | "sequelize":
             return model.name
         case "gorm":
-            return _plural(_snake(model.name))
+            return _plural(snake_case(model.name))
         case "mongoose":
             return _plural(model.name.lower())
         case _:
-            return _snake(model.name)
+            return snake_case(model.name)
+
+
+def _shared_folders(path: str, other: str) -> int:
+    """How many folders two files have in common, from the top."""
+    pairs = zip(PurePosixPath(path).parts[:-1], PurePosixPath(other).parts[:-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def app_label(path: str) -> str:
@@ -100,7 +130,8 @@ def _first_by(pairs: Iterable[tuple[str, IndexedModel]]) -> dict[str, IndexedMod
     return found
 
 
-def _snake(name: str) -> str:
+def snake_case(name: str) -> str:
+    """`orderLine` and `OrderLine` as `order_line`."""
     return _WORD_START.sub("_", name).lower()
 
 

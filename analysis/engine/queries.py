@@ -194,6 +194,7 @@ class Queries:
     def __init__(self, codebase: "Codebase") -> None:
         self._codebase = codebase
         self._schemas: dict[str, Schema | None] = {}
+        self._near: dict[int, Schema] = {}  # by the identity of the model
         self._called: set[tuple[str, str]] = set()  # declared queries that somebody calls: repository and method
 
     @cached_property
@@ -291,9 +292,21 @@ class Queries:
         yield from self._declared_only()
 
     def _site(self, path: str, facts: FileFacts, position: int, query: Query, notes: Mapping[str, str]) -> QuerySite:
-        schema = self.schema(query.model)
+        schema = self._nearest(self.schema(query.model), path)
         declared = self._declared(schema)
         return QuerySite(path, facts, position, query, schema, declared or UNDECLARED, declared is not None, notes)
+
+    def _nearest(self, schema: Schema | None, path: str) -> Schema | None:
+        """The schema as this file means it where several services have a model of its name."""
+        if schema is None:
+            return None
+        entry = self._codebase.models.nearest(schema.entry, path)
+        if entry is schema.entry:
+            return schema
+        known = self._near.get(id(entry))
+        if known is None:
+            known = self._near[id(entry)] = self._full(entry)
+        return known
 
     def _known(self, query: Query) -> Query | None:
         """The query with what the model and its repository add to it; None for a call that is none after all."""

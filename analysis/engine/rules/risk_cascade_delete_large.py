@@ -53,6 +53,9 @@ data_volumes:
 _SIZES = tuple(Volume)
 
 
+_Table = tuple[str, str]  # the schema file, where a repository may hold several, and the table
+
+
 class _Cascade(NamedTuple):
     """Deleting a row of `parent` deletes its rows of `child`; `owner` is the model whose relation says so."""
 
@@ -66,31 +69,48 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Cascades into tables declared XL or XXL, also by way of other tables, where the code deletes what they start
     from. Nobody deletes it so far: worth knowing for XXL."""
     by_parent = _cascades(codebase)
-    told: set[str] = set()
+    told: set[_Table] = set()
     for cascade, site in _reached(by_parent, _deleted(codebase)):
         volume = _volume(cascade.child, codebase)
-        if is_large(volume) and cascade.child.table.lower() not in told:
-            told.add(cascade.child.table.lower())
-            if not is_large(site.volume):  # else each of its rows has a few of them only
+        if is_large(volume) and _key(cascade.child) not in told:
+            told.add(_key(cascade.child))
+            if not _has_many_rows(site, codebase):  # else each of its rows has a few of them only
                 yield _finding(cascade, volume, site)
     for cascade in (each for cascades in by_parent.values() for each in cascades):
-        if _volume(cascade.child, codebase) is Volume.XXL and cascade.child.table.lower() not in told:
-            told.add(cascade.child.table.lower())
+        if _volume(cascade.child, codebase) is Volume.XXL and _key(cascade.child) not in told:
+            told.add(_key(cascade.child))
             yield _finding(cascade, Volume.XXL, None)
 
 
-def _cascades(codebase: Codebase) -> dict[str, list[_Cascade]]:
+def _has_many_rows(site: QuerySite, codebase: Codebase) -> bool:
+    """Whether the table that is deleted from is large: by its declared size, or, where nobody declared one, because
+    its rows are parts of the rows of a large one, as the fulfillments of an order."""
+    if site.is_declared or site.schema is None:
+        return is_large(site.volume)
+    owners = (
+        _target(each, site.schema.entry, codebase)
+        for each in site.schema.entry.model.relations
+        if each.kind == "to_one" and each.on_delete == "cascade"
+    )
+    return any(owner is not None and is_large(_volume(owner, codebase)) for owner in owners)
+
+
+def _key(entry: IndexedModel) -> _Table:
+    return entry.path if entry.model.orm == "prisma" else "", entry.table.lower()
+
+
+def _cascades(codebase: Codebase) -> dict[_Table, list[_Cascade]]:
     """By the table that rows are deleted of; what a model says before what a table's definition says."""
-    by_parent: dict[str, list[_Cascade]] = {}
+    by_parent: dict[_Table, list[_Cascade]] = {}
     for entry in (*sorted(codebase.models.all, key=lambda each: each.model.orm == "ddl"), *_associations(codebase)):
         if codebase.kind(entry.path) is FileKind.TEST:
             continue
         for relation in entry.model.relations:
-            other = _target(relation, codebase) if relation.on_delete == "cascade" else None
+            other = _target(relation, entry, codebase) if relation.on_delete == "cascade" else None
             if other is None:
                 continue
             parent, child = (entry, other) if _is_told_by_parent(entry, relation) else (other, entry)
-            by_parent.setdefault(parent.table.lower(), []).append(_Cascade(parent, child, entry, relation))
+            by_parent.setdefault(_key(parent), []).append(_Cascade(parent, child, entry, relation))
     return by_parent
 
 
@@ -103,8 +123,8 @@ def _associations(codebase: Codebase) -> Iterator[IndexedModel]:
                 yield IndexedModel(path, defined.table, model)
 
 
-def _target(relation: Relation, codebase: Codebase) -> IndexedModel | None:
-    return codebase.models.named(relation.target) or codebase.models.of_table(relation.target)
+def _target(relation: Relation, entry: IndexedModel, codebase: Codebase) -> IndexedModel | None:
+    return codebase.models.named(relation.target, near=entry.path) or codebase.models.of_table(relation.target)
 
 
 def _is_told_by_parent(entry: IndexedModel, relation: Relation) -> bool:
@@ -113,11 +133,11 @@ def _is_told_by_parent(entry: IndexedModel, relation: Relation) -> bool:
 
 
 def _reached(
-    by_parent: Mapping[str, list[_Cascade]], deleted: Mapping[str, QuerySite]
+    by_parent: Mapping[_Table, list[_Cascade]], deleted: Mapping[_Table, QuerySite]
 ) -> Iterator[tuple[_Cascade, QuerySite]]:
     """The cascades that a deletion sets off, each with the deletion. Those from small tables come first: their rows
     have most children."""
-    seen: set[str] = set()
+    seen: set[_Table] = set()
     for start, site in sorted(deleted.items(), key=lambda item: _SIZES.index(item[1].volume)):
         pending = [start]
         while pending:
@@ -127,15 +147,15 @@ def _reached(
             seen.add(table)
             for cascade in by_parent.get(table, ()):
                 yield cascade, site
-                pending.append(cascade.child.table.lower())
+                pending.append(_key(cascade.child))
 
 
-def _deleted(codebase: Codebase) -> dict[str, QuerySite]:
+def _deleted(codebase: Codebase) -> dict[_Table, QuerySite]:
     """By table the first place that deletes rows of it, commands and scripts aside."""
-    found: dict[str, QuerySite] = {}
+    found: dict[_Table, QuerySite] = {}
     for site in codebase.queries.sites:
         if site.query.operation == "delete" and site.table and not runs_by_hand(codebase, site.path):
-            found.setdefault(site.table.lower(), site)
+            found.setdefault(_key(site.schema.entry) if site.schema else ("", site.table.lower()), site)
     return found
 
 

@@ -39,6 +39,10 @@ def test_small_children_parents_that_stay_and_protected_rows_are_fine(source, vo
     assert findings(RULE, source, volumes=volumes) == []
 
 
+def test_parts_of_the_rows_of_a_large_table_have_few_rows_of_their_own():
+    assert findings(RULE, DELETING, volumes={"shop_line": "XXL", "shop_customer": "XL"}) == []
+
+
 def test_a_table_of_declared_middle_size_has_fewer_children_per_row():
     (finding,) = findings(RULE, DELETING, volumes={"shop_line": "XL", "shop_order": "M"})
     assert finding.severity == "warning"
@@ -229,3 +233,16 @@ def test_every_way_to_say_that_the_children_go_along(sources, place):
     table = "LogEntry" if sources is PRISMA else "log_entry"
     assert cascades(sources, {table: "XL"}) == [(*place, "critical", table)]
     assert cascades(sources, {table: "S"}) == []
+
+
+def test_a_service_of_a_monorepo_deletes_from_its_own_schema():
+    schema = PRISMA["prisma/schema.prisma"]
+    sources = {
+        "apps/api/prisma/schema.prisma": schema,
+        "apps/api/src/close.ts": "export const list = () => prisma.account.findMany();\n",
+        "apps/shop/prisma/schema.prisma": "model Account {\n  id Int @id\n}\n",
+        "apps/shop/src/close.ts": "export const close = (id) => prisma.account.delete({ where: { id } });\n",
+    }
+    assert [severity for _, _, severity, _ in cascades(sources, {"LogEntry": "XXL"})] == ["info"]
+    sources["apps/api/src/close.ts"] = sources["apps/shop/src/close.ts"]
+    assert [severity for _, _, severity, _ in cascades(sources, {"LogEntry": "XXL"})] == ["critical"]
