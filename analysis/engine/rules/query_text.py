@@ -261,11 +261,17 @@ def _uses(query: Query, lines: list[str], start: int, file: SourceFile) -> Count
     uses: Counter[str] = Counter()
     for position, kind in _mentions(query.variable, after):
         if kind == "again":
-            if position - after.rfind("\n", 0, position) - 1 > _indent(lines[query.line - 1]):
+            if position - after.rfind("\n", 0, position) - 1 > _indent(_first_line(query, lines)):
                 uses["other"] += 1  # only in one branch: the rows may be used after it
             break
         uses[kind] += 1
     return uses
+
+
+def _first_line(query: Query, lines: list[str]) -> str:
+    """The line that assigns the variable: a chain may stand a few lines below, inside of `list(`."""
+    above = reversed(lines[max(0, query.line - 4) : query.line])
+    return next((line for line in above if line.lstrip().startswith(query.variable)), lines[query.line - 1])
 
 
 def _mentions(name: str, text: str) -> Iterator[tuple[int, str]]:

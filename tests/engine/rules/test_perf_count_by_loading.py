@@ -23,6 +23,11 @@ FINE = [
     ),
     ("shop/work.ts", "const rows = await prisma.line.findMany();\nshow(rows, rows.length);"),
     ("shop/work.ts", "const rows = await prisma.line.findMany({ take: 3 });\nshow(rows.length);"),
+    (
+        "shop/work.py",
+        "def f(keys):\n    rows = list(\n        Order.objects.filter(reference__in=keys)\n    )\n"
+        "    if len(rows) != len(keys):\n        rows = list(Order.objects.all())\n    return rows",
+    ),
 ]
 
 
