@@ -12,6 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
 from analysis.engine.rules.reading import short
 
@@ -22,12 +23,15 @@ RULE = Rule(
     title="Dynamic code execution",
     severity=Severity.CRITICAL,
     points=3,
-    suggestion="Replace with a dispatch table/`ast.literal_eval`; pass arguments as a list without a shell.",
+    suggestion="Choose among functions of your own by name, or parse the text as data.",
     version=2,
 )
 GUIDE = Guide(
     why="Whoever has a say in the text has a say in what the machine does.",
-    grades="Critical when the text is not a literal, else info.",
+    grades=(
+        "Critical when the text is not a literal, else info. In a browser a warning: there it has the rights of its "
+        "visitor."
+    ),
     flagged=(
         {
             "shop/work.py": """
@@ -60,6 +64,11 @@ _STARTS_AS_TEXT = re.compile(r"[\"'`]")
 # What those who build a program call: there the parts are names of its own versions and branches.
 _TOOL = re.compile(r"[\"'`\s]*(?:git|gh|npm|pnpm|yarn|npx|docker|mkcert|go|tsc|pip|poetry|make)\s")
 _SHELLS = re.compile(r"^[\"'`](/bin/|/usr/bin/)?(ba|z|da)?sh[\"'`]$")
+_NO_SHELL = "Pass the program and its arguments as a list, without a shell."
+_PARSE = {
+    "python": "Parse the text with `ast.literal_eval`, or choose among functions of your own by name.",
+    "java": "Choose among methods of your own by name, or run the script in an engine that may reach nothing else.",
+}
 _QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex")
 
 
@@ -114,6 +123,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_shell = mark.data.get("form") == "shell"
     if place.kind is FileKind.SCRIPT:
         return None if is_shell else place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    if not is_shell and mark.severity == "" and place.facts.language in SCRIPT and runs_in_browsers(place):
+        return place.finding(mark, severity=Severity.WARNING)
     if is_shell and "tool" in mark.data and not (place.in_request_path or place.in_job_path):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)
@@ -125,7 +136,8 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
         return
     parts = _open_parts(text_of_argument(argument, file), file)
     if parts:
-        yield file.mark(RULE.id, call, f"`{name}` runs whatever {_named(parts, file)} says")
+        message = f"`{name}` runs whatever {_named(parts, file)} says"
+        yield file.mark(RULE.id, call, message, suggestion=_PARSE.get(file.language, ""))
     else:
         yield file.mark(RULE.id, call, f"`{name}` runs a fixed text that could be plain code", severity="info")
 
@@ -137,9 +149,8 @@ def _shell(call: Node, callee: str, argument: Node, file: SourceFile, *, built_o
     parts = [part for part in _open_parts(text, file) if not _QUOTED.search(file.text(part))]
     if parts and (text.fixed.strip("\"'` ") or not built_only):
         data = {"form": "shell"} | ({"tool": "1"} if _TOOL.match(text.fixed) else {})
-        yield file.mark(
-            RULE.id, call, f"`{callee}` gives {_named(parts, file)} to a shell as part of the command", data=data
-        )
+        message = f"`{callee}` gives {_named(parts, file)} to a shell as part of the command"
+        yield file.mark(RULE.id, call, message, suggestion=_NO_SHELL, data=data)
 
 
 def _open_parts(text: BuiltText, file: SourceFile) -> list[Node]:

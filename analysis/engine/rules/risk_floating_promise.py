@@ -15,6 +15,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
+from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.promises import async_function
 
 RULE = Rule(
@@ -125,7 +126,7 @@ def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A function of another file counts when all that the name can mean there are async. A script that fails ends with
-    the trace of its error."""
+    the trace of its error. In a browser a write that fails is seen by the one who asked for it."""
     callee = mark.data.get("callee")
     if callee is not None:
         if callee.rpartition(".")[2] not in codebase.async_names:
@@ -140,6 +141,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
             return None
     if place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    if mark.severity == "critical" and place.facts.language in SCRIPT and runs_in_browsers(place):
+        return place.finding(mark, severity=Severity.WARNING)
     return place.finding(mark)
 
 

@@ -9,11 +9,11 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.graph.paths import ancestors, folder_of, joined
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.reading import full_callee, function_text, is_imported
 
 RULE = Rule(
@@ -71,14 +71,6 @@ _FETCHES = frozenset({"fetch", "node-fetch", "undici.fetch", "undici.request"})
 _NODE_CALLS = frozenset(f"{library}.{verb}" for library in ("http", "https") for verb in ("get", "request"))
 _OWN_ORIGIN = re.compile(rb"(?:[\w.]+)\(\s*[\"'`]/(?!/)")
 _RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
-_PACKAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js|express|fastify|koa|@nestjs/core|next)"')
-_OF_PAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js)"')
-_OF_SERVERS = re.compile(
-    r'"(express|fastify|koa|hono|@nestjs/core|next|@remix-run/node|@react-router/node|h3|@hapi/hapi'
-    r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'
-)
-_PAGE_SIDE = re.compile(r"(^|/)(static|public|assets|components|hooks|client|frontend)/")
-_SERVER_SIDE = re.compile(r"(^|/)(server|api)/|\.server\.[jt]s$")
 _NO_BODY = frozenset({"get", "delete", "head", "options"})  # axios takes its options second here, third elsewhere
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
 _JAVA_TIMEOUT = re.compile(
@@ -238,26 +230,13 @@ def _is_of_spring(name: str, file: SourceFile) -> bool:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Somebody waits for an answer in a request handler: there it is an outage. Who runs a script sees it hang."""
-    if place.facts.language in SCRIPT and "anywhere" not in mark.data and _runs_in_browsers(place):
+    if place.facts.language in SCRIPT and "anywhere" not in mark.data and runs_in_browsers(place):
         return None
     if place.kind is FileKind.SCRIPT:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
-
-
-def _runs_in_browsers(place: Place) -> bool:
-    """Whether the nearest manifest that names packages speaks of a page and of no server."""
-    if _SERVER_SIDE.search(place.path):
-        return False
-    if _PAGE_SIDE.search(place.path) and not place.in_request_path:
-        return True
-    for folder in ancestors(folder_of(place.path)):
-        facts = place.codebase.files.get(joined(folder, "package.json"))
-        if facts is not None and _PACKAGES.search(facts.manifest):
-            return _OF_PAGES.search(facts.manifest) is not None and _OF_SERVERS.search(facts.manifest) is None
-    return False
 
 
 WATCHES = (

@@ -101,3 +101,24 @@ def test_a_spawned_shell():
 def test_a_timer_runs_text_that_is_put_together():
     assert lines_of(RULE, "function f(x) {\n  setTimeout('go(' + x + ')', 1);\n}", "typescript") == [2]
     assert lines_of(RULE, "function f(x) {\n  setTimeout(() => go('a' + x), 1);\n}", "typescript") == []
+
+
+def test_in_a_browser_it_is_a_warning():
+    source = "export const run = (text) => {\n  return new Function(text);\n};\n"
+    page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/run.js": source}
+    server = {"api/package.json": '{"dependencies": {"express": "5"}}', "api/src/run.js": source}
+    assert [each.severity for each in findings_of(RULE, page)] == ["warning"]
+    assert [each.severity for each in findings_of(RULE, server)] == ["critical"]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "words"),
+    [
+        ("app/a.py", "def f(text):\n    eval(text)\n", "ast.literal_eval"),
+        ("app/a.py", "import os\ndef f(text):\n    os.system(text)\n", "without a shell"),
+        ("src/a.js", "function f(text) {\n  eval(text);\n}\n", "functions of your own"),
+    ],
+)
+def test_the_suggestion_speaks_of_the_language_at_hand(path, source, words):
+    (finding,) = findings_of(RULE, {path: source})
+    assert words in finding.suggestion

@@ -131,3 +131,11 @@ def test_a_function_that_handles_what_it_awaits_may_float(source, count):
 @pytest.mark.parametrize("statement", ["Promise.resolve(x);", "this.repo.save(x);", "this.userRepository.save(x);"])
 def test_more_that_gives_a_promise(statement):
     assert lines_of(RULE, f"class A {{\n  run(x) {{\n    {statement}\n  }}\n}}", "typescript") == [3]
+
+
+def test_a_write_that_a_page_asks_for_is_a_warning():
+    source = "async function save(x) {\n  await post(x);\n}\nexport function f(x) {\n  save(x);\n}\n"
+    page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/f.js": source}
+    server = {"api/package.json": '{"dependencies": {"express": "5"}}', "api/src/f.js": source}
+    assert [each.severity for each in findings_of(RULE, page)] == ["warning"]
+    assert [each.severity for each in findings_of(RULE, server)] == ["critical"]

@@ -1,0 +1,28 @@
+"""Code that runs in a browser, where what fails is one person's page and no server."""
+
+import re
+
+from analysis.engine.codebase import Place
+from analysis.engine.graph.paths import ancestors, folder_of, joined
+
+_PACKAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js|express|fastify|koa|@nestjs/core|next)"')
+_OF_PAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js)"')
+_OF_SERVERS = re.compile(
+    r'"(express|fastify|koa|hono|@nestjs/core|next|@remix-run/node|@react-router/node|h3|@hapi/hapi'
+    r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'
+)
+_PAGE_SIDE = re.compile(r"(^|/)(static|public|assets|components|hooks|client|frontend)/")
+_SERVER_SIDE = re.compile(r"(^|/)(server|api)/|\.server\.[jt]s$")
+
+
+def runs_in_browsers(place: Place) -> bool:
+    """Whether the nearest manifest that names packages speaks of a page and of no server."""
+    if _SERVER_SIDE.search(place.path):
+        return False
+    if _PAGE_SIDE.search(place.path) and not place.in_request_path:
+        return True
+    for folder in ancestors(folder_of(place.path)):
+        facts = place.codebase.files.get(joined(folder, "package.json"))
+        if facts is not None and _PACKAGES.search(facts.manifest):
+            return _OF_PAGES.search(facts.manifest) is not None and _OF_SERVERS.search(facts.manifest) is None
+    return False
