@@ -87,6 +87,7 @@ _SCRIPT_ORMS = (b"typeorm", b"await", b"equelize")
 _PARAMETER = re.compile(r"^(?:java\.util\.)?(?:List|Set|Collection|Iterable|Page|Slice|Stream)<(?:\? extends )?(\w+)>$")
 _LOADED = frozenset({"joined", "selectin", "subquery", "eager", "immediate", "batch"})
 _COVERED_BY_PREFETCH = frozenset({"all", "count"})
+_BROUGHT_ALONG = _COVERED_BY_PREFETCH | {""}
 
 
 def look(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -180,7 +181,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 continue
             if _is_lazy(relation, step, site, schema):
                 told.add(name)
-                yield _finding(place, mark, loop, int(line), schema, relation, site, queries)
+                if site is not None or step not in _BROUGHT_ALONG or not _is_brought(name, place, mark, queries):
+                    yield _finding(place, mark, loop, int(line), schema, relation, site, queries, step=step)
             elif further and (behind := _behind(relation, further, site, queries)) is not None:
                 yield _finding(place, mark, loop, int(line), behind[0], behind[1], site, queries, name)
     for served in serialized_rows.served(RULE.id, codebase):
@@ -212,6 +214,17 @@ def _annotated_rows(place: Place, loop: Loop, queries: Queries) -> Schema | None
     pattern = _ANNOTATED if place.facts.language == "python" else _PARAMETER
     named = pattern.match(given.annotation.strip("\"'")) if given is not None else None
     return queries.schema(named[1]) if named is not None else None
+
+
+def _is_brought(name: str, place: Place, mark: Mark, queries: Queries) -> bool:
+    """Whether a function that calls this one asks for the relation of the rows together with them."""
+    wanted = f".{mark.data.get('manager', '').partition('.')[2]}.{name}."
+    called = place.function.name.rpartition(".")[2]
+    return any(
+        any(wanted in f".{path}." for path in site.query.eager)
+        and any(call.rpartition(".")[2] == called for call in site.function.calls)
+        for site in queries.sites
+    )
 
 
 def _relation(name: str, schema: Schema) -> Relation | None:
@@ -280,6 +293,7 @@ def _finding(
     site: QuerySite | None,
     queries: Queries,
     through: str = "",
+    step: str = "",
 ) -> Finding:
     target = queries.schema(relation.target)
     volume = queries.volume_of(target) if target is not None else None
@@ -292,7 +306,7 @@ def _finding(
         message=f"`{schema.name}.{relation.name}` is loaded once per {rounds(loop)}{size}",
         function=place.function.name,
         anchor=f"{mark.anchor} {relation.name}",
-        suggestion=_suggestion(relation, site, through),
+        suggestion=_suggestion(relation, site, through, step),
         confidence=Confidence.HIGH if site is not None else Confidence.MEDIUM,
         table=table,
         volume=volume,
@@ -327,6 +341,10 @@ def _of_serializer(served: Served, queries: Queries) -> Finding:
     )
 
 
+def _is_django(site: QuerySite | None) -> bool:
+    return site is None or site.query.orm == "django"
+
+
 _WORDS = {
     "sqlalchemy": "Add `options(selectinload(….{name}))` to {where}.",
     "typeorm": "Add `relations: {{ {name}: true }}` to {where}.",
@@ -336,7 +354,12 @@ _WORDS = {
 }
 
 
-def _suggestion(relation: Relation, site: QuerySite | None, through: str = "") -> str:
+def _suggestion(relation: Relation, site: QuerySite | None, through: str = "", step: str = "") -> str:
+    if relation.kind == "to_many" and step and step not in _COVERED_BY_PREFETCH and _is_django(site):
+        return (
+            f"`{step}` asks again whatever was prefetched: load the rows of `{relation.name}` for all of the loop in "
+            "one query, or annotate what is needed with a `Subquery`."
+        )
     where = f"the query at line {site.line}" if site is not None else "the query before the loop"
     words = _WORDS.get(site.query.orm) if site is not None else None
     if words is not None:

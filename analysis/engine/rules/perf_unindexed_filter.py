@@ -5,6 +5,7 @@ from itertools import islice
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.models import snake_case
 from analysis.engine.policy import Policy
 from analysis.engine.queries import FLAG, Queries, QuerySite, Schema, runs_by_hand
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -124,9 +125,10 @@ def _is_plain(name: str, schema: Schema) -> bool:
 def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:
     first = sites[0]
     few = _has_few_values(column, schema)
-    others = [f"`{site.path}:{site.line}`" for site in sites[1:] if (site.path, site.line) != (first.path, first.line)]
-    also = f"; also {', '.join(others[:MOST_PLACES])}" if others else ""
+    others = [each for each in sites[1:] if (each.path, each.line) != (first.path, first.line)]
+    also = f"; also {', '.join(_place(each, first) for each in others[:MOST_PLACES])}" if others else ""
     more = f" and {len(others) - MOST_PLACES} more" if len(others) > MOST_PLACES else ""
+    stored = snake_case(column) if schema.entry.model.orm == "jpa" else column
     note = "; it holds few values, so an index alone helps little" if few else ""
     return Finding(
         rule_id=RULE.id,
@@ -135,10 +137,14 @@ def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:
         message=f"`{schema.name}.{column}` is searched without an index{size_of(first)}{note}{also}{more}",
         function=first.function.name,
         anchor=f"{schema.name}.{column}",
-        suggestion=f"Add an index on `{first.table}.{column}` (built concurrently) or filter by an indexed column.",
+        suggestion=f"Add an index on `{first.table}.{stored}` (built concurrently) or filter by an indexed column.",
         severity=Severity.INFO if few and is_large(first.volume) else None,
         confidence=Confidence.HIGH if schema.entry.model.managed else Confidence.MEDIUM,
         table=first.table,
         volume=first.volume,
         tags=frozenset() if schema.entry.model.managed else frozenset({MILDER}),
     )
+
+
+def _place(site: QuerySite, first: QuerySite) -> str:
+    return f"line {site.line}" if site.path == first.path else f"`{site.path}:{site.line}`"

@@ -34,6 +34,8 @@ FINE = [
     "def f():\n    for order in Order.objects.all():\n        order.customer = None",
     "def f(pk):\n    customer = Customer.objects.prefetch_related('orders__lines').get(pk=pk)\n"
     "    for order in customer.orders.all():\n        list(order.lines.all())",
+    "def f(customer):\n    for order in customer.orders.all():\n        list(order.lines.all())\n\n"
+    "def g(pk):\n    for each in Customer.objects.prefetch_related('orders__lines'):\n        f(each)",
 ]
 
 
@@ -126,3 +128,11 @@ def test_a_serializer_that_goes_on_names_the_whole_path():
         "`Order.customer.region` is loaded once per row that `OrderSerializer` writes out (table `shop_region`, M)"
     )
     assert finding.suggestion == "Add `select_related('customer__region')` to the query at line 10."
+
+
+def test_what_was_prefetched_is_asked_for_again_by_first():
+    (finding,) = findings(RULE, "def f():\n    for order in Order.objects.all():\n        order.lines.first()")
+    assert finding.suggestion == (
+        "`first` asks again whatever was prefetched: load the rows of `lines` for all of the loop in one query, or "
+        "annotate what is needed with a `Subquery`."
+    )
