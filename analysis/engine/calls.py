@@ -66,6 +66,8 @@ class CallGraph:
 
     def _find(self, path: str, owner: str, call: str) -> tuple[Callee, ...]:
         receiver, _, name = call.rpartition(".")
+        if name == "get" and receiver and receiver not in OWN_RECEIVERS and self._files[path].language == "python":
+            return ()  # of a mapping; views have methods of that name
         own = [Callee(path, index) for index in self._named(path, name)]
         if receiver in OWN_RECEIVERS:
             functions = self._files[path].functions
@@ -102,12 +104,15 @@ class CallGraph:
             if exact:
                 return tuple(exact)
         short = name.rpartition(".")[2]
+        is_method = self._files[path].language == "go" and name != short  # `h.List` of a type that only `h` knows
         for file in self._visible_from(path):
             functions = self._files[file].functions
             found = [
                 Callee(file, index)
                 for index, function in enumerate(functions)
-                if function.owner in (name, short) or function.name == short
+                if function.owner in (name, short)
+                or function.name == short
+                or (is_method and function.owner and function.name.rpartition(".")[2] == short)
             ]
             if found:
                 return tuple(found)

@@ -31,19 +31,22 @@ def look_at_registration(call: Node, file: SourceFile) -> Iterator[Mark]:
     path = written.strip('"`')[:LONGEST_PATH]
     detail = path if verb.startswith("Handle") else f"{verb.upper()} {path}"
     for each in positional[1:]:
-        name = _handler_name(each, file)
-        if name:
+        for name in _handler_names(each, file):
             file.entries.append(Entry(name, "request", "go", detail.strip()))
     return iter(())
 
 
-def _handler_name(node: Node, file: SourceFile) -> str:
-    """The function that is registered, as the file names it; a literal is part of the function around it."""
+def _handler_names(node: Node, file: SourceFile) -> Iterator[str]:
+    """The functions that are registered, as the file names them: a literal is part of the function around it, and a
+    call gives one that it makes itself or that it was given, `list(db)` or `auth(h.List)`."""
     if node.type == "func_literal":
-        return file.scope_of(node).function.name
-    if node.type in ("identifier", "selector_expression"):
-        return file.resolve(file.text(node))[:LONGEST_NAME]
-    if node.type == "call_expression" and file.callee(node).rpartition(".")[2] in _WRAPPERS:
-        wrapped = file.arguments(node)[0]
-        return _handler_name(wrapped[0], file) if wrapped else ""
-    return ""
+        yield file.scope_of(node).function.name
+    elif node.type in ("identifier", "selector_expression"):
+        yield file.resolve(file.text(node))[:LONGEST_NAME]
+    elif node.type == "call_expression":
+        callee = file.callee(node)
+        if callee.rpartition(".")[2] not in _WRAPPERS:
+            yield callee[:LONGEST_NAME]
+        for each in file.arguments(node)[0]:
+            if each.type in ("func_literal", "identifier", "selector_expression", "call_expression"):
+                yield from _handler_names(each, file)

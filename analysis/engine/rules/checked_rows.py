@@ -25,7 +25,8 @@ _LEAVES = re.compile(r"\b(?:raise|throw|return|continue)\b")
 _MAKES = re.compile("create|insert|save|add|persist")  # one of them stands in everything that makes a row
 
 PYTHON_EXISTS = re.compile(
-    rb"if\s+(?P<not>not\s+)?(?:\(?await\s+)?(?P<model>[A-Z]\w*)\.objects\b(?P<chain>[^\n:]*)\.a?(?:exists|first|count)\(\)\)?\s*:"
+    rb"if\s+(?P<not>not\s+)?(?:\(?await\s+)?(?P<model>[A-Z]\w*)\.objects\b(?P<chain>[^\n:]*)\.a?(?:exists|first|count)\(\)\)?"
+    rb"(?:\s*(?P<zero>==\s*0|<\s*1|is\s+None)|\s*>\s*0)?\s*:"
 )
 _ABSENCE = re.compile(rb"except\s+\(?(?P<model>[A-Z]\w*)\.DoesNotExist\b")
 PYTHON_VALUE = re.compile(
@@ -53,6 +54,7 @@ _SCRIPT_LOADED = (
     r"(?P<client>[\w.]+?)\s*\.\s*(?P<verb>findOne\w*|findFirst|findUnique|findByPk|findById|exists\w*|count\w*)"
     r"(?:<[^<>()]*>)?\("
 )
+_IS_ABSENT = re.compile(r"(?:={2,3}\s*(?:0|null|undefined)|<\s*1)\s*\)$")
 _SCRIPT_ASSIGNED = re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}")
 
 JAVA_EXISTS = re.compile(
@@ -64,9 +66,7 @@ JAVA_VALUE = re.compile(
     rb"(?P<state>isPresent|isEmpty)\(\))\s*\)"
 )
 _REPOSITORY = re.compile(r"(?:[rR]epo\w*|[dD]ao|[mM]apper|[sS]tore)$")
-_JAVA_LOADED = re.compile(
-    r"\s*=\s*(?:this\.)?(?P<repo>\w*(?:[rR]epo\w*|[dD]ao|[mM]apper))\s*\.\s*(?P<verb>(?:find|get|select|query)\w*)\("
-)
+_JAVA_LOADED = re.compile(r"\s*=\s*(?:this\.)?(?P<repo>\w+)\s*\.\s*(?P<verb>(?:find|get|select|query)\w*)\(")
 GO_MISSING = re.compile(
     rb"if\s+(?:[^\n{]*;\s*)?(?:errors\.Is\(\s*(?:\w+|[\w.()]*\.Error),\s*(?:gorm\.ErrRecordNotFound|sql\.ErrNoRows|pgx\.ErrNoRows"
     rb"|mongo\.ErrNoDocuments)\)|\w+ == (?:sql|pgx)\.ErrNoRows|\w+\.RowsAffected == 0|ent\.IsNotFound\(\w+\))"
@@ -89,7 +89,7 @@ def python_act(branch: Node, file: SourceFile) -> RowAct | None:
     row, and the guard that leaves before the row is made."""
     found = PYTHON_EXISTS.match(file.source, branch.start_byte)
     if found is not None:
-        model, chain, absent = _text(found["model"]), _text(found["chain"]), bool(found["not"])
+        model, chain, absent = _text(found["model"]), _text(found["chain"]), bool(found["not"] or found["zero"])
     else:
         value = PYTHON_VALUE.match(file.source, branch.start_byte)
         if value is None:
@@ -108,7 +108,8 @@ def python_act(branch: Node, file: SourceFile) -> RowAct | None:
     made = (
         rf"(?<![\w.]){word}\.objects\.a?create\(|(?<![\w.]){word}\([^()]*(?:\([^()]*\)[^()]*)*\)\.a?save\("
         rf"|\.add\(\s*{word}\(|(?<![\w.]){word}\.create\(|{word}\.insert_one\("
-        rf"|(?P<row>\w+)\s*=\s*{word}\((?=[\s\S]{{0,600}}?(?:\.add\(\s*(?P=row)\s*\)|(?<![\w.])(?P=row)\.a?save\())"
+        rf"|(?P<row>\w+)\s*=\s*{word}\("
+        rf"(?=[\s\S]{{0,600}}?(?P<saved>\.add\(\s*(?P=row)\s*\)|(?<![\w.])(?P=row)\.a?save\())"
     )
     line = _line_of(made, branch, file, inside=absent)
     return RowAct(model, line, asked) if line and not _is_handled(branch, file) else None
@@ -140,7 +141,8 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
         return None
     if found["inline"] is not None:
         text = file.text(condition)
-        absent, asked = bool(found["inline"]), re.search(r"await\s+" + _SCRIPT_LOADED, text)
+        absent = bool(found["inline"]) or _IS_ABSENT.search(text) is not None
+        asked = re.search(r"await\s+" + _SCRIPT_LOADED, text)
         rest = text[asked.end() :] if asked is not None else ""
     else:
         absent = bool(found["not"] or found["none"])
@@ -156,8 +158,10 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
     word = re.escape(client)
     short = re.escape(client.rpartition(".")[2])
     made = (
-        rf"\b{word}\s*\.\s*(?:create|insert|insertOne|save|insertMany)(?:<[^<>()]*>)?\("
-        rf"|\bnew\s+{short}\((?=[\s\S]{{0,600}}?\.save\()"
+        rf"\b{word}\s*\.\s*save\("
+        rf"|\b{word}\s*\.\s*create\((?=[\s\S]{{0,600}}?(?P<written>\b{word}\s*\.\s*save)\()"
+        rf"|\b{word}\s*\.\s*(?:create|insert|insertOne|insertMany)(?:<[^<>()]*>)?\("
+        rf"|\bnew\s+{short}\((?=[\s\S]{{0,600}}?(?P<saved>\.save\())"
     )
     columns = tuple(re.findall(r"(\w+)\s*[:,}]", (rest.partition("where")[2] or rest)[:200]))
     line = _line_of(made, branch, file, inside=absent)
@@ -189,6 +193,8 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
         if not loads or loads[-1]["verb"] in ("findById", "getById", "selectById", "selectByPrimaryKey", "getOne"):
             return None
         repository = loads[-1]["repo"]
+        if not (_REPOSITORY.search(repository) or _is_declared_repository(repository, file)):
+            return None
     made = rf"\b{re.escape(repository)}\s*\.\s*(?:save\w*|insert\w*|persist|create\w*)\("
     line = _line_of(made, branch, file, inside=absent)
     return RowAct(repository, line, ()) if line and not _is_handled(branch, file) else None
@@ -237,7 +243,10 @@ def _line_of(made: str, branch: Node, file: SourceFile, *, inside: bool) -> int:
         else:
             return 0
     act = re.search(made, text) if _MAKES.search(text) else None
-    return first + text[: act.start()].count("\n") if act is not None else 0
+    if act is None:
+        return 0
+    written = [group for group in ("written", "saved") if act.re.groupindex.get(group) and act[group]]
+    return first + text[: act.start(written[0]) if written else act.start()].count("\n")
 
 
 def _is_handled(node: Node, file: SourceFile) -> bool:

@@ -67,6 +67,9 @@ _LISTING_CLASS = re.compile(
     re.MULTILINE,
 )
 _QUERYSET = re.compile(r"^[ \t]+queryset\s*=\s*(?:\w+\.)*(\w+)\.objects\b([^\n]*)", re.MULTILINE)
+_RETURNED = re.compile(  # the only statement of its method
+    r"def get_queryset\(self\)[^:\n]*:\s*\n[ \t]+return\s+(?:\w+\.)*(\w+)\.objects\b([^\n]*)", re.MULTILINE
+)
 _PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
 _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
@@ -80,12 +83,17 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
         return
     text = file.source.decode("utf-8", "replace")
     for match in _LISTING_CLASS.finditer(text):
-        queryset, pages = _QUERYSET.search(match[3]), _PAGES.search(match[3])
+        returned = _RETURNED.findall(match[3])
+        queryset = (_RETURNED if len(returned) == 1 else _QUERYSET).search(match[3])
+        pages = _PAGES.search(match[3])
         if queryset is None or (pages is not None and pages[1] != "None"):
             continue
-        line = text.count("\n", 0, match.start(3) + queryset.start()) + 1
+        line = text.count("\n", 0, match.start(3) + queryset.start(1)) + 1
         data = {"view": match[1], "model": queryset[1], "line": str(line), "none": "1" if pages else ""}
-        if "[" not in queryset[2] and "def get_queryset" not in match[3] and "Paginat" not in match[2]:
+        if returned:
+            data["returned"] = "1"
+        is_whole = "[" not in queryset[2] and (bool(returned) or "def get_queryset" not in match[3])
+        if is_whole and "Paginat" not in match[2]:
             yield Mark(RULE.id, line, 0, "", f"{match[1]}.queryset", data=data)
 
 
@@ -96,8 +104,11 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Views of Django REST framework without a paginator, then handlers that answer with an unbounded query."""
     marks = list(codebase.marks(RULE.id))
     has_default = any("default" in mark.data for _, mark in marks)
+    narrowed = {(site.path, site.line) for site in codebase.queries.sites if site.is_narrowed or site.is_limited}
     for place, mark in marks:
         if "view" not in mark.data or SMALL.search(mark.data["model"]):
+            continue
+        if "returned" in mark.data and (place.path, int(mark.data["line"])) in narrowed:
             continue
         if mark.data["none"] or not has_default:
             yield _view(place.path, mark, codebase)

@@ -55,6 +55,7 @@ _SEARCHES = frozenset({"eq", "in", "range", "like"})
 _FEW_VALUES = frozenset({"BooleanField", "NullBooleanField", "Boolean", "bool", "boolean", "BOOLEAN"})
 _FEW_NAMES = frozenset({"country", "country_code", "currency", "language", "language_code", "format", "size", "role"})
 _NOT_COLUMNS = frozenset({"JSONField", "ArrayField", "Json", "JSON", "JSONB", "GeneratedField", "TextField"})
+_BARE_KEYS = frozenset({"sqlalchemy", "typeorm", "prisma"})
 MOST_PLACES = 3  # further places that a message names
 
 
@@ -70,7 +71,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if (
             site.looks_small
             or runs_by_hand(codebase, site.path)
-            or any(schema.finds_few(each.column) or each.column.endswith("_ptr") for each in site.query.filters)
+            or any(_serves(each.column, schema, site) for each in site.query.filters)
         ):
             continue
         for column in islice(_searched(site, schema), 1):  # one index serves a query
@@ -79,6 +80,19 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         schema = sites[0].schema
         if schema is not None and (is_large(sites[0].volume) or not _has_few_values(column, schema)):
             yield _finding(column, schema, sites)
+
+
+def _serves(column: str, schema: Schema, site: QuerySite) -> bool:
+    """Whether an index leads to few rows by this condition. A foreign key alone does only where one is built for it."""
+    if _is_bare_key(column, schema) and len(site.query.filters) == 1:
+        return False
+    return schema.finds_few(column) or column.endswith("_ptr")
+
+
+def _is_bare_key(column: str, schema: Schema) -> bool:
+    """Whether the column is a foreign key for which the ORM builds no index: PostgreSQL has none of its own."""
+    is_bare = schema.entry.model.orm in _BARE_KEYS and column in schema.columns
+    return is_bare and schema.is_foreign_key(column) and not schema.is_indexed(column)
 
 
 def _reads_all(site: QuerySite) -> bool:
@@ -122,6 +136,12 @@ def _is_plain(name: str, schema: Schema) -> bool:
     return column is not None and column.type not in _NOT_COLUMNS
 
 
+def _confidence(column: str, schema: Schema) -> Confidence:
+    """Medium where the table is made elsewhere, or the database might index its keys by itself, as MySQL does."""
+    is_sure = schema.entry.model.managed and not _is_bare_key(column, schema)
+    return Confidence.HIGH if is_sure else Confidence.MEDIUM
+
+
 def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:
     first = sites[0]
     few = _has_few_values(column, schema)
@@ -139,7 +159,7 @@ def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:
         anchor=f"{schema.name}.{column}",
         suggestion=f"Add an index on `{first.table}.{stored}` (built concurrently) or filter by an indexed column.",
         severity=Severity.INFO if few and is_large(first.volume) else None,
-        confidence=Confidence.HIGH if schema.entry.model.managed else Confidence.MEDIUM,
+        confidence=_confidence(column, schema),
         table=first.table,
         volume=first.volume,
         tags=frozenset() if schema.entry.model.managed else frozenset({MILDER}),

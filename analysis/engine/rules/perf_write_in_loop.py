@@ -112,7 +112,7 @@ def _repeats(site: QuerySite) -> bool:
         return False
     if query.operation == "commit":
         return query.terminal in ("commit", "flush")
-    if query.orm == "sqlalchemy" and query.terminal in _UNIT_OF_WORK:
+    if query.orm == "sqlalchemy" and query.terminal in _UNIT_OF_WORK and not query.model:
         return False
     return site.is_write and query.uses_loop_variable and not query.terminal.startswith("bulk")
 

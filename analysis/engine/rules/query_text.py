@@ -89,7 +89,7 @@ _HEAD = re.compile(
     re.MULTILINE,
 )
 _TAIL = re.compile(
-    r"(?P<close>\s*\))|(?P<size>\.(?:length|size\(\))(?![\w(]))|(?P<colon>\s*(?::|\band\b|\bor\b))|(?P<given>\s*=(?!=))"
+    r"(?P<close>\s*\))|(?P<size>\.(?:length|size\(\))(?![\w(]))|(?P<empty>\.isEmpty\(\))|(?P<colon>\s*(?::|\band\b|\bor\b))|(?P<given>\s*=(?!=))"
 )
 _APART = re.compile(r"relationLoadStrategy|separate\s*:\s*true")
 _CLAMP = re.compile(r"\b(?:Math\.)?min\(|\bclamp\(|MAX_\w*(?:OFFSET|PAGE)|max_\w*(?:offset|page)\b")
@@ -287,8 +287,8 @@ def _mentions(name: str, text: str) -> Iterator[tuple[int, str]]:
         kind = _KINDS.get((head.lastgroup if head else None, tail.lastgroup if tail else None))
         if kind:
             yield position, kind
-        elif is_word and tail is not None and tail.lastgroup == "size":
-            yield position, "len"
+        elif is_word and tail is not None and tail.lastgroup in ("size", "empty"):
+            yield position, "len" if tail.lastgroup == "size" else "bool"
         elif is_word and before not in ('"', "'") and not _WORD.match(text, end):
             yield position, "other"
         position = text.find(name, end)

@@ -217,6 +217,7 @@ WATCHES = (
             b"exists(",
             b"os.path.",
             b".first()",
+            b".count()",
             b"_or_none(",
             b".scalar",
             b"find_one(",

@@ -66,7 +66,7 @@ WATCHES = transactions.WATCHES
 _VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
 _HTTP = (
     rf"(?:requests|httpx)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
-    rf"|got(?:\.{_VERBS})?|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|send|get|post|put|exchange|execute)"
+    rf"|got(?:\.{_VERBS})?|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|get|post|put|exchange|execute)"
     r"|(?:\w+\.)*restTemplate\.\w+"
 )
 _MAIL = (
@@ -117,6 +117,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 @lru_cache(maxsize=2**16)  # the same few names are called everywhere
 def what_it_does(call: str, language: str = "") -> str:
     """What a call does outside of the process, in words; empty when it stays inside, as far as its name tells."""
+    call = call if _ANY.fullmatch(call) else call.rpartition("/")[2]  # `./mailer.mailer.send` of a file at hand
     if not _ANY.fullmatch(call) or (language == "java" and call.endswith("ueue.add")):
         return ""  # Java's queues are collections
     return next(words for words, pattern in _KINDS.items() if pattern.fullmatch(call))

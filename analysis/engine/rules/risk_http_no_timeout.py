@@ -14,7 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.reading import full_callee, function_text, is_imported
+from analysis.engine.rules.reading import full_callee, function_text, is_imported, origin_of
 
 RULE = Rule(
     id="risk-http-no-timeout",
@@ -76,17 +76,21 @@ _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|[
 _JAVA_TIMEOUT = re.compile(
     rb"\.(timeout|connectTimeout|setConnectTimeout|setReadTimeout|setRequestFactory)\(|RestTemplateBuilder"
 )
+_JAVA_LOCAL = re.compile(
+    rb"(?:^|[;{}])\s*(?:(?:private|protected|public|static|final|var)\s+)*[\w.]+\s+\w+\s*=\s*(?:new\s+)?\Z"
+)
 _DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
 _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
 _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
 _GO_LIMITED = re.compile(rb"WithContext\(|\b\w*[cC]lient\.Timeout\s*=")
+_GO_LOCAL = re.compile(rb"\n\s*(?:var\s+)?\w+\s*:?=\s*&?\Z")  # the literal that a variable is given
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = full_callee(call, file)
     receiver, _, verb = callee.rpartition(".")
-    if verb in _VERBS and file.mentions(b"ession(") and _is_session(receiver, file):
+    if verb in _VERBS and file.mentions(b"ession(") and _is_session(receiver, call, file):
         callee = f"requests.{verb}"
     if callee.startswith(("requests.Session().", "requests.session().")):
         callee = "requests." + callee.rpartition(".")[2]
@@ -104,9 +108,12 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, f"`{callee}` is told to wait for ever (`{file.text(timeout)}`)")
 
 
-def _is_session(receiver: str, file: SourceFile) -> bool:
-    """Whether the file makes a session of `requests` under this name."""
-    return file.mentions(b"requests") and receiver in _sessions(file.source)
+def _is_session(receiver: str, call: Node, file: SourceFile) -> bool:
+    """Whether the file makes a session of `requests` under this name, and the function nothing else."""
+    if not file.mentions(b"requests") or receiver not in _sessions(file.source):
+        return False
+    origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
+    return not origin.startswith(("aiohttp", "httpx"))
 
 
 @lru_cache(maxsize=1)
@@ -134,7 +141,9 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
     name, body = literal.child_by_field_name("type"), literal.child_by_field_name("body")
     if name is None or body is None or file.resolve(file.text(name)) != "net/http.Client":
         return
-    if "Timeout" not in file.text(body) and not _GO_LIMITED.search(file.source):
+    is_local = _GO_LOCAL.search(file.source, max(0, literal.start_byte - 60), literal.start_byte) is not None
+    near = function_text(literal, file).encode() if is_local else file.source
+    if "Timeout" not in file.text(body) and not _GO_LIMITED.search(near):
         yield file.mark(
             RULE.id,
             literal,
@@ -206,7 +215,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id, call, message, suggestion="Open the connection and set its connect and read time-outs."
         )
         return
-    if _JAVA_TIMEOUT.search(file.source):
+    if _is_limited_in_java(call, file):
         return
     if callee.endswith(".openConnection") and file.mentions(b"java.net."):
         message = "The connection of `openConnection` waits for ever: no connect or read time-out is set"
@@ -221,6 +230,13 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif callee.rpartition(".")[2] == "RestTemplate" and _is_of_spring(callee, file) and not file.arguments(call)[0]:
         message = "`new RestTemplate()` waits for ever: its factory has no time-outs"
         yield file.mark(RULE.id, call, message, suggestion="Build it with time-outs (`RestTemplateBuilder`).")
+
+
+def _is_limited_in_java(call: Node, file: SourceFile) -> bool:
+    """Whether a time limit is set near: in the function for what a local variable holds, else anywhere in the file."""
+    if _JAVA_LOCAL.search(file.source, max(0, call.start_byte - 80), call.start_byte) is None:
+        return _JAVA_TIMEOUT.search(file.source) is not None
+    return _JAVA_TIMEOUT.search(function_text(call, file).encode()) is not None
 
 
 def _is_of_spring(name: str, file: SourceFile) -> bool:

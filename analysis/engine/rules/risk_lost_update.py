@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
@@ -98,8 +99,9 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     ):
         return  # lists that are joined
     owner, name, sign = match[1].decode(), match[2].decode(), match[3].decode()
-    if _is_saved(owner, change, file) and not _is_safe(owner, change, file):
-        yield _mark(change, owner, name, sign, file)
+    saved = _saved_on(owner, change, file)
+    if saved and not _is_safe(owner, change, file):
+        yield _mark(change, owner, name, sign, file, saved)
 
 
 def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
@@ -110,8 +112,9 @@ def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     owner, name = match[1].decode(), match[2].decode()
     made = followed(match[3].decode(), text_before(assignment, file), _CALCULATED, "_.")
     found = next((each for each in made if each[1] == f"{owner}.{name}"), None)
-    if found is not None and _is_saved(owner, assignment, file) and not _is_safe(owner, assignment, file):
-        yield _mark(assignment, owner, name, found[2], file)
+    saved = _saved_on(owner, assignment, file) if found is not None else 0
+    if found is not None and saved and not _is_safe(owner, assignment, file):
+        yield _mark(assignment, owner, name, found[2], file, saved)
 
 
 def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -126,7 +129,7 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
         rf"]*\b(?:find|get|first|load|select|query|one|fetch|scalar)\w*\b"
     )
     if re.search(loaded, text_before(call, file)):
-        yield _mark(call, owner, name, match["sign"], file)
+        yield _mark(call, owner, name, match["sign"], file, file.line(call))
 
 
 def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -135,9 +138,10 @@ def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
     if match is None:
         return
     owner = match[1].decode()
-    if _is_saved(owner, call, file) and not _is_safe(owner, call, file):
+    saved = _saved_on(owner, call, file)
+    if saved and not _is_safe(owner, call, file):
         name = match[2].decode()
-        yield _mark(call, owner, name[:1].lower() + name[1:], "-", file)
+        yield _mark(call, owner, name[:1].lower() + name[1:], "-", file, saved)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -167,19 +171,23 @@ def _match(change: Node, file: SourceFile) -> re.Match[bytes] | None:
     )
 
 
-def _is_saved(owner: str, node: Node, file: SourceFile) -> bool:
-    """Whether the row is written after the change, whole."""
+def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
+    """The line on which the row is written after the change, whole; 0 when it is not."""
     word = re.escape(owner)
+    after = text_after(node, file)
     saved = re.search(
-        rf"(?<![\w.]){word}\.save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
+        rf"(?<![\w.]){word}\.a?save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
         rf")]*&?(?<![\w.]){word}\b|(?:session|\bdb)\.commit\(",
-        text_after(node, file),
+        after,
     )
-    if saved is None or not saved[0].endswith(".commit("):
-        return saved is not None
+    if saved is None:
+        return 0
+    line = file.lines.of(node.end_byte) + after[: saved.start()].count("\n")
+    if not saved[0].endswith(".commit("):
+        return line
     # A session writes what it loaded; other objects of the function are none of its business.
     loaded = rf"(?<![\w.]){word}\s*(?::[^=\n]+)?=[^\n]*(?:{_LOADS})|\bfor\s+{word}\s+in\b[^\n]*(?:{_LOADS})"
-    return re.search(loaded, text_before(node, file)) is not None
+    return line if re.search(loaded, text_before(node, file)) is not None else 0
 
 
 def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
@@ -193,21 +201,23 @@ def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
     return made is not None
 
 
-def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile) -> Mark:
+def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: int) -> Mark:
+    """The mark of a change, on the line of the save."""
     fix = _FIX.get(file.language, _FIX["script"])
-    return file.mark(
+    mark = file.mark(
         RULE.id,
         node,
         f"`{short(owner)}.{name}` is changed in memory and then saved: a change by somebody else in between is lost",
         suggestion=fix.format(short(owner), name, sign),
         data={"column": name, "owner": owner, "model": owner.rpartition(".")[2].title().replace("_", "")},
     )
+    return structs.replace(mark, line=line)
 
 
 _FIRST = re.compile(rf"{_NAME}(?:\.{_NAME})+\s*[-+]?=".encode())
 _SELF = re.compile(rf"({_NAME}(?:\.{_NAME})+)\s*=\s*\1\s*[-+]".encode())
 _ADDED = re.compile(rf"{_NAME}(?:\.{_NAME})+\s*[-+]=".encode())
-_SAVES = (b".save(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
+_SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
 
 WATCHES = (
     Watch("augmented_assignment", look, PYTHON, needs=_SAVES, starts=_ADDED),

@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.built_text import is_constant, text_of_argument
+from analysis.engine.rules.built_text import built_text, is_constant, text_of_argument
 from analysis.engine.rules.joined_text import is_fixed_list
 from analysis.engine.rules.reading import assigned_values, function_text, short, text_before
 
@@ -217,7 +217,11 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
     return bool(
         re.search(rf"\bif\s+{word}\s+(not\s+)?in\b|\.(includes|has|contains|containsKey|get)\(\s*{word}\s*\)", context)
         or re.search(rf"\b{word}\s*,\s*\w*(args|params|values)\s*:?=", context)
-        or re.search(rf"\b{word}\s*:?=\s*[^\n]*(quote|escape|placeholder|Identifier|[\"'`](\?|%s),? ?[\"'`])", context)
+        or re.search(
+            rf"(?m)(?:^|[;{{(]|\b(?:const|let|var|final|String))[ \t]*{word}\s*:?=\s*[^\n]*"
+            rf"(quote|escape|placeholder|Identifier|[\"'`](\?|%s),? ?[\"'`])",
+            context,
+        )
     )
 
 
@@ -229,6 +233,18 @@ def _is_number(part: Node, file: SourceFile) -> bool:
     source = file.source.decode("utf-8", "replace")
     types = re.findall(rf"([\w.>\]]+)\s+{called[1]}\s*\([^(){{}};]*\)\s*(?:throws[\w\s.,]+)?\{{", source)
     return bool(types) and _JAVA_NUMBERS.issuperset(types)
+
+
+def look_at_extra(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`Book.objects.extra(where=[f"title = '{title}'"])`: conditions that Django puts into its SQL as they are."""
+    listed = file.arguments(call)[1].get("where")
+    for each in listed.named_children if listed is not None and listed.type in ("list", "tuple") else ():
+        fixed, parts, _ = built_text(each, file)
+        told = [part for part in parts if not _is_safe(part, function_text(call, file), file)]
+        if fixed.strip(" ?") and told:
+            names = ", ".join(f"`{short(file.text(part), 40)}`" for part in told[:3])
+            yield file.mark(RULE.id, call, f"`extra` runs SQL with {names} put into its text")
+            return
 
 
 _PYTHON = frozenset(
@@ -245,6 +261,7 @@ _GO = frozenset(
 )
 WATCHES = (
     Watch("call", look, PYTHON, names=_PYTHON),
+    Watch("call", look_at_extra, PYTHON, names=frozenset({"extra"})),
     Watch("call", look, SCRIPT, names=_SCRIPT),
     Watch("call", look, JAVA, names=_JAVA),
     Watch("call", look, GO, names=_GO),

@@ -39,6 +39,10 @@ _STOP = frozenset(
     """function_definition lambda class_definition function_declaration function_expression arrow_function class_body
     method_definition lambda_expression func_literal""".split()
 )
+_DECLARED = {  # the type of a name that talks to the outside
+    "java": rb"\b(\w*(?:Template|Client|Sender|Producer|Publisher))(?:<[^;=(]*>)?\s+%s\s*[;=,)]",
+    "go": rb"\b%s\s*(?::?=\s*&?|\s\*?)(http\.Client)\b",
+}
 _AFTER_COMMIT = "on_commit"
 
 
@@ -115,6 +119,18 @@ def _annotation(method: Node, file: SourceFile) -> bytes:
     return b""
 
 
+def _typed(callee: str, file: SourceFile) -> str:
+    """A call on what the file declares as a client, named after that: `kafka.send` of a `KafkaTemplate` is
+    `kafkaTemplate.send`, and in Go `client.Get` of an `http.Client` is `httpClient.Get`."""
+    receiver, _, method = callee.rpartition(".")
+    name, declared = receiver.rpartition(".")[2], _DECLARED.get(file.language)
+    if declared is None or not name.isidentifier():
+        return callee
+    found = re.search(declared % re.escape(name.encode()), file.source)
+    kind = found[1].decode().replace("http.C", "httpC") if found is not None else ""
+    return f"{kind[:1].lower()}{kind[1:]}.{method}" if kind else callee
+
+
 def _marked(
     node: Node, body: Node, file: SourceFile, *, start: int = 0, end: int = 0, reads_only: bool = False
 ) -> Iterator[Mark]:
@@ -122,7 +138,7 @@ def _marked(
     calls: list[str] = []
     for call in within(body, _STOP):
         if call.type in _CALLS and start <= call.start_byte < end and len(calls) < MOST_CALLS:
-            calls.append(f"{''.join(file.callee(call).split())}@{file.line(call)}")
+            calls.append(f"{_typed(''.join(file.callee(call).split()), file)}@{file.line(call)}")
     if not calls:
         return
     data = {"last": str(file.lines.of(max(start, end - 1))), "calls": " ".join(calls)}

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-count-by-loading"
@@ -9,6 +10,8 @@ FLAGGED = [
     ("shop/work.py", "def f(o):\n    rows = Line.objects.filter(order=o)\n    if len(rows) > 5:\n        stop()", 2),
     ("shop/work.py", "def f(o):\n    rows = Line.objects.filter(order=o)\n    if rows:\n        stop()", 2),
     ("shop/work.ts", "async function f() {\n  const rows = await prisma.line.findMany();\n  return rows.length;\n}", 2),
+    ("shop/work.ts", "const f = async () => (await prisma.line.findMany()).length;", 1),
+    ("shop/work.py", "def f(o):\n    return len(list(Line.objects.filter(order=o)))", 2),
 ]
 FINE = [
     ("shop/work.py", "def f(o):\n    return Line.objects.filter(order=o).count()"),
@@ -53,3 +56,26 @@ def test_a_count_that_is_compared_with_zero_is_worth_knowing():
     (finding,) = findings(RULE, "def f(o):\n    return Line.objects.filter(order=o).count() > 0")
     assert (finding.severity, finding.suggestion) == ("info", "Use `.exists()`; it stops at the first row.")
     assert lines(RULE, "def f(o):\n    return Line.objects.filter(order=o).count() > 5") == []
+
+
+@pytest.mark.parametrize(
+    ("orm", "body"),
+    [
+        ("jpa", "    return orders.findByPaid(true).stream().count();"),
+        ("jpa", "    List<Order> found = orders.findByPaid(true);\n    return found.isEmpty();"),
+    ],
+)
+def test_java_measures_rows_in_streams_and_lists(orm, body):
+    assert orms.lines(RULE, orm, body) == [1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["len(session.query(User).all())", "rows = session.execute(select(User))\n    return len(rows.scalars().all())"],
+)
+def test_rows_of_sqlalchemy_that_are_only_counted(body):
+    source = (
+        "from sqlalchemy import select\nclass User(Base):\n    __tablename__ = 'users'\n"
+        f"    id = mapped_column(Integer, primary_key=True)\ndef f(session):\n    {body}"
+    )
+    assert lines(RULE, source) == [6]

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-missing-pagination"
@@ -50,3 +51,51 @@ def test_the_query_of_a_called_function_is_reported_at_the_handler_and_only_ther
     assert (finding.line, finding.severity, finding.confidence) == (8, "critical", "medium")
     assert "through `load` (`shop/orders.py:3`)" in finding.message
     assert findings("perf-unbounded-query", source, others=others) == []
+
+
+VIEW = "from rest_framework.generics import ListAPIView\nclass Orders(ListAPIView):\n    def get_queryset(self):\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return Order.objects.order_by('pk')", [4]),
+        ("return Order.objects.filter(customer=self.request.user.customer)", []),
+        ("return Order.objects.all()[:9]", []),
+    ],
+)
+def test_a_queryset_that_a_method_returns(body, found):
+    assert lines(RULE, f"{VIEW}        {body}") == found
+
+
+def test_a_view_that_serializes_all_rows():
+    source = (
+        "def orders(request):\n    rows = Order.objects.filter(is_paid=True)\n"
+        "    return JsonResponse(OrderSerializer(rows, many=True).data)"
+    )
+    urls = "from django.urls import path\nfrom shop import work\nurlpatterns = [path('orders/', work.orders)]"
+    assert lines(RULE, source, others={"shop/urls.py": urls}) == [2]
+
+
+def test_handlers_of_go_are_methods_or_made_by_functions():
+    source = """package shop
+import "gorm.io/gorm"
+type Order struct {
+	gorm.Model
+}
+func (h *Handler) Routes(r *gin.Engine) {
+	r.GET("/orders", h.List)
+	r.GET("/all", all(h.db))
+}
+func (h *Handler) List(c *gin.Context) {
+	var orders []Order
+	h.db.Find(&orders)
+}
+func all(db *gorm.DB) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		var orders []Order
+		db.Find(&orders)
+	}
+}
+"""
+    assert [finding.line for finding in findings_of(RULE, {"shop/api.go": source})] == [12, 17]

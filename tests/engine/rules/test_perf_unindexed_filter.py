@@ -75,3 +75,15 @@ def test_what_is_left_out_is_not_searched_for():
 def test_a_sum_over_a_span_reads_most_rows_anyway():
     source = "def f(x):\n    return Order.objects.filter(total__gt=x).aggregate(Sum('total'))"
     assert lines(RULE, source) == []
+
+
+def test_a_foreign_key_alone_has_no_index_of_its_own_in_postgresql():
+    source = (
+        "from sqlalchemy import select\nclass Post(Base):\n    __tablename__ = 'posts'\n"
+        "    id = mapped_column(Integer, primary_key=True)\n    user_id = mapped_column(ForeignKey('users.id'))\n"
+        "    title = mapped_column(String)\n    user = relationship('User', uselist=False)\n"
+        "def f(session, x):\n    session.scalars(select(Post).where(Post.user_id == x))\n"
+        "    session.scalars(select(Post).where(Post.user_id == x, Post.title == x))\n"
+    )
+    (finding,) = findings(RULE, source)
+    assert (finding.message.partition(" is ")[0], finding.confidence) == ("`Post.user_id`", "medium")

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
@@ -201,3 +202,25 @@ def test_a_loop_over_few_kinds_is_a_guess():
         "def f(kind_map):\n    for kind, amount in kind_map.items():\n        Line.objects.filter(order=kind).delete()"
     )
     assert [str(each.confidence) for each in findings(RULE, source)] == ["low"]
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("session.query(User).filter(User.name == name).delete()", 1),
+        ("session.delete(name)", 0),
+        ("db.flush()", 1),
+    ],
+)
+def test_sqlalchemy_sends_statements_and_flushes_at_once(call, found):
+    source = f"from sqlalchemy import select\ndef f(db, session, names):\n    for name in names:\n        {call}"
+    assert len(lines(RULE, source)) == found
+
+
+def test_a_document_is_named_after_its_class():
+    source = (
+        "const { Order } = require('./models');\nasync function f(orders) {\n  for (const order of orders) {\n"
+        "    await order.save();\n  }\n}"
+    )
+    files = orms.MONGOOSE | {"src/work.js": source}
+    assert [finding.line for finding in findings_of(RULE, files)] == [4]

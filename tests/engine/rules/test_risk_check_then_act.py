@@ -148,8 +148,12 @@ def test_go_files():
 ALCHEMY = "def f(session, e):\n    user = session.query(User).filter_by(email=e).first()\n"
 MORE_PYTHON = [
     (ALCHEMY + "    if not user:\n        session.add(User(email=e))", 4),
-    (ALCHEMY + "    if user is None:\n        user = User(email=e)\n        session.add(user)", 4),
-    (ALCHEMY + "    if user:\n        raise Taken\n    user = User(email=e)\n    session.add(user)", 5),
+    (ALCHEMY + "    if user is None:\n        user = User(email=e)\n        session.add(user)", 5),
+    (ALCHEMY + "    if user:\n        raise Taken\n    user = User(email=e)\n    session.add(user)", 6),
+    (
+        "def f(e):\n    if User.objects.filter(email=e).count() == 0:\n        u = User(email=e)\n        u.save()",
+        4,
+    ),
     ("def f(e):\n    user = User.query.filter_by(email=e).first()\n    if not user:\n        db.add(User(email=e))", 4),
     (
         "async def f(s, e):\n    found = await s.scalar(select(User).where(User.email == e).limit(1))\n"
@@ -252,3 +256,28 @@ def test_a_java_repository_by_its_type(declared, count):
   }}
 }}"""
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("if ((await db.seat.count({ where: { no } })) === 0) {\n  await db.seat.create({ data: { no } });\n}", 2),
+        ("if ((await db.seat.count({ where: { no } })) > 0) {\n  await db.seat.create({ data: { no } });\n}", 0),
+        (
+            "const s = await seats.findOne({ no });\nif (s) throw x;\nconst n = seats.create({ no });\nseats.save(n);",
+            4,
+        ),
+        ("const s = await Seat.findOne({ no });\nif (!s) {\n  const n = new Seat({ no });\n  await n.save();\n}", 4),
+    ],
+)
+def test_the_act_is_where_the_row_is_written(source, line):
+    assert lines_of(RULE, f"async function f(no) {{\n{source}\n}}", "typescript") == [line + 1] * (line > 0)
+
+
+def test_a_repository_of_java_is_known_by_its_type():
+    source = (
+        "class A { private final SeatRepository seats;\nSeat f(String no) {\nOptional<Seat> found = "
+        "seats.findByNo(no);\n"
+        "if (found.isEmpty()) {\nreturn seats.save(new Seat(no));\n}\nreturn found.get(); } }"
+    )
+    assert lines_of(RULE, source, "java") == [5]

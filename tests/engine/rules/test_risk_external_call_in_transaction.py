@@ -131,3 +131,37 @@ def test_a_transaction_that_reads_only_is_worth_knowing():
     )
     (finding,) = findings_of(RULE, {"A.java": SPRING + source})
     assert finding.severity == "info"
+
+
+def test_clients_are_known_by_their_declared_types():
+    java = """package shop;
+import org.springframework.transaction.annotation.Transactional;
+class A {
+    private KafkaTemplate<String, String> events;
+    @Transactional
+    void f() {
+        events.send("topic", "x");
+    }
+}
+"""
+    go = """package shop
+import "net/http"
+var outside = &http.Client{Timeout: limit}
+func f(db *gorm.DB) {
+	db.Transaction(func(tx *gorm.DB) error {
+		tx.Create(&row)
+		outside.Get("https://example.org")
+		return nil
+	})
+}
+"""
+    assert [finding.line for finding in findings_of(RULE, {"A.java": java})] == [7]
+    assert [finding.line for finding in findings_of(RULE, {"a.go": go})] == [7]
+
+
+def test_an_imported_mailer_sends_mail():
+    source = (
+        "import { mailer } from './mailer';\nawait prisma.$transaction(async (tx) => {\n"
+        "  await mailer.sendMail(letter);\n});"
+    )
+    assert [finding.line for finding in findings_of(RULE, {"a.ts": source})] == [3]

@@ -92,6 +92,11 @@ def test_go():
         ("s = requests.Session()\ns.mount('https://', Limited())\ns.get(u)", []),
         ("client = make()\nclient.get(u)", []),
         (
+            "def f():\n    with requests.Session() as s:\n        s.get(u)\n"
+            "async def g():\n    async with aiohttp.ClientSession() as s:\n        await s.get(u)",
+            [4],
+        ),
+        (
             "class A:\n    def __init__(self):\n        self.session = requests.Session()\n    def f(self):\n"
             "        self.session.post(u)",
             [6],
@@ -160,3 +165,20 @@ def test_an_instance_that_is_called_http_is_none_of_node():
     assert lines_of(RULE, 'import http from "http";\nexport const f = (id: string) => http.get(id);', "typescript") == [
         2
     ]
+
+
+def test_a_limit_in_another_function_is_none_of_a_local_client():
+    java = """import java.net.http.*;
+class A {
+  void f() {
+    HttpClient client = HttpClient.newHttpClient();
+    client.send(request, handler);
+  }
+  void g() {
+    HttpRequest request = HttpRequest.newBuilder(uri).timeout(SHORT).build();
+  }
+}
+"""
+    go = 'package a\nimport "net/http"\nfunc f() {\n\tclient := &http.Client{}\n\tclient.Get(u)\n}\n'
+    assert lines_of(RULE, java, "java") == [4]
+    assert lines_of(RULE, go + "func g() {\n\thttp.NewRequestWithContext(ctx, a, b, nil)\n}\n", "go") == [4]

@@ -104,14 +104,19 @@ def test_a_row_that_somebody_else_loaded_is_less_certain():
         (
             "typescript",
             "async function f(id) {\nconst user = await User.findById(id);\nuser.visits++;\nawait user.save();\n}",
-            [3],
+            [4],
         ),
-        ("python", "def f(db, a):\n    user = db.query(User).first()\n    user.credits -= a\n    db.commit()", [3]),
+        ("python", "def f(db, a):\n    user = db.query(User).first()\n    user.credits -= a\n    db.commit()", [4]),
+        (
+            "python",
+            "async def f(a):\n    user = await User.objects.aget(pk=a)\n    user.credits -= 1\n    await user.asave()",
+            [4],
+        ),
         (
             "python",
             "def f(a):\n    user = User.objects.get(pk=a)\n    left = user.credits - 1\n"
             "    user.credits = left\n    user.save()",
-            [4],
+            [5],
         ),
         (
             "python",
@@ -120,7 +125,7 @@ def test_a_row_that_somebody_else_loaded_is_less_certain():
             [3],
         ),
         ("python", "def f(a):\n    User.objects.filter(pk=a).update(credits=F('credits') - 1)", []),
-        ("go", "package a\nfunc f(db *gorm.DB) {\ndb.First(&u)\nu.Visits++\ndb.Save(&u)\n}\n", [4]),
+        ("go", "package a\nfunc f(db *gorm.DB) {\ndb.First(&u)\nu.Visits++\ndb.Save(&u)\n}\n", [5]),
     ],
 )
 def test_more_ways_to_write_back(language, source, lines):

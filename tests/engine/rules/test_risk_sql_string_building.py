@@ -195,3 +195,13 @@ def test_parts_of_a_builder(part, count):
         f'package a\nfunc (b *B) f(db *sql.DB) {{\n\tdb.Query("SELECT a FROM t LIMIT 5 " + {part}, b.args...)\n}}\n'
     )
     assert [mark.confidence for mark in marks_of(RULE, source, "go")] == ([] if count == 0 else [count])
+
+
+def test_a_condition_on_a_column_of_the_same_name_checks_nothing():
+    body = "cur.execute(\"SELECT id FROM users WHERE name = '%s'\" % name)"
+    assert lines_of(RULE, f"def f(cur, name):\n    {body}", "python") == [2]
+
+
+@pytest.mark.parametrize(("where", "count"), [("f\"title = '{title}'\"", 1), ('"title = %s"', 0)])
+def test_conditions_of_extra(where, count):
+    assert len(lines_of(RULE, f"def f(title):\n    Book.objects.extra(where=[{where}])", "python")) == count

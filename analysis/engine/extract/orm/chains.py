@@ -14,6 +14,8 @@ LONGEST_CHAIN = 60  # steps
 _GOES_ON = re.compile(rb"\s*\??\.[A-Za-z_]")
 
 _WRAPPERS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "len", "bool", "sum", "min", "max", "any", "all"})
+_MEASURES = frozenset({"len", "bool"})
+_MANY = re.compile(rb"\bmany\s*=\s*True\b")  # a serializer writes out all rows
 _LITERALS = frozenset(
     {"string", "integer", "float", "true", "false", "none", "number", "null", "list", "tuple", "unary_operator"}
 )
@@ -99,7 +101,10 @@ def _use(top: Node, parent: Node | None, file: SourceFile) -> tuple[str, str]:
         function = outer.child_by_field_name("function") if outer is not None else None
         name = file.text(function) if function is not None else ""
         if outer is not None and name in _WRAPPERS:
-            return name, _use(outer, file.parent_of(outer), file)[1]
+            around, variable = _use(outer, file.parent_of(outer), file)
+            return (around if name in ("list", "tuple") and around in _MEASURES else name), variable
+    if parent.type == "argument_list" and _MANY.search(file.source, top.end_byte, parent.end_byte):
+        return "list", ""
     return "", ""
 
 

@@ -65,10 +65,10 @@ _LAZY = (
 )
 _WRITES = {"save": "update", "delete": "delete"}
 _AWAITED = {f"a{name}": name for name in (*_OPERATIONS, *_WRITES) if name != "aiterator"}  # `acreate` is `create`
-_NOT_MODELS = re.compile(r"(?i)(form|serializer|file|image|storage|cache|session|writer|fig|doc|book|super\(\))$")
+_NOT_MODELS = re.compile(r"(?i)(form|serializer|file|image|storage|cache|session|writer|fig|doc|workbook|super\(\))$")
 _MADE = re.compile(r"(\w+)\s*(?::\s*\w+\s*)?=\s*(?:\w+\.)*([A-Z]\w*)\(")
 _LOADS = re.compile(rb"\b(list|tuple|set|frozenset|sorted)\(\Z")
-_WHOLE = re.compile(rb"(?!\w)(\s*[,)])?")
+_WHOLE = re.compile(rb"(?!\w)(?:\s*,[^()\n]*\b(many)\s*=\s*True\b|(\s*[,)]))?")  # `many`: a serializer's
 _MADE_HERE = re.compile(rb"(?:\w+\.)*([A-Z]\w*)\((?:[^()]|\([^()]*\))*\)\s*\.(save)$")
 _CONDITION = re.compile(r"\b(\w+)\s*=(?!=)\s*")
 
@@ -316,8 +316,10 @@ def _loaded_by(query: Query, file: SourceFile) -> str:
     end = file.functions[query.function].node.end_byte
     start = file.lines.starts[min(query.line, file.lines.count - 1)]
     for match in followed(query.variable.encode(), file.source, _WHOLE, b"_.$", start, end):
+        if match[1]:
+            return "list"
         loaded = _LOADS.search(file.source, start, match.start() - len(query.variable))
-        return loaded[1].decode() if loaded is not None and match[1] else ""
+        return loaded[1].decode() if loaded is not None and match[2] else ""
     return ""
 
 

@@ -202,6 +202,9 @@ def _type_of(expression: str, call: Node, file: SourceFile) -> tuple[str, bool]:
     if written is not None:
         return written[2] or written[4] or written[5], bool(written[1] or written[3])
     name = expression.lstrip("&*")
+    element = re.fullmatch(r"(\w+)\[\w+\]", name)
+    if element is not None:
+        return _type_of(element[1], call, file)[0], False
     if not re.fullmatch(r"\w+", name):
         return "", name.endswith(("s", "List"))
     function = file.scope_of(call).function.node

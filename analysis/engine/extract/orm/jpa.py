@@ -10,7 +10,15 @@ from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.derived import derived
 from analysis.engine.extract.orm.entities import annotations_of
 from analysis.engine.extract.orm.jpql import parsed
-from analysis.engine.extract.orm.steps import assigned_to, parts_of, split, statements_on, steps_after, text_of_callee
+from analysis.engine.extract.orm.steps import (
+    Step,
+    assigned_to,
+    parts_of,
+    split,
+    statements_on,
+    steps_after,
+    text_of_callee,
+)
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Access, Filter, Mark, Query
 
@@ -96,7 +104,7 @@ def _append(call: Node, kind: str, method: str, file: SourceFile) -> None:
             streaming=method.startswith("stream"),
             variable="" if steps else assigned_to(call.start_byte, file),
             raw=is_opaque,
-            counted=_COUNTING.get(steps[0].name, "") if steps and operation == "select" else "",
+            counted=_counted(steps) if operation == "select" else "",
         )
     )
 
@@ -140,10 +148,17 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
             streaming=terminal in ("getResultStream", "stream"),
             variable="" if after else assigned_to(call.start_byte, file),
             raw=query.narrowed or (not query.filters and ":" in made.arguments),
-            counted=_COUNTING.get(after[0].name, "") if after else "",
+            counted=_counted(after),
         )
     )
     return iter(())
+
+
+def _counted(steps: tuple[Step, ...]) -> str:
+    """`len` or `bool` when that is all that is asked of the rows: `.size()`, `.stream().count()`."""
+    if [step.name for step in steps[:2]] == ["stream", "count"]:
+        return "len"
+    return _COUNTING.get(steps[0].name, "") if steps else ""
 
 
 def look_at_entity(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import chain_of, query_at
 from analysis.engine.extract.orm.options import amount, condition, conditions, keys, options_of
+from analysis.engine.extract.orm.steps import steps_after
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
 from analysis.engine.rules.reading import assigned_values, followed
@@ -45,6 +46,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = chain.steps[0].name
     positional = file.arguments(call)[0]
     options = options_of(positional[0] if positional else None, file)
+    after = steps_after(call.end_byte, file) if name == "findMany" else ()
+    is_measured = bool(after) and after[0].name == "length"
     file.queries.append(
         query_at(
             call,
@@ -60,6 +63,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
             eager=tuple(keys(options.get("include"), file)),
             columns=tuple(keys(options.get("select"), file)),
             variable=chain.variable,
+            counted="len" if is_measured else "",
         )
     )
     return iter(())

@@ -163,6 +163,8 @@ def _document(call: Node, name: str, verb: str, file: SourceFile) -> tuple[str, 
     made = re.findall(rf"\b{re.escape(name)}\s*=\s*new\s+(?:this\.)?([A-Za-z]\w*)\(", before)
     if made:
         return _names_in(file).get(made[-1], made[-1]), "class"
+    if (named := name[:1].upper() + name[1:]) in file.bindings and name[:1].islower():
+        return named, "class"  # `device` of the imported `Device`
     if file.mentions(b"mongoose") and verb == "save":
         return "", "mongoose"
     return ("", "sequelize") if file.mentions(b"sequelize") and verb in ("save", "destroy") else None

@@ -35,6 +35,7 @@ _DATABASE = re.compile(r"(?i)(?:^|[._])(?:db|database|sess|s|tx|conn|connection)
 _CLASS = re.compile(r"(?:\w+\.)*[A-Z][A-Za-z0-9]*[a-z]\w*\b")
 _STATEMENT = re.compile(r"[(\s]*(?:\w+\.)?(?:select|insert|update|delete)\(")
 _QUERIED = re.compile(r"\.query\(\s*(?:\w+\.)*[A-Z]\w*")
+_LAST_STEP = re.compile(r"\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)[\s)]*\Z")
 _COMPUTED = re.compile(r"\bselect\(\s*(?:\w+\.)?(?:func\.)?(count|sum|min|max|avg|exists)\(")
 _COMPUTATIONS = {"count": "count", "exists": "exists"}
 _TYPES = re.compile(r"\btext\(")
@@ -85,7 +86,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         _append(chain, file, model=chain.base.rpartition(".")[0].rpartition(".")[2])
     elif chain.base.isidentifier() and chain.steps[-1].name in _ENDS and file.mentions(b".query("):
         given = _built(chain.base, call, file)
-        if _QUERIED.search(given):
+        if _is_lazy(given):
             _append(chain, file, given=given)
     return iter(())
 
@@ -101,7 +102,7 @@ def look_at_part(call: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_session(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Flushes, commits and deletions of a session."""
     chain = chain_of(call, file) if _uses_sqlalchemy(file) else None
-    if chain is not None and len(chain.steps) == 1 and _SESSION.search(chain.base):
+    if chain is not None and len(chain.steps) == 1 and _is_unit_of_work(chain, file):
         name = chain.steps[0].name
         operation = {"commit": "commit", "flush": "commit", "delete": "delete"}.get(name, "bulk_insert")
         file.queries.append(query_at(call, file, orm="sqlalchemy", model="", operation=operation, terminal=name))
@@ -128,7 +129,7 @@ def join_variables(file: SourceFile) -> None:
     for loop in file.loops:
         rows = loop.node.child_by_field_name("right") if loop.iterable.isidentifier() else None
         given = _built(loop.iterable, rows, file) if rows is not None else ""
-        if rows is not None and _QUERIED.search(given):
+        if rows is not None and _is_lazy(given):
             _append(Chain(loop.iterable, (), 0, 0, "iter", "", rows), file, given=given)
 
 
@@ -151,6 +152,13 @@ def _is_session(chain: Chain, file: SourceFile) -> bool:
     )
 
 
+def _is_unit_of_work(chain: Chain, file: SourceFile) -> bool:
+    """Whether what is flushed or committed is a session, by its name; `db` may be one where SQLAlchemy is used."""
+    name = chain.steps[0].name
+    is_database = name in ("commit", "flush") and file.mentions(b"sqlalchemy") and _DATABASE.search(chain.base)
+    return bool(_SESSION.search(chain.base) or is_database)
+
+
 def _given_to(call: Node, file: SourceFile) -> str:
     """The statement that a variable holds which a session is given."""
     given = file.arguments(call)[0]
@@ -165,6 +173,12 @@ def _built(name: str, node: Node, file: SourceFile) -> str:
             found.clear()
         found.append(statement)
     return "\n".join(found)
+
+
+def _is_lazy(given: str) -> bool:
+    """Whether what a variable was given is a query that did not run yet."""
+    last = _LAST_STEP.search(given)
+    return _QUERIED.search(given) is not None and (last is None or last[1] not in _TERMINALS)
 
 
 def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") -> None:
@@ -201,6 +215,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         lock="with_for_update" in text,
         streaming="yield_per" in text or names[:1] == ["stream"],
         variable=chain.variable,
+        counted=_counted(chain, file) if operation == "select" else "",
     )
     if query.loop >= 0 and given:
         changing = dependents(file.loops[query.loop], file.source)
@@ -217,6 +232,18 @@ def _taken(chain: Chain, file: SourceFile) -> str:
     after = file.source[chain.top.end_byte : chain.top.end_byte + LONGEST_WAY]
     for match in followed(chain.variable.encode(), after, _TAKES, b"_.$"):
         return match[1].decode()
+    return ""
+
+
+def _counted(chain: Chain, file: SourceFile) -> str:
+    """`len` when nothing but the number of rows is asked for, here or of the result that a variable holds."""
+    if chain.terminal in ("len", "bool") and chain.steps:
+        return chain.terminal
+    if chain.variable and chain.steps and chain.steps[-1].name in ("execute", "exec"):
+        after = file.source[chain.top.end_byte : chain.top.end_byte + LONGEST_WAY]
+        for match in followed(chain.variable.encode(), after, _TAKES, b"_.$"):
+            is_measured = after[: match.start() - len(chain.variable)].endswith(b"len(")
+            return "len" if is_measured and after[match.end() : match.end() + 1] == b")" else ""
     return ""
 
 
