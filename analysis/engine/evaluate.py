@@ -14,6 +14,7 @@ from analysis.engine.languages import DISPLAY_NAME
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Category
 from analysis.engine.policy import Policy
+from analysis.engine.policy_notes import unused_notes
 from analysis.engine.report import Report, ordered
 from analysis.engine.rulebook import RuleModule
 from analysis.engine.scoring import debt_ratio
@@ -52,6 +53,7 @@ def report_of(evaluator: Evaluator) -> Report:
         *failure_notes(failed),
         *expiry_notes(evaluator.policy.exemptions, codebase.today),
         *unreasoned_notes(codebase.files),
+        *unused_notes(evaluator.policy, codebase),
     )
     return Report(
         findings=ordered(findings),

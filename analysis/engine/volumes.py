@@ -11,13 +11,16 @@ _ORDER = (Volume.S, Volume.M, Volume.XL, Volume.XXL)
 
 class Volumes:
     """The declared sizes. A key is compared with the exact table name, then with the model's name, then with the
-    table name without schema and case."""
+    table name without schema and case, and last with the model's name as a table would be called after it: `hook_task`
+    is the table of `HookTask` where the project's names are in the singular."""
 
     def __init__(self, declared: Mapping[str, Volume]) -> None:
         self._exact = dict(declared)
         self._folded: dict[str, Volume] = {}
+        self._words: dict[str, Volume] = {}
         for name in sorted(declared):
             self._folded.setdefault(_folded(name), declared[name])
+            self._words.setdefault(_folded(name).replace("_", ""), declared[name])
 
     def of(self, table: str, model: str = "") -> Volume:
         """The size of `table`; M when nobody declared it."""
@@ -30,6 +33,8 @@ class Volumes:
             found = self._exact.get(model)
         if found is None and table:
             found = self._folded.get(_folded(table))
+        if found is None and model:
+            found = self._words.get(model.lower())
         return found
 
 

@@ -204,6 +204,7 @@ FINE = [
     ("perf-unbounded-query", "jpa", "return orders.findAllById(ids);"),
     ("perf-unbounded-query", "jpa", "return orders.findAll(specification);"),
     ("perf-unbounded-query", "gorm", "var rows []Order\ndb.Limit(20).Find(&rows)"),
+    ("perf-unbounded-query", "gorm", "var rows []Order\ndb.latest(x).Find(&rows)"),
     ("perf-unbounded-query", "gorm", 'var rows []Order\ndb.Where("id IN ?", ids).Find(&rows)'),
     ("perf-unbounded-query", "gorm", "var rows []Order\ndb.FindInBatches(&rows, 100, each)"),
     ("perf-unindexed-filter", "typeorm", "return this.orders.findOneBy({ customerId: x });"),
@@ -309,3 +310,25 @@ def test_an_index_of_the_table_counts_under_the_name_of_the_attribute():
         "src/main/java/shop/Work.java": FRAMES["jpa"][1].replace("§", "orders.findByReference(x);"),
     }
     assert [each for each in findings_of("perf-unindexed-filter", files) if "reference" in each.message] == []
+
+
+def test_a_loop_over_a_service_asks_by_the_class_that_implements_it():
+    files = {
+        **JPA,
+        "src/main/java/shop/OrderService.java": "package shop;\n\npublic interface OrderService {\n"
+        "    Order byReference(String reference);\n}\n",
+        "src/main/java/shop/OrderServiceImpl.java": "package shop;\n\n"
+        "class OrderServiceImpl implements OrderService {\n"
+        "    private final OrderRepository orders;\n    public Order byReference(String reference) {\n"
+        "        return orders.findByReference(reference).get();\n    }\n}\n",
+        "src/main/java/shop/Work.java": "package shop;\n\nclass Work {\n    private final OrderService orderService;\n"
+        "    void work(List<String> names) {\n        for (String name : names) {\n"
+        "            orderService.byReference(name);\n        }\n    }\n}\n",
+    }
+    assert [(each.line, each.table) for each in findings_of("perf-n-plus-one-query", files)] == [(7, "orders")]
+    service = "src/main/java/shop/OrderServiceImpl.java"
+    files[service] = files[service].replace(
+        "        return", "        Order cached = known.get(reference);\n        if (cached != null) {\n"
+        "            return cached;\n        }\n        return"
+    )  # fmt: skip
+    assert findings_of("perf-n-plus-one-query", files) == []

@@ -25,6 +25,10 @@ _BASE = re.compile(
 )
 _IS_GORM = (b"gorm", b".Where(", b".Find(&", b".First(&", b".Preload(", b".Create(&")
 _OF_XORM = frozenset({"Context", "In", "NotIn", "And", "ID", "SQL", "Cols"})
+_OF_GORM = frozenset(
+    """Where Or Not Having Model Table Preload Joins InnerJoins Order Limit Offset Select Omit Group Distinct Unscoped
+    WithContext Session Debug Clauses Scopes Raw Set Attrs Assign MapColumns Begin Error RowsAffected""".split()
+)
 _WHERES = frozenset({"Where", "Or", "Not", "Having"})
 _LITERAL = re.compile(r"^\s*(?:fmt\.Sprintf\(\s*)?[\"`]")
 _STRUCT = re.compile(r"^&?(?:\w+\.)?([A-Z]\w*)\{")
@@ -112,6 +116,7 @@ def _append(
             or "Scopes" in texts
             or any(_is_opaque(step) for step in steps)
             or _is_xorm(base, steps)
+            or not _OF_GORM.union(_OPERATIONS).issuperset(step.name for step in steps)  # steps of the project's own
             or _is_handed_on(base, call, file),
         )
     )
@@ -230,6 +235,8 @@ def _snake(name: str) -> str:
 # Structs
 
 _TAG = re.compile(r"gorm:\"([^\"]*)\"")
+_XORM = re.compile(r"xorm:\"([^\"]*)\"")
+_XORM_INDEX = re.compile(r"(?i)\b(index|unique)\b(?:\((\w+)\))?")
 _TABLE = re.compile(
     rb"func\s*\(\s*(?:\w+\s+)?\*?(\w+)\s*\)\s*TableName\(\s*\)\s*string\s*\{\s*return\s+[\"`](\w+)[\"`]"
 )
@@ -241,7 +248,7 @@ _OWNED = re.compile(r"^(\[\])?\*?(\[\])?\*?(?:\w+\.)?([A-Z]\w*)$")
 
 def models(file: SourceFile) -> Iterator[Model]:
     """Structs with `gorm` tags or with `gorm.Model` in them, and those with a table's name."""
-    if not file.mentions(b"gorm") and not file.mentions(b"TableName()"):
+    if not file.mentions(b"gorm") and not file.mentions(b"xorm:") and not file.mentions(b"TableName()"):
         return
     tables = {name.decode(): table.decode() for name, table in _TABLE.findall(file.source)}
     for scope in file.scopes:
@@ -257,8 +264,11 @@ def _struct(node: Node, name: str, table: str, file: SourceFile) -> Model | None
     if kind is None or kind.type != "struct_type" or not kind.named_child_count:
         return None
     text = file.text(kind)
-    if not table and "gorm" not in text:
+    is_xorm = "xorm:" in text
+    if not table and not is_xorm and "gorm" not in text:
         return None
+    if is_xorm:
+        table = table or _snake(name)  # xorm takes names as they are, in the singular
     columns: list[Column] = []
     relations: list[Relation] = []
     indexes: dict[str, list[str]] = {}
@@ -293,7 +303,8 @@ def _read_field(
     kind = file.text(kind_node) if kind_node is not None else ""
     tag = _TAG.search(file.text(tag_node)) if tag_node is not None else None
     options = dict(_options(tag[1])) if tag is not None else {}
-    if "-" in options:
+    xorm = _XORM.search(file.text(tag_node)) if tag_node is not None else None
+    if "-" in options or (xorm is not None and xorm[1] == "-"):
         return
     line = file.line(node)
     if not names or "embedded" in options:
@@ -323,6 +334,11 @@ def _read_field(
             given = options.get(option, "").partition(",")[0]
             if given:
                 indexes.setdefault(given, []).append(column)
+        for kind_of, given in _XORM_INDEX.findall(xorm[1]) if xorm is not None else ():
+            if given:
+                indexes.setdefault(given, []).append(column)
+            else:
+                unique, options["index"] = unique or kind_of.lower() == "unique", ""
         indexed = key or unique or options.get("index", "-").partition(",")[0] == ""
         columns.append(Column(column, options.get("type", kind), "not null" not in options, unique, indexed, key, line))
 

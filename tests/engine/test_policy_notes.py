@@ -1,0 +1,66 @@
+"""What a policy says about tables and layers that the repository does not have, and the names that it may use."""
+
+from datetime import date
+
+import pytest
+
+from analysis.engine.evaluate import evaluate
+from analysis.engine.extract import extract
+from analysis.engine.history import History
+from analysis.engine.languages import language_of
+from analysis.engine.model import Volume
+from analysis.engine.policy import Layer, Policy
+
+SHOP = {
+    "shop/models.py": "from django.db import models\n\nclass HookTask(models.Model):\n    name = models.TextField()\n",
+    "shop/work.py": "def f(cursor):\n    cursor.execute('SELECT a FROM ledger WHERE b = %s', [1])\n",
+}
+XORM = """package shop
+
+type HookTask struct {
+	ID     int64  `gorm:"primaryKey"`
+	RepoID int64  `xorm:"INDEX"`
+	Owner  int64  `xorm:"UNIQUE(s)"`
+	Secret string `xorm:"TEXT"`
+	Notes  string `xorm:"-"`
+}
+
+func tasks(e Engine, secret string, repo int64) error {
+	tasks := make([]*HookTask, 0, 5)
+	return e.Where("%s = ?", secret).Find(&tasks)
+}
+"""
+
+
+def report(sources, **policy):
+    files = {path: extract(text.encode(), language_of(path)) for path, text in sources.items()}
+    return evaluate(files=files, history=History.empty(), policy=Policy(**policy), today=date(2026, 1, 1))
+
+
+@pytest.mark.parametrize("name", ["shop_hooktask", "HookTask", "public.shop_hooktask", "hook_task", "ledger"])
+def test_a_table_that_is_known_by_one_of_its_names_needs_no_word(name):
+    assert report(SHOP, data_volumes={name: Volume.XL}).notes == ()
+
+
+def test_a_size_that_no_table_takes_is_told():
+    wrong = {f"shop_task{number}": Volume.XL for number in range(6)}
+    assert report(SHOP, data_volumes={**wrong, "HookTask": Volume.XL}).notes == (
+        "data_volumes: no table or model was found for `shop_task0`, `shop_task1`, `shop_task2`, `shop_task3`, "
+        "`shop_task4` and 1 more; nothing is judged by that size",
+    )
+
+
+def test_where_no_table_is_known_at_all_nothing_is_said():
+    assert report({"a.py": "a = 1\n"}, data_volumes={"orders": Volume.XL}).notes == ()
+
+
+def test_a_layer_without_files_is_told():
+    layers = (Layer(name="shop", path="shop/**"), Layer(name="api", path="{web,api}/**"))
+    assert report(SHOP, layers=layers).notes == ("layers: no file stands in `api`",)
+
+
+@pytest.mark.parametrize(("column", "found"), [("secret", 1), ("repo_id", 0), ("owner", 0)])
+def test_xorm_calls_tables_after_their_structs_in_the_singular(column, found):
+    findings = report({"shop/task.go": XORM % column}, data_volumes={"hook_task": Volume.XXL}).findings
+    told = [(each.table, each.volume) for each in findings if each.rule_id == "perf-unindexed-filter"]
+    assert told == [("hook_task", Volume.XXL)] * found
