@@ -74,6 +74,7 @@ _SERVICE_LAYER = re.compile(r"service|repositor|use[-_]?case|application", re.IG
 _HANDLER_LAYER = re.compile(r"^(api|web|http|controllers?|handlers?|routes?|views?|presentation)$", re.IGNORECASE)
 _SERVICE_FILE = re.compile(
     r"(^|/)(services?|repositor(y|ies)|use[-_]?cases?|application)(/|\.\w+$)|(Service|Repository)\.\w+$"
+    r"|[._-](service|repository|repo|store|dao)\.\w+$"
 )
 _HEALTH = re.compile(r"health|readiness|liveness|\bping\b", re.IGNORECASE)
 _LEFT_OUT_FILES = re.compile(r"(^|/)admin(\.py$|/)")
@@ -86,7 +87,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     places = assign_layers(codebase.graph.nodes, policy)
     entered = _entered(codebase)
     handlers = {
-        path: facts for path, facts in codebase.sources if path in entered or _is_handler(facts, places.get(path))
+        path: facts for path, facts in codebase.sources if path in entered or _is_handler(path, facts, places.get(path))
     }
     declared = any(_SERVICE_LAYER.search(layer.name) for layer in policy.layers)
     if not declared and not _is_custom(codebase, handlers):
@@ -120,8 +121,9 @@ def _entered(codebase: Codebase) -> set[str]:
     }
 
 
-def _is_handler(facts: FileFacts, place: LayerPlace | None) -> bool:
-    if place is not None and _HANDLER_LAYER.match(place.name):
+def _is_handler(path: str, facts: FileFacts, place: LayerPlace | None) -> bool:
+    """By the layer or by a route; a layer of features may hold their services beside the handlers."""
+    if place is not None and _HANDLER_LAYER.match(place.name) and not _is_service_file(path):
         return True
     asked = {entry.function for entry in facts.entries if entry.kind == REQUEST}
     return bool(asked) and any(function.name in asked for function in facts.functions)

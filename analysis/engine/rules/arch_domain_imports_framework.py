@@ -7,6 +7,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.facts import ImportFlag
 from analysis.engine.graph import assign_layers
 from analysis.engine.graph.model import External
+from analysis.engine.graph.paths import folder_of
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
@@ -102,15 +103,17 @@ _ACTIVE_RECORD = re.compile(r"active[- _]?record|mvc|mtv|django", re.IGNORECASE)
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding per domain file and package, at the first import."""
+    modelled = frozenset() if _INWARD.search(policy.architecture) else _folders_of_models(codebase)
     for path in _domain_files(codebase, policy):
         language = codebase.files[path].language
         family = language if language in _KINDS else "script"
         seen: set[str] = set()
+        is_of_models = folder_of(path) in modelled
         for external in codebase.graph.external.get(path, ()):
             target = external.statement.target
             prefix = _framework(target, family)
             kind = _KINDS[family].get(prefix, "")
-            if not kind or prefix in seen or (kind == ORM and _is_active_record(policy, language)):
+            if not kind or prefix in seen or (kind == ORM and (is_of_models or _is_active_record(policy, language))):
                 continue
             seen.add(prefix)
             yield Finding(
@@ -121,6 +124,11 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 anchor=prefix,
                 severity=_severity(external),
             )
+
+
+def _folders_of_models(codebase: Codebase) -> frozenset[str]:
+    """Where the classes of an ORM are kept: there the ORM is what the layer is for, whatever its name."""
+    return frozenset(folder_of(entry.path) for entry in codebase.models.all if entry.model.orm != "ddl")
 
 
 def _severity(external: External) -> Severity | None:

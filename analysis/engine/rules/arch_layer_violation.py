@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.graph.breaks import LayerBreak, layer_breaks
+from analysis.engine.graph.paths import folder_of
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
@@ -63,7 +64,8 @@ layers:
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding per file and layer that it may not use."""
     for broken in layer_breaks(codebase.graph, codebase.files, policy):
-        targets = ", ".join(f"`{edge.target}`" for edge in broken.edges)
+        imported = dict.fromkeys(_imported(edge.target) for edge in broken.edges)
+        targets = ", ".join(f"`{each}`" for each in imported)
         yield Finding(
             rule_id=RULE.id,
             file=broken.source,
@@ -72,6 +74,11 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             anchor=broken.forbidden.name,
             severity=_severity(broken),
         )
+
+
+def _imported(target: str) -> str:
+    """What an import names: in Go a package, which is a folder, not the file that stands for it."""
+    return folder_of(target) if target.endswith(".go") else target
 
 
 def _severity(broken: LayerBreak) -> Severity | None:

@@ -2,7 +2,9 @@
 
 import pytest
 
+from analysis.engine.extract import extract
 from analysis.engine.facts import FileFacts
+from analysis.engine.languages import language_of
 from analysis.engine.model import Severity
 from analysis.engine.policy import Policy, Stack
 from analysis.engine.rules import (
@@ -44,6 +46,17 @@ class TestLayers:
             "Layer domain may not import from layer api: `api/b.py`, `api/c.py`",
             "Layer domain may not import from layer service: `service/d.py`",
         ]
+
+    def test_in_go_the_package_is_named(self):
+        facts = {
+            "go.mod": "module a.example/shop\n",
+            "api/types/order.go": "package types\n\ntype Order struct{}\n",
+            "domain/a.go": 'package domain\n\nimport "a.example/shop/api/types"\n\nvar o types.Order\n',
+        }
+        files = {path: extract(text.encode(), language_of(path)) for path, text in facts.items()}
+        (finding,) = self.layers(files)
+
+        assert finding.message == "Layer domain may not import from layer api: `api/types`"
 
     def test_a_type_only_import_is_info(self):
         (finding,) = self.layers({"domain/a.ts": [type_only("../api/b")], "api/b.ts": []})
@@ -253,6 +266,17 @@ class TestFrameworksInTheDomain:
 
         assert found(arch_domain_imports_framework, files, policy) == []
         assert len(found(arch_domain_imports_framework, files, LAYERS)) == 1
+
+    def test_the_orm_is_allowed_in_the_folder_of_its_own_models(self):
+        model = 'package model\n\ntype Order struct {\n\tID int `gorm:"primaryKey"`\n}\n'
+        store = 'package model\n\nimport "gorm.io/gorm"\n\nvar db *gorm.DB\n'
+        files = {
+            path: extract(text.encode(), "go") for path, text in {"model/a.go": model, "model/db.go": store}.items()
+        }
+
+        assert found(arch_domain_imports_framework, files, policy_of("model=model/**")) == []
+        inward = policy_of("model=model/**", architecture="hexagonal")
+        assert len(found(arch_domain_imports_framework, files, inward)) == 1
 
     def test_other_layers_may_import_frameworks(self):
         assert found(arch_domain_imports_framework, {"api/a.py": ["flask"], "x.sql": FileFacts("sql")}, LAYERS) == []

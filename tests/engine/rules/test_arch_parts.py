@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 
 from analysis.engine.extract import extract
 from analysis.engine.facts import Class, Entry, FileFacts, Function, FunctionFlag, Query
@@ -151,6 +152,13 @@ class TestControllerUsesOrm:
         (finding,) = found(arch_controller_uses_orm, handler(), SERVICES)
 
         assert (finding.file, finding.line, finding.function, finding.severity) == ("api/views.py", 5, "show", None)
+
+    @pytest.mark.parametrize(("path", "count"), [("api/orders.service.ts", 0), ("api/orders.ts", 1)])
+    def test_a_layer_of_features_holds_their_services_too(self, path, count):
+        (facts,) = handler(path=path).values()
+        called_by_nobody = structs.replace(facts, entries=())
+
+        assert len(found(arch_controller_uses_orm, {path: called_by_nobody}, SERVICES)) == count
 
     def test_a_custom_of_half_the_handlers_is_enough_for_info(self):
         files = handler(imports=["services.orders"], path="v1/views.py") | {"services/orders.py": []}
