@@ -1,14 +1,15 @@
 """Who calls whom, by name, and what a request or a job reaches (rules.md 1.5.4 and 1.5.5).
 
 A call resolves to functions of that name in the same file (same class first), in the same package for Go and Java, or
-in files that the caller imports. More than four candidates resolve to nothing.
+in files that the caller imports. More than four candidates resolve to nothing. A method that a Java interface only
+declares means those of the classes that implement it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from analysis.engine.facts import FileFacts, Function
+from analysis.engine.facts import FileFacts, Function, FunctionFlag
 from analysis.engine.graph import ImportGraph
 from analysis.engine.graph.paths import folder_of
 
@@ -61,7 +62,34 @@ class CallGraph:
         known = self._resolved.setdefault(path, {})
         found = known.get((caller.owner, call))
         if found is None:
-            found = known[caller.owner, call] = self._find(path, caller.owner, call)
+            found = known[caller.owner, call] = _few([*self._implemented(self._find(path, caller.owner, call))])
+        return found
+
+    def _implemented(self, found: Iterable[Callee]) -> Iterator[Callee]:
+        """The methods themselves, or those that implement them where they are only declared."""
+        for callee in found:
+            facts = self._files[callee.path]
+            function = facts.functions[callee.position]
+            bodies = []
+            if facts.language == "java" and function.flags & FunctionFlag.ABSTRACT:
+                name = function.name.rpartition(".")[2]
+                bodies = [
+                    Callee(path, index)
+                    for path, owner in self._implementers.get(function.owner.rpartition(".")[2], ())
+                    for index in self._named(path, name)
+                    if self._files[path].functions[index].owner == owner
+                ]
+            yield from bodies or (callee,)
+
+    @cached_property
+    def _implementers(self) -> dict[str, list[tuple[str, str]]]:
+        """By the name of a Java interface or class the classes that name it as their base, each with its file."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for path, facts in self._files.items():
+            if facts.language == "java":
+                for each in facts.classes:
+                    for base in each.bases:
+                        found.setdefault(base.rpartition(".")[2], []).append((path, each.name))
         return found
 
     def _find(self, path: str, owner: str, call: str) -> tuple[Callee, ...]:
@@ -131,6 +159,8 @@ class CallGraph:
         if not receiver:
             for file in self._siblings(path):
                 yield from (Callee(file, index) for index in self._named(file, name))
+        elif self._files[path].language == "java":
+            yield from self._of_a_neighbour(path, head, name)
         for target, named, taken in self._imported_by(path):
             indexes = named.get(name)
             if indexes is None or (not receiver and taken and name not in taken and "*" not in taken):
@@ -138,6 +168,14 @@ class CallGraph:
             functions = self._files[target].functions
             owned = [index for index in indexes if functions[index].owner == head]
             yield from (Callee(target, index) for index in owned or indexes)
+
+    def _of_a_neighbour(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
+        """In Java the methods of a class of the same package, whose objects are called like it: `orderService.find`."""
+        for file in self._siblings(path):
+            functions = self._files[file].functions
+            for index in self._named(file, name):
+                if functions[index].owner.lower() == receiver.lower():
+                    yield Callee(file, index)
 
     def _imported_by(self, path: str) -> list[_Imported]:
         found = self._imported.get(path)
@@ -181,6 +219,8 @@ class CallGraph:
         for state in (self, before):
             keys = {_package_key(path, state._files[path]) for path in changed if path in state._files}
             stale.update(path for key in keys for path in self._packages.get(key, ()))
+            known = changed & state._files.keys()
+            stale.update(caller for path in known for caller in state._callers_of_bases(path))
         if self._graph is not before._graph:
             imports, imported = self._graph.imports_of, before._graph.imports_of
             stale.update(path for path in self._graph.nodes if imports(path) != imported(path))
@@ -189,6 +229,14 @@ class CallGraph:
         self._resolved = {path: known for path, known in before._resolved.items() if path not in stale}
         self._callees = {path: known for path, known in before._callees.items() if path not in stale}
         self._entered = {path: known for path, known in before._entered.items() if path not in stale}
+
+    def _callers_of_bases(self, path: str) -> Iterator[str]:
+        """The files that may call a class by an interface that it implements, which it sees itself."""
+        facts = self._files[path]
+        if facts.language == "java" and any(each.bases for each in facts.classes):
+            for base in self._visible_from(path):
+                yield from self._siblings(base)
+                yield from (edge.source for edge in self._graph.importers_of(base))
 
     def _nested(self, callee: Callee) -> Iterator[Callee]:
         """Functions defined inside another one run with it, as far as a name can tell."""

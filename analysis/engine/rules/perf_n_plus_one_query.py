@@ -197,7 +197,9 @@ def _asking(queries: Queries) -> Mapping[Callee, QuerySite]:
             continue
         if any(word in decorator.lower() for decorator in function.decorators for word in _CACHED):
             continue
-        if function.flags & FunctionFlag.GENERATOR or "optional" in site.notes or not function.parameters:
+        if function.flags & FunctionFlag.GENERATOR or not function.parameters:
+            continue
+        if "optional" in site.notes or "remembered" in site.notes:
             continue
         found.setdefault(Callee(site.path, site.query.function), site)
     return found
@@ -228,6 +230,7 @@ def _is_named(callee: str, caller: Function, target: Callee, codebase: Codebase)
         is_own  # `s.replies` in another method of the same type
         or last in (file.stem, file.parent.name)
         or last.lstrip("_").lower() == owner.lower()  # `this.orderService` of the class `OrderService`
+        or (file.suffix == ".java" and last.lower() in owner.lower())  # which `OrderServiceImpl` implements
         or receiver.rpartition("/")[2].startswith(file.stem)
     )
 

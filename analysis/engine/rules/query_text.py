@@ -9,6 +9,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `limited`: a limit stands there that cannot be read (`{ where, take }`), or only different values are asked for
 - `guarded`: inside its loop the query runs only when a map or cache does not know the answer
 - `optional`: it only stands in for a value that was not given (`given or Order.objects.get(...)`)
+- `remembered`: before it the function returns what a cache of its own knows
 - `searched`: its loop looks for the one round in which the query runs (`if row.id == wanted:`)
 - `retried`: its loop is one of attempts
 - `tried`: inside its loop a `try` stands around it
@@ -63,6 +64,7 @@ _LIMITS = ("take", "limit", "paginat", "cursor", "page", "distinct")
 _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
 )
+_REMEMBERED = re.compile(r"(?i)\bif\b[^\n]*cache[^\n]*\n?\s*return\b|\bif\b[^\n]*cache[^\n]*:\s*return\b")
 _SELECTED = re.compile(r"^([ \t]*)if\s*\(?([\w$]+)(?:\.\w+)?\s*={2,3}\s*[\w.]+\)?\s*[:{]$", re.MULTILINE)
 _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
 _WHOLE = re.compile(
@@ -136,6 +138,8 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         yield "later", "1"
     if _stands_in(lines, query.line):
         yield "optional", "1"
+    if _is_remembered(query, lines, file):
+        yield "remembered", "1"
     loop = file.loops[query.loop] if query.loop >= 0 else None
     if loop is not None:
         yield from _loop_notes(query, loop, lines, text, file)
@@ -158,6 +162,14 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         uses = _uses(query, lines, query.line + text.count("\n"), file)
         if uses:
             yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
+
+
+def _is_remembered(query: Query, lines: list[str], file: SourceFile) -> bool:
+    function = file.functions[query.function]
+    if query.function == 0 or not (file.mentions(b"cache") or file.mentions(b"Cache")):
+        return False
+    before = "\n".join(lines[file.lines.of(function.node.start_byte) - 1 : query.line - 1])
+    return _REMEMBERED.search(before) is not None
 
 
 def _may_be_limited(text: str) -> bool:
