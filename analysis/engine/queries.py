@@ -37,7 +37,7 @@ OF_REPOSITORIES = frozenset(  # what Spring Data gives to each of them
 )
 _KEYS = frozenset({"pk", "id", "uuid", "guid", "_id"})
 FLAG = re.compile(
-    r"^(is|has|was|can|should)_|^(is|has)[A-Z]|(?i:status|state$|active|enabled|disabled|deleted|archived|published"
+    r"^(is|has|was|can|should)_|^(is|has)[A-Z]|(?i:status|state$|active|enabled|disabled|deleted|archived|published(?!_?(?:at|on|date)$)"
     r"|visible|kind$|type$|removed|hidden|internal)"
 )
 SMALL = re.compile(

@@ -195,7 +195,8 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
     """How to call the promise in a message; empty when the call gives none as far as one can tell."""
     if call.type == "new_expression":
         return "`new Promise`" if callee == "Promise" else ""
-    if callee in _PROMISES or (_KNOWN.match(callee) and not _is_own(callee, file)):
+    known = callee.rpartition("/")[2] if callee.startswith((".", "@/", "~/")) else callee  # `./db.prisma.user.update`
+    if callee in _PROMISES or (_KNOWN.match(known) and not _is_own(callee, file)):
         return f"`{callee}`"
     if callee.endswith((".map", ".flatMap")):
         given = file.arguments(call)[0]

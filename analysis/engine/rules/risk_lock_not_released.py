@@ -89,6 +89,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, f"`{receiver}` is locked and released at once: nothing is protected")
     elif _is_deferred(receiver, release, unlocks, rest):
         return
+    elif rest.lstrip().startswith(f"defer {receiver}.{_last(call, file)}()"):
+        return  # told there
     elif not unlocks:
         if (
             not _BY_CONTRACT.search(function_name(call, file))

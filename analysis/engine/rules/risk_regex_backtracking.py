@@ -78,7 +78,9 @@ def look_at_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     if found is None:
         return
     is_raw = text[:2].lower().startswith(("r", "br"))
-    yield from _marked(positional[0], found[2] if is_raw else found[2].replace("\\\\", "\\"), file)
+    pattern = found[2] if is_raw else found[2].replace("\\\\", "\\")
+    is_whole = callee.rpartition(".")[2] in ("matches", "fullmatch")  # the end of the text must follow
+    yield from _marked(positional[0], f"(?:{pattern})$" if is_whole else pattern, file, shown=pattern)
 
 
 def _named(name: Node, file: SourceFile) -> str:
@@ -170,9 +172,9 @@ def _repeats_itself(items: Items) -> bool:
     return endless == 1 or (len(items) == 1 and items[0][1][1] is signs.MAXREPEAT)
 
 
-def _marked(node: Node, pattern: str, file: SourceFile) -> Iterator[Mark]:
+def _marked(node: Node, pattern: str, file: SourceFile, shown: str = "") -> Iterator[Mark]:
     if backtracks(pattern):
-        yield file.mark(RULE.id, node, f"`{short(pattern)}` takes exponential time on texts that almost match")
+        yield file.mark(RULE.id, node, f"`{short(shown or pattern)}` takes exponential time on texts that almost match")
 
 
 WATCHES = (

@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.go_results import bound_names
-from analysis.engine.rules.reading import origin_of, text_after, text_before
+from analysis.engine.rules.reading import full_callee, origin_of, text_after, text_before
 
 RULE = Rule(
     id="risk-resource-not-closed",
@@ -57,7 +57,7 @@ def load(path):
 )
 
 _PYTHON = frozenset(
-    """open io.open os.fdopen gzip.open bz2.open lzma.open tarfile.open zipfile.ZipFile socket.socket
+    """open pathlib.Path.open io.open os.fdopen gzip.open bz2.open lzma.open tarfile.open zipfile.ZipFile socket.socket
     socket.create_connection urllib.request.urlopen sqlite3.connect psycopg2.connect tempfile.NamedTemporaryFile
     tempfile.TemporaryFile shelve.open mmap.mmap""".split()
 )
@@ -98,7 +98,7 @@ _DECLARED = re.compile(rb"(?:^|[\s;{(])([A-Za-z_$][\w$]*)(?:\s*:\s*[^=\n]{1,60})
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
-    callee = file.callee(call)
+    callee = "pathlib.Path.open" if full_callee(call, file) == "pathlib.Path().open" else file.callee(call)
     if callee not in _PYTHON or ("." not in callee and any(each.name == callee for each in file.functions)):
         return
     parent = call.parent

@@ -57,7 +57,7 @@ _VERBS = {"update": "updated", "delete": "deleted"}
 _STATEMENTS = {
     "django": frozenset({"update", "delete"}),
     "prisma": frozenset({"updateMany", "deleteMany"}),
-    "sqlalchemy": frozenset({"update", "delete"}),
+    "sqlalchemy": frozenset({"update", "delete", "execute", "exec"}),
     "typeorm": frozenset({"update", "delete", "softDelete", "execute"}),
     "sequelize": frozenset({"update", "destroy"}),
     "mongoose": frozenset({"updateMany", "deleteMany", "update"}),
@@ -73,9 +73,11 @@ _SCRATCH = ("tmp", "temp", "staging", "scratch")
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
-    """Statements without any condition."""
+    """Statements without any condition, and those on large tables whose conditions leave a good part of the rows."""
     for site in codebase.queries.sites:
-        if _is_unscoped(site) and not (runs_by_hand(codebase, site.path) and _tears_down(site.path)):
+        if (_is_unscoped(site) or _is_unbounded(site)) and not (
+            runs_by_hand(codebase, site.path) and _tears_down(site.path)
+        ):
             yield _finding(site, codebase)
 
 
@@ -90,6 +92,16 @@ def _is_unscoped(site: QuerySite) -> bool:
     if query.orm == "sql":
         return bool(query.model)
     return query.terminal in _STATEMENTS.get(query.orm, ()) and "whole" in site.notes
+
+
+def _is_unbounded(site: QuerySite) -> bool:
+    """Whether a large table is changed by conditions on flags or spans only, all in one statement."""
+    query = site.query
+    if query.operation not in _VERBS or not query.filters or query.limit or site.is_unreadable or site.loop is not None:
+        return False
+    if query.terminal not in _STATEMENTS.get(query.orm, ()) or not is_large(site.volume):
+        return False
+    return all(each.operator == "range" or each.constant for each in query.filters)
 
 
 def _says_all(site: QuerySite) -> bool:
@@ -108,7 +120,7 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
         rule_id=RULE.id,
         file=site.path,
         line=site.line,
-        message=f"Every row of {site.label} is {_VERBS[site.query.operation]} in one statement{size_of(site)}",
+        message=f"{_extent(site)} of {site.label} is {_VERBS[site.query.operation]} in one statement{size_of(site)}",
         function=site.function.name,
         anchor=site.query.anchor,
         confidence=Confidence.HIGH if site.schema is not None else Confidence.MEDIUM,
@@ -116,3 +128,8 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
         volume=site.volume if site.table else None,
         tags=frozenset({MILDER}) if runs_by_hand(codebase, site.path) else frozenset(),
     )
+
+
+def _extent(site: QuerySite) -> str:
+    conditions = ", ".join(dict.fromkeys(f"`{each.column}`" for each in site.query.filters))
+    return f"Every row with the given {conditions}" if conditions else "Every row"

@@ -139,3 +139,8 @@ def test_a_write_that_a_page_asks_for_is_a_warning():
     server = {"api/package.json": '{"dependencies": {"express": "5"}}', "api/src/f.js": source}
     assert [each.severity for each in findings_of(RULE, page)] == ["warning"]
     assert [each.severity for each in findings_of(RULE, server)] == ["critical"]
+
+
+def test_a_client_that_another_file_makes_gives_promises_too():
+    source = "import { prisma } from './prisma';\nasync function f(id) {\n  prisma.user.delete({ where: { id } });\n}"
+    assert lines_of(RULE, source, "typescript") == [3]

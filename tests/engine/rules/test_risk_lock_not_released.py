@@ -88,3 +88,7 @@ def test_the_other_half_of_a_pair_releases():
 def test_script(rest, lines):
     source = f"async function f() {{\n  const release = await mutex.acquire();\n  {rest}\n}}"
     assert lines_of(RULE, source, "typescript") == lines
+
+
+def test_a_second_lock_that_was_meant_to_unlock_is_told_once():
+    assert lines_of(RULE, go("s.mu.Lock()\ndefer s.mu.Lock()\nreturn x()"), "go") == [4]

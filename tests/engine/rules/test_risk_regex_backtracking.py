@@ -66,3 +66,15 @@ def test_a_repeated_choice_of_different_signs_is_fine(pattern):
 )
 def test_a_pattern_behind_a_name(source, language, lines):
     assert lines_of(RULE, source, language) == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        ('class A { boolean f(String s) { return s.matches("(\\\\w+\\\\s?)*"); } }', "java", [1]),
+        ('class A { boolean f(String s) { return s.matches("(\\\\w++)+"); } }', "java", []),
+        ("import re\nre.fullmatch(r'(a+)+', s)", "python", [2]),
+    ],
+)
+def test_a_pattern_for_the_whole_text_can_fail_at_its_end(source, language, lines):
+    assert lines_of(RULE, source, language) == lines

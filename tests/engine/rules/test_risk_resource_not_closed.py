@@ -182,3 +182,9 @@ func f(p string) {
 }
 """
     assert lines_of(RULE, source, "go") == []
+
+
+def test_a_path_opens_files_too():
+    body = "    f = Path(p).open()\n    return f.readline()"
+    assert lines_of(RULE, f"from pathlib import Path\ndef g(p):\n{body}", "python") == [3]
+    assert lines_of(RULE, f"from work import Path\ndef g(p):\n{body}", "python") == []

@@ -13,6 +13,7 @@ FLASK = "from flask import Flask\napp = Flask(__name__)\n"
         ("VISITS = []", "VISITS.append(1)", 1),
         ("totals: dict[str, int] = {}", "totals['a'] += 1", 1),
         ("hits = 0", "global hits\n    hits += 1", 1),
+        ("counter = 0", "global counter\n    counter += 1", 1),
         ("hits = 0", "hits = 1", 0),
         ("VISITS = []", "return len(VISITS)", 0),
         ("VISITS = []", "with lock:\n        VISITS.append(1)", 0),

@@ -6,6 +6,7 @@ from tests.engine.rules.shop import findings, lines
 RULE = "risk-unscoped-bulk-write"
 
 FLAGGED = [
+    ("shop/work.py", "async def f():\n    await Order.objects.all().adelete()"),
     ("shop/work.py", "def f():\n    Order.objects.all().delete()"),
     ("shop/work.py", "def f():\n    Order.objects.update(is_paid=True)"),
     ("shop/work.py", "def f(cursor):\n    cursor.execute('DELETE FROM shop_order')"),
@@ -96,3 +97,31 @@ def test_who_rebuilds_means_every_row():
     assert lines(RULE, source) == []
     assert lines(RULE, source, volumes={"shop_order": "XL"}) == [2]
     assert lines(RULE, source.replace("rebuild_index", "pay")) == [2]
+
+
+@pytest.mark.parametrize(
+    ("condition", "size", "messages"),
+    [
+        ("is_paid=True", "XL", ["Every row with the given `is_paid` of `Order` is deleted"]),
+        ("total__lt=limit", "XL", ["Every row with the given `total` of `Order` is deleted"]),
+        ("is_paid=True", "M", []),
+        ("customer=customer, is_paid=True", "XL", []),
+        ("pk=key", "XL", []),
+    ],
+)
+def test_on_a_large_table_a_condition_may_leave_too_many_rows(condition, size, messages):
+    source = f"def f(limit, customer, key):\n    Order.objects.filter({condition}).delete()"
+    found = findings(RULE, source, volumes={"shop_order": size})
+    assert [finding.message.partition(" in one")[0] for finding in found] == messages
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [("delete(User)", 1), ("update(User).values(x=1)", 1), ("delete(User).where(User.x == 1)", 0)],
+)
+def test_statements_of_sqlalchemy(statement, found):
+    source = (
+        "from sqlalchemy import delete, update\nclass User(Base):\n    __tablename__ = 'users'\n"
+        f"    id = mapped_column(Integer, primary_key=True)\ndef f(session):\n    session.execute({statement})"
+    )
+    assert len(findings(RULE, source)) == found
