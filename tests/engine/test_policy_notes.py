@@ -27,7 +27,7 @@ type HookTask struct {
 
 func tasks(e Engine, secret string, repo int64) error {
 	tasks := make([]*HookTask, 0, 5)
-	return e.Where("%s = ?", secret).Find(&tasks)
+	return e.Where("%s = ?", secret).Desc("id").Find(&tasks)
 }
 """
 

@@ -29,6 +29,8 @@ _OF_GORM = frozenset(
     """Where Or Not Having Model Table Preload Joins InnerJoins Order Limit Offset Select Omit Group Distinct Unscoped
     WithContext Session Debug Clauses Scopes Raw Set Attrs Assign MapColumns Begin Error RowsAffected""".split()
 )
+_ALSO_OF_XORM = frozenset({"Desc", "Asc", "OrderBy", "GroupBy", "Alias", "AllCols"})  # that leave the conditions alone
+_KNOWN = _OF_GORM | _ALSO_OF_XORM | _OF_XORM | _OPERATIONS.keys()
 _WHERES = frozenset({"Where", "Or", "Not", "Having"})
 _LITERAL = re.compile(r"^\s*(?:fmt\.Sprintf\(\s*)?[\"`]")
 _STRUCT = re.compile(r"^&?(?:\w+\.)?([A-Z]\w*)\{")
@@ -116,7 +118,7 @@ def _append(
             or "Scopes" in texts
             or any(_is_opaque(step) for step in steps)
             or _is_xorm(base, steps)
-            or not _OF_GORM.union(_OPERATIONS).issuperset(step.name for step in steps)  # steps of the project's own
+            or not _KNOWN.issuperset(step.name for step in steps)  # steps of the project's own
             or _is_handed_on(base, call, file),
         )
     )
