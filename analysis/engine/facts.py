@@ -11,7 +11,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 28
+EXTRACTOR_VERSION = 29
 
 
 class FunctionFlag:
