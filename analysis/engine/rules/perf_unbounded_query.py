@@ -71,6 +71,8 @@ _WORDS = {
     "sql": "Add a `LIMIT`, page by key, or read it through a server-side cursor",
 }
 
+_LOOSE = frozenset({"other", "excluded"})  # conditions that most rows may meet
+
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Reads that run, are materialised, and have neither a limit nor a condition that narrows."""
@@ -85,14 +87,15 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 def _finding(site: QuerySite, codebase: Codebase) -> Finding:
     query = site.query
     narrowed = site.is_narrowed
-    conditions = ", ".join(dict.fromkeys(f"`{each.column}`" for each in query.filters))
-    extent = f"all rows with a given {conditions}" if conditions else "all rows"
+    wanted = ", ".join(dict.fromkeys(f"`{each.column}`" for each in query.filters if each.operator not in _LOOSE))
+    extent = f"All rows with a given {wanted}" if wanted else "All rows"
+    match = " that match" if query.filters and not wanted else ""
     milder = narrowed or runs_by_hand(codebase, site.path)
     return Finding(
         rule_id=RULE.id,
         file=site.path,
         line=site.line,
-        message=f"{extent[:1].upper()}{extent[1:]} of {site.label} are loaded at once{size_of(site)}",
+        message=f"{extent} of {site.label}{match} are loaded at once{size_of(site)}",
         function=site.function.name,
         anchor=query.anchor,
         suggestion=_suggestion(site),

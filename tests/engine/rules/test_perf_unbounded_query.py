@@ -156,3 +156,10 @@ def test_results_of_sqlalchemy_that_a_variable_holds():
 def test_text_of_queries_in_other_languages(path, source, expected):
     table = {"db/schema.sql": "CREATE TABLE orders (id bigint primary key, total int);"}
     assert [finding.line for finding in findings_of(RULE, {path: source, **table})] == expected
+
+
+def test_rows_that_are_left_over_are_not_called_after_the_value_that_they_do_not_have():
+    (finding,) = findings(
+        RULE, "def f():\n    return list(Order.objects.exclude(total=0))", volumes={"shop_order": "XL"}
+    )
+    assert finding.message == "All rows of `Order` that match are loaded at once (table `shop_order`, XL)"
