@@ -162,6 +162,7 @@ class TestUnlimited:
         services.allocate(organization=credited, allocation=month(500))
 
         assert balance_of(credited).balance == 0
+        assert len(history(credited)) == 2
 
     def test_a_reset_from_it_to_a_number(self, unlimited):
         services.allocate(organization=unlimited, allocation=month(50, window="sub_1:2026-12"))

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import Letter
 from organizations import services
-from organizations.models import Invitation
+from organizations.models import AuditEntry, Invitation
 from tests import factories
 
 
@@ -138,6 +138,18 @@ class TestCancel:
 
         assert as_stranger.post(f"/v1/orgs/invitations/{token}/accept").status_code == 400
         assert as_admin.delete(f"{url}/{invitation.pk}").status_code == 404
+
+    def test_one_that_is_accepted_a_moment_before_is_not_cancelled(
+        self, as_admin, as_stranger, url, invitation, token, just_before
+    ):
+        def accept():
+            assert as_stranger.post(f"/v1/orgs/invitations/{token}/accept").status_code == 200
+
+        with just_before('UPDATE "organizations_invitation"', accept):
+            response = as_admin.delete(f"{url}/{invitation.pk}")
+
+        assert response.status_code == 404
+        assert not AuditEntry.objects.filter(action="member.invitation_cancelled").exists()
 
     def test_a_lapsed_one_is_no_longer_there(self, as_admin, url, invitation):
         lapse(invitation)
