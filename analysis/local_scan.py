@@ -148,10 +148,10 @@ def facts_of(
     trees: Sequence[SourceTree], open_reader: OpenReader, workers: int, on_progress: OnProgress
 ) -> dict[FactsKey, FileFacts]:
     """Facts of all blobs of these trees, each parsed once."""
-    todo = list({(item.blob, item.language): item for tree in trees for item in tree.to_parse}.values())
+    todo = list({(item.blob, item.reading): item for tree in trees for item in tree.to_parse}.values())
     facts = {}
     for done, (item, data) in enumerate(parse_blobs(open_reader, todo, workers=workers), start=1):
-        facts[item.blob, item.language] = decode(data)
+        facts[item.blob, item.reading] = decode(data)
         on_progress("parsing", done, len(todo))
     return facts
 

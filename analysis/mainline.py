@@ -50,7 +50,7 @@ def keys_before(changes: Iterable[Merged]) -> set[FactsKey]:
 
 def blobs_to_parse(keys: Iterable[FactsKey]) -> list[BlobToParse]:
     """What to parse for these, its size being unknown."""
-    return [BlobToParse(blob=blob, language=language, size=TYPICAL_BLOB_BYTES) for blob, language in keys]
+    return [BlobToParse(blob=blob, reading=reading, size=TYPICAL_BLOB_BYTES) for blob, reading in keys]
 
 
 def step_back(tree: Mapping[str, FactsKey], change: Merged) -> dict[str, FactsKey]:
@@ -76,7 +76,7 @@ def _restored(change: Merged) -> Iterator[tuple[str, FactsKey]]:
         if each.old_path and each.old_blob:
             item = blob_of(each.old_path, each.old_blob, TYPICAL_BLOB_BYTES)
             if item:
-                yield each.old_path, (item.blob, item.language)
+                yield each.old_path, (item.blob, item.reading)
 
 
 def _merged(commit: Commit) -> Merged:

@@ -21,6 +21,7 @@ from typing import Protocol
 
 from analysis.engine.extract import extract, prepare
 from analysis.engine.facts import FileFacts, encode
+from analysis.engine.languages import language_read
 from analysis.supervision import fork_child, kill_group
 
 SECONDS_PER_FILE = 5.0
@@ -44,7 +45,7 @@ class BlobToParse:
     """`blob` is what the reader knows it by: a hash, or a path below a folder."""
 
     blob: str
-    language: str
+    reading: str  # see `languages.reading_of`
     size: int
 
 
@@ -153,12 +154,12 @@ def _look_after(
 
 
 def _unparsable(item: BlobToParse, reason: str) -> bytes:
-    return encode(FileFacts(language=item.language, skipped=reason))
+    return encode(FileFacts(language=language_read(item.reading), skipped=reason))
 
 
 def _start(chunk: list[BlobToParse], open_reader: OpenReader, selector: selectors.BaseSelector) -> Parser:
-    for language in {item.language for item in chunk}:
-        prepare(language)  # before the fork, so that the children after this one have it too
+    for reading in {item.reading for item in chunk}:
+        prepare(reading)  # before the fork, so that the children after this one have it too
     ours, theirs = socket.socketpair()
 
     def work() -> None:
@@ -178,7 +179,7 @@ def _give(parser: Parser, chunk: list[BlobToParse]) -> None:
     parser.is_second_chance = isinstance(chunk, SecondChance)
     parser.files += len(chunk)
     parser.silent_since = time.monotonic()
-    order = b"\0".join(f"{item.language} {item.blob}".encode() for item in chunk)
+    order = b"\0".join(f"{item.reading} {item.blob}".encode() for item in chunk)
     with contextlib.suppress(OSError):  # a child that is gone is noticed when its channel reads empty
         parser.channel.sendall(FRAME.pack(len(order)) + order)
 
@@ -216,16 +217,16 @@ def _parse_for(channel: socket.socket, open_reader: OpenReader) -> None:
     with channel, channel.makefile("rb") as orders, open_reader() as reader:
         while header := orders.read(FRAME.size):
             for line in orders.read(FRAME.unpack(header)[0]).split(b"\0"):
-                language, _, blob = line.decode().partition(" ")
-                facts = _facts_of(reader, blob, language)
+                reading, _, blob = line.decode().partition(" ")
+                facts = _facts_of(reader, blob, reading)
                 channel.sendall(FRAME.pack(len(facts)) + facts)
 
 
-def _facts_of(reader: Reader, blob: str, language: str) -> bytes:
+def _facts_of(reader: Reader, blob: str, reading: str) -> bytes:
     content = reader.read(blob)
     if content is None:
-        return encode(FileFacts(language=language, skipped="missing from the clone"))
-    return encode(extract(content, language))
+        return encode(FileFacts(language=language_read(reading), skipped="missing from the clone"))
+    return encode(extract(content, reading))
 
 
 def available_cores() -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analysis.engine.facts import FileFacts
-from analysis.engine.languages import FileKind, kind_of, language_of
+from analysis.engine.languages import FileKind, kind_of, reading_of
 from analysis.engine.policy import Policy, Stack
 from analysis.engine.policy_file import PolicyInvalid, default_policy, load_policy
 from analysis.engine.stack import detect_stack
@@ -13,7 +13,7 @@ from analysis.parsing import BlobToParse
 
 TYPICAL_BLOB_BYTES = 4000  # the size of a blob that a diff names without its size
 POLICY_FILES = (".techdebt.yml", ".techdebt.yaml")
-FactsKey = tuple[str, str]  # blob, language
+FactsKey = tuple[str, str]  # blob, reading
 DetectStack = Callable[[Mapping[str, FileFacts]], Stack]
 
 
@@ -28,11 +28,11 @@ class SourceTree:
     @property
     def to_parse(self) -> list[BlobToParse]:
         """Each distinct blob once."""
-        return list({(item.blob, item.language): item for item in self.blobs.values()}.values())
+        return list({(item.blob, item.reading): item for item in self.blobs.values()}.values())
 
     def with_facts(self, facts: Mapping[FactsKey, FileFacts]) -> dict[str, FileFacts]:
         """Path to facts, for `evaluate`."""
-        return {path: facts[item.blob, item.language] for path, item in self.blobs.items()}
+        return {path: facts[item.blob, item.reading] for path, item in self.blobs.items()}
 
 
 def source_tree(entries: Iterable[TreeEntry]) -> SourceTree:
@@ -79,7 +79,7 @@ def blob_of(path: str, blob: str, size: int) -> BlobToParse | None:
     """What to parse for this path; None for a vendored file."""
     if kind_of(path) == FileKind.VENDORED:
         return None
-    return BlobToParse(blob=blob, language=language_of(path), size=size)
+    return BlobToParse(blob=blob, reading=reading_of(path), size=size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,9 @@ from analysis.engine.extract.looks import Seen
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.extract.text import normalise, reason_to_skip
 from analysis.engine.facts import Mark, encode
-from analysis.engine.languages import PARSED, FileKind, kind_of, language_of
+from analysis.engine.languages import PARSED, FileKind, kind_of, language_of, language_read, reading_of
 
-Source = tuple[str, str, bytes]  # path, language, text
+Source = tuple[str, str, bytes]  # path, reading, text
 Work = Callable[[Sequence[Source]], None]
 
 FILES_A_TURN = 10
@@ -80,7 +80,7 @@ def sources(git_dir: str, wanted_languages: frozenset[str]) -> Iterator[Source]:
         text = batch[line_end + 1 : line_end + 1 + size]
         position = line_end + size + 2
         if text and not reason_to_skip(normalise(text)):
-            yield name, language_of(name), text
+            yield name, reading_of(name), text
 
 
 def leave_only(wanted: frozenset[str]) -> None:
@@ -92,13 +92,13 @@ def leave_only(wanted: frozenset[str]) -> None:
 
 
 def parse_all(files: Sequence[Source]) -> None:
-    for _, language, text in files:
-        dialect_of(language).parser.parse(text)
+    for _, reading, text in files:
+        dialect_of(language_read(reading)).parser.parse(text)
 
 
 def extract_all(files: Sequence[Source]) -> None:
-    for _, language, text in files:
-        encode(extract(text, language))
+    for _, reading, text in files:
+        encode(extract(text, reading))
 
 
 def lizard_all(files: Sequence[Source]) -> None:

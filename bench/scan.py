@@ -23,7 +23,7 @@ from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.extract.text import normalise, reason_to_skip
 from analysis.engine.facts import FileFacts, decode, encode
 from analysis.engine.history import History
-from analysis.engine.languages import PARSED
+from analysis.engine.languages import PARSED, language_read
 from analysis.engine.policy import Policy
 from analysis.engine.snapshots import snapshots
 from analysis.git.blobs import BlobReader
@@ -59,7 +59,8 @@ def main() -> None:
     texts = _texts(folder, _tree(folder, "HEAD"))
     _compile(texts)
     with timed(timings, "parse"):
-        for (_, language), text in texts.items():
+        for (_, reading), text in texts.items():
+            language = language_read(reading)
             if language in PARSED and not reason_to_skip(normalise(text)):
                 dialect_of(language).parser.parse(text)
     with timed(timings, "cold"):
@@ -101,16 +102,16 @@ def _tree(folder: Path, revision: str) -> SourceTree:
 
 
 def _texts(folder: Path, tree: SourceTree) -> dict[FactsKey, bytes]:
-    todo = {item.blob: item.language for item in tree.to_parse}
+    todo = {item.blob: item.reading for item in tree.to_parse}
     with BlobReader(folder) as blobs:
         found = dict(blobs.read_many(list(todo)))
-    return {(item.blob, item.language): found[item.blob] or b"" for item in tree.to_parse}
+    return {(item.blob, item.reading): found[item.blob] or b"" for item in tree.to_parse}
 
 
 def _compile(texts: Mapping[FactsKey, bytes]) -> None:
     """Load grammars, queries and rules outside of what is measured."""
-    for language in {language for _, language in texts}:
-        extract(b"", language)
+    for reading in {reading for _, reading in texts}:
+        extract(b"", reading)
 
 
 def _pull_requests(
@@ -134,7 +135,7 @@ def _pull_requests(
                 item = change.new_path and change.new_blob and blob_of(change.new_path, change.new_blob, TYPICAL_BYTES)
                 if item:
                     with BlobReader(folder) as blobs:
-                        head[change.new_path or ""] = extract(blobs.read(item.blob) or b"", item.language)
+                        head[change.new_path or ""] = extract(blobs.read(item.blob) or b"", item.reading)
             evaluator.judge(head, history, today)
             report_of(evaluator)
         seconds.append(timings["change"])
@@ -154,15 +155,15 @@ def _history(folder: Path, facts: dict[FactsKey, FileFacts], history: History, t
         ]
     missing = {key for _, tree in days for key in tree.values()} - facts.keys()
     with timed(timings, "past blobs"), BlobReader(folder) as blobs:
-        for blob, language in missing:
-            facts[blob, language] = extract(blobs.read(blob) or b"", language)
+        for blob, reading in missing:
+            facts[blob, reading] = extract(blobs.read(blob) or b"", reading)
     with timed(timings, "past days"):
         count = sum(1 for _ in snapshots(days, facts.get, history, Policy()))
     return count, timings
 
 
 def _keys(tree: Tree) -> dict[str, FactsKey]:
-    return {path: (item.blob, item.language) for path, item in tree.items()}
+    return {path: (item.blob, item.reading) for path, item in tree.items()}
 
 
 def _print(

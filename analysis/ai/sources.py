@@ -107,19 +107,19 @@ def _read(folder: Path, commit: str, paths: Sequence[str]) -> dict[str, SourceFi
     deadline = time.monotonic() + GIT_SECONDS
     known = source_tree(list_tree(folder, commit, limits=git_limits(), deadline=deadline).entries).blobs
     wanted = {path: known[path] for path in paths if path in known and _is_code(path, known[path])}
-    functions = {key: facts.functions for key, facts in stored_facts({(i.blob, i.language) for i in wanted.values()})}
+    functions = {key: facts.functions for key, facts in stored_facts({(i.blob, i.reading) for i in wanted.values()})}
     blobs = list(dict.fromkeys(item.blob for item in wanted.values()))
     with BlobReader(folder, limits=git_limits(), deadline=deadline) as reader:
         contents = dict(reader.read_many(blobs))
     return {
-        path: SourceFile(path, text, functions.get((item.blob, item.language), ()))
+        path: SourceFile(path, text, functions.get((item.blob, item.reading), ()))
         for path, item in wanted.items()
         if (text := _text(contents[item.blob])) is not None
     }
 
 
 def _is_code(path: str, item: BlobToParse) -> bool:
-    return item.language not in NO_CODE and kind_of(path) not in NOT_SENT
+    return item.reading not in NO_CODE and kind_of(path) not in NOT_SENT
 
 
 def _text(content: bytes | None) -> str | None:

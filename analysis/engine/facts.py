@@ -1,8 +1,9 @@
 """What one blob says, without its text: the compact product of `extract`, the only input of `evaluate`.
 
-Facts depend on the blob's bytes, its language and the engine's version, and on nothing else: not on the path, the
-repository or the policy. They are stored as msgpack arrays; a field may only be appended, and any change raises
-`EXTRACTOR_VERSION`, also one of the import graph, which is stored beside them.
+Facts depend on the blob's bytes, as what it is read (its language, and whether as a test, of which little is noted)
+and the engine's version, and on nothing else: not on the repository or the policy. They are stored as msgpack arrays;
+a field may only be appended, and any change raises `EXTRACTOR_VERSION`, also one of the import graph, which is stored
+beside them.
 
 Lines count from 1. `function` is an index into `FileFacts.functions`, where entry 0 is the top level of the file
 (named `module`). Names are resolved through the file's own imports where that is possible: after
@@ -11,7 +12,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 29
+EXTRACTOR_VERSION = 32
 
 
 class FunctionFlag:

@@ -49,6 +49,8 @@ DISPLAY_NAME = {
     "text": "Other",
 }
 
+AS_TEST = "-test"  # behind the language of a reading
+
 _VENDORED = re.compile(
     r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
@@ -86,6 +88,19 @@ def language_of(path: str) -> str:
     if MANIFEST.search(path):
         return "manifest"
     return LANGUAGE_OF_SUFFIX.get(PurePosixPath(path).suffix.lower(), "text")
+
+
+@lru_cache(maxsize=200_000)
+def reading_of(path: str) -> str:
+    """As what a file is read: its language, and for tests `-test` behind it. Few rules are heard in tests, which are
+    half of many projects, so that little of a test has to be known."""
+    language = language_of(path)
+    return language + AS_TEST if language in PARSED and kind_of(path) is FileKind.TEST else language
+
+
+def language_read(reading: str) -> str:
+    """The language of a reading."""
+    return reading.removesuffix(AS_TEST)
 
 
 @lru_cache(maxsize=200_000)

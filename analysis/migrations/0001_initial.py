@@ -37,14 +37,14 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('blob', models.CharField(max_length=64)),
-                ('language', models.CharField(max_length=16)),
+                ('reading', models.CharField(max_length=16)),
                 ('version', models.CharField(max_length=32)),
                 ('data', models.BinaryField()),
                 ('used_on', models.DateField()),
             ],
             options={
                 'indexes': [models.Index(fields=['used_on'], name='blob_facts_by_use')],
-                'constraints': [models.UniqueConstraint(fields=('blob', 'language', 'version'), name='blob_facts_once')],
+                'constraints': [models.UniqueConstraint(fields=('blob', 'reading', 'version'), name='blob_facts_once')],
             },
         ),
         migrations.CreateModel(

@@ -1,4 +1,4 @@
-"""The store of facts: one row per blob, language and extractor version, shared by all repositories."""
+"""The store of facts: one row per blob, reading and extractor version, shared by all repositories."""
 
 from typing import ClassVar
 
@@ -10,16 +10,14 @@ class BlobFacts(models.Model):
     scan used it, at most a month before the last one that did."""
 
     blob = models.CharField(max_length=64)
-    language = models.CharField(max_length=16)
+    reading = models.CharField(max_length=16)
     version = models.CharField(max_length=32)
     data = models.BinaryField()
     used_on = models.DateField()
 
     class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["blob", "language", "version"], name="blob_facts_once")
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["blob", "reading", "version"], name="blob_facts_once")]
         indexes: ClassVar = [models.Index(fields=["used_on"], name="blob_facts_by_use")]
 
     def __str__(self) -> str:
-        return f"{self.blob[:12]} as {self.language}"
+        return f"{self.blob[:12]} as {self.reading}"

@@ -37,7 +37,7 @@ def collect_facts(
 
     Other machines may help to parse for a `scan`.
     """
-    wanted = {(item.blob, item.language): item for item in todo}
+    wanted = {(item.blob, item.reading): item for item in todo}
     facts = dict(stored_facts(wanted))
     known = frozenset(facts)
     missing = [item for key, item in wanted.items() if key not in facts]
@@ -49,13 +49,13 @@ def collect_facts(
 
 def count_known(tree: SourceTree, facts: Mapping[FactsKey, FileFacts], known: Collection[FactsKey]) -> int:
     """How many analysed files of a tree did not have to be parsed."""
-    keys = ((path, (item.blob, item.language)) for path, item in tree.blobs.items())
+    keys = ((path, (item.blob, item.reading)) for path, item in tree.blobs.items())
     return sum(key in known for path, key in keys if is_measured(path, facts[key]))
 
 
 def store_missing_facts(todo: Collection[BlobToParse], *, git_dir: Path, workers: int, scan: Run | None = None) -> None:
     """Parse what is not in the store yet, and put it there. Other machines may help a `scan`."""
-    wanted = {(item.blob, item.language): item for item in todo}
+    wanted = {(item.blob, item.reading): item for item in todo}
     known = known_keys(wanted)
     missing = [item for key, item in wanted.items() if key not in known]
     for _ in _parse_missing(missing, git_dir, workers, scan):
@@ -65,12 +65,12 @@ def store_missing_facts(todo: Collection[BlobToParse], *, git_dir: Path, workers
 def stored_facts(keys: Iterable[FactsKey]) -> Iterator[tuple[FactsKey, FileFacts]]:
     """What the store knows of these blobs; that they are in use is written down once a month."""
     today = timezone.now().date()
-    for rows in _stored(keys, "blob", "language", "data", "used_on", "pk"):
+    for rows in _stored(keys, "blob", "reading", "data", "used_on", "pk"):
         unmarked = []
-        for blob, language, data, used_on, pk in rows:
+        for blob, reading, data, used_on, pk in rows:
             if used_on < today - MARK_AGAIN_AFTER:
                 unmarked.append(pk)
-            yield (blob, language), codec.decode(zlib.decompress(data))
+            yield (blob, reading), codec.decode(zlib.decompress(data))
         _mark(unmarked, today)
 
 
@@ -93,18 +93,18 @@ def _mark(keys: Collection[int], today: date) -> None:
 
 def known_keys(keys: Iterable[FactsKey]) -> set[FactsKey]:
     """Which of these the store knows, without reading them."""
-    return {(blob, language) for rows in _stored(keys, "blob", "language") for blob, language in rows}
+    return {(blob, reading) for rows in _stored(keys, "blob", "reading") for blob, reading in rows}
 
 
 def _stored(keys: Iterable[FactsKey], *columns: str) -> Iterator[Iterable[tuple[Any, ...]]]:
-    by_language: dict[str, list[str]] = {}
-    for blob, language in keys:
-        by_language.setdefault(language, []).append(blob)
+    by_reading: dict[str, list[str]] = {}
+    for blob, reading in keys:
+        by_reading.setdefault(reading, []).append(blob)
     version = facts_version()
-    for language, blobs in by_language.items():
+    for reading, blobs in by_reading.items():
         for start in range(0, len(blobs), READ_AT_ONCE):
             yield BlobFacts.objects.filter(
-                version=version, language=language, blob__in=blobs[start : start + READ_AT_ONCE]
+                version=version, reading=reading, blob__in=blobs[start : start + READ_AT_ONCE]
             ).values_list(*columns)
 
 
@@ -117,9 +117,9 @@ def _parse_missing(
         return
     offer = Offer(scan, git_dir, missing)
     yield from parse_into_store(offer.items(), open_reader, workers=workers)
-    found = dict(stored_facts((item.blob, item.language) for item in offer.by_others))
+    found = dict(stored_facts((item.blob, item.reading) for item in offer.by_others))
     yield from found.items()
-    lost = [item for item in offer.by_others if (item.blob, item.language) not in found]
+    lost = [item for item in offer.by_others if (item.blob, item.reading) not in found]
     yield from parse_into_store(lost, open_reader, workers=workers)
 
 
@@ -133,14 +133,12 @@ def parse_into_store(
         batch.append(_row(item, data, version, today))
         if len(batch) >= WRITE_AT_ONCE:
             _write(batch)
-        yield (item.blob, item.language), codec.decode(data)
+        yield (item.blob, item.reading), codec.decode(data)
     _write(batch)
 
 
 def _row(item: BlobToParse, data: bytes, version: str, today: date) -> BlobFacts:
-    return BlobFacts(
-        blob=item.blob, language=item.language, version=version, data=zlib.compress(data, 1), used_on=today
-    )
+    return BlobFacts(blob=item.blob, reading=item.reading, version=version, data=zlib.compress(data, 1), used_on=today)
 
 
 def _write(batch: list[BlobFacts]) -> None:

@@ -54,13 +54,13 @@ def inputs_of(
     """What to remember of a scan; of the history only what can still lie in the window of coupling."""
     oldest = (today - timedelta(days=COUPLING_DAYS) - CLOCK_SLACK).toordinal()
     recent = tuple(step for step in history.steps if step.day >= oldest)
-    keys = {path: (item.blob, item.language) for path, item in tree.blobs.items()}
+    keys = {path: (item.blob, item.reading) for path, item in tree.blobs.items()}
     return Inputs(commit_sha, keys, History(recent), graph, own, notes)
 
 
 def store_inputs(repository: Repository, inputs: Inputs) -> None:
     """Replace the inputs of the scan before, in the transaction that stores the results."""
-    tree = [[path, blob, language] for path, (blob, language) in inputs.tree.items()]
+    tree = [[path, blob, reading] for path, (blob, reading) in inputs.tree.items()]
     steps = [[step.day, step.author, step.touched, step.moves, step.merge, step.files] for step in inputs.history.steps]
     ScanInputs.objects.update_or_create(
         repository=repository,
@@ -93,7 +93,7 @@ def scanned_blob(repository: Repository, path: str) -> tuple[str, str] | None:
 def keys_of_tree(inputs_id: UUID) -> set[FactsKey]:
     """Which facts the last scan of a repository was judged from; none when the row is gone."""
     row = ScanInputs.objects.filter(pk=inputs_id).only("tree").first()
-    return {(blob, language) for _, blob, language in _tree_of(row)} if row else set()
+    return {(blob, reading) for _, blob, reading in _tree_of(row)} if row else set()
 
 
 def load_inputs(repository_id: UUID) -> Inputs:
@@ -102,7 +102,7 @@ def load_inputs(repository_id: UUID) -> Inputs:
     of_tree, of_policy = row.notes
     return Inputs(
         commit_sha=row.commit_sha,
-        tree={path: (blob, language) for path, blob, language in _tree_of(row)},
+        tree={path: (blob, reading) for path, blob, reading in _tree_of(row)},
         history=History(tuple(_step(values) for values in orjson.loads(zlib.decompress(row.history)))),
         graph=unpack(row.graph),
         own=PolicyInForce(parse_policy(row.policy), row.policy_source, tuple(of_policy)),

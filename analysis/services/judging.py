@@ -138,7 +138,7 @@ def _base(pull_request: PullRequest, fetched: MirrorResult, head: str) -> str:
 
 def _judge(run: Run, pull_request: PullRequest, change: Change, memory: Memory) -> tuple[JudgedChange, tuple[str, ...]]:
     """The verdict, and the notes of everything on the way to it."""
-    todo = {(item.blob, item.language): item for tree in (change.before, change.after) for item in tree.to_parse}
+    todo = {(item.blob, item.reading): item for tree in (change.before, change.after) for item in tree.to_parse}
     known = _remember_facts(memory, todo, change.folder)
     facts = memory.facts
     runs.report_progress(run, phase="evaluating", progress=50)

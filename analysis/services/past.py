@@ -41,7 +41,7 @@ def fill_past(
     for start in range(0, len(days), DAYS_AT_ONCE):
         part = days[start : start + DAYS_AT_ONCE]
         trees = list(daily_trees(folder, part, git_limits()))
-        every_blob = {(item.blob, item.language): item for _, tree in trees for item in tree.values()}
+        every_blob = {(item.blob, item.reading): item for _, tree in trees for item in tree.values()}
         store_missing_facts(list(every_blob.values()), git_dir=folder, workers=settings.WORKER_CONCURRENCY, scan=run)
         _store_days(run, dict(part), trees, every_blob, history, policy)
         done += len(part)
@@ -63,7 +63,7 @@ def _store_days(
     policy: Policy,
 ) -> None:
     facts = dict(stored_facts(every_blob))
-    days = [(day, {path: (item.blob, item.language) for path, item in tree.items()}) for day, tree in trees]
+    days = [(day, {path: (item.blob, item.reading) for path, item in tree.items()}) for day, tree in trees]
     judged = list(engine.snapshots(days, facts.__getitem__, history, policy))
     standings = rows_of_days(run.repository_id, ((each.day, each.standing) for each in judged))
     rows = [

@@ -120,7 +120,7 @@ def take_share() -> ScanShare | None:
 def opened(share: ScanShare) -> tuple[list[BlobToParse], "partial[AbstractContextManager[Packed]]"]:
     """The files of a share, and what opens a reader of their contents."""
     files = _opening.decode(zlib.decompress(_safe().decrypt(bytes(share.sealed))))
-    todo = [BlobToParse(blob, language, len(content or b"")) for blob, language, content in files]
+    todo = [BlobToParse(blob, reading, len(content or b"")) for blob, reading, content in files]
     return todo, partial(nullcontext, Packed({blob: content for blob, _, content in files}))
 
 
@@ -143,7 +143,7 @@ def _cut(todo: Sequence[BlobToParse]) -> Iterator[list[BlobToParse]]:
 
 
 def _sealed(share: Sequence[BlobToParse], reader: BlobReader) -> bytes:
-    files = [(item.blob, item.language, reader.read(item.blob)) for item in share]
+    files = [(item.blob, item.reading, reader.read(item.blob)) for item in share]
     return _safe().encrypt(zlib.compress(_sealing.encode(files), 1))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.engine.languages import FileKind, kind_of
+from analysis.engine.languages import FileKind, kind_of, language_read, reading_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,17 @@ from analysis.engine.languages import FileKind, kind_of
 )
 def test_folders_of_tools_are_no_source_of_the_project(path, kind):
     assert kind_of(path) is kind
+
+
+@pytest.mark.parametrize(
+    ("path", "reading", "language"),
+    [
+        ("shop/orders.py", "python", "python"),
+        ("tests/test_orders.py", "python-test", "python"),
+        ("web/cart.spec.ts", "typescript-test", "typescript"),
+        ("tests/rows.sql", "sql", "sql"),
+        ("tests/readme.md", "text", "text"),
+    ],
+)
+def test_code_of_tests_is_read_as_tests(path, reading, language):
+    assert (reading_of(path), language_read(reading)) == (reading, language)

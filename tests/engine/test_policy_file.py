@@ -166,9 +166,9 @@ class TestYaml:
 
     def test_the_largest_file_is_read_in_a_moment(self):
         tables = b"data_volumes:\n" + b"".join(b"  table_number_%08d: XXL\n" % index for index in range(4999))
-        started = time.perf_counter()
+        started = time.process_time()
         assert len(load_policy(tables).data_volumes) == 4999
-        assert time.perf_counter() - started < 1
+        assert time.process_time() - started < 1
 
 
 class TestGlobs:

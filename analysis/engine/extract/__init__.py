@@ -1,6 +1,6 @@
 """One blob to its facts.
 
-`extract` is pure: the same bytes and language give the same facts, on any machine, whatever the path. It never raises.
+`extract` is pure: the same bytes and reading give the same facts, on any machine, whatever the path. It never raises.
 A blob that cannot be read as source gives facts with `skipped` and its lines.
 """
 
@@ -8,31 +8,32 @@ import logging
 
 from analysis.engine.extract.dialect import TookTooLong
 from analysis.engine.extract.looks import gates_of
-from analysis.engine.extract.parsed import parsed_facts
+from analysis.engine.extract.parsed import facts_of_test, parsed_facts
 from analysis.engine.extract.plain import plain_facts
 from analysis.engine.extract.text import LONGEST_LINE, Lines, normalise, reason_to_skip
 from analysis.engine.facts import FileFacts
-from analysis.engine.languages import PARSED
+from analysis.engine.languages import PARSED, language_read
 
 logger = logging.getLogger(__name__)
 
 
-def extract(blob: bytes, language: str) -> FileFacts:
-    """Everything that this blob says when read as `language` (see FileFacts). Never raises."""
+def extract(blob: bytes, reading: str) -> FileFacts:
+    """Everything that this blob says when read as that (see FileFacts and `languages.reading_of`). Never raises."""
+    language = language_read(reading)
     try:
-        return _extract(blob, language)
+        return _extract(blob, language, is_test=language != reading)
     except Exception:
         logger.exception("Extracting facts failed for a file in %s", language)
         return FileFacts(language=language, lines=blob.count(b"\n") + 1, skipped="parser failed")
 
 
-def prepare(language: str) -> None:
+def prepare(reading: str) -> None:
     """Make the parser of a language and what its rules look with: some ten milliseconds that processes forked later
     are spared."""
-    extract(b"\n", language)
+    extract(b"\n", reading)
 
 
-def _extract(blob: bytes, language: str) -> FileFacts:
+def _extract(blob: bytes, language: str, *, is_test: bool) -> FileFacts:
     source = normalise(blob)
     skipped = reason_to_skip(source)
     if skipped == "binary":
@@ -43,6 +44,7 @@ def _extract(blob: bytes, language: str) -> FileFacts:
     if skipped or language not in PARSED:
         return plain_facts(blob, source, language, lines, skipped)
     try:
-        return parsed_facts(source, language, lines, gates_of(language, source))
+        facts_of = facts_of_test if is_test else parsed_facts
+        return facts_of(source, language, lines, gates_of(language, source, in_tests=is_test))
     except TookTooLong:
         return plain_facts(blob, source, language, lines, "took too long to parse")

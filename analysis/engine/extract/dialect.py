@@ -66,7 +66,7 @@ class Dialect(ABC):
 
     def __init__(self) -> None:
         self.language = Language(self.grammar())
-        self._queries: dict[frozenset[str], NodeQuery] = {}
+        self._queries: dict[tuple[frozenset[str], bool], NodeQuery] = {}
 
     def nodes_of(self, kind: str) -> tuple[str, ...]:
         """Node types that a watched kind stands for; a kind not in the table is a node type or a pattern itself."""
@@ -105,15 +105,16 @@ class Dialect(ABC):
             self.parser.reset()
             raise TookTooLong from None
 
-    def query(self, watched: frozenset[str] = frozenset()) -> NodeQuery:
+    def query(self, watched: frozenset[str] = frozenset(), *, with_calls: bool = True) -> NodeQuery:
         """What walks a tree. `watched` are node types that rules want to see; those of the structure and comments come
         anyway."""
-        query = self._queries.get(watched)
+        query = self._queries.get((watched, with_calls))
         if query is None:
             structure = tuple(self.structure)
-            query = self._queries[watched] = NodeQuery(
+            calls = [each for each, event in self.events.items() if event == "call"]
+            query = self._queries[watched, with_calls] = NodeQuery(
                 self.language,
-                calls=[each for each, event in self.events.items() if event == "call"],
+                calls=calls if with_calls else (),
                 imports=self.imports,
                 booleans=self.booleans,
                 structure=structure,

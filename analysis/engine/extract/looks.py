@@ -34,18 +34,26 @@ class Gate(NamedTuple):
 
 
 class CallLooks:
-    """Who looks at calls, by the last segment of the callee: looks of the rules and of the extractor itself."""
+    """Who looks at calls, by the last segment of the callee: looks of the rules and, but for tests, of the extractor
+    itself."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, in_tests: bool) -> None:
         self._name_call = dialect_of(language).name_call
-        watches = [watch for watch in watches_of(language) if watch.on == "call"]
+        watches = [watch for watch in watches_of(language, in_tests=in_tests) if watch.on == "call"]
         named = [(name, watch.look) for watch in watches for name in watch.names]
+        if not in_tests:
+            named += [*dialect_of(language).readers().items(), *orm.readers_of(language)]
         self._by_name: dict[str, Looks] = {}
-        for name, look in (*named, *dialect_of(language).readers().items(), *orm.readers_of(language)):
+        for name, look in named:
             self._by_name[name] = (*self._by_name.get(name, ()), look)
+        self._words = tuple(name.encode() for name in self._by_name)
         self._by_ending = tuple((ending, watch.look) for watch in watches for ending in watch.endings)
         self._endings = tuple({ending for ending, _ in self._by_ending})
         self.at = lru_cache(maxsize=20_000)(self._at)
+
+    def may_see_in(self, source: bytes) -> bool:
+        """Whether a name that somebody looks at stands in the source at all."""
+        return any(word in source for word in self._words)
 
     def _at(self, callee: str) -> Looks:
         last = self._name_call(callee)
@@ -55,9 +63,9 @@ class CallLooks:
         return looks
 
 
-@lru_cache(maxsize=16)
-def looks_at_calls(language: str) -> CallLooks:
-    return CallLooks(language)
+@lru_cache(maxsize=32)
+def looks_at_calls(language: str, *, in_tests: bool = False) -> CallLooks:
+    return CallLooks(language, in_tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +77,18 @@ class Gates:
     comments: dict[str, tuple[Gate, ...]]
 
 
-def gates_of(language: str, source: bytes) -> Gates:
+def gates_of(language: str, source: bytes, *, in_tests: bool = False) -> Gates:
     """The gates that a source leaves open."""
-    return _gates(language, _needs(language).met_by(source))
+    return _gates(language, in_tests, _needs(language, in_tests).met_by(source))
 
 
-@lru_cache(maxsize=16)
-def watched_types(language: str) -> frozenset[str]:
+@lru_cache(maxsize=32)
+def watched_types(language: str, *, in_tests: bool = False) -> frozenset[str]:
     """Types of nodes that rules look at, whatever a source holds. One query brings them all: to compile another one
     takes as long as to parse thousands of lines, and a node that nobody looks at costs next to nothing."""
     nodes_of = dialect_of(language).nodes_of
-    return frozenset(each for watch in watches_of(language) if watch.on != "call" for each in nodes_of(watch.on))
+    watches = watches_of(language, in_tests=in_tests)
+    return frozenset(each for watch in watches if watch.on != "call" for each in nodes_of(watch.on))
 
 
 class Needs:
@@ -108,17 +117,17 @@ class Needs:
         return frozenset(met)
 
 
-@lru_cache(maxsize=16)
-def _needs(language: str) -> Needs:
-    return Needs({watch.needs for watch in watches_of(language) if watch.needs})
+@lru_cache(maxsize=32)
+def _needs(language: str, in_tests: bool) -> Needs:
+    return Needs({watch.needs for watch in watches_of(language, in_tests=in_tests) if watch.needs})
 
 
 @lru_cache(maxsize=500)
-def _gates(language: str, met: frozenset[tuple[bytes, ...]]) -> Gates:
+def _gates(language: str, in_tests: bool, met: frozenset[tuple[bytes, ...]]) -> Gates:
     dialect = dialect_of(language)
     by_type: dict[str, tuple[Gate, ...]] = {}
     comments: dict[str, tuple[Gate, ...]] = {}
-    for watch in watches_of(language):
+    for watch in watches_of(language, in_tests=in_tests):
         if watch.on == "call" or (watch.needs and watch.needs not in met):
             continue
         for node_type in dialect.nodes_of(watch.on):

@@ -36,7 +36,9 @@ class NodeQuery:
         others: tuple[str, ...],
     ) -> None:
         self._structure, self._others = structure, others
-        patterns = (*map(pattern, structure), _any(calls), _any(imports), f"[{booleans}]", *map(pattern, others))
+        self._lists = ("calls", "imports", "booleans") if calls else ("imports", "booleans")
+        firsts = (*([_any(calls)] if calls else []), _any(imports), f"[{booleans}]")
+        patterns = (*map(pattern, structure), *firsts, *map(pattern, others))
         self._query = Query(language, "\n".join(each if "@n" in each else f"{each} @n" for each in patterns))
 
     def nodes(self, root: Node) -> Nodes:
@@ -45,7 +47,7 @@ class NodeQuery:
         found = Nodes([], [], [], structure, by_type)
         structural = len(self._structure)
         lists = list(by_type.values())
-        lists[structural:structural] = (found.calls, found.imports, found.booleans)
+        lists[structural:structural] = [getattr(found, each) for each in self._lists]
         for number, captured in QueryCursor(self._query).matches(root):
             node = captured["n"][0]
             lists[number].append(node)

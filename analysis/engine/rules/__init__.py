@@ -36,12 +36,11 @@ def _rules() -> dict[str, Rule]:
     return {module.RULE.id: module.RULE for module in all_rules()}
 
 
-@lru_cache(maxsize=16)
-def watches_of(language: str) -> tuple[Watch, ...]:
-    """What all rules together watch in files of this language."""
-    return tuple(
-        watch for module in all_rules() for watch in getattr(module, "WATCHES", ()) if language in watch.languages
-    )
+@lru_cache(maxsize=32)
+def watches_of(language: str, *, in_tests: bool = False) -> tuple[Watch, ...]:
+    """What all rules together watch in files of this language; in tests only those that are heard there."""
+    heard = (module for module in all_rules() if module.RULE.tests_too or not in_tests)
+    return tuple(watch for module in heard for watch in getattr(module, "WATCHES", ()) if language in watch.languages)
 
 
 @lru_cache(maxsize=1)

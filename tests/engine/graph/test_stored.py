@@ -3,7 +3,7 @@
 from analysis.engine.extract import extract
 from analysis.engine.graph import build_graph
 from analysis.engine.graph.stored import pack, unpack
-from analysis.engine.languages import language_of
+from analysis.engine.languages import reading_of
 
 PROJECT = {
     "shop/__init__.py": "",
@@ -20,7 +20,7 @@ PROJECT = {
 
 
 def test_a_graph_survives_being_stored():
-    graph = build_graph({path: extract(text.encode(), language_of(path)) for path, text in PROJECT.items()})
+    graph = build_graph({path: extract(text.encode(), reading_of(path)) for path, text in PROJECT.items()})
     assert graph.cycles
     assert graph.external
     assert graph.unresolved

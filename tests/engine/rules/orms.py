@@ -6,7 +6,7 @@ from datetime import date
 from analysis.engine.evaluate import evaluate
 from analysis.engine.extract import extract
 from analysis.engine.history import History
-from analysis.engine.languages import language_of
+from analysis.engine.languages import reading_of
 from analysis.engine.model import Finding, Volume
 from analysis.engine.policy import Policy
 
@@ -183,7 +183,7 @@ def findings(rule: str, orm: str, body: str, volumes: Mapping[str, str] | None =
     """What the rule finds in the shop of this ORM when one function more has this body."""
     path, frame = FRAMES[orm]
     sources = {**SHOPS[orm], path: frame.replace("§", body)}
-    files = {name: extract(source.encode(), language_of(name)) for name, source in sources.items()}
+    files = {name: extract(source.encode(), reading_of(name)) for name, source in sources.items()}
     policy = Policy(data_volumes={name: Volume(size) for name, size in (volumes or {}).items()})
     report = evaluate(files=files, history=History.empty(), policy=policy, today=date(2026, 1, 1))
     return [finding for finding in report.findings if finding.rule_id == rule]

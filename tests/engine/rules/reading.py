@@ -6,7 +6,7 @@ from analysis.engine.evaluate import evaluate
 from analysis.engine.extract import extract
 from analysis.engine.facts import Mark
 from analysis.engine.history import History
-from analysis.engine.languages import language_of
+from analysis.engine.languages import reading_of
 from analysis.engine.model import Finding
 from analysis.engine.policy import Policy
 
@@ -23,6 +23,6 @@ def lines_of(rule: str, source: str, language: str = "python") -> list[int]:
 
 def findings_of(rule: str, files: dict[str, str]) -> list[Finding]:
     """What the rule finds in a codebase, judged."""
-    facts = {path: extract(source.encode(), language_of(path)) for path, source in files.items()}
+    facts = {path: extract(source.encode(), reading_of(path)) for path, source in files.items()}
     report = evaluate(files=facts, history=History.empty(), policy=Policy(), today=date(2026, 1, 1))
     return [finding for finding in report.findings if finding.rule_id == rule]

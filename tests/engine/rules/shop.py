@@ -8,7 +8,7 @@ from analysis.engine.evaluate import evaluate
 from analysis.engine.extract import extract
 from analysis.engine.facts import FileFacts
 from analysis.engine.history import History
-from analysis.engine.languages import language_of
+from analysis.engine.languages import reading_of
 from analysis.engine.model import Finding, Volume
 from analysis.engine.policy import Policy
 
@@ -68,7 +68,7 @@ PRISMA = "import { prisma } from './prisma';\n\n"
 
 @lru_cache(maxsize=8)
 def _models(path: str, source: str) -> FileFacts:
-    return extract(source.encode(), language_of(path))
+    return extract(source.encode(), reading_of(path))
 
 
 def findings(
@@ -89,7 +89,7 @@ def findings(
     else:
         del files["shop/models.py"]
     for name, text in {path: head + source, **(others or {})}.items():
-        files[name] = extract(text.encode(), language_of(name))
+        files[name] = extract(text.encode(), reading_of(name))
     policy = Policy(data_volumes={name: Volume(size) for name, size in (volumes or {}).items()})
     report = evaluate(files=files, history=History.empty(), policy=policy, today=date(2026, 1, 1))
     return [finding for finding in report.findings if finding.rule_id == rule]

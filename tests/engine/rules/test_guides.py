@@ -7,7 +7,7 @@ import pytest
 from analysis.engine.evaluate import evaluate
 from analysis.engine.extract import extract
 from analysis.engine.history import History
-from analysis.engine.languages import language_of
+from analysis.engine.languages import reading_of
 from analysis.engine.policy_file import load_policy
 from analysis.engine.rulebook import explain
 from analysis.engine.rules import all_rules
@@ -25,7 +25,7 @@ CASES = [
 def test_an_example_shows_what_it_says(explained, sources, is_flagged):
     guide = explained.guide
     files = {
-        path: extract(source.strip("\n").encode(), language_of(path))
+        path: extract(source.strip("\n").encode(), reading_of(path))
         for path, source in {**guide.given, **sources}.items()
     }
     policy = load_policy(guide.policy.encode())

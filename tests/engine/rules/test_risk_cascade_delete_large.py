@@ -5,7 +5,7 @@ import pytest
 from analysis.engine.evaluate import evaluate
 from analysis.engine.extract import extract
 from analysis.engine.history import History
-from analysis.engine.languages import language_of
+from analysis.engine.languages import reading_of
 from analysis.engine.model import Volume
 from analysis.engine.policy import Policy
 from tests.engine.rules.shop import findings
@@ -72,7 +72,7 @@ class LogEntry(models.Model):
 
 
 def cascades(sources, volumes):
-    files = {name: extract(source.encode(), language_of(name)) for name, source in sources.items()}
+    files = {name: extract(source.encode(), reading_of(name)) for name, source in sources.items()}
     policy = Policy(data_volumes={name: Volume(size) for name, size in volumes.items()})
     report = evaluate(files=files, history=History.empty(), policy=policy, today=date(2026, 1, 1))
     return [(each.file, each.line, each.severity, each.table) for each in report.findings if each.rule_id == RULE]

@@ -5,7 +5,7 @@ import pytest
 from analysis.engine.evaluator import Evaluator
 from analysis.engine.extract import extract
 from analysis.engine.history import History
-from analysis.engine.languages import language_of
+from analysis.engine.languages import reading_of
 from analysis.engine.model import Finding, Volume
 from analysis.engine.policy import Policy
 
@@ -23,7 +23,7 @@ OPERATIONS = HEAD + "class Migration(migrations.Migration):\n    operations = [\
 
 def findings(path: str, source: str, volumes: dict[str, str] | None = None, *, is_new: bool = True) -> list[Finding]:
     texts = {"shop/models.py": MODELS, path: source}
-    files = {name: extract(text.encode(), language_of(name)) for name, text in texts.items()}
+    files = {name: extract(text.encode(), reading_of(name)) for name, text in texts.items()}
     policy = Policy(data_volumes={name: Volume(size) for name, size in (volumes or {}).items()})
     evaluator = Evaluator(policy)
     added = frozenset({path}) if is_new else frozenset[str]()
@@ -208,7 +208,7 @@ def test_a_column_is_dropped_that_a_model_still_has(path, source):
     gone = SQLALCHEMY % "    id = Column(Integer, primary_key=True)\n"
     for models, lines in ((kept, [3]), (gone, [])):
         files = {"app/models.py": models, path: source}
-        facts = {name: extract(text.encode(), language_of(name)) for name, text in files.items()}
+        facts = {name: extract(text.encode(), reading_of(name)) for name, text in files.items()}
         evaluator = Evaluator(Policy())
         evaluator.judge(facts, History.empty(), date(2026, 1, 1), added=frozenset({path}))
         found = [each for state in evaluator.states.values() for each in state.verdict.findings if each.rule_id == RULE]
