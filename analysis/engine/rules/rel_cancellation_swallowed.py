@@ -57,14 +57,16 @@ async def work(queue):
 )
 
 _INTERRUPTED = re.compile(rb"catch\s*\([^)]*\bInterruptedException\b")
-_KEEPS_ON = re.compile(r"\.interrupt\(|\bthrow\b|System\.exit|propagate|[tT]hrow\w*\(|halt\(|exit\(")
+_KEEPS_ON = re.compile(r"\.interrupt\(|System\.exit|propagate|[tT]hrow\w*\(|halt\(|exit\(")
+_THROWS = re.compile(r"\bthrow\b")
+_WRAPS = re.compile(r"\bthrow\s+new\s+(?!\w*(?:Interrupt|Cancel|Abort))\w+")  # another kind, which says nothing of it
 _BROAD = re.compile(rb"catch\s*\(\s*(?:final\s+)?(?:Exception|Throwable)\s+\w+\s*\)")
 # Calls that declare it, the first group as sure as their names.
 _WAITS = re.compile(
     r"\b(Thread\.sleep|TimeUnit\.\w+\.sleep)\(|\b\w*([lL]atch|[qQ]ueue|[tT]hread|[sS]emaphore)\.(await|take|join|acquire)\("
 )
 _SEEN = re.compile(
-    rb"if\s+(?:[^{\n;]*;\s*)?\w*[cC]tx\w*\.Err\(\)\s*!=\s*nil\s*\{|case\s+<-\s*\w*[cC]tx\w*\.Done\(\)\s*:"
+    rb"if\s+(?:(?:[^{\n;]*;\s*)?\w*[cC]tx\w*\.Err\(\)|(\w+)\s*:=\s*\w*[cC]tx\w*\.Err\(\);\s*\1)\s*!=\s*nil\s*\{|case\s+<-\s*\w*[cC]tx\w*\.Done\(\)\s*:"
 )
 _LEAVES = re.compile(
     r"\breturn\b|\bgoto\b|\bpanic\(|\bos\.Exit\(|\bbreak\s+\w|[fF]atal\w*\(|\bcancel\w*\(|\b\w*(?:err|Err)\w*\s*:?=|<-"
@@ -79,6 +81,9 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     body = handler.child_by_field_name("body")
     if not confidence or body is None or _KEEPS_ON.search(file.text(body)):
         return
+    wraps = _WRAPS.search(file.text(body)) is not None and confidence == "high"
+    if _THROWS.search(file.text(body)) and not (wraps and _INTERRUPTED.match(file.source, handler.start_byte)):
+        return
     name = function_name(handler, file)
     around = file.enclosing_function(handler)
     if around is not None and around.type == "lambda_expression" and re.search(r"\breturn\s*;\s*\}$", file.text(body)):
@@ -88,7 +93,9 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if re.search(r"catch\s*\([^)]*\b(ignored?|expected|unused)\s*\)", file.text(handler).partition("{")[0]):
         return
     message = f"`{name}` takes the interrupt and nobody above will see it"
-    yield file.mark(RULE.id, handler, message, confidence=confidence)
+    if wraps:
+        message = f"`{name}` turns the interrupt into another exception, and the thread no longer knows of it"
+    yield file.mark(RULE.id, handler, message, confidence="medium" if wraps else confidence)
 
 
 def look_at_seen(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -100,6 +107,8 @@ def look_at_seen(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if statement.type == "if_statement" and re.search(r"\bbreak\b", file.text(body)):
         return
+    if _walks(statement, file) and "continue" in file.text(body):
+        return  # what is left is only taken out
     message = f"`{function_name(statement, file)}` sees that its context is done and goes on"
     confidence = "" if statement.type == "if_statement" else "medium"
     yield file.mark(RULE.id, statement, message, confidence=confidence, suggestion="Return `ctx.Err()`.")
@@ -146,7 +155,16 @@ def _is_in_endless_loop(statement: Node, file: SourceFile) -> bool:
         return False
     text = file.text(file.loops[index].node)
     head = text.partition("{")[0]
-    return "Err()" not in head and "range" not in head and text.count(".Done()") + text.count(".Err()") == 1
+    return "Err()" not in head and text.count(".Done()") + text.count(".Err()") == 1
+
+
+def _walks(statement: Node, file: SourceFile) -> bool:
+    """Whether the loop around walks over something that ends."""
+    index = file.loop_of(statement)
+    return (
+        index is not None
+        and b"range" in file.source[file.loops[index].node.start_byte : statement.start_byte].partition(b"{")[0]
+    )
 
 
 def _is_taken_before(handler: Node, file: SourceFile) -> bool:

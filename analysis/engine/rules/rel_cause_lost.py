@@ -93,7 +93,7 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
                 continue
             name = file.callee(raised)
         else:
-            name = file.text(raised)
+            name = _made_here(raised, caught, body, file) or file.text(raised)
         short_name = name.rpartition(".")[2]
         if short_name[:1].isupper():
             is_mild = bool(_BOUNDARY.search(short_name) or _LOGGED.search(file.text(body)))
@@ -114,6 +114,8 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         if node.type != "throw_statement" or not node.named_child_count:
             continue
         thrown = node.named_children[0]
+        if thrown.type == "identifier" and (made := _made_here(thrown, caught, body, file)):
+            yield _mark(node, made, "cause", file, is_mild=bool(_BOUNDARY.search(made)))
         if thrown.type not in ("new_expression", "object_creation_expression"):
             continue
         arguments = thrown.child_by_field_name("arguments")
@@ -161,6 +163,17 @@ def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
     message = "`errors.New` drops the `err` of this branch: nobody will learn what really failed"
     fix = "Wrap it with `%w`: `fmt.Errorf(..., err)`."
     yield file.mark(RULE.id, call, message, suggestion=fix, confidence="medium")
+
+
+def _made_here(raised: Node, caught: str, body: Node, file: SourceFile) -> str:
+    """The class of an exception that the handler makes without the caught one, and raises by its variable."""
+    if raised.type != "identifier":
+        return ""
+    text, name = file.text(body), re.escape(file.text(raised))
+    made = re.search(rf"\b{name}\s*=\s*(?:new\s+)?([\w.]*[A-Z]\w*)\(([^\n]*)\)", text)
+    if made is None or re.search(rf"\b{name}\.(?:__cause__|cause)\s*=|\.with_traceback\(", text):
+        return ""
+    return "" if caught and _is_whole(caught, made[2]) else made[1].rpartition(".")[2]
 
 
 def _is_passed(caught: str, arguments: Node, file: SourceFile) -> bool:

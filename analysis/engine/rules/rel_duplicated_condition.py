@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import short
+from analysis.engine.rules.reading import short, within
 
 RULE = Rule(
     id="rel-duplicated-condition",
@@ -52,6 +52,7 @@ _NUMBER = re.compile(rb"\d[\w.]*$")
 _SPACE = re.compile(rb"\s+")
 _ELSE = re.compile(rb"else\s*$")
 LONGEST_OPERAND = 300  # bytes
+LONGEST_CHAIN = 1000  # bytes
 
 
 def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
@@ -88,6 +89,42 @@ def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(
             RULE.id, operation, f"Both sides of `{operator}` are `{short(text.decode('utf-8', 'replace'))}`"
         )
+
+
+def look_at_chain(operation: Node, file: SourceFile) -> Iterator[Mark]:
+    """`a or b or a`: the same operand twice in one chain, with others between."""
+    operator, left = operation.child_by_field_name("operator"), operation.child_by_field_name("left")
+    if operator is None or left is None or left.type != operation.type:
+        return  # of two operands, which are told as the sides of one operation
+    if operation.end_byte - operation.start_byte > LONGEST_CHAIN:
+        return
+    parent = operation.parent
+    if parent is not None and parent.type == operation.type and _same_operator(parent, operator, file):
+        return  # the chain is read from its top
+    seen: set[bytes] = set()
+    for index, operand in enumerate(_operands(operation, operator, file)):
+        text = file.source[operand.start_byte : operand.end_byte]
+        # The first two are the sides of one operation.
+        if index > 1 and text in seen and not _EFFECTS.search(text) and not _NUMBER.match(text):
+            shown = short(text.decode("utf-8", "replace"))
+            yield file.mark(RULE.id, operand, f"`{shown}` stands twice in one `{file.text(operator)}` chain")
+        seen.add(text)
+
+
+def _operands(operation: Node, operator: Node, file: SourceFile) -> list[Node]:
+    """The operands of a chain of one operator, from left to right."""
+    found: list[Node] = []
+    node: Node | None = operation
+    while node is not None and node.type == operation.type and _same_operator(node, operator, file):
+        right = node.child_by_field_name("right")
+        found.extend([right] if right is not None else [])
+        node = node.child_by_field_name("left")
+    return [*([node] if node is not None else []), *reversed(found)]
+
+
+def _same_operator(node: Node, operator: Node, file: SourceFile) -> bool:
+    other = node.child_by_field_name("operator")
+    return other is not None and file.text(other) == file.text(operator)
 
 
 def _is_conversion(text: bytes, operator: str, file: SourceFile) -> bool:
@@ -131,6 +168,17 @@ def look_at_switch(statement: Node, file: SourceFile) -> Iterator[Mark]:
     yield from _repeated([each for each in values if each is not None], file)
 
 
+def look_at_cases(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go's `switch { case a: ... }` and Python's `match`, where no guard tells two patterns apart."""
+    cases = []
+    for clause in statement.named_children if file.language == "go" else within(statement):
+        if clause.type == "expression_case" and (value := clause.child_by_field_name("value")) is not None:
+            cases.append(value)
+        elif clause.type == "case_clause" and clause.child_by_field_name("guard") is None:
+            cases.append(clause.named_children[0])
+    yield from _repeated(cases, file)
+
+
 def _repeated(conditions: list[Node], file: SourceFile, *, with_statement: bool = False) -> Iterator[Mark]:
     """Conditions equal to an earlier one. Go's `if x := f(); x` is told apart by its own statement."""
     seen: dict[bytes, int] = {}
@@ -149,7 +197,11 @@ def _repeated(conditions: list[Node], file: SourceFile, *, with_statement: bool 
 
 WATCHES = (
     Watch("binary", look_at_operation, ALL),
+    Watch("boolean_operator", look_at_chain, PYTHON),
+    Watch('(binary_expression operator: ["||" "&&"]) @n', look_at_chain, (*SCRIPT, *JAVA, *GO)),
     Watch("if", look_at_python_if, PYTHON),
     Watch("if", look_at_if, (*SCRIPT, *JAVA, *GO)),
     Watch("switch", look_at_switch, SCRIPT),
+    Watch("expression_switch_statement", look_at_cases, GO),
+    Watch("match_statement", look_at_cases, PYTHON),
 )

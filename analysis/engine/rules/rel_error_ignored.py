@@ -144,7 +144,7 @@ _REASON_ABOVE = re.compile(rb"//\s*(?!nolint|debt:|\s)[^\n]*\w[^\n]*\n[ \t]*\Z")
 _DROPS_OR_BINDS = re.compile(rb"(?:\w+,\s*)*_\s*:?=|(?:[\w.]+,\s*)*err\s*:?=")
 _DROPPED = re.compile(rb"((?:\w+,\s*)*)_\s*:?=(?!=)")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*(:?)=(?!=)\s*")
-_NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*=(?!=)\s*([^\n]*)")
+_NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*:?=(?!=)\s*([^\n]*)")
 _OWN_ERROR = re.compile(r"\berr\s*:=|\bvar\s+err\b|\berr\s+error\b")
 _CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
 
@@ -177,6 +177,7 @@ def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
         if call is None or call.type != "call_expression" or _has_reason(statement, file):
             return
         kept = [each.decode().strip() for each in dropped[1].split(b",")][:-1]
+        kept = [] if set(kept) == {"_"} else kept
         if kept or not is_in_failure(statement, file):
             yield from _thrown_away(call, kept, file)
     elif (bound := _ERROR_BOUND.match(file.source, start)) is not None:

@@ -53,23 +53,22 @@ class Order(models.Model):
     ),
 )
 
-_FLOATS = frozenset(
-    {"floatfield", "float", "real", "double", "double precision", "double_precision", "float4", "float8"}
-)
+_FLOATS = frozenset("""floatfield float real double double_precision float4 float8 float32 float64""".split())
 _AMOUNT = re.compile(
     r"(?:^|_|(?<=[a-z])(?=[A-Z]))(?:price|amount|balance|salary|fee|subtotal|grand_?total|total_?(?:price|amount|cost|paid|due)"
     r"|refund|payout|invoice_?total|tax_?amount|unit_?cost|credit_?amount)s?$",
     re.IGNORECASE,
 )
 # `total` is money on a bill; elsewhere it counts anything.
-_OF_A_BILL = re.compile(r"(?i)(?:\w+_)?(?:total|cost|tax)")
+_OF_A_BILL = re.compile(r"(?:\w+_)?(?i:total|cost|tax)|[a-z]\w*(?:Total|Cost|Tax)")
 _BILL = re.compile(r"(?i)order|invoice|payment|cart|bill|checkout|receipt|purchase|sale|quote|refund|basket|line_?item")
 _NO_AMOUNT = re.compile(
     r"(?i)rate|ratio|percent|pct|factor|weight|cents?$|minor|sats$|wei$|mean|avg|average|std|variance|score|change"
     r"|volatility|index|probab|energy|fuel|water|light|sound|target"
 )
 # An amount of something else, or one in the smallest unit, as the lines around it say.
-_NO_MONEY_NEAR = re.compile(rb"(?i)cents?\b|credited units|meters?\b|\bfood\b|ingredient|quantit")
+_IN_CENTS = re.compile(rb"(?i)cents?\b")
+_NO_MONEY_NEAR = re.compile(rb"(?i)credited units|meters?\b|\bfood\b|ingredient|quantit")
 NEAR = 250  # bytes on either side
 _BILLING = re.compile(r"(?i)billing|payment|invoice|checkout|wallet|ledger|payout|subscription")
 _JAVA_FIELD = re.compile(
@@ -108,7 +107,7 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
     found = _ARGUMENT.search(text)
     if file.source.startswith(b".toFixed(", call.end_byte):
         return  # for people to read
-    if found is not None and len(text) < 80 and is_amount(found[1]) and not _is_of_something_else(call, file):
+    if found is not None and len(text) < 80 and is_amount(found[1]) and not _is_of_something_else(found[1], call, file):
         message = f"`{short(text)}` becomes a float here: sums of it are off by cents"
         yield file.mark(RULE.id, call, message, suggestion=_FIX.get(file.language, ""), data={"form": "conversion"})
 
@@ -118,7 +117,7 @@ def look_at_annotation(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     found = _PYTHON_FIELD.match(file.source, assignment.start_byte)
     if found is None or file.scope_of(assignment).kind != "class" or not is_amount(found[1].decode()):
         return
-    if not _is_of_something_else(assignment, file):
+    if not _is_of_something_else(found[1].decode(), assignment, file):
         yield _mark(assignment, found[1].decode(), "float", file)
 
 
@@ -156,7 +155,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         for column in entry.model.columns:
             is_money = is_amount(column.name) or (_OF_A_BILL.fullmatch(column.name) and _BILL.search(entry.model.name))
-            if is_money and column.type.partition("(")[0].strip().lower() in _FLOATS:
+            if is_money and column.type.partition("(")[0].strip().lower().replace(" ", "_") in _FLOATS:
                 yield Finding(
                     rule_id=RULE.id,
                     file=path,
@@ -172,8 +171,11 @@ def is_amount(name: str) -> bool:
     return _AMOUNT.search(name) is not None and _NO_AMOUNT.search(name) is None
 
 
-def _is_of_something_else(node: Node, file: SourceFile) -> bool:
-    return _NO_MONEY_NEAR.search(file.source, max(0, node.start_byte - NEAR), node.end_byte + NEAR) is not None
+def _is_of_something_else(name: str, node: Node, file: SourceFile) -> bool:
+    """Whether the lines around speak of cents, or of what an `amount` may be counted in besides money."""
+    near = file.source[max(0, node.start_byte - NEAR) : node.end_byte + NEAR]
+    may_be_food = "amount" in name.lower()
+    return _IN_CENTS.search(near) is not None or (may_be_food and _NO_MONEY_NEAR.search(near) is not None)
 
 
 def _severity(where: str) -> Severity | None:

@@ -57,6 +57,8 @@ _HOURS_ONLY = re.compile(r"^(?=[^zZX]*$).*[HhkK]")  # a time of the day, and no 
 _APPENDED = re.compile(rb"\.append\(\s*\Z")
 _NAMES = re.compile(r"[nN]ame[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
+_STORES = re.compile(rb"\b(set\w*(?:At|On|Date|Time|Created|Updated|Modified|Expir\w+))\(\s*\Z")
+_GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
 _WRAPPED = re.compile(r"(make_aware|localize|strftime)\(\s*$")
 _MATTERS = re.compile(
     r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
@@ -107,7 +109,13 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
         message = "`LocalDateTime.now()` has no zone"
         yield file.mark(RULE.id, call, message, severity=_severity(call, file), suggestion=suggestion)
-    elif callee == "java.text.SimpleDateFormat" and b"setTimeZone" not in file.source:
+    elif callee == "java.util.Date" and not file.arguments(call)[0]:
+        stored = _STORES.search(file.source, max(0, call.start_byte - 80), call.start_byte)
+        if stored is not None:
+            message = f"`{stored[1].decode()}` is given a `Date`, which is read in the zone of the machine"
+            suggestion = "Use `Instant.now()`."
+            yield file.mark(RULE.id, call, message, severity="info", confidence="low", suggestion=suggestion)
+    elif callee == "java.text.SimpleDateFormat" and not _is_zoned(call, file):
         pattern = next(iter(file.arguments(call)[0]), None)
         if pattern is None or pattern.type != "string_literal" or not _HOURS_ONLY.search(file.text(pattern)):
             return
@@ -118,6 +126,13 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             confidence="medium",
             suggestion="Use a `DateTimeFormatter` with a zone, or call `setTimeZone`.",
         )
+
+
+def _is_zoned(made: Node, file: SourceFile) -> bool:
+    """Whether the format that is made gets a zone: by its variable, or one that is unknown somewhere in the file."""
+    given = _GIVEN_TO.search(file.source, max(0, made.start_byte - 80), made.start_byte)
+    name = given[1] if given is not None else b""
+    return name + b".setTimeZone(" in file.source
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -186,7 +201,7 @@ WATCHES = (
         PYTHON,
         names=frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp", "datetime", "strptime"}),
     ),
-    Watch("call", look_at_java, JAVA, names=frozenset({"now", "SimpleDateFormat"})),
+    Watch("call", look_at_java, JAVA, names=frozenset({"now", "Date", "SimpleDateFormat"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"Date", "parse"})),
     Watch("call", look_at_go, GO, names=frozenset({"Date"})),
 )

@@ -86,6 +86,10 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     before = text_before(call, file)
     if _READS_FLAGS.search(before) or re.search(r"[fF]atal\w*\s*\)?\s*\{\s*\Z", before):
         return
+    if file.mentions(b"signal") and re.search(
+        rf"\bsignal\.signal\([^)\n]*\b{name.rpartition('.')[2]}\b", file.source.decode("utf-8", "replace")
+    ):
+        return
     if callee == "os._exit" and "os.fork(" in text_before(call, file):
         return
     yield file.mark(RULE.id, call, f"`{callee}` in `{name}` ends the process of whoever calls it")
@@ -95,10 +99,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Entry files may end their process. On the request path it takes all other requests with it."""
     if place.facts.is_entry or place.facts.package == "main" or _ENTRY_PATH.search(place.path):
         return None
-    if place.facts.language in SCRIPT and not _is_library(place.path, codebase):
-        return None
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
+    if place.facts.language in SCRIPT and not _is_library(place.path, codebase):
+        return None
     return place.finding(mark)
 
 

@@ -58,12 +58,16 @@ def load(client, key):
 
 LONGEST_LOOP = 4_000  # bytes that are read
 
-_ENDLESS = re.compile(rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{")
+_ENDLESS = re.compile(
+    rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{"
+    rb"|while\s+not\s+([\w.]+)\s*:|while\s*\(\s*!\s*([\w.]+)\s*\)\s*\{|for\s+!([\w.]+)\s*\{"
+)
 _COUNTED = re.compile(
     rb"for\s+\w*\s+in\s+range\(|for\s*\(\s*(?:let|var|int)\s+\w+\s*=\s*\d+\s*;|for\s+\w+\s*:=\s*\d+\s*;"
     rb"|while\b[^\n]*(?:attempt|retr|tries)"
 )
 _CLAUSES = frozenset({"except_clause", "catch_clause"})
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
 _SUCCEEDS = re.compile(r"\breturn\b|\bbreak\b")
 _REMOTE = re.compile(
@@ -76,11 +80,16 @@ _LIMITED = re.compile(
     r"|stopped|shutdown|closed|isInterrupted|is_running|poll|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
     re.IGNORECASE,
 )
+# How long one call may take says nothing about how often it is made; neither does what it fails with.
+_TIMEOUT_OF_A_CALL = re.compile(
+    r"\b(?:\w+_)?timeout\s*[=:]\s*[\w.]+\s*[,)}]|(?:except|catch)\b[^:{\n]*[:{]", re.IGNORECASE
+)
 _WAITS = re.compile(r"sleep|delay|backoff|\bwait|setTimeout|time\.After|pause|ticker", re.IGNORECASE)
 _OPTIMISTIC = re.compile(
     r"(?i)integrity|conflict|lock|stale|version|serializ|watch|unique|exists|collision|duplicate|token"
 )
 _GO_FAILED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{([^{}]*)\}")
+_GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
 _DAEMON = re.compile(
     r"(^|[._])(run|loop|main|worker|consume\w*|listen\w*|serve\w*|poll\w*|watch\w*|daemon)$|_(loop|forever|worker)$"
 )
@@ -91,15 +100,16 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     """A loop whose body fails, catches that, and goes round again; success leaves it."""
     if loop.end_byte - loop.start_byte > LONGEST_LOOP:
         return
-    is_endless = _ENDLESS.match(file.source, loop.start_byte) is not None
+    endless = _ENDLESS.match(file.source, loop.start_byte)
+    is_endless = endless is not None
     text = file.text(loop)
-    if not _SUCCEEDS.search(text) or not _REMOTE.search(text):
+    if not _may_succeed(endless, text) or not _REMOTE.search(text):
         return
     tried = _go_try(text) if file.language == "go" else _tried(loop, file)
     name = function_name(loop, file)
     if tried is None or not _REMOTE.search(tried) or _DAEMON.search(name):
         return
-    if is_endless and not _LIMITED.search(text):
+    if is_endless and not _LIMITED.search(_TIMEOUT_OF_A_CALL.sub("", text)):
         pace = "" if _WAITS.search(text) else " and at full speed"
         yield file.mark(RULE.id, loop, f"`{name}` tries again for ever{pace} when the call fails")
     elif (
@@ -107,6 +117,14 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     ):
         message = f"`{name}` tries again without a pause when the call fails"
         yield file.mark(RULE.id, loop, message, suggestion="Wait exponentially with jitter between the attempts.")
+
+
+def _may_succeed(endless: re.Match[bytes] | None, text: str) -> bool:
+    """Whether the loop ends when the call has worked: it is left, or sets what its head asks for."""
+    flag = next((each.decode() for each in endless.groups() if each), "") if endless is not None else ""
+    if flag:
+        return re.search(rf"\b{re.escape(flag)}\s*=\s*[Tt]rue\b", text) is not None
+    return _SUCCEEDS.search(text) is not None
 
 
 def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
@@ -126,7 +144,9 @@ def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if not given <= {each.name for each in file.dialect.parameters(function.node, file)}:
         return  # a part of the work, no second try
     if _REMOTE.search(guarded_text(handler, file)) and not _OPTIMISTIC.search(file.text(handler)):
-        yield file.mark(RULE.id, handler, f"`{name}` calls itself again when it fails, without a limit")
+        calls = (each for each in within(handler) if each.type in _CALLS)
+        call = next((each for each in calls if file.callee(each).rpartition(".")[2] == short_name), handler)
+        yield file.mark(RULE.id, call, f"`{name}` calls itself again when it fails, without a limit")
 
 
 def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
@@ -179,7 +199,8 @@ def _go_try(text: str) -> str | None:
     for found in _GO_FAILED.finditer(text):
         if not _LEAVES.search(found[1]) and ("continue" in found[1] or "Sleep" in found[1]):
             return text[: found.end()]
-    return None
+    worked = _GO_WORKED.search(text)
+    return text[: worked.end()] if worked is not None and not _LEAVES.search(text, worked.end()) else None
 
 
 def _is_same_each_time(text: str, tried: str) -> bool:
@@ -190,7 +211,7 @@ def _is_same_each_time(text: str, tried: str) -> bool:
 
 WATCHES = (
     Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_ENDLESS),
-    Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA), starts=_COUNTED),
+    Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_COUNTED),
     Watch("handler", look_at_recursion, (*PYTHON, *SCRIPT, *JAVA)),
     Watch("decorator", look_at_decorator, PYTHON, needs=(b"tenacity", b"backoff", b"max_retries")),
     Watch("pair", look_at_options, SCRIPT, needs=(b"Infinity", b"forever")),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -96,6 +97,9 @@ _OUTSIDE = re.compile(
     r"(?i)\.(?:Value|MustGet|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
 )
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|//[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z)")
+_ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
+_ALWAYS_MATCHES = re.compile(r"/\^?(?:\(?(?:\[[^\]]*\]|\\?.)\*\)?)+\$?/")
+_LOOKED_UP = re.compile(rb"\.get\(")  # in what a look-up gave: dictionaries in dictionaries
 _WORD_END = re.compile(r"\b")
 _ASKED = re.compile(r"\b(?:if|and|or|not|assert|is)\s+\Z")
 _IF = re.compile(r"\bif\s+\Z")
@@ -105,6 +109,13 @@ _TAKEN = re.compile(rb"\s*[.\[\\#]")  # a member or an element of it, maybe on t
 _GIVEN = re.compile(rb"[=\\]\s*\Z")
 LONGEST_GAP = 100  # bytes between a sign and what it is for
 _NEAR = 400  # bytes before a look-up in which its check stands
+
+
+class _Use(NamedTuple):
+    """A member or an element that is taken of a variable: its text, and where."""
+
+    text: str
+    node: Node
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -122,23 +133,19 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     parent = call.parent
     callee = file.callee(call)
     if parent is not None and parent.type in ("attribute", "subscript") and parent.start_byte == call.start_byte:
-        used = file.source[call.end_byte : parent.end_byte].decode("utf-8", "replace").strip()
+        taken = file.source[call.end_byte : parent.end_byte].decode("utf-8", "replace").strip()
         if _ROWS.search(callee):
-            if used == "[0]":
+            if taken == "[0]":
                 message = f"`{short(callee)}` may give no row, and `[0]` of nothing fails"
                 yield file.mark(RULE.id, call, message, confidence="medium")
             return
-        message = f"`{short(callee)}` may give None, and `{short(used, 30)}` of None fails"
+        message = f"`{short(callee)}` may give None, and `{short(taken, 30)}` of None fails"
         yield file.mark(RULE.id, call, message, confidence=confidence)
     elif (name := _assigned_to(call, file)) and (used := _used_unchecked(name, call, file)):
-        if _ROWS.search(callee) and not used.startswith("[0]"):
+        if _ROWS.search(callee) and not used.text.startswith("[0]"):
             return
-        yield file.mark(
-            RULE.id,
-            call,
-            f"`{name}` may be None, and `{name}{short(used, 30)}` is the next use of it",
-            confidence="medium",
-        )
+        message = f"`{name}` may be None: `{short(callee)}` gave it, and `{name}{short(used.text, 30)}` of None fails"
+        yield file.mark(RULE.id, used.node, message, confidence="medium")
 
 
 def look_at_find(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -178,6 +185,23 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield from _used_by_variable(call, file, rows=name in _ROWS_OF_SCRIPT)
 
 
+def look_at_match(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`text.match(/(\\d+)/)[1]` in script: no match gives null."""
+    given = file.arguments(call)[0]
+    if len(given) != 1 or given[0].type != "regex" or is_caught(call, file, _FAILS):
+        return
+    pattern = file.text(given[0])
+    if _ALWAYS_MATCHES.match(pattern) or pattern.rpartition("/")[0] in text_before(call, file):
+        return  # somebody has asked with the same pattern
+    used = _ELEMENT.match(file.source, call.end_byte)
+    if used is not None:
+        callee = short(file.callee(call))
+        message = f"`{callee}` gives null when nothing matches, and `{used[0].decode()}` of null throws"
+        yield file.mark(RULE.id, call, message, confidence="medium")
+    else:
+        yield from _used_by_variable(call, file, confidence="low")
+
+
 def look_at_map(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`map.get(key).method()` of a `Map` in script."""
     callee = file.callee(call)
@@ -187,7 +211,7 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Mark]:
     if file.source[call.end_byte : call.end_byte + 1] != b"." or is_caught(call, file, _FAILS):
         return
     name = head.rpartition(".")[2]
-    if not re.search(rf"\b{name}\b[^;\n]{{0,60}}=\s*new Map\b", file.source.decode("utf-8", "replace")):
+    if not re.search(rf"\b{name}\b(?:[^;\n]{{0,60}}=\s*new Map\b|\??:\s*Map<)", file.source.decode("utf-8", "replace")):
         return
     if re.search(rf"\b{name}\.(has|set|keys|entries|forEach)\(|\.map\b", text_before(call, file)):
         return
@@ -329,8 +353,12 @@ def _dictionary_look_up(callee: str, call: Node, file: SourceFile) -> str:
     if is_imported(callee, file) or _OTHER_GET.search(head) or not re.fullmatch(r"\w+", head):
         return ""
     origin = origin_of(head, call, file)
-    is_dictionary = origin in ("dict", "dict()", "json.loads()") or origin.endswith(".json()")
-    return "medium" if is_dictionary and not _is_known_key(file.text(positional[0]), call, file) else ""
+    if _is_known_key(file.text(positional[0]), call, file):
+        return ""
+    if origin in ("dict", "dict()", "json.loads()") or origin.endswith(".json()"):
+        return "medium"
+    is_nested = not origin and positional[0].type == "string" and _LOOKED_UP.match(file.source, call.end_byte)
+    return "low" if is_nested else ""
 
 
 def _is_known_key(key: str, call: Node, file: SourceFile) -> bool:
@@ -359,25 +387,29 @@ def _used_by_variable(
         file.source[max(0, call.start_byte - 100) : call.start_byte],
     )
     name = declared[1].decode().strip("{ }") if declared is not None else ""
-    used = _used_unchecked(name, call, file) if name else ""
-    if used and used.startswith(("[0].", ".rows[0].")) is rows:
-        message = f"`{name}` may be missing, and `{name}{short(used, 30)}` is the next use of it"
-        yield file.mark(RULE.id, call, message, confidence=confidence)
+    used = _used_unchecked(name, call, file) if name else None
+    if used is not None and used.text.startswith(("[0].", ".rows[0].")) is rows:
+        message = (
+            f"`{name}` may be missing: `{short(file.callee(call))}` gave it, and `{name}{short(used.text, 30)}` throws"
+        )
+        yield file.mark(RULE.id, used.node, message, confidence=confidence)
 
 
-def _used_unchecked(name: str, call: Node, file: SourceFile) -> str:
+def _used_unchecked(name: str, call: Node, file: SourceFile) -> _Use | None:
     """How a variable is used next, when that is a member or an element of it and the statement asks nothing."""
     after = text_after(call, file)
     found = next(followed(name, after, _WORD_END, "_.$"), None)
     if found is None or found.start() - len(name) > _NEAR:
-        return ""
+        return None
     used = re.match(r"(\.rows)?\[[^\]\n]{1,20}\](\.[\w$]+)?|\.[\w$]+", after[found.end() :])
     if _is_chosen_by(name, after[found.end() : found.end() + _NEAR]):
-        return ""
+        return None
     line = after[after.rfind("\n", 0, found.start()) + 1 : after.find("\n", found.end()) % (len(after) + 1)]
-    if used is None or _is_asked_for(name, line):
-        return ""
-    return "" if re.match(r"\.length\b", used[0]) else used[0]
+    if used is None or _is_asked_for(name, line) or re.match(r"\.length\b", used[0]):
+        return None
+    start = call.end_byte + len(after[: found.start() - len(name)].encode())
+    node = file.tree.root_node.descendant_for_byte_range(start, start + 1)
+    return _Use(used[0], node or call)
 
 
 def _is_chosen_by(name: str, text: str) -> bool:
@@ -423,6 +455,7 @@ WATCHES = (
     Watch("call", look_at_python, PYTHON, names=_PYTHON),
     Watch("call", look_at_find, SCRIPT, names=frozenset({"find"})),
     Watch("call", look_at_found, SCRIPT, names=_FOUND_ONE | _ROWS_OF_SCRIPT),
+    Watch("call", look_at_match, SCRIPT, names=frozenset({"match"})),
     Watch("call", look_at_map, SCRIPT, names=frozenset({"get"})),
     Watch("call", look_at_get, JAVA, names=frozenset({"get"})),
     Watch("type_assertion_expression", look_at_assertion, GO, needs=(b".(",)),

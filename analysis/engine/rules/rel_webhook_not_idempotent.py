@@ -87,6 +87,15 @@ _VERIFIED = re.compile(rb"(?i)signature|hmac|constructEvent|construct_event|veri
 _PARSED = re.compile(
     rb"json\.loads\(\s*request\.(?:body|data)|request\.json\b|request\.get_json\(|JSON\.parse\(|json\.NewDecoder\(r\.Body\)"
 )
+# A method that takes posts, in a class whose route or name speaks of webhooks.
+_POSTS = re.compile(rb"@Post(?:Mapping)?\b|\bdef post\(")
+_CLASS_OF_HOOKS = re.compile(
+    rb"(?i:@controller|requestmapping)\([^)\n]*?"
+    + rb"(?i:"
+    + _WORD
+    + rb")|\bclass \w*(?:Web[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource)?\b"
+)
+_CLASSES = frozenset({"class_definition", "class_declaration"})
 _ROUTES, _NAMES = (b"post", b".route", b"methods"), (b"hook", b"ipn", b"callback", b"notif")
 _HEADER = 300  # bytes before a function in which its route stands
 
@@ -103,7 +112,11 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     if not (may_be_routed or may_be_named) or file.in_test(function):
         return
     is_routed = may_be_routed and _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where)
-    if not (is_routed or (may_be_named and _NAMED.search(head))) or _SIGN_IN.search(where):
+    if not (is_routed or (may_be_named and _NAMED.search(head))):
+        where = _class_header(function, file) if may_be_routed and _POSTS.search(where) else b""
+        if _CLASS_OF_HOOKS.search(where) is None:
+            return
+    if _SIGN_IN.search(where):
         return
     if _SIGNED_IN.search(before) or _SIGNED_IN.search(text):
         return
@@ -116,16 +129,33 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         "queued": "1" if _ONLY_QUEUED.search(text) else "",
         "money": "1" if _MONEY.search(text) else "",
     }
-    yield file.mark(RULE.id, function, f"`{name}` acts on every delivery: no event id is stored or checked", data=data)
+    header = function.child_by_field_name("name") or function
+    yield file.mark(RULE.id, header, f"`{name}` acts on every delivery: no event id is stored or checked", data=data)
     verified, parsed = _VERIFIED.search(text), _PARSED.search(text)
     if verified is not None and parsed is not None and parsed.start() < verified.start():
         yield file.mark(
             RULE.id,
-            function,
+            header,
             f"`{name}` reads the body before it has verified the signature",
             suggestion="Verify the signature over the raw bytes first, then read the body.",
             data={"form": "order"},
         )
+
+
+def _class_header(method: Node, file: SourceFile) -> bytes:
+    """The decorators and the name of the class around a method."""
+    above = method.parent
+    while above is not None and above.type not in _CLASSES:
+        above = above.parent
+    if above is None:
+        return b""
+    before = file.source[max(0, above.start_byte - _HEADER) : above.start_byte].rpartition(b"\n\n")[2]
+    return (
+        before
+        + file.source[above.start_byte : above.start_byte + _HEADER].partition(
+            b":\n" if file.language == "python" else b"{"
+        )[0]
+    )
 
 
 def _speaks_of(text: bytes, words: tuple[bytes, ...]) -> bool:

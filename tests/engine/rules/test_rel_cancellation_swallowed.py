@@ -11,7 +11,9 @@ RULE = "rel-cancellation-swallowed"
         ('log.warn("x");', [2]),
         ("return false;", [2]),
         ("Thread.currentThread().interrupt();", []),
-        ("throw new A(e);", []),
+        ("throw new A(e);", [2]),
+        ("throw e;", []),
+        ("throw new CancelledException(e);", []),
     ],
 )
 def test_java(body, lines):
@@ -71,6 +73,7 @@ def test_a_broad_catch_around_a_wait_takes_the_interrupt_too(tried, caught, line
     ("body", "lines"),
     [
         ("if ctx.Err() != nil {\ncontinue\n}", [4]),
+        ("if err := ctx.Err(); err != nil {\ncontinue\n}", [4]),
         ("if ctx.Err() != nil {\nreturn\n}", []),
         ("if ctx.Err() != nil {\nbreak\n}", []),
         ("select {\ncase <-ctx.Done():\nbreak\ncase v := <-c:\nuse(v)\n}", [5]),
@@ -79,3 +82,9 @@ def test_a_broad_catch_around_a_wait_takes_the_interrupt_too(tried, caught, line
 )
 def test_go_loops_end_with_their_context(body, lines):
     assert lines_of(RULE, f"package a\nfunc f(ctx C, c chan int) {{\nfor {{\n{body}\n}}\n}}\n", "go") == lines
+
+
+def test_a_go_walk_that_has_seen_the_end_and_goes_on_working():
+    source = "package a\nfunc f(ctx C, c chan int) {\nfor v := range c {\nif ctx.Err() != nil {\n%s\n}\nuse(v)\n}\n}\n"
+    assert lines_of(RULE, source % "log()", "go") == [4]
+    assert lines_of(RULE, source % "continue", "go") == []

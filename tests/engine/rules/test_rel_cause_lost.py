@@ -22,6 +22,7 @@ PYTHON_FLAGGED = [
     "raise OrderError",
     "raise OrderError(str(exc))",
     "if y: raise errors.Bad(exc.args)",
+    "bad = OrderError('x'); raise bad",
 ]
 PYTHON_FINE = [
     "raise OrderError('x') from exc",
@@ -30,6 +31,8 @@ PYTHON_FINE = [
     "raise exc",
     "raise OrderError('x', exc)",
     "raise OrderError(cause=exc)",
+    "bad = OrderError(exc); raise bad",
+    "bad = OrderError('x'); bad.__cause__ = exc; raise bad",
     "g = lambda: fail(OrderError())",
     "pass",
 ]
@@ -44,6 +47,7 @@ JAVA_FLAGGED = [
     'throw new OrderException("x");',
     "throw new OrderException(e.getMessage());",
     'throw new OrderException("x" + e);',
+    'OrderException o = new OrderException("x"); throw o;',
 ]
 JAVA_FINE = [
     'throw new OrderException("x", e);',

@@ -11,6 +11,8 @@ FLAGGED = [
     "x = total - total",
     "x = a in a",
     "x = a % a",
+    "x = a or b or a",
+    "x = a or b or b",
 ]
 FINE = [
     "if a.id == b.id: pass",
@@ -22,6 +24,8 @@ FINE = [
     "x = read() and read()",
     "x = stream.eat('-') and stream.eat('-')",
     "x = SECOND / SECOND",
+    "x = read() or b or read()",
+    "x = (a or b) and a",
 ]
 
 
@@ -70,3 +74,14 @@ def test_go_statements_before_the_condition_tell_branches_apart():
 def test_a_repeated_case():
     source = "switch (a) {\ncase 1: x(); break;\ncase 2: y(); break;\ncase 1: z();\n}"
     assert lines_of(RULE, source, "javascript") == [4]
+
+
+def test_a_repeated_pattern():
+    source = "match a:\n    case 1:\n        x()\n    case 1{guard}:\n        y()\n"
+    assert lines_of(RULE, source.format(guard="")) == [4]
+    assert lines_of(RULE, source.format(guard=" if b")) == []
+
+
+def test_a_repeated_case_of_go():
+    source = "package a\nfunc f() {\nswitch {\ncase a > 1:\nx()\ncase a > 1:\ny()\n}\n}"
+    assert lines_of(RULE, source, "go") == [6]

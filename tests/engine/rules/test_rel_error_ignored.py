@@ -26,6 +26,8 @@ FLAGGED = [
     'v, _ := os.Open("a")\nuse(v)\nuse(v)',
     "n, _ := strconv.Atoi(a)\nuse(n)\nuse(a)",
     "db.Exec(a)",
+    "_, _ = db.Exec(a)",
+    "v, err := os.Open(a)\nw, err := os.Open(b)\nuse(v, w, err)",
     "rows.Scan(&a)",
     "go srv.ListenAndServe()",
 ]

@@ -89,3 +89,20 @@ def test_go():
     head = 'package a\nimport "time"\n'
     assert lines_of(RULE, head + "var d = time.Date(2024, 1, 1, 0, 0, 0, 0, nil)", "go") == [3]
     assert lines_of(RULE, head + "var d = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)", "go") == []
+
+
+def test_a_java_date_that_is_kept_is_worth_knowing():
+    source = "import java.util.Date;\nclass A { void f(Order order) {\norder.%s;\n} }"
+    (mark,) = marks_of(RULE, source % "setCreatedAt(new Date())", "java")
+    assert (mark.line, mark.severity, mark.confidence) == (3, "info", "low")
+    assert lines_of(RULE, source % "setCreatedAt(new Date(seconds))", "java") == []
+    assert lines_of(RULE, source % "add(new Date())", "java") == []
+
+
+def test_a_zone_is_given_to_one_format_only():
+    source = (
+        "import java.text.SimpleDateFormat;\nclass A { void f() {\n"
+        'SimpleDateFormat a = new SimpleDateFormat("yyyy-MM-dd HH:mm");\n'
+        'SimpleDateFormat b = new SimpleDateFormat("yyyy-MM-dd HH:mm");\nb.setTimeZone(zone);\n} }'
+    )
+    assert lines_of(RULE, source, "java") == [3]

@@ -58,3 +58,16 @@ def test_on_the_request_path_it_is_critical():
     source = "import sys\n@app.get('/x')\ndef show():\n    sys.exit(1)\n"
     (finding,) = findings_of(RULE, {"shop/views.py": source})
     assert finding.severity == "critical"
+
+
+def test_a_function_that_is_registered_for_a_signal_may_exit():
+    source = PYTHON + "def install():\n    signal.signal(signal.SIGTERM, load)\n"
+    assert findings_of(RULE, {"shop/store.py": source}) == []
+    assert len(findings_of(RULE, {"shop/store.py": source.replace("SIGTERM, load", "SIGTERM, stop")})) == 1
+
+
+def test_a_handler_is_no_entry_though_only_the_entry_imports_it():
+    controller = "@Controller('a')\nexport class A {\n  @Get()\n  list() {\n    process.exit(2);\n  }\n}\n"
+    files = {"src/a.controller.ts": controller, "src/app.ts": "import { A } from './a.controller';\nstart(A);\n"}
+    (finding,) = findings_of(RULE, files)
+    assert finding.severity == "critical"

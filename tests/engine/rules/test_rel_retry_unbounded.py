@@ -26,7 +26,7 @@ def retry(handler, call="return client.fetch(key)"):
         (retry("continue", "return client.fetch(keys[n])").replace("while True", "for n in range(3)"), []),
         (retry("continue", "return client.fetch(key)").replace("while True", "for key in keys"), []),
         (retry("continue", "self.handle(queue.get())"), []),
-        ("def load(a):\n    try:\n        return client.get(a)\n    except OSError:\n        return load(a)\n", [4]),
+        ("def load(a):\n    try:\n        return client.get(a)\n    except OSError:\n        return load(a)\n", [5]),
         ("def load(a):\n    try:\n        return client.get(a)\n    except OSError:\n        return load(a[1:])\n", []),
         (
             "def load(a, left):\n    try:\n        return client.get(a)\n    except OSError:\n"
@@ -37,6 +37,9 @@ def retry(handler, call="return client.fetch(key)"):
         ("import backoff\n@backoff.on_exception(backoff.expo, OSError, max_tries=5)\ndef f(): ...\n", []),
         ("@app.task(max_retries=None)\ndef f(): ...\n", [1]),
         (retry("continue", "return int(key)"), []),
+        (retry("continue", "return client.fetch(key, timeout=5)"), [2]),
+        (retry("continue", "client.connect(); done = True").replace("while True", "while not done"), [2]),
+        (retry("continue", "client.connect(); other = True").replace("while True", "while not done"), []),
         (retry("continue").replace("def load", "def worker_loop"), []),
         ("import tenacity\n@tenacity.retry\ndef f(): ...\n", [2]),
         ("from tenacity import retry\n@retry()\ndef f(): ...\n", [2]),

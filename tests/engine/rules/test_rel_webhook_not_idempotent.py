@@ -25,7 +25,7 @@ class Hooks {
 FLAGGED = [
     ("a.ts", EXPRESS % "await credits.add(req.body.org, 500);", 2),
     ("a.py", FLASK % "org.credits += 5\n    org.save()", 5),
-    ("Hooks.java", SPRING % "accounts.save(event.account());", 7),
+    ("Hooks.java", SPRING % "accounts.save(event.account());", 8),
 ]
 FINE = [
     ("a.ts", EXPRESS % "const fresh = await events.insertIfNew(verified(req).id);\n  if (fresh) await credits.add(1);"),
@@ -77,3 +77,34 @@ def test_the_signature_comes_before_the_body(body, count):
     assert [each.message for each in found] == count * [
         "`pay_webhook` reads the body before it has verified the signature"
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "line"),
+    [
+        (
+            "Hooks.java",
+            (SPRING % "accounts.save(event);")
+            .replace("/webhook/pay", "/pay")
+            .replace("class", '@RequestMapping("/webhooks")\nclass'),
+            9,
+        ),
+        (
+            "hooks.controller.ts",
+            "@Controller('webhooks')\nexport class Hooks {\n  @Post('pay')\n  async pay(@Body() event: Event) {\n"
+            "    await this.accounts.save(event);\n  }\n}\n",
+            4,
+        ),
+        (
+            "shop/views.py",
+            "from rest_framework.views import APIView\n\nclass PaymentCallback(APIView):\n"
+            "    def post(self, request):\n        Payment.objects.create(amount=request.data['amount'])\n",
+            4,
+        ),
+    ],
+)
+def test_the_class_says_that_it_takes_webhooks(path, source, line):
+    (finding,) = findings_of(RULE, {path: source})
+    assert finding.line == line
+    plain = source.replace("webhooks", "accounts").replace("PaymentCallback", "PaymentView")
+    assert findings_of(RULE, {path: plain}) == []
