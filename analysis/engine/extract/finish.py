@@ -48,7 +48,7 @@ def _function(draft: FunctionDraft, file: SourceFile) -> Function:
         end_line=last,
         code_lines=lines.code(first, last),
         cyclomatic=draft.cyclomatic,
-        cognitive=draft.cognitive + _is_recursive(draft),
+        cognitive=draft.cognitive + _is_recursive(draft, file),
         nesting=draft.nesting,
         nesting_line=lines.of(draft.nesting_node.start_byte) if draft.nesting_node is not None else 0,
         flags=_flags(draft),
@@ -60,11 +60,16 @@ def _function(draft: FunctionDraft, file: SourceFile) -> Function:
     )
 
 
-def _is_recursive(draft: FunctionDraft) -> bool:
+def _is_recursive(draft: FunctionDraft, file: SourceFile) -> bool:
     own = draft.name.rpartition(".")[2]
-    if draft.owner:
-        return f"self.{own}" in draft.calls or f"this.{own}" in draft.calls
-    return own in draft.calls
+    if not draft.owner:
+        return own in draft.calls
+    if f"self.{own}" in draft.calls or f"this.{own}" in draft.calls:
+        return True
+    # Java needs no `this`, and another method of the name may be meant.
+    return (
+        file.language == "java" and own in draft.calls and sum(each.name == draft.name for each in file.functions) == 1
+    )
 
 
 def _flags(draft: FunctionDraft) -> int:

@@ -12,6 +12,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import is_imported, origin_of
 
 RULE = Rule(
     id="arch-import-side-effect",
@@ -69,14 +70,19 @@ def _table(rows: Mapping[str, str]) -> dict[str, str]:
 _PYTHON_CALLS = _table(
     {
         NETWORK: "urllib.request.urlopen socket.create_connection "
-        + " ".join(f"{client}.{verb}" for client in ("requests", "httpx") for verb in _VERBS),
-        DATABASE: "psycopg.connect psycopg2.connect sqlite3.connect pymysql.connect MySQLdb.connect asyncpg.connect"
-        " mysql.connector.connect mongoengine.connect",
-        FILE: "open io.open",
+        + " ".join(
+            f"{client}.{verb}"
+            for client in ("requests", "httpx", "requests.Session()", "httpx.Client()")
+            for verb in _VERBS
+        ),
+        DATABASE: "sqlalchemy.create_engine().connect psycopg.connect psycopg2.connect sqlite3.connect pymysql.connect"
+        " MySQLdb.connect asyncpg.connect mysql.connector.connect mongoengine.connect",
+        FILE: "open io.open pathlib.Path().read_text pathlib.Path().read_bytes pathlib.Path().open",
         PROCESS: "subprocess.run subprocess.Popen subprocess.call subprocess.check_call subprocess.check_output"
-        " os.system threading.Thread().start multiprocessing.Process().start asyncio.run uvicorn.run",
+        " os.system threading.Thread().start threading.Timer().start multiprocessing.Process().start"
+        " asyncio.run uvicorn.run",
         SLEEP: "time.sleep",
-        GLOBAL: "os.chdir os.umask locale.setlocale socket.setdefaulttimeout",
+        GLOBAL: "os.chdir os.umask locale.setlocale socket.setdefaulttimeout sys.setrecursionlimit",
     }
 )
 _SCRIPT_CALLS = _table(
@@ -99,7 +105,7 @@ _GO_CALLS = _table(
         FILE: "os.ReadFile os.Open os.ReadDir io/ioutil.ReadFile",
         PROCESS: "os.StartProcess os/exec.Command().Run os/exec.Command().Output os/exec.Command().CombinedOutput",
         SLEEP: "time.Sleep",
-        GLOBAL: "os.Chdir",
+        GLOBAL: "os.Chdir os.Setenv",
     }
 )
 # Files beside the module are part of the package.
@@ -124,6 +130,14 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     yield from _look(call, file, _GO_CALLS, functions=("init",))
 
 
+def look_at_go_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """`go refresh()` in `init`."""
+    if file.enclosing_function(statement) is None or file.scope_of(statement).function.name != "init":
+        return
+    message = "Importing this package starts a goroutine"
+    yield file.mark(RULE.id, statement, message, data={"effect": PROCESS})
+
+
 def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[str, ...] = ()) -> Iterator[Mark]:
     callee = _callee(call, file)
     effect = known.get(callee)
@@ -141,8 +155,12 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
 
 
 def _callee(call: Node, file: SourceFile) -> str:
-    """The callee with the name in front resolved also where it is called itself: `Thread().start`."""
-    head, dot, rest = file.callee(call).partition(".")
+    """The callee with the name in front resolved also where it is called itself, `Thread().start`, or holds what a
+    call has made."""
+    callee = file.callee(call)
+    head, dot, rest = callee.partition(".")
+    if dot and file.language == "python" and not is_imported(callee, file) and (made := origin_of(head, call, file)):
+        return f"{file.resolve(made.removesuffix('()'))}().{rest}" if made.endswith("()") else callee
     return file.resolve(head.removesuffix("()")) + "()" * head.endswith("()") + dot + rest
 
 
@@ -199,4 +217,5 @@ WATCHES = (
     Watch("call", look_at_python, PYTHON, names=_last_names(_PYTHON_CALLS)),
     Watch("call", look_at_script, SCRIPT, names=_last_names(_SCRIPT_CALLS)),
     Watch("call", look_at_go, GO, names=_last_names(_GO_CALLS)),
+    Watch("go", look_at_go_statement, GO, needs=(b"func init()",)),
 )

@@ -63,8 +63,8 @@ _OWNED = re.compile(
     rb"|^\s*:?\s*[a-z]{2,12}:\s|[Ii]ssue \d+"
 )
 _REFERS = re.compile(rb"@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://")
-_MORE = re.compile(rb"(?:\n[ \t]*(?:#|//|\*)[^\n]*){0,4}")
-_BEFORE = re.compile(rb"(?:#|//)\s*(?:TODO|FIXME|HACK|XXX)\b[^\n]*\n[ \t]*\Z")  # one that goes over several lines
+# What goes on in the lines below, up to the next one.
+_MORE = re.compile(rb"(?:\n[ \t]*(?:#|//|\*)(?!\s*(?i:TODO|FIXME|HACK|XXX)\b)[^\n]*){0,4}")
 _GRAVE = re.compile(rb"\b(bug|security|vulnerab\w*|leak|race condition|deadlock|corrupt\w*|unsafe)\b", re.IGNORECASE)
 _URGENT = (b"FIXME", b"HACK", b"XXX")
 
@@ -74,8 +74,6 @@ def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.source[start:end]
     found = _WORD.search(text) if any(word in text for word in _WORDS) else None
     if found is None:
-        return
-    if _BEFORE.search(file.source, max(0, start - 200), start):
         return
     more = _MORE.match(file.source, end)
     around = found[2] + (more[0] if more is not None else b"")

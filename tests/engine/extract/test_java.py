@@ -30,6 +30,8 @@ COMPLEXITY = [
     ("run(() -> { if (a) x(); });", 2, 2),
     ("synchronized (this) { if (a) x(); }", 2, 1),
     ("assert a;", 1, 0),
+    ("return a ? 1 : f();", 2, 2),
+    ("return a ? 1 : other.f();", 2, 1),
 ]
 
 
@@ -37,6 +39,11 @@ COMPLEXITY = [
 def test_complexity_is_counted_as_by_hand(text, cyclomatic, cognitive):
     found = java(f"class K {{ int f() {{ {text} }} }}").functions[1]
     assert (found.cyclomatic, found.cognitive) == (cyclomatic, cognitive)
+
+
+def test_a_call_of_another_method_of_the_name_is_no_recursion():
+    facts = java("class K { int f() { return f(1); } int f(int a) { return a; } }")
+    assert [each.cognitive for each in facts.functions[1:]] == [0, 0]
 
 
 def test_the_parts_of_a_class():

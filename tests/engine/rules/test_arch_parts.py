@@ -195,6 +195,9 @@ class TestImportSideEffect:
             ("import time\ntry:\n    time.sleep(1)\nfinally:\n    pass", None),
             ("import os\nif True:\n    os.chdir('/')", None),
             ("from threading import Thread\nThread(target=f).start()", None),
+            ("from threading import Thread\nworker = Thread(target=f)\nworker.start()", None),
+            ("import requests\nhttp = requests.Session()\nx = http.get(URL)", Severity.CRITICAL),
+            ("from pathlib import Path\nrows = Path('/etc/hosts').read_text()", None),
         ],
     )
     def test_what_import_runs_is_told(self, source, severity):
@@ -215,6 +218,12 @@ class TestImportSideEffect:
     )
     def test_what_is_fine(self, source):
         assert self.effects(source) == []
+
+    def test_a_goroutine_of_init_is_told(self):
+        source = b"package a\n\nfunc init() {\n\tgo refresh()\n}\n\nfunc load() {\n\tgo refresh()\n}\n"
+        (finding,) = found(arch_import_side_effect, {"a/a.go": extract(source, "go")})
+
+        assert (finding.line, finding.severity) == (4, None)
 
     def test_a_file_that_nobody_imports_is_started(self):
         source = b"import requests\nrequests.get(URL)"

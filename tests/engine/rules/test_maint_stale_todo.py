@@ -70,3 +70,9 @@ def test_one_that_names_a_bug_costs_two_points():
 def test_the_message_repeats_it():
     (mark,) = marks_of(RULE, "# TODO: rename\n")
     assert mark.message == "`TODO` without owner or issue: rename"
+
+
+def test_each_of_several_lines_counts_for_itself():
+    assert lines_of(RULE, "# TODO: rename\n# FIXME: never ends\n# TODO(dana): move\n# XXX measure it\n") == [1, 2, 3, 4]
+    marks = marks_of(RULE, "# TODO: rename\n# TODO(dana): see #123\n")
+    assert [mark.data.get("owned") for mark in marks] == [None, "yes"]
