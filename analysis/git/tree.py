@@ -140,11 +140,11 @@ class _Listing:
             notes.append(f"The tree has more than {self._limits.tree_entries} entries; only the first were analyzed.")
         if self._bad_paths:
             notes.append(
-                f"{self._bad_paths} files were left out: their path is too long, too deep, unsafe or stands twice."
+                f"Files left out, whose path is too long, too deep, unsafe or stands twice: {self._bad_paths}."
             )
         if self._missing:
             notes.append(
-                f"{self._missing} files are not in the clone (larger than {self._limits.file_bytes} bytes, or lost)."
+                f"Files missing from the clone (lost, or larger than {self._limits.file_bytes} bytes): {self._missing}."
             )
         return Tree(self._entries, self._links, self._submodules, self._bad_paths, self._missing, self._cut, notes)
 
