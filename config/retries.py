@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 import structlog
-from django.db import OperationalError, connection, transaction
+from django.db import DatabaseError, IntegrityError, OperationalError, connection, transaction
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,6 +21,7 @@ LONGEST_PAUSE_SECONDS = 0.2
 # PostgreSQL: serialization failure, deadlock. SQLite has no codes here, only words.
 TRANSIENT_STATES = {"40001", "40P01"}
 TRANSIENT_WORDS = ("database is locked", "database table is locked")
+FOREIGN_KEY_STATE = "23503"
 
 log = structlog.get_logger("database")
 
@@ -30,6 +31,16 @@ def atomic_with_retries(service: Callable[P, R]) -> Callable[P, R]:
 
     Inside a transaction of the caller it only takes part in it: the caller's edge does the repeating.
     """
+    return _repeated(service, is_transient)
+
+
+def deletes_with_retries(service: Callable[P, R]) -> Callable[P, R]:
+    """The same for a service that deletes a row with all below it: it is run again, too, when somebody has added a row
+    below in the meantime, which nothing but the end of the transaction sees."""
+    return _repeated(service, lambda error: is_transient(error) or _was_added_below(error))
+
+
+def _repeated(service: Callable[P, R], may_succeed: Callable[[DatabaseError], bool]) -> Callable[P, R]:
     body = transaction.atomic(service)
 
     @functools.wraps(service)
@@ -38,8 +49,8 @@ def atomic_with_retries(service: Callable[P, R]) -> Callable[P, R]:
         for _ in range(attempts - 1):
             try:
                 return body(*args, **kwargs)
-            except OperationalError as error:
-                if not is_transient(error):
+            except (OperationalError, IntegrityError) as error:
+                if not may_succeed(error):
                     raise
                 log.info("transaction_repeated", service=service.__name__)
                 time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))  # noqa: S311 - a pause, no secret
@@ -48,7 +59,14 @@ def atomic_with_retries(service: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def is_transient(error: OperationalError) -> bool:
+def is_transient(error: DatabaseError) -> bool:
     """The database gave the transaction up, and running it again may well succeed."""
-    state = getattr(error.__cause__, "sqlstate", None)
-    return state in TRANSIENT_STATES or any(word in str(error) for word in TRANSIENT_WORDS)
+    return _state(error) in TRANSIENT_STATES or any(word in str(error) for word in TRANSIENT_WORDS)
+
+
+def _was_added_below(error: DatabaseError) -> bool:
+    return _state(error) == FOREIGN_KEY_STATE
+
+
+def _state(error: DatabaseError) -> str | None:
+    return getattr(error.__cause__, "sqlstate", None)

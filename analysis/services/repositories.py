@@ -13,6 +13,7 @@ from analysis.services.git_limits import git_limits
 from analysis.services.runs import request_run
 from analysis.services.workspaces import ask_all_to_keep
 from config.errors import Conflict, InvalidInput, Unavailable
+from config.retries import deletes_with_retries
 from organizations.audit import record
 from organizations.entitlements import require_room_for_repository
 from organizations.models import Organization
@@ -100,7 +101,7 @@ def _go_by_installation(repository: Repository) -> None:
                 repository.external_id, repository.installation_id = external_id, installation.external_id
 
 
-@transaction.atomic
+@deletes_with_retries
 def disconnect_repository(*, repository: Repository, disconnected_by: User | None = None) -> None:
     """Delete a repository with all its results; its clone goes after the commit."""
     record(

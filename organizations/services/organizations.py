@@ -12,6 +12,7 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from config.errors import Conflict, InvalidInput
+from config.retries import deletes_with_retries
 from organizations import farewells
 from organizations.audit import record
 from organizations.entitlements import require_room_for_organization
@@ -94,7 +95,7 @@ def transfer_ownership(*, heir: Membership, actor: User) -> None:
     )
 
 
-@transaction.atomic
+@deletes_with_retries
 def delete_organization(*, organization: Organization, actor: User) -> None:
     """Delete the organization with all its data; what lies outside the database is cleaned up in the background."""
     organization = lock_organization_to_delete(actor, organization)

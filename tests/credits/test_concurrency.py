@@ -14,7 +14,8 @@ from django.utils import timezone
 from config.errors import Refusal
 from credits import services
 from credits.models import CreditEntry, Operation, Reservation, ReservationState
-from organizations.models import Organization
+from organizations.models import Organization, Role
+from organizations.services import delete_organization
 from tests import factories
 from tests.credits.conftest import account_of, month
 
@@ -143,3 +144,22 @@ def test_everything_at_once_keeps_the_law(credited, dice, figure):
     holds(credited)
     keys = CreditEntry.objects.values_list("key", flat=True)
     assert len(keys) == len(set(keys))
+
+
+@pytest.mark.skipif("connections['default'].vendor != 'postgresql'", reason="on SQLite only one writes at a time")
+def test_what_is_spent_while_the_organization_is_deleted_goes_with_it(credited, just_before):
+    owner = credited.memberships.get(role=Role.OWNER).user
+
+    def spend():
+        services.spend(
+            organization=credited, operation=Operation.AI_FIX_SUGGESTION, credits=1, key="late", description="A fix"
+        )
+        connections.close_all()
+
+    def spend_elsewhere():
+        with ThreadPoolExecutor(1) as elsewhere:
+            elsewhere.submit(spend).result()
+
+    with just_before('DELETE FROM "credits_creditaccount"', spend_elsewhere):
+        delete_organization(organization=credited, actor=owner)
+    assert not CreditEntry.objects.exists()
