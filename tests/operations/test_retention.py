@@ -331,7 +331,7 @@ def facts(blob: str, *, used: timedelta, version: str = "") -> None:
 
     data = zlib.compress(codec.encode(FileFacts("python")))
     BlobFacts.objects.create(
-        blob=blob, language="python", version=version or facts_version(), data=data, used_on=TODAY - used
+        blob=blob, reading="python", version=version or facts_version(), data=data, used_on=TODAY - used
     )
 
 
