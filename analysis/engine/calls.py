@@ -20,6 +20,7 @@ SHARED_PACKAGES = frozenset({"go", "java"})
 
 
 Names = dict[str, list[int]]  # last part of a function's name to its positions
+PackageKey = tuple[str, str, str]  # language, folder, package
 _Imported = tuple[str, Names, tuple[str, ...]]  # an imported file, its functions, the names that were imported
 
 
@@ -44,6 +45,7 @@ class CallGraph:
         self._resolved: dict[str, dict[tuple[str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
         self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
+        self._in_package: dict[PackageKey, dict[str, list[Callee]]] = {}  # by package and name
         if before is not None:
             self._take_over(before)
 
@@ -157,8 +159,7 @@ class CallGraph:
         """Functions of that name in other files whose import could have brought it here."""
         head = receiver.rpartition(".")[2] or name
         if not receiver:
-            for file in self._siblings(path):
-                yield from (Callee(file, index) for index in self._named(file, name))
+            yield from self._neighbours(path, name)
         elif self._files[path].language == "java":
             yield from self._of_a_neighbour(path, head, name)
         for target, named, taken in self._imported_by(path):
@@ -171,11 +172,24 @@ class CallGraph:
 
     def _of_a_neighbour(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
         """In Java the methods of a class of the same package, whose objects are called like it: `orderService.find`."""
-        for file in self._siblings(path):
-            functions = self._files[file].functions
-            for index in self._named(file, name):
-                if functions[index].owner.lower() == receiver.lower():
-                    yield Callee(file, index)
+        wanted = receiver.lower()
+        for callee in self._neighbours(path, name):
+            if self._files[callee.path].functions[callee.position].owner.lower() == wanted:
+                yield callee
+
+    def _neighbours(self, path: str, name: str) -> Iterator[Callee]:
+        """The functions of that name in the other files of a package that its files share."""
+        facts = self._files[path]
+        if facts.language not in SHARED_PACKAGES:
+            return
+        key = _package_key(path, facts)
+        known = self._in_package.get(key)
+        if known is None:
+            known = self._in_package[key] = {}
+            for file in self._packages.get(key, ()):
+                for each, indexes in self._names_in(file).items():
+                    known.setdefault(each, []).extend(Callee(file, index) for index in indexes)
+        yield from (callee for callee in known.get(name, ()) if callee.path != path)
 
     def _imported_by(self, path: str) -> list[_Imported]:
         found = self._imported.get(path)
@@ -192,8 +206,8 @@ class CallGraph:
         return tuple(other for other in self._packages.get(_package_key(path, facts), ()) if other != path)
 
     @cached_property
-    def _packages(self) -> dict[tuple[str, str, str], list[str]]:
-        packages: dict[tuple[str, str, str], list[str]] = {}
+    def _packages(self) -> dict[PackageKey, list[str]]:
+        packages: dict[PackageKey, list[str]] = {}
         for path, facts in self._files.items():
             if facts.language in SHARED_PACKAGES:
                 packages.setdefault(_package_key(path, facts), []).append(path)
@@ -216,14 +230,17 @@ class CallGraph:
         paths = self._files.keys() | before._files.keys()
         changed = {path for path in paths if self._files.get(path) is not before._files.get(path)}
         stale = changed | {edge.source for path in changed for edge in self._graph.importers_of(path)}
+        touched: set[PackageKey] = set()
         for state in (self, before):
             keys = {_package_key(path, state._files[path]) for path in changed if path in state._files}
+            touched |= keys
             stale.update(path for key in keys for path in self._packages.get(key, ()))
             known = changed & state._files.keys()
             stale.update(caller for path in known for caller in state._callers_of_bases(path))
         if self._graph is not before._graph:
             imports, imported = self._graph.imports_of, before._graph.imports_of
             stale.update(path for path in self._graph.nodes if imports(path) != imported(path))
+        self._in_package = {key: known for key, known in before._in_package.items() if key not in touched}
         self._names = {path: known for path, known in before._names.items() if path not in changed}
         self._imported = {path: known for path, known in before._imported.items() if path not in stale}
         self._resolved = {path: known for path, known in before._resolved.items() if path not in stale}
@@ -233,10 +250,13 @@ class CallGraph:
     def _callers_of_bases(self, path: str) -> Iterator[str]:
         """The files that may call a class by an interface that it implements, which it sees itself."""
         facts = self._files[path]
-        if facts.language == "java" and any(each.bases for each in facts.classes):
-            for base in self._visible_from(path):
-                yield from self._siblings(base)
-                yield from (edge.source for edge in self._graph.importers_of(base))
+        if facts.language != "java":
+            return
+        bases = {base.rpartition(".")[2] for each in facts.classes for base in each.bases}
+        for file in self._visible_from(path) if bases else ():
+            if any(each.name.rpartition(".")[2] in bases for each in self._files[file].classes):
+                yield from self._siblings(file)
+                yield from (edge.source for edge in self._graph.importers_of(file))
 
     def _nested(self, callee: Callee) -> Iterator[Callee]:
         """Functions defined inside another one run with it, as far as a name can tell."""
@@ -256,5 +276,5 @@ def _few(candidates: list[Callee]) -> tuple[Callee, ...]:
     return tuple(candidates) if len(candidates) <= CANDIDATES else ()
 
 
-def _package_key(path: str, facts: FileFacts) -> tuple[str, str, str]:
+def _package_key(path: str, facts: FileFacts) -> PackageKey:
     return facts.language, folder_of(path), facts.package
