@@ -8,7 +8,7 @@ import logging
 
 from analysis.engine.extract.dialect import TookTooLong
 from analysis.engine.extract.looks import gates_of
-from analysis.engine.extract.parsed import facts_of_test, parsed_facts
+from analysis.engine.extract.parsed import parsed_facts
 from analysis.engine.extract.plain import plain_facts
 from analysis.engine.extract.text import LONGEST_LINE, Lines, normalise, reason_to_skip
 from analysis.engine.facts import FileFacts
@@ -44,7 +44,7 @@ def _extract(blob: bytes, language: str, *, is_test: bool) -> FileFacts:
     if skipped or language not in PARSED:
         return plain_facts(blob, source, language, lines, skipped)
     try:
-        facts_of = facts_of_test if is_test else parsed_facts
-        return facts_of(source, language, lines, gates_of(language, source, in_tests=is_test))
+        gates = gates_of(language, source, in_tests=is_test)
+        return parsed_facts(source, language, lines, gates, is_test=is_test)
     except TookTooLong:
         return plain_facts(blob, source, language, lines, "took too long to parse")

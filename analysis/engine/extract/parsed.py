@@ -2,6 +2,8 @@
 
 from itertools import chain
 
+from msgspec import structs
+
 from analysis.engine.extract import orm
 from analysis.engine.extract.blocks import blocks
 from analysis.engine.extract.calls import read_calls
@@ -13,60 +15,29 @@ from analysis.engine.extract.nodes import Nodes
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.extract.text import Lines
 from analysis.engine.extract.walk import Walk
-from analysis.engine.facts import FileFacts
+from analysis.engine.facts import FileFacts, Function
 
 
-def parsed_facts(source: bytes, language: str, lines: Lines, gates: Gates) -> FileFacts:
-    """Facts of a source in one of the parsed languages, with what rules see behind these gates."""
-    file, walk, nodes = _walked(source, language, lines, watched_types(language))
-    dialect = file.dialect
-    candidates = read_calls(nodes.calls, file, looks_at_calls(language).at, walk.awaited)
-    comments = _comments(nodes, file)
-    functions = function_facts(file)
-    orm.read_others(file)
-    marks = marks_of(chain(candidates, watched(nodes, gates, file)), file)
-    orm.join_variables(file)
-    reasoned, unreasoned = suppressions(source, lines, comments)
-    return FileFacts(
-        language=language,
-        lines=lines.count,
-        code_lines=lines.code(1, lines.count),
-        comment_lines=lines.comments,
-        package=dialect.package(file),
-        error_bytes=max(0, walk.error_bytes),
-        is_entry=dialect.is_entry(file),
-        functions=functions,
-        classes=class_facts(file, file.classes, functions),
-        imports=walk.imports(),
-        exports=dialect.exports(functions, file),
-        loops=loop_facts(file),
-        models=orm.models_of(file),
-        queries=tuple(file.queries),
-        entries=(*dialect.entries(functions, file), *file.entries),
-        marks=marks,
-        suppressions=reasoned,
-        unreasoned_suppressions=unreasoned,
-        blocks=blocks(file, functions),
-        accesses=orm.accesses_of(file),
-        constants=orm.entities.table_constants(file),
-    )
+def parsed_facts(source: bytes, language: str, lines: Lines, gates: Gates, *, is_test: bool = False) -> FileFacts:
+    """Facts of a source in one of the parsed languages, with what rules see behind these gates.
 
-
-def facts_of_test(source: bytes, language: str, lines: Lines, gates: Gates) -> FileFacts:
-    """Facts of a source that is a test: its structure, its imports, and what the few rules see that are heard in tests.
-
-    No calls, loops, queries, models, entries and blocks: nothing is concluded from what a test does.
+    Of a test only its structure, its imports and what the few rules see that are heard in tests: nothing is concluded
+    from its calls, loops, queries, models, entries and blocks.
     """
-    looks = looks_at_calls(language, in_tests=True)
-    with_calls = looks.may_see_in(source)
-    file, walk, nodes = _walked(source, language, lines, watched_types(language, in_tests=True), with_calls=with_calls)
+    looks = looks_at_calls(language, in_tests=is_test)
+    with_calls = not is_test or looks.may_see_in(source)
+    file, walk, nodes = _walked(source, language, lines, watched_types(language, in_tests=is_test), with_calls)
     dialect = file.dialect
     candidates = read_calls(nodes.calls, file, looks.at, walk.awaited)
-    comments = _comments(nodes, file)
+    comments = [(node.start_byte, node.end_byte) for each in dialect.comments for node in nodes.by_type[each]]
+    for start, end in comments:
+        lines.blank_out(source, start, end)
     functions = function_facts(file)
+    if not is_test:
+        orm.read_others(file)
     marks = marks_of(chain(candidates, watched(nodes, gates, file)), file)
     reasoned, unreasoned = suppressions(source, lines, comments)
-    return FileFacts(
+    structure = FileFacts(
         language=language,
         lines=lines.count,
         code_lines=lines.code(1, lines.count),
@@ -82,15 +53,30 @@ def facts_of_test(source: bytes, language: str, lines: Lines, gates: Gates) -> F
         suppressions=reasoned,
         unreasoned_suppressions=unreasoned,
     )
+    return structure if is_test else structs.replace(structure, **_deeds(file, functions))
+
+
+def _deeds(file: SourceFile, functions: tuple[Function, ...]) -> dict[str, object]:
+    """What the code does when it runs, as fields of its facts."""
+    orm.join_variables(file)
+    return {
+        "loops": loop_facts(file),
+        "models": orm.models_of(file),
+        "queries": tuple(file.queries),
+        "entries": (*file.dialect.entries(functions, file), *file.entries),
+        "blocks": blocks(file, functions),
+        "accesses": orm.accesses_of(file),
+        "constants": orm.entities.table_constants(file),
+    }
 
 
 def parse(source: bytes, language: str) -> SourceFile:
     """The file as rules see it, without asking them."""
-    return _walked(source, language, Lines(source), frozenset())[0]
+    return _walked(source, language, Lines(source), frozenset(), with_calls=True)[0]
 
 
 def _walked(
-    source: bytes, language: str, lines: Lines, node_types: frozenset[str], *, with_calls: bool = True
+    source: bytes, language: str, lines: Lines, node_types: frozenset[str], with_calls: bool
 ) -> tuple[SourceFile, Walk, Nodes]:
     dialect = dialect_of(language)
     file = SourceFile(language, source, dialect.tree(source), lines, dialect)
@@ -98,11 +84,3 @@ def _walked(
     walk = Walk(file)
     walk.run(nodes)
     return file, walk, nodes
-
-
-def _comments(nodes: Nodes, file: SourceFile) -> list[tuple[int, int]]:
-    """Where comments stand; their lines count as such from here on."""
-    comments = [(node.start_byte, node.end_byte) for each in file.dialect.comments for node in nodes.by_type[each]]
-    for start, end in comments:
-        file.lines.blank_out(file.source, start, end)
-    return comments

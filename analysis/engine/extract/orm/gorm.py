@@ -300,49 +300,79 @@ def _read_field(
     bases: list[str],
     file: SourceFile,
 ) -> None:
-    kind_node, tag_node = node.child_by_field_name("type"), node.child_by_field_name("tag")
     names = [file.text(each) for each in node.children_by_field_name("name")]
-    kind = file.text(kind_node) if kind_node is not None else ""
-    tag = _TAG.search(file.text(tag_node)) if tag_node is not None else None
+    kind, tags = (_text_of(node.child_by_field_name(part), file) for part in ("type", "tag"))
+    tag, xorm = _TAG.search(tags), _XORM.search(tags)
     options = dict(_options(tag[1])) if tag is not None else {}
-    xorm = _XORM.search(file.text(tag_node)) if tag_node is not None else None
     if "-" in options or (xorm is not None and xorm[1] == "-"):
         return
     line = file.line(node)
     if not names or "embedded" in options:
         if kind.endswith("gorm.Model"):
-            columns += [
-                Column("id", "uint", False, True, True, True, line),
-                Column("created_at", "time.Time"),
-                Column("updated_at", "time.Time"),
-                Column("deleted_at", "gorm.DeletedAt", True, False, True),
-            ]
+            columns += _columns_of_base(line)
         else:
             bases.append(kind.lstrip("*").rpartition(".")[2])
         return
+    xorm_indexes = _XORM_INDEX.findall(xorm[1]) if xorm is not None else []
     for name in names:
-        owned = _OWNED.match(kind) if not _PLAIN.match(kind) else None
-        if owned is not None and "column" not in options and "type" not in options and "serializer" not in options:
-            is_list = bool(owned[1] or owned[2])
-            cascades = "cascade" if "CASCADE" in options.get("constraint", "").upper() else ""
-            relations.append(
-                Relation(name, "to_many" if is_list else "to_one", owned[3], on_delete=cascades, line=line)
-            )
-            continue
-        column = options.get("column") or _snake(name)
-        key = "primarykey" in options or "primary_key" in options or name == "ID"
-        unique = "unique" in options or options.get("uniqueindex", "-") == "" or options.get("unique_index", "-") == ""
-        for option in ("index", "uniqueindex", "unique_index"):
-            given = options.get(option, "").partition(",")[0]
-            if given:
-                indexes.setdefault(given, []).append(column)
-        for kind_of, given in _XORM_INDEX.findall(xorm[1]) if xorm is not None else ():
-            if given:
-                indexes.setdefault(given, []).append(column)
-            else:
-                unique, options["index"] = unique or kind_of.lower() == "unique", ""
-        indexed = key or unique or options.get("index", "-").partition(",")[0] == ""
-        columns.append(Column(column, options.get("type", kind), "not null" not in options, unique, indexed, key, line))
+        relation = _relation_of(name, kind, options, line)
+        if relation is not None:
+            relations.append(relation)
+        else:
+            columns.append(_column_of(name, kind, options, xorm_indexes, indexes, line))
+
+
+def _text_of(node: Node | None, file: SourceFile) -> str:
+    return file.text(node) if node is not None else ""
+
+
+def _columns_of_base(line: int) -> list[Column]:
+    """What a struct gets by embedding `gorm.Model`."""
+    return [
+        Column("id", "uint", False, True, True, True, line),
+        Column("created_at", "time.Time"),
+        Column("updated_at", "time.Time"),
+        Column("deleted_at", "gorm.DeletedAt", True, False, True),
+    ]
+
+
+def _relation_of(name: str, kind: str, options: dict[str, str], line: int) -> Relation | None:
+    """The relation that a field of another struct's type is, unless its tag makes a column of it."""
+    owned = _OWNED.match(kind) if not _PLAIN.match(kind) else None
+    if owned is None or not options.keys().isdisjoint(("column", "type", "serializer")):
+        return None
+    is_list = bool(owned[1] or owned[2])
+    cascades = "cascade" if "CASCADE" in options.get("constraint", "").upper() else ""
+    return Relation(name, "to_many" if is_list else "to_one", owned[3], on_delete=cascades, line=line)
+
+
+def _column_of(
+    name: str,
+    kind: str,
+    options: dict[str, str],
+    xorm_indexes: list[tuple[str, str]],
+    indexes: dict[str, list[str]],
+    line: int,
+) -> Column:
+    """The column of a field. Where its tag names an index, the column joins that index."""
+    column = options.get("column") or _snake(name)
+    for option in ("index", "uniqueindex", "unique_index"):
+        given = options.get(option, "").partition(",")[0]
+        if given:
+            indexes.setdefault(given, []).append(column)
+    for _, given in xorm_indexes:
+        if given:
+            indexes.setdefault(given, []).append(column)
+    own = [kind_of.lower() for kind_of, given in xorm_indexes if not given]
+    key = "primarykey" in options or "primary_key" in options or name == "ID"
+    unique = (
+        "unique" in options
+        or options.get("uniqueindex", "-") == ""
+        or options.get("unique_index", "-") == ""
+        or "unique" in own
+    )
+    indexed = key or unique or bool(own) or options.get("index", "-").partition(",")[0] == ""
+    return Column(column, options.get("type", kind), "not null" not in options, unique, indexed, key, line)
 
 
 def _options(tag: str) -> Iterator[tuple[str, str]]:
