@@ -110,7 +110,7 @@ def disconnect_repository(*, repository: Repository, disconnected_by: User | Non
         action="repository.disconnected",
         subject=repository.full_name,
     )
-    repository.delete()
+    Repository.objects.filter(pk=repository.pk).delete()  # the instance's own delete forgets the key for a second try
     ask_all_to_keep()
 
 
