@@ -1,5 +1,9 @@
 """The row lock of credits: the account, the last one in the order of locks."""
 
+from uuid import UUID
+
+from django.db.models import QuerySet
+
 from credits.models import CreditAccount
 from organizations.models import Organization
 
@@ -9,9 +13,18 @@ def lock_account(organization: Organization) -> CreditAccount:
 
     PostgreSQL locks the row; SQLite holds its one write lock from the start of the transaction.
     """
-    locked = CreditAccount.objects.select_for_update(of=("self",), no_key=True).filter(organization=organization)
+    locked = _locked().filter(organization=organization)
     account = locked.first()
     if account is None:
         CreditAccount.objects.bulk_create([CreditAccount(organization=organization)], ignore_conflicts=True)
         account = locked.get()
     return account
+
+
+def lock_account_of(reservation_id: UUID) -> CreditAccount | None:
+    """The account that a reservation holds credits of, locked; None when it was deleted with its organization."""
+    return _locked().filter(reservations=reservation_id).first()
+
+
+def _locked() -> QuerySet[CreditAccount]:
+    return CreditAccount.objects.select_for_update(of=("self",), no_key=True)

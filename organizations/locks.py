@@ -1,8 +1,11 @@
 """Every row lock of organizations, in the order in which they are taken: user, organization, membership.
+The account of credits is the last of all (credits/locks.py).
 
 A lock lasts to the end of the transaction and keeps other writers out, while readers and rows that merely point here go
 on (FOR NO KEY UPDATE). SQLite has no row locks; there a transaction holds the one write lock from its start.
 """
+
+from django.db.models import Model, QuerySet
 
 from accounts.models import User
 from organizations.access import UnknownMember, UnknownOrganization, membership_for
@@ -31,12 +34,14 @@ def lock_organization_as(user: User, organization: Organization, *, at_least: Ro
 
 
 def lock_organization_to_delete(user: User, organization: Organization) -> Organization:
-    """The organization, for its owner, locked against new rows that point to it as well (FOR UPDATE).
+    """The organization, for its owner, with its account of credits, both locked against new rows that point to them.
 
-    Taking the full lock at once, and not on top of the weaker one, keeps a deletion out of deadlocks.
+    Taking the full lock (FOR UPDATE) at once, and not on top of the weaker one, keeps a deletion out of deadlocks.
+    Credits are spent under the account's lock alone, so the account has to be held as well.
     """
     locked = _locked(organization, no_key=False)
     membership_for(user, str(locked.pk), at_least=Role.OWNER)
+    _accounts_of_credits().select_for_update().filter(organization=locked).first()
     return locked
 
 
@@ -53,3 +58,9 @@ def _locked(organization: Organization, *, no_key: bool) -> Organization:
     if locked is None:
         raise UnknownOrganization
     return locked
+
+
+def _accounts_of_credits() -> QuerySet[Model]:
+    # By the relation's name: credits build on organizations and may not be imported here.
+    account = Organization._meta.get_field("credit_account").related_model
+    return account._default_manager.all()

@@ -10,8 +10,9 @@ from config.errors import Conflict, NotAllowed
 from config.pruning import older_than, prune
 from config.retries import atomic_with_retries
 from credits.ledger import entry_of, write
-from credits.locks import lock_account
+from credits.locks import lock_account, lock_account_of
 from credits.models import CreditAccount, CreditEntry, EntryType, Operation, Reservation, ReservationState
+from organizations.access import UnknownOrganization
 from organizations.models import Organization
 
 RESERVATION_LIFETIME = timedelta(minutes=15)
@@ -61,7 +62,7 @@ def settle(*, reservation_id: UUID, description: str) -> CreditEntry | None:
     """The operation succeeded: take its credits and write the history. A second call answers with the same entry.
 
     When the reservation has lapsed meanwhile, it takes what is left up to the price; None when nothing is.
-    AlreadyReleased when the credits were given back.
+    AlreadyReleased when the credits were given back, UnknownOrganization when it was deleted with all of its credits.
     """
     account, reservation = _lock_reservation(reservation_id)
     if reservation.state == ReservationState.SETTLED:
@@ -85,7 +86,10 @@ def settle(*, reservation_id: UUID, description: str) -> CreditEntry | None:
 
 @atomic_with_retries
 def release(*, reservation_id: UUID) -> None:
-    """The operation failed: its credits are free again, and nobody saw them spent. Nothing happens a second time."""
+    """The operation failed: its credits are free again, and nobody saw them spent. Nothing happens a second time.
+
+    UnknownOrganization when it was deleted with all of its credits.
+    """
     account, reservation = _lock_reservation(reservation_id)
     if reservation.state in (ReservationState.HELD, ReservationState.LAPSED):
         _free(account, reservation, ReservationState.RELEASED)
@@ -119,7 +123,10 @@ def prune_reservations(*, now: datetime) -> int:
 
 @atomic_with_retries
 def _lapse(reservation_id: UUID, now: datetime) -> bool:
-    account, reservation = _lock_reservation(reservation_id)
+    try:
+        account, reservation = _lock_reservation(reservation_id)
+    except UnknownOrganization:
+        return False
     if reservation.state != ReservationState.HELD or reservation.expires_at > now:
         return False
     _free(account, reservation, ReservationState.LAPSED)
@@ -152,10 +159,12 @@ def _consume(
 
 def _lock_reservation(reservation_id: UUID) -> tuple[CreditAccount, Reservation]:
     # The account first: whoever changes a reservation holds its account, so the state read after that is the present
-    # one.
-    owner = Organization.objects.get(credit_account__reservations=reservation_id)
-    account = lock_account(owner)
-    return account, Reservation.objects.select_related("entry").get(pk=reservation_id)
+    # one. A reservation lives as long as its organization.
+    account = lock_account_of(reservation_id)
+    reservation = Reservation.objects.select_related("entry").filter(pk=reservation_id).first()
+    if account is None or reservation is None:
+        raise UnknownOrganization
+    return account, reservation
 
 
 def _not_enough(account: CreditAccount, credits: int) -> NotEnoughCredits:

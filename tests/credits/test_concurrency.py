@@ -4,16 +4,18 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
 from config.errors import Refusal
 from credits import services
-from credits.models import CreditEntry, Operation, Reservation, ReservationState
+from credits.models import CreditAccount, CreditEntry, Operation, Reservation, ReservationState
+from organizations.access import UnknownOrganization
 from organizations.models import Organization, Role
 from organizations.services import delete_organization
 from tests import factories
@@ -147,19 +149,33 @@ def test_everything_at_once_keeps_the_law(credited, dice, figure):
 
 
 @pytest.mark.skipif("connections['default'].vendor != 'postgresql'", reason="on SQLite only one writes at a time")
-def test_what_is_spent_while_the_organization_is_deleted_goes_with_it(credited, just_before):
+def test_nobody_spends_while_the_organization_is_deleted(credited, just_before):
     owner = credited.memberships.get(role=Role.OWNER).user
+    free_to_spend: list[bool] = []
 
-    def spend():
-        services.spend(
-            organization=credited, operation=Operation.AI_FIX_SUGGESTION, credits=1, key="late", description="A fix"
-        )
+    def look():
+        with transaction.atomic():
+            free = CreditAccount.objects.select_for_update(no_key=True, skip_locked=True)
+            free_to_spend.append(free.filter(organization=credited).exists())
         connections.close_all()
 
-    def spend_elsewhere():
+    def look_elsewhere():
         with ThreadPoolExecutor(1) as elsewhere:
-            elsewhere.submit(spend).result()
+            elsewhere.submit(look).result()
 
-    with just_before('DELETE FROM "credits_creditaccount"', spend_elsewhere):
+    with just_before('DELETE FROM "credits_creditentry"', look_elsewhere):
         delete_organization(organization=credited, actor=owner)
-    assert not CreditEntry.objects.exists()
+    assert free_to_spend == [False]
+
+
+def test_what_was_reserved_by_an_organization_that_is_gone_is_refused_and_lapses_without_harm(credited, just_before):
+    reservation = services.reserve(organization=credited, operation=Operation.AI_CROSS_FILE, credits=2, key="work")
+    owner = credited.memberships.get(role=Role.OWNER).user
+
+    with just_before('"credits_creditaccount"', lambda: delete_organization(organization=credited, actor=owner)):
+        lapsed = services.lapse_overdue_reservations(now=timezone.now() + timedelta(hours=1))
+
+    assert lapsed == 0
+    for end in (services.release, partial(services.settle, description="Work")):
+        with pytest.raises(UnknownOrganization):
+            end(reservation_id=reservation.pk)

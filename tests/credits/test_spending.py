@@ -116,7 +116,7 @@ class TestLapse:
     def test_one_that_is_settled_at_the_last_moment_does_not_end(self, credited, just_before):
         reservation = reserve(credited)
 
-        with just_before('FROM "organizations_organization"', lambda: settle(reservation)):
+        with just_before('FROM "credits_creditaccount"', lambda: settle(reservation)):
             assert services.lapse_overdue_reservations(now=timezone.now() + timedelta(hours=1)) == 0
 
         assert balance_of(credited).balance == 495

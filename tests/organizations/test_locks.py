@@ -45,7 +45,8 @@ class TestSql:
 
     def test_an_organization_to_delete(self, organization, owner):
         assert locked_by(lambda: locks.lock_organization_to_delete(owner, organization)) == [
-            ("organizations_organization", "FOR UPDATE")
+            ("organizations_organization", "FOR UPDATE"),
+            ("credits_creditaccount", "FOR UPDATE"),
         ]
 
     def test_a_member(self, organization):

@@ -22,7 +22,7 @@ from config.errors import Refusal
 from credits import services as credits
 from credits.models import Operation
 from organizations import services as organizations
-from organizations.models import Organization, Role
+from organizations.models import Membership, Organization, Role
 from tests import factories
 
 pytestmark = [pytest.mark.stress, pytest.mark.crowd, pytest.mark.django_db(transaction=True)]
@@ -83,7 +83,7 @@ def attempt(deed: Callable[[random.Random], Any], dice: random.Random) -> str:
         deed(dice)
     except Refusal as refusal:
         return f"refused: {type(refusal).__name__}"
-    except Organization.DoesNotExist:
+    except (Organization.DoesNotExist, Membership.DoesNotExist):
         return "refused: it is gone"
     except Exception as error:
         return f"{deed.__name__}: {type(error).__name__}: {error}"
