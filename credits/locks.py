@@ -5,17 +5,20 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from credits.models import CreditAccount
+from organizations.locks import lock_organization
 from organizations.models import Organization
 
 
 def lock_account(organization: Organization) -> CreditAccount:
-    """The organization's account, made on first use and held until the transaction ends.
+    """The organization's account, made on first use and held until the transaction ends. UnknownOrganization when the
+    organization was deleted.
 
     PostgreSQL locks the row; SQLite holds its one write lock from the start of the transaction.
     """
     locked = _locked().filter(organization=organization)
     account = locked.first()
     if account is None:
+        lock_organization(organization)  # and until the end nobody deletes what the new account belongs to
         CreditAccount.objects.bulk_create([CreditAccount(organization=organization)], ignore_conflicts=True)
         account = locked.get()
     return account

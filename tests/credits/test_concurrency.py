@@ -168,7 +168,7 @@ def test_nobody_spends_while_the_organization_is_deleted(credited, just_before):
     assert free_to_spend == [False]
 
 
-def test_what_was_reserved_by_an_organization_that_is_gone_is_refused_and_lapses_without_harm(credited, just_before):
+def test_an_organization_that_is_gone_is_refused_and_what_it_reserved_lapses_without_harm(credited, just_before):
     reservation = services.reserve(organization=credited, operation=Operation.AI_CROSS_FILE, credits=2, key="work")
     owner = credited.memberships.get(role=Role.OWNER).user
 
@@ -176,6 +176,9 @@ def test_what_was_reserved_by_an_organization_that_is_gone_is_refused_and_lapses
         lapsed = services.lapse_overdue_reservations(now=timezone.now() + timedelta(hours=1))
 
     assert lapsed == 0
+    for begin in (services.reserve, partial(services.spend, description="A fix")):
+        with pytest.raises(UnknownOrganization):
+            begin(organization=credited, operation=Operation.AI_FIX_SUGGESTION, credits=1, key="late")
     for end in (services.release, partial(services.settle, description="Work")):
         with pytest.raises(UnknownOrganization):
             end(reservation_id=reservation.pk)
