@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.rules.reading import followed, function_text, text_after
+from analysis.engine.rules.reading import declarations, followed, function_text, text_after
 
 HANDLED = re.compile(
     r"IntegrityError|UniqueViolation|P2002|Duplicate(?:d)?Key|DataIntegrityViolation|UniqueConstraint|ER_DUP_ENTRY|23505"
@@ -67,6 +67,7 @@ JAVA_VALUE = re.compile(
 )
 _REPOSITORY = re.compile(r"(?:[rR]epo\w*|[dD]ao|[mM]apper|[sS]tore)$")
 _JAVA_LOADED = re.compile(r"\s*=\s*(?:this\.)?(?P<repo>\w+)\s*\.\s*(?P<verb>(?:find|get|select|query)\w*)\(")
+_DECLARED_TYPE = re.compile(rb"\b(\w+)(?:<[^;=(]*>)?\s+$")
 GO_MISSING = re.compile(
     rb"if\s+(?:[^\n{]*;\s*)?(?:errors\.Is\(\s*(?:\w+|[\w.()]*\.Error),\s*(?:gorm\.ErrRecordNotFound|sql\.ErrNoRows|pgx\.ErrNoRows"
     rb"|mongo\.ErrNoDocuments)\)|\w+ == (?:sql|pgx)\.ErrNoRows|\w+\.RowsAffected == 0|ent\.IsNotFound\(\w+\))"
@@ -201,8 +202,8 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
 
 
 def _is_declared_repository(name: str, file: SourceFile) -> bool:
-    declared = re.search(rb"\b(\w+)(?:<[^;=(]*>)?\s+" + re.escape(name.encode()) + rb"\s*[;=,)]", file.source)
-    return declared is not None and _REPOSITORY.search(_text(declared[1])) is not None
+    types = filter(None, map(_DECLARED_TYPE.search, declarations(name, file)))
+    return any(_REPOSITORY.search(_text(each[1])) for each in types)
 
 
 def go_act(branch: Node, file: SourceFile) -> RowAct | None:

@@ -13,12 +13,14 @@ from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 
 LONGEST_TEXT = 60_000  # bytes of a function that are read
+LONGEST_TYPE = 200  # bytes before a name in which its type is written
 DEFINITIONS = frozenset(
     """function_definition lambda class_definition function_declaration function_expression arrow_function class_body
     generator_function generator_function_declaration method_definition class_declaration method_declaration
     constructor_declaration lambda_expression func_literal""".split()
 )
 _ASSIGNED = re.compile(rb"(?:\s*:\s*[^=\n:]{1,60})?\s*[+:]?=(?![=>])\s*(?:await\s+)?")
+_DECLARED = re.compile(rb"\s*[;=,):]")
 # What makes a variable, behind its name: an assignment, an annotation; or before it, where it is opened.
 _ORIGIN = re.compile(r"(?:\s*:\s*[\w.\[\] |]+)?\s*=\s*(?:await\s+|new\s+)?([\w.]+)\(|\s*:\s*([\w.]+)|\b")
 _OPENED = re.compile(r"\bwith\s+([\w.]+)\([^\n]*\)\s+as\s+\Z")
@@ -113,6 +115,14 @@ def followed(
         if match is not None and not (before.isalnum() or (before and before in no_start)):
             yield match
         position = text.find(name, max(position + 1, match.end() if match is not None else 0), last)
+
+
+def declarations(name: str, file: SourceFile) -> Iterator[bytes]:
+    """What stands before a name wherever Java may declare it: `private final Map<String, Row>`, and no more than that
+    is certain."""
+    for match in followed(name.encode(), file.source, _DECLARED, b"_.$"):
+        end = match.start() - len(name.encode())
+        yield file.source[max(0, end - LONGEST_TYPE) : end]
 
 
 def _expression_at(start: int, file: SourceFile) -> Node:

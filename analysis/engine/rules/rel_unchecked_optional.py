@@ -15,6 +15,8 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import is_caught
 from analysis.engine.rules.reading import (
     DEFINITIONS,
+    LONGEST_TYPE,
+    declarations,
     followed,
     function_text,
     is_imported,
@@ -85,6 +87,11 @@ _ALWAYS_A_ROW = re.compile(
 _FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk"})
 _ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
 _FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
+_MAP = re.compile(rb"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+$")
+_ASKED_OR_PUT = re.compile(r"\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(")
+_OPTIONAL_TYPE = re.compile(r"\bOptional(?:<[^;=]*>)?\s+\Z")
+_ASKED_OPTIONAL = re.compile(r"\s*\.\s*(?:isPresent|isEmpty|ifPresent|orElse\w*)\b")
+_FILLED = re.compile(r"\s*=[^;]*\bof\(")
 _FAILS = re.compile(r"except\s*(:|.*\b(AttributeError|TypeError|IndexError|Exception|BaseException)\b)|catch")
 _OPTIONAL = re.compile(
     r"(^|\.)(find\w*|get\w*Optional|findFirst\(\)|findAny\(\)|max\(\)|min\(\)|reduce\(\)|stream\(\)[\w().]*)\(\)\.get$"
@@ -228,12 +235,10 @@ def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Mark]:
     head, _, _ = file.callee(call).rpartition(".")
     if len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
         return
-    if file.source[call.end_byte : call.end_byte + 1] != b"." or is_caught(call, file, _FAILS):
-        return
     name = head.rpartition(".")[2]
-    if not re.search(rf"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+{name}\b", file.source.decode("utf-8", "replace")):
+    if file.source[call.end_byte : call.end_byte + 1] != b"." or not any(map(_MAP.search, declarations(name, file))):
         return
-    if re.search(rf"\b{name}\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(", text_before(call, file)):
+    if any(followed(name, text_before(call, file), _ASKED_OR_PUT, "_")) or is_caught(call, file, _FAILS):
         return
     message = f"`{head}.get` gives null for a key that is not there, and its use throws"
     yield file.mark(RULE.id, call, message, confidence="low")
@@ -432,11 +437,15 @@ def _is_asked_for(name: str, line: str) -> bool:
 def _look_at_variable(name: str, before: str, call: Node, file: SourceFile) -> Iterator[Mark]:
     if "Optional" not in before:
         return
-    declared = list(re.finditer(rf"\bOptional(?:<[^;=]*>)?\s+{name}\b", before))[-1:]
-    if not declared:
+    ends = [
+        each.end()
+        for each in followed(name, before, _WORD_END, "_")
+        if _OPTIONAL_TYPE.search(before, max(0, each.start() - LONGEST_TYPE), each.start() - len(name))
+    ]
+    if not ends:
         return
-    since = before[declared[0].end() :]
-    if re.search(rf"\b{name}\s*\.\s*(isPresent|isEmpty|ifPresent|orElse\w*)\b|^\s*=[^;]*\bof\(", since):
+    since = before[ends[-1] :]
+    if _FILLED.match(since) or any(followed(name, since, _ASKED_OPTIONAL, "_")):
         return
     message = f"`{name}` may be empty, and `get()` then throws an error that names nothing"
     yield file.mark(RULE.id, call, message, confidence="medium")

@@ -16,7 +16,7 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.checked_files import FileAct
 from analysis.engine.rules.checked_rows import RowAct
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.reading import function_text, text_after
+from analysis.engine.rules.reading import declarations, followed, function_text, text_after
 
 RULE = Rule(
     id="risk-check-then-act",
@@ -66,10 +66,10 @@ _JAVA_MAP = re.compile(
     rb"if\s*\(\s*(?:!\s*(?:this\.)?(?P<map>\w+)\.containsKey\(|(?:this\.)?(?P<got>\w+)\.get\([^()\n"
     rb"]*(?:\(\))?\)\s*==\s*null)"
 )
-_SHARED_MAP = (
-    rb"\b(?:private|protected|public|static)\b(?P<modifiers>[^\n;(]*?)\b(?P<type>\w*Map)<[^\n;]*\b%s\s*(?:[;=]|$)"
-)
+_SHARED_MAP = re.compile(rb"\b(?:private|protected|public|static)\b[^\n;(]*?\b\w*Map<[^\n;]*\Z")
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
+_PUT = re.compile(r"\.put\(")
+_KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
 _FILE_FIX = {
     "python": 'Do it and handle the failure: `makedirs(..., exist_ok=True)`, mode `"x"`, `unlink(missing_ok=True)`.',
@@ -178,11 +178,11 @@ def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
     if found is None or body is None or file.is_in(branch, "with"):
         return
     name = (found["map"] or found["got"]).decode()
-    if f"{name}.put(" not in file.text(body) or _LOCKED.search(function_text(branch, file)):
+    put = next(followed(name, file.text(body), _PUT, "_"), None)
+    if put is None or _LOCKED.search(function_text(branch, file)) or _KNOWS_LOCKS.search(file.source):
         return
-    put = re.search(rf"\b{name}\.put\(", file.text(body))
-    field = re.search(_SHARED_MAP % re.escape(name.encode()), file.source, re.MULTILINE)
-    if put is None or field is None or re.search(rb"\b\w*Lock\b", file.source):
+    field = next(filter(None, map(_SHARED_MAP.search, declarations(name, file))), None)
+    if field is None:
         return
     is_shared = b"static" in field[0] or b"Concurrent" in field[0] or _BEAN.search(file.source)
     line = file.line(body) + file.text(body)[: put.start()].count("\n")
