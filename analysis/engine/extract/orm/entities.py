@@ -14,6 +14,7 @@ _KEYS = frozenset({"Id", "EmbeddedId"})
 _ENTITIES = frozenset({"Entity", "Document", "MappedSuperclass", "Embeddable"})
 _NAME = re.compile(r"\bname\s*=\s*\"([^\"]+)\"")
 _CONSTANT_NAME = re.compile(r"\bname\s*=\s*([\w.]+)\s*[,)]")
+_CONSTANT_WORDS = (b"TABLE", b"VIEW", b"COLLECTION")
 _CONSTANT = re.compile(rb"\bString\s+(\w*(?:TABLE|VIEW|COLLECTION)\w*)\s*=\s*\"([^\"\n]+)\"\s*;")
 _TARGET = re.compile(r"<\s*(?:[\w.]+\s*,\s*)?(?:\? extends\s+)?(?:\w+\.)*(\w+)\s*>|^(?:\w+\.)*(\w+)$")
 _TARGET_ENTITY = re.compile(r"targetEntity\s*=\s*(?:\w+\.)*(\w+)\.class")
@@ -39,7 +40,7 @@ def models(file: SourceFile) -> Iterator[Model]:
 
 def table_constants(file: SourceFile) -> tuple[tuple[str, str], ...]:
     """Constants that may name a table, with their texts: `String ORDERS_TABLE = "orders"`."""
-    if file.language != "java":
+    if file.language != "java" or not any(map(file.mentions, _CONSTANT_WORDS)):
         return ()
     return tuple((name.decode(), text.decode("utf-8", "replace")) for name, text in _CONSTANT.findall(file.source))
 
