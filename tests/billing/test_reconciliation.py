@@ -1,6 +1,5 @@
-"""Differences to the providers are found, mended and written down (B5); credits renew once each (B4)."""
+"""Differences to the providers are found, mended and written down (B5)."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from io import StringIO
@@ -8,7 +7,6 @@ from io import StringIO
 import pytest
 import time_machine
 from django.core.management import CommandError, call_command
-from django.db import connections
 from django.utils import timezone
 
 from billing import tasks
@@ -301,39 +299,3 @@ class TestSyncPrices:
     def test_without_settings_it_says_so(self):
         with pytest.raises(CommandError, match="not set up"):
             call_command("sync_prices", "cardpay")
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_schedulers_renew_every_organization_once(cardpay, dice, figure):
-    organizations = figure(c=100, s=5_000, of="organizations")
-    start = datetime(2026, 1, 15, tzinfo=UTC)
-    with time_machine.travel(start, tick=False):
-        for number in range(organizations):
-            organization = factories.organization(plan="free")
-            record(
-                [
-                    SubscriptionFact(
-                        provider="cardpay",
-                        subscription_id=f"sub_{number}",
-                        occurred_at=start,
-                        status="active",
-                        price_id=f"price_{dice.choice(['solo', 'pro'])}_annual",
-                        organization_id=str(organization.pk),
-                        period_start=start,
-                        period_end=datetime(2027, 1, 15, tzinfo=UTC),
-                    )
-                ]
-            )
-    now = datetime(2026, 2, 15, 0, 0, 30, tzinfo=UTC)
-
-    def scheduler(_: int) -> None:
-        try:
-            renew_due_credits(now=now)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(scheduler, range(2)))
-
-    assert renew_due_credits(now=now) == 0
-    assert CreditEntry.objects.filter(type="grant").count() == 2 * organizations
