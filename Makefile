@@ -60,13 +60,13 @@ coverage: install-dev
 	$(BIN)/coverage report
 
 # How many changed lines of one part (tests/mutation/*.toml) its tests notice, tried on a copy of what is committed.
-# MUTANTS=100 draws a sample: all of them take hours.
+# MUTANTS=100 draws a sample, SEED=8 another one: all of them take hours.
 mutation: install-dev
 	rm -rf var/mutation && git clone --quiet . var/mutation && ln -s $(CURDIR)/.venv var/mutation/.venv
 	cd var/mutation && export VAR_DIR="$$PWD/var" && env -u DATABASE_URL -u REDIS_URL sh -ec ' \
 		.venv/bin/cosmic-ray init tests/mutation/$(PART).toml session.sqlite; \
 		.venv/bin/cr-filter-operators session.sqlite tests/mutation/$(PART).toml; \
-		test -z "$(MUTANTS)" || .venv/bin/python -m tests.mutation.sample session.sqlite $(MUTANTS); \
+		test -z "$(MUTANTS)" || .venv/bin/python -m tests.mutation.sample session.sqlite $(MUTANTS) $(if $(SEED),--seed $(SEED)); \
 		.venv/bin/cosmic-ray baseline tests/mutation/$(PART).toml; \
 		.venv/bin/cosmic-ray exec tests/mutation/$(PART).toml session.sqlite; \
 		.venv/bin/cr-report session.sqlite --show-diff --surviving-only'
