@@ -198,9 +198,12 @@ def stop_charging(subscription: Subscription) -> None:
 
 def _apply_period(fact: SubscriptionFact, subscription: Subscription, cycle: str) -> bool:
     """Take over the period; True when it is a later one. An announced period never runs backwards."""
-    start, end = _period_of(fact, subscription, cycle)
+    period = _period_of(fact, subscription, cycle)
+    if period is None:
+        return False
+    start, end = period
     known_start, known_end = subscription.current_period_start, subscription.current_period_end
-    if start is None or end is None or (known_start and start < known_start and not fact.fetched):
+    if known_start and start < known_start and not fact.fetched:
         return False
     if known_start is None or (subscription.cycle != cycle and start != known_start):
         subscription.anchored_at = start
@@ -208,18 +211,16 @@ def _apply_period(fact: SubscriptionFact, subscription: Subscription, cycle: str
     return bool(known_end and start >= known_end - RENEWAL_SLACK and end > known_end)
 
 
-def _period_of(
-    fact: SubscriptionFact, subscription: Subscription, cycle: str
-) -> tuple[datetime | None, datetime | None]:
+def _period_of(fact: SubscriptionFact, subscription: Subscription, cycle: str) -> tuple[datetime, datetime] | None:
     start = fact.period_start or (None if subscription.current_period_start else fact.started_at)
     if start is None and fact.status != SubscriptionStatus.PENDING and not subscription.current_period_start:
         start = fact.occurred_at
     if start is None:
-        return None, None
+        return None
     if fact.period_end and fact.period_end > start:
         return start, fact.period_end
     if fact.period_end is None and fact.status == SubscriptionStatus.PENDING:
-        return None, None
+        return None
     return start, next_period_end(subscription.anchored_at or start, start, cycle)
 
 
