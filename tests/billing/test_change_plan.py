@@ -8,6 +8,7 @@ import time_machine
 
 from billing.proration import prorate
 from credits.selectors import balance_of
+from tests.billing.conftest import known
 from tests.conftest import client_of
 
 pytestmark = pytest.mark.django_db
@@ -59,11 +60,16 @@ def to_team(organization):
     return {"orgId": str(organization.id), "planId": "team", "billingCycle": "monthly"}
 
 
+def middle_of(subscription):
+    """The instant at which exactly half of the period is over."""
+    start, end = subscription.current_period_start, subscription.current_period_end
+    return start + (end - start) / 2
+
+
 @pytest.fixture
 def halfway(by_card):
     """Exactly half of the period is over."""
-    middle = by_card.current_period_start + (by_card.current_period_end - by_card.current_period_start) / 2
-    with time_machine.travel(middle, tick=False):
+    with time_machine.travel(middle_of(by_card), tick=False):
         yield
 
 
@@ -94,12 +100,24 @@ class TestChangePlan:
         assert response.json()["proratedAmount"] == -8.5
         assert balance_of(organization).balance == 50
 
+    @pytest.mark.parametrize(
+        ("price", "cycle", "amount"), [("price_pro_monthly", "annual", 975.5), ("price_pro_annual", "monthly", -46)]
+    )
+    def test_another_cycle_costs_its_whole_price_less_the_credit(
+        self, owner, organization, to_team, cardpay, price, cycle, amount
+    ):
+        row = known("cardpay", cardpay.subscribe(str(organization.pk), price)["id"])
+
+        with time_machine.travel(middle_of(row), tick=False):
+            response = self.change(owner, organization, {**to_team, "billingCycle": cycle})
+
+        assert response.json()["proratedAmount"] == amount
+
     def test_the_provider_prorates_at_the_same_second(self, owner, organization, to_team, by_card, cardpay, halfway):
         self.change(owner, organization, to_team)
 
         sent = cardpay.changes[-1]
-        middle = (by_card.current_period_start.timestamp() + by_card.current_period_end.timestamp()) / 2
-        assert int(sent.body["proration_date"]) == int(middle)
+        assert int(sent.body["proration_date"]) == int(middle_of(by_card).timestamp())
         assert sent.body["items[0][price]"] == "price_team_monthly"
         assert sent.body["items[0][id]"].startswith("si_")
         assert sent.key

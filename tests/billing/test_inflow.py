@@ -12,12 +12,13 @@ from django.utils import timezone
 from accounts.models import Letter
 from billing.facts import CheckoutCompleted, Fact, PaymentFact, PaymentFailure, SubscriptionEnded, SubscriptionFact
 from billing.models import CancellationOrder, Payment, Plan, Subscription
-from billing.periods import credit_window
+from billing.periods import credit_window, months_after
 from billing.services.inflow import confirm, record
 from billing.services.reconciliation import reconcile
 from billing.services.renewals import renew_due_credits
 from billing.services.subscriptions import UnknownSubscription, end_subscription
 from credits.models import CreditEntry
+from credits.selectors import balance_of
 from organizations.models import Organization
 from tests import factories
 from tests.billing.conftest import known
@@ -29,6 +30,7 @@ ORGANIZATION = 'FROM "organizations_organization"'
 HELD = '"billing_subscription"."organization_id" FROM "billing_subscription"'
 ACCOUNT = 'FROM "credits_creditaccount"'
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+DECEMBER, JANUARY = datetime(2026, 12, 20, 12, tzinfo=UTC), datetime(2027, 1, 20, 12, tzinfo=UTC)
 
 
 def fact(kind: type[Fact], organization_id: str, **fields: Any) -> Any:
@@ -188,6 +190,42 @@ class TestPeriods:
         row = Subscription.objects.get()
         assert (row.current_period_start, row.current_period_end) == period
 
+    @pytest.mark.parametrize(
+        ("dates", "period"),
+        [
+            ({}, (NOW, DECEMBER)),
+            ({"period_end": JANUARY}, (NOW, DECEMBER)),
+            ({"period_start": DECEMBER}, (DECEMBER, JANUARY)),
+            ({"period_start": DECEMBER, "period_end": JANUARY}, (DECEMBER, JANUARY)),
+        ],
+        ids=["neither", "the end alone", "the start alone", "both"],
+    )
+    @pytest.mark.parametrize("fetched", [False, True], ids=["told", "asked for"])
+    def test_half_a_period_is_one_when_it_is_the_beginning(self, organization, dates, period, fetched):
+        record([fact(SubscriptionFact, str(organization.pk), period_start=NOW, period_end=DECEMBER)])
+        version = Subscription.objects.get().version
+
+        record([fact(SubscriptionFact, "", occurred_at=DECEMBER, fetched=fetched, based_on=version, **dates)])
+
+        row = Subscription.objects.get()
+        assert (row.current_period_start, row.current_period_end) == period
+
+    @pytest.mark.parametrize(("fetched", "start"), [(False, DECEMBER), (True, NOW)], ids=["told", "asked for"])
+    def test_an_earlier_one_counts_only_when_it_was_asked_for(self, organization, fetched, start):
+        record([fact(SubscriptionFact, str(organization.pk), period_start=DECEMBER, period_end=JANUARY)])
+        version = Subscription.objects.get().version
+
+        earlier = {"occurred_at": NOW + timedelta(hours=1), "period_start": NOW, "period_end": DECEMBER}
+        record([fact(SubscriptionFact, "", fetched=fetched, based_on=version, **earlier)])
+
+        assert Subscription.objects.get().current_period_start == start
+
+    def test_the_billing_day_is_that_of_the_first_period(self, organization):
+        for start in (datetime(2027, 1, 31, tzinfo=UTC), datetime(2027, 2, 28, tzinfo=UTC)):
+            record([fact(SubscriptionFact, str(organization.pk), occurred_at=start, period_start=start)])
+
+        assert Subscription.objects.get().current_period_end == datetime(2027, 3, 31, tzinfo=UTC)
+
     def test_one_whose_period_nobody_told_is_not_prorated(self, as_owner, by_card, organization):
         Subscription.objects.update(current_period_start=None, current_period_end=None)
         body = {"orgId": str(organization.pk), "planId": "team", "billingCycle": "monthly"}
@@ -197,6 +235,70 @@ class TestPeriods:
     def test_one_without_a_period_has_no_credits(self):
         with pytest.raises(ValueError, match="without a period"):
             credit_window(Subscription(cycle="monthly"), NOW)
+
+
+class TestMonthsOfCredits:
+    """One grant per subscription and period start, and none for a change of cycle within the month."""
+
+    @pytest.fixture
+    def begins(self, organization):
+        """`begins(at, "annual")`: the provider tells that a period of this cycle begins now."""
+
+        def tell(start: datetime, cycle: str = "monthly", provider: str = "cardpay", end: datetime | None = None):
+            prices = {"cardpay": f"price_pro_{cycle}", "walletpay": f"P-PRO-{cycle.upper()}"}
+            period = {"period_start": start, "period_end": end or months_after(start, 12 if cycle == "annual" else 1)}
+            told = {"provider": provider, "price_id": prices[provider], "occurred_at": start, **period}
+            with time_machine.travel(start, tick=False):
+                record([fact(SubscriptionFact, str(organization.pk), **told)])
+
+        return tell
+
+    def grants(self):
+        return CreditEntry.objects.filter(type="grant").count()
+
+    @pytest.mark.parametrize(("before", "after"), [("monthly", "annual"), ("annual", "monthly")])
+    def test_another_cycle_within_the_month_grants_nothing_anew(self, begins, organization, before, after):
+        changed = NOW + timedelta(days=10)
+        begins(NOW, before)
+        begins(changed, after)
+
+        assert self.grants() == 1
+        assert balance_of(organization).resets_at == months_after(changed, 1)
+
+    @pytest.mark.parametrize(("before", "after"), [("monthly", "annual"), ("annual", "monthly")])
+    def test_another_cycle_from_the_end_of_the_month_on_grants_the_next_one(self, begins, before, after):
+        begins(NOW, before)
+        begins(DECEMBER, after)
+
+        assert self.grants() == 2
+
+    def test_another_cycle_of_the_same_period_keeps_the_billing_day(self, begins, organization):
+        begun, following = datetime(2027, 1, 31, tzinfo=UTC), datetime(2027, 2, 28, tzinfo=UTC)
+        begins(begun)
+        begins(following, end=datetime(2027, 3, 31, tzinfo=UTC))
+        begins(following, "annual")
+
+        assert balance_of(organization).resets_at == datetime(2027, 3, 31, tzinfo=UTC)
+
+    def test_the_same_cycle_begun_anew_within_the_month_grants_again(self, begins):
+        begins(NOW)
+        begins(NOW + timedelta(days=10))
+
+        assert self.grants() == 2
+
+    @pytest.mark.parametrize(("later_start", "later_end"), [(0, 1), (1, 0)], ids=["the end", "the start"])
+    def test_dates_that_are_told_more_exactly_make_no_other_month(self, begins, later_start, later_end):
+        begins(NOW)
+        begins(NOW + timedelta(hours=later_start), end=DECEMBER + timedelta(hours=later_end))
+
+        assert self.grants() == 1
+
+    @pytest.mark.parametrize(("days", "grants"), [(26, 1), (27, 2), (30, 2)])
+    def test_a_wallet_that_is_charged_up_to_three_days_early_begins_the_next_month(self, begins, days, grants):
+        begins(NOW, provider="walletpay")
+        begins(NOW + timedelta(days=days), provider="walletpay")
+
+        assert self.grants() == grants
 
 
 class TestRaces:
