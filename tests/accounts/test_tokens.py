@@ -132,6 +132,19 @@ class TestForgeries:
     def test_odd_headers(self, anonymous, owner, header):
         assert anonymous.get("/v1/auth/me", HTTP_AUTHORIZATION=header).status_code == 401
 
+    @pytest.mark.parametrize("scheme", ["Basic ", "Token ", "Digest ", "Bear ", "Bearers ", ""])
+    def test_a_token_that_holds_signs_nobody_in_under_another_scheme(self, anonymous, pair, scheme):
+        assert anonymous.get("/v1/auth/me", HTTP_AUTHORIZATION=f"{scheme}{pair.access}").status_code == 401
+
+    @pytest.mark.parametrize("header", ["Basic dXNlcjpwYXNz", "Token abc", "Bearer stale"])
+    @pytest.mark.parametrize("path", ["auth/providers", "plans", "plans/pro", "billing/providers"])
+    def test_none_of_them_matters_where_everybody_may_ask(self, anonymous, path, header):
+        without = anonymous.get(f"/v1/{path}")
+
+        asked = anonymous.get(f"/v1/{path}", HTTP_AUTHORIZATION=header)
+
+        assert (asked.status_code, asked.content) == (200, without.content)
+
     def test_the_scheme_is_read_without_regard_to_case(self, anonymous, pair):
         assert anonymous.get("/v1/auth/me", HTTP_AUTHORIZATION=f"bearer {pair.access}").status_code == 200
 
