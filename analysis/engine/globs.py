@@ -4,8 +4,10 @@ The syntax is that of ignore files: `*` inside one segment, `**` across segments
 matches at any depth, one that names a folder matches everything below it.
 """
 
+import re
 from functools import lru_cache
 
+import re2
 from pathspec import PathSpec
 
 GLOB_CHARACTERS = 256
@@ -18,7 +20,10 @@ class Glob:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self._spec = PathSpec.from_lines("gitignore", [pattern], backend="re2")
+        try:
+            self._spec = PathSpec.from_lines("gitignore", [pattern], backend="re2")
+        except (re.error, re2.error) as error:
+            raise ValueError(f"{pattern!r} is no glob") from error
 
     def matches(self, path: str) -> bool:
         """Whether `path`, relative to the repository's root, is meant."""

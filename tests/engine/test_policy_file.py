@@ -178,3 +178,10 @@ class TestGlobs:
         started = time.perf_counter()
         assert not any(nasty.matches(path) for path in paths)
         assert time.perf_counter() - started < 0.5
+
+    @pytest.mark.filterwarnings("ignore:Possible nested set")
+    @pytest.mark.parametrize("pattern", ["[z-a]", "src/[z-a]*.py", "[[:alpha:]]", "\\", "a\\"])
+    def test_one_that_means_nothing_is_refused(self, pattern):
+        document = {"layers": [{"name": "a", "path": pattern}]}
+
+        assert refusal(document) == "layers[0].path: is not a glob that can be matched"
