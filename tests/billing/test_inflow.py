@@ -197,8 +197,9 @@ class TestPeriods:
             ({"period_end": JANUARY}, (NOW, DECEMBER)),
             ({"period_start": DECEMBER}, (DECEMBER, JANUARY)),
             ({"period_start": DECEMBER, "period_end": JANUARY}, (DECEMBER, JANUARY)),
+            ({"period_start": NOW, "period_end": JANUARY}, (NOW, JANUARY)),
         ],
-        ids=["neither", "the end alone", "the start alone", "both"],
+        ids=["neither", "the end alone", "the start alone", "both", "a longer one"],
     )
     @pytest.mark.parametrize("fetched", [False, True], ids=["told", "asked for"])
     def test_half_a_period_is_one_when_it_is_the_beginning(self, organization, dates, period, fetched):
@@ -225,6 +226,14 @@ class TestPeriods:
             record([fact(SubscriptionFact, str(organization.pk), occurred_at=start, period_start=start)])
 
         assert Subscription.objects.get().current_period_end == datetime(2027, 3, 31, tzinfo=UTC)
+
+    def test_another_cycle_has_a_billing_day_of_its_own(self, organization):
+        for start, cycle in (("2027-01-31", "annual"), ("2027-02-10", "monthly"), ("2027-03-10", "monthly")):
+            at = datetime.fromisoformat(start).replace(tzinfo=UTC)
+            told = {"occurred_at": at, "period_start": at, "price_id": f"price_pro_{cycle}"}
+            record([fact(SubscriptionFact, str(organization.pk), **told)])
+
+        assert Subscription.objects.get().current_period_end == datetime(2027, 4, 10, tzinfo=UTC)
 
     def test_one_whose_period_nobody_told_is_not_prorated(self, as_owner, by_card, organization):
         Subscription.objects.update(current_period_start=None, current_period_end=None)
@@ -266,9 +275,10 @@ class TestMonthsOfCredits:
         assert balance_of(organization).resets_at == months_after(changed, 1)
 
     @pytest.mark.parametrize(("before", "after"), [("monthly", "annual"), ("annual", "monthly")])
-    def test_another_cycle_from_the_end_of_the_month_on_grants_the_next_one(self, begins, before, after):
+    @pytest.mark.parametrize("days_late", [0, 1])
+    def test_another_cycle_from_the_end_of_the_month_on_grants_the_next_one(self, begins, before, after, days_late):
         begins(NOW, before)
-        begins(DECEMBER, after)
+        begins(DECEMBER + timedelta(days=days_late), after)
 
         assert self.grants() == 2
 
@@ -293,7 +303,7 @@ class TestMonthsOfCredits:
 
         assert self.grants() == 1
 
-    @pytest.mark.parametrize(("days", "grants"), [(26, 1), (27, 2), (30, 2)])
+    @pytest.mark.parametrize(("days", "grants"), [(1, 1), (26, 1), (27, 2), (30, 2)])
     def test_a_wallet_that_is_charged_up_to_three_days_early_begins_the_next_month(self, begins, days, grants):
         begins(NOW, provider="walletpay")
         begins(NOW + timedelta(days=days), provider="walletpay")
