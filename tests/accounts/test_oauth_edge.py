@@ -5,16 +5,19 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 
 import pytest
 import responses
 from django.db import connection
 
-from accounts.models import Session, User
+from accounts.models import Session, SignInProvider, User
 from accounts.providers import http
+from accounts.services.linking import Profile, sign_in_with_provider
 from tests import factories
 from tests.accounts import sign_in
 from tests.accounts.conftest import set_up_codehost1, set_up_idp2
+from tests.webhooks.test_crashes import Executioner, Killed
 
 CODE_HOST = "http://127.0.0.1:9/codehost1"
 INVALID = {"error": "invalid_state"}
@@ -161,6 +164,24 @@ class TestRace:
         assert all("token" in answer for answer in answers)
         assert User.objects.count() == 1
         assert Session.objects.count() == 16
+
+
+@pytest.mark.django_db(transaction=True)
+class TestDeath:
+    def test_a_process_that_dies_at_any_statement_leaves_no_half_an_account(self):
+        profile = Profile(SignInProvider.IDP2, uid="dana", emails=["dana@example.org"], name="Dana", avatar_url=None)
+        for number in count(1):
+            try:
+                with connection.execute_wrapper(Executioner(number)):
+                    sign_in_with_provider(profile=profile)
+            except Killed:
+                connection.close()
+                assert not User.objects.exists(), f"killed at statement {number}"
+            else:
+                break
+
+        assert number > 5
+        assert User.objects.get().sessions.count() == 1
 
 
 @pytest.mark.django_db

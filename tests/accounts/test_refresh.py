@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.core.cache import cache
 from django.db import connection
 from django.utils import timezone
@@ -42,6 +43,12 @@ class TestRefresh:
         assert lives(body["accessToken"])
         assert refresh(body["refreshToken"]).status_code == 200
         assert response["Cache-Control"] == "no-store"
+
+    def test_the_session_lasts_seven_days_more(self, pair):
+        with time_machine.travel(timezone.now() + timedelta(days=6), tick=False):
+            refresh(pair.refresh)
+
+            assert Session.objects.get().expires_at == timezone.now() + timedelta(days=7)
 
     def test_a_used_token_revokes_the_whole_session(self, pair):
         fresh = refresh(pair.refresh).json()
