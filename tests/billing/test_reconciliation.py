@@ -209,6 +209,20 @@ class TestEndOfWalletSubscriptions:
 
         assert CancellationOrder.objects.get().reason == "period_ends"
 
+    @pytest.mark.parametrize(
+        ("early", "orders"),
+        [(timedelta(days=3), 1), (timedelta(days=3, seconds=1), 0), (timedelta(days=30), 0)],
+        ids=["three days early", "a second more", "the same period with another end"],
+    )
+    def test_a_period_that_begins_well_before_the_end_of_the_last_is_no_charge(self, cancelled, early, orders):
+        end = cancelled.current_period_end
+        told = {"occurred_at": end, "period_start": end - early, "period_end": end + timedelta(days=1)}
+        common = {"provider": "walletpay", "subscription_id": cancelled.external_id}
+
+        record([SubscriptionFact(status="active", price_id="P-PRO-MONTHLY", **common, **told)])
+
+        assert CancellationOrder.objects.count() == orders
+
 
 class TestSeveralSubscriptions:
     def test_the_one_started_last_counts_and_the_older_is_ended(self, cardpay, by_card, organization):
