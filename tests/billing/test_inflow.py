@@ -235,6 +235,20 @@ class TestPeriods:
 
         assert Subscription.objects.get().current_period_end == datetime(2027, 4, 10, tzinfo=UTC)
 
+    @pytest.mark.parametrize(
+        ("early", "moves"),
+        [(timedelta(days=3), True), (timedelta(days=3, seconds=1), False), (timedelta(hours=-1), True)],
+        ids=["three days early", "a second more", "late"],
+    )
+    def test_a_sale_pays_for_the_next_period_from_three_days_before_it_on(self, by_wallet, early, moves):
+        end = by_wallet.current_period_end
+        sale = {"provider": "walletpay", "subscription_id": by_wallet.external_id, "occurred_at": end - early}
+
+        record([fact(PaymentFact, "", **sale)])
+
+        by_wallet.refresh_from_db()
+        assert (by_wallet.current_period_start == end) == moves
+
     def test_one_whose_period_nobody_told_is_not_prorated(self, as_owner, by_card, organization):
         Subscription.objects.update(current_period_start=None, current_period_end=None)
         body = {"orgId": str(organization.pk), "planId": "team", "billingCycle": "monthly"}

@@ -12,6 +12,7 @@ from django.utils import timezone
 from billing import tasks
 from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import CancellationOrder, Payment, Price, Repair, Subscription
+from billing.services.cancellations import carry_out
 from billing.services.inflow import confirm, record
 from billing.services.reconciliation import reconcile
 from billing.services.renewals import renew_due_credits
@@ -222,6 +223,34 @@ class TestEndOfWalletSubscriptions:
         record([SubscriptionFact(status="active", price_id="P-PRO-MONTHLY", **common, **told)])
 
         assert CancellationOrder.objects.count() == orders
+
+
+class TestOrdersToEnd:
+    @pytest.fixture
+    def order(self, by_wallet, walletpay):
+        """An order that the provider does not take."""
+        walletpay.mood = "fails"
+        return CancellationOrder.objects.create(
+            provider="walletpay", external_id=by_wallet.external_id, reason="period_ends", next_at=timezone.now()
+        )
+
+    def test_the_pause_doubles_with_every_failure_up_to_six_hours(self, order):
+        pauses = []
+        for _ in range(11):
+            due = order.next_at
+            with time_machine.travel(due, tick=False):
+                carry_out(order.pk)
+            order.refresh_from_db()
+            pauses.append((order.next_at - due) / timedelta(minutes=1))
+
+        assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]
+
+    def test_of_two_workers_one_tells_the_provider(self, order, just_before):
+        with just_before('UPDATE "billing_cancellationorder"', lambda: carry_out(order.pk)):
+            carry_out(order.pk)
+
+        order.refresh_from_db()
+        assert order.attempts == 1
 
 
 class TestSeveralSubscriptions:
