@@ -211,13 +211,18 @@ class TestEndOfWalletSubscriptions:
         assert CancellationOrder.objects.get().reason == "period_ends"
 
     @pytest.mark.parametrize(
-        ("early", "orders"),
-        [(timedelta(days=3), 1), (timedelta(days=3, seconds=1), 0), (timedelta(days=30), 0)],
-        ids=["three days early", "a second more", "the same period with another end"],
+        ("early", "later", "orders"),
+        [
+            (timedelta(days=3), timedelta(days=1), 1),
+            (timedelta(days=3, seconds=1), timedelta(days=1), 0),
+            (timedelta(days=30), timedelta(days=1), 0),
+            (timedelta(days=1), timedelta(0), 0),
+        ],
+        ids=["three days early", "a second more", "the same beginning", "the same end"],
     )
-    def test_a_period_that_begins_well_before_the_end_of_the_last_is_no_charge(self, cancelled, early, orders):
+    def test_a_period_that_does_not_follow_the_last_one_is_no_charge(self, cancelled, early, later, orders):
         end = cancelled.current_period_end
-        told = {"occurred_at": end, "period_start": end - early, "period_end": end + timedelta(days=1)}
+        told = {"occurred_at": end, "period_start": end - early, "period_end": end + later}
         common = {"provider": "walletpay", "subscription_id": cancelled.external_id}
 
         record([SubscriptionFact(status="active", price_id="P-PRO-MONTHLY", **common, **told)])
