@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from billing.facts import PaymentFact, PaymentFailure
-from billing.services.inflow import record
+from billing.services.inflow import confirm, record
 
 pytestmark = pytest.mark.django_db
 
@@ -67,6 +67,31 @@ def test_a_payment_heals_it(by_card):
 
     by_card.refresh_from_db()
     assert by_card.status == "active"
+
+
+@pytest.mark.parametrize(
+    ("later", "at_the_provider", "status"),
+    [(-1, "active", "active"), (0, "active", "active"), (0, "past_due", "past_due"), (1, "past_due", "active")],
+)
+def test_one_that_is_no_newer_than_the_refusal_heals_it_when_the_provider_says_so(
+    by_card, cardpay, later, at_the_provider, status
+):
+    record([failure(by_card)])
+    by_card.refresh_from_db()
+    cardpay.subscriptions[by_card.external_id]["status"] = at_the_provider
+    paid = PaymentFact(
+        provider="cardpay",
+        subscription_id=by_card.external_id,
+        occurred_at=by_card.fact_at + timedelta(seconds=later),
+        invoice_id="in_1",
+        amount=Decimal(29),
+        currency="usd",
+    )
+
+    record(confirm([paid]))
+
+    by_card.refresh_from_db()
+    assert by_card.status == status
 
 
 def test_a_first_payment_that_fails_gives_no_plan(by_card, organization):
