@@ -94,6 +94,20 @@ def test_one_that_is_no_newer_than_the_refusal_heals_it_when_the_provider_says_s
     assert by_card.status == status
 
 
+@pytest.mark.parametrize(
+    ("later", "known", "asks"), [(1, "active", False), (0, "active", True), (0, "past_due", False)]
+)
+def test_the_provider_is_asked_about_a_refusal_that_is_no_newer_and_is_news(by_card, cardpay, later, known, asks):
+    type(by_card).objects.update(status=known)
+    before = len(cardpay.asked)
+
+    record(confirm([failure(by_card, occurred_at=by_card.fact_at + timedelta(seconds=later))]))
+
+    assert (len(cardpay.asked) > before) == asks
+    by_card.refresh_from_db()
+    assert by_card.status == ("active" if asks else "past_due")
+
+
 def test_a_first_payment_that_fails_gives_no_plan(by_card, organization):
     type(by_card).objects.update(status="pending")
     record([failure(by_card)])
