@@ -395,6 +395,16 @@ class TestRaces:
         assert response.status_code == status
 
 
+def test_a_fact_that_is_told_again_writes_nothing(organization):
+    told = fact(SubscriptionFact, str(organization.pk))
+    record([told])
+    before = Subscription.objects.values().get()
+
+    record([told])
+
+    assert Subscription.objects.values().get() == before
+
+
 def test_a_plan_that_staff_gave_away_for_nothing_is_neither_sold_nor_changed_to(as_owner, by_card, organization):
     Plan.objects.filter(pk="solo").update(price_monthly=0, price_annual=0)
     body = {"orgId": str(organization.pk), "planId": "solo", "billingCycle": "monthly"}
