@@ -70,7 +70,7 @@ _MIGRATION = re.compile(
 )
 _TEST = re.compile(
     r"(^|/)(tests?|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration"
-    r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/"
+    r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(test[_-][^/]*|conftest|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
     r"|e2e-spec)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"

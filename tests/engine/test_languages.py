@@ -26,6 +26,9 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("src/upgrades/1.10.0/privileges.js", FileKind.MIGRATION),
         ("tools/test-speed.py", FileKind.TEST),
         ("packages/test-helpers/src/mail.ts", FileKind.TEST),
+        ("shop-integration-test/shop-integration-test-common/src/main/java/Http.java", FileKind.TEST),
+        ("integration-tests/helpers/orders.js", FileKind.TEST),
+        ("integration/orders.js", FileKind.SOURCE),
     ],
 )
 def test_folders_of_tools_are_no_source_of_the_project(path, kind):
