@@ -63,6 +63,8 @@ _ASKS = re.compile(
     r"\bos\.L?[sS]tat\(|\bexec\.LookPath\(|\bos\.(?:LookupEnv|Readlink)\(|[pP]rompt\w*\.(?:Run|Show)\(|/dev/tty"
     r"|\.Read(?:Bytes|String|Line|Rune|Byte)\("
 )
+# What stands beside the nil says that it failed: `Update400JSONResponse{}`, `VerdictReject`.
+_REFUSES = re.compile(r"[45]\d\d(?=[A-Z])|(?:Status|\b)[45]\d\d\b|(?i:reject|refus|denied|forbid|invalid|fail|error)")
 _WAITS = re.compile(r"func\([^)]*\) \(\w*\s*bool, \w*\s*error\)")
 _TOLD = re.compile(
     r"\bfmt\.F?[pP]rint\w*\(|\bprintln\(|\b(color|log|logger|slog|\w+\.[lL]og(ger)?)\.\w+\(|^\s*\w+\.\w+ = ",
@@ -95,6 +97,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if failed and (_is_asked(error, statement, file) or _is_told_before(error, statement, file)):
         return
+    if failed and returned.type == "expression_list" and _says_no_beside(returned, error, statement, file):
+        return
     if failed and function.type == "func_literal" and _WAITS.match(file.text(function)):
         return  # not yet, ask again
     name = function_name(statement, file)
@@ -106,6 +110,15 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(
             RULE.id, held[-1], f"`{error}` is nil here; `{name}` returns it as if it were an error", severity="info"
         )
+
+
+def _says_no_beside(returned: Node, error: str, statement: Node, file: SourceFile) -> bool:
+    """Whether another result says that it failed, or is what the call was given: what cannot be read stays as it is."""
+    beside = [file.text(each) for each in returned.named_children[:-1]]
+    if any(map(_REFUSES.search, beside)):
+        return True
+    bound = _since_bound(error, statement, file)
+    return any(each.isidentifier() and re.search(rf"[(,]\s*{each}\s*[,)]", bound) is not None for each in beside)
 
 
 def _is_another(error: str, function: Node, text: str, file: SourceFile) -> bool:

@@ -77,3 +77,19 @@ def test_who_waits_asks_again():
         "if err != nil {\nreturn false, nil\n}\nreturn true, nil\n})\n"
     )
     assert lines_of(RULE, source, "go") == []
+
+
+@pytest.mark.parametrize(
+    ("call", "beside", "count"),
+    [
+        ("x()", "Update400JSONResponse(text)", 0),
+        ("x()", "VerdictReject", 0),
+        ("uuid.Parse(name)", "name", 0),
+        ("transform.String(chain, name)", "name", 0),
+        ("uuid.Parse(name)", "other", 1),
+        ("x()", "Update200JSONResponse(text)", 1),
+        ("x()", "name", 1),
+    ],
+)
+def test_a_result_that_says_no_or_what_came_in_is_an_answer(call, beside, count):
+    assert len(lines_of(RULE, go(f"return {beside}, nil").replace("x()", call), "go")) == count
