@@ -74,7 +74,7 @@ _ALONE = frozenset(  # the error is all that they give back
     | {"gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v2.Unmarshal", "io/ioutil.WriteFile"}
 )
 _BESIDE = frozenset(  # the error is the last of several results
-    _each("strconv", "Atoi ParseInt ParseUint ParseFloat ParseBool")
+    _each("strconv", "Atoi ParseInt ParseUint ParseFloat")  # what is no boolean means no
     | _each("os", "Open OpenFile Create ReadFile ReadDir Stat CreateTemp MkdirTemp")
     | _each("io", "ReadAll Copy")
     | _each("io/ioutil", "ReadAll ReadFile ReadDir")
@@ -88,7 +88,7 @@ _BESIDE = frozenset(  # the error is the last of several results
 )
 # Of values that a program has made itself, or where no number means nothing, they seldom matter.
 _RARELY_FAIL = frozenset(
-    _each("strconv", "Atoi ParseInt ParseUint ParseFloat ParseBool") | _each("json", "Marshal MarshalIndent")
+    _each("strconv", "Atoi ParseInt ParseUint ParseFloat") | _each("json", "Marshal MarshalIndent")
 )
 NEAR = 300  # characters before a call
 SHORTHAND = 2  # statements of a function that only leaves an error out
@@ -146,6 +146,10 @@ _DROPPED = re.compile(rb"((?:\w+,\s*)*)_\s*:?=(?!=)")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*(:?)=(?!=)\s*")
 _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*:?=(?!=)\s*([^\n]*)")
 _OWN_ERROR = re.compile(r"\berr\s*:=|\bvar\s+err\b|\berr\s+error\b")
+_RETURNED = re.compile(r"\breturn\b([^\n}]*)")
+_NIL_LAST = re.compile(r"(?:^|,)\s*nil\s*(?:;\s*)?(?://.*)?$")
+_ERROR_NEXT = re.compile(r"\s*return\b[^\n]*\b(?:Errorf|errors\.New)\([^\n]*StatusCode")
+_PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
 _CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
 
 
@@ -209,8 +213,10 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         if not kept and _is_of_project(call, file):
             yield _asked(call, file, dropped="1")
         return
-    if name == "io.ReadAll" and "StatusCode" in text_before(call, file)[-NEAR:]:
-        return  # the text of an answer that is an error already
+    if name == "io.ReadAll" and _is_text_of_an_error(call, file):
+        return
+    if name.startswith("json.Marshal") and _is_plain(call, file):
+        return
     if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
         return
     message = f"The error of `{name}` is thrown away, and no comment says why"
@@ -218,6 +224,18 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     # What may fail without harm is mostly thrown away on purpose.
     is_own = not kept and _of_this_file(file.callee(call), call, file) in functions_that_fail(file)
     yield _mark(call, name, message, file, "low" if to_client or is_own or name in _RARELY_FAIL else "medium")
+
+
+def _is_text_of_an_error(call: Node, file: SourceFile) -> bool:
+    """Whether an answer that is an error already is read for what it says."""
+    before, after = text_before(call, file), text_after(call, file)
+    return "StatusCode" in before[-NEAR:] or _ERROR_NEXT.match(after) is not None
+
+
+def _is_plain(call: Node, file: SourceFile) -> bool:
+    """Whether what is marshalled is a list or a map of texts and numbers that the function has made."""
+    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    return given.isidentifier() and next(followed(given, text_before(call, file), _PLAIN, "_."), None) is not None
 
 
 def _failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:
@@ -233,7 +251,9 @@ def _failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:
             or _is_known_method(callee, call, file)
             or _closes_what_was_written(callee, call, file)
         )
-    return callee.rpartition("/")[2] if is_failing and not _cannot_fail(call, file) else ""
+    if not is_failing or _cannot_fail(call, file) or _gives_nil_only(_of_this_file(callee, call, file), file):
+        return ""
+    return callee.rpartition("/")[2]
 
 
 def _of_this_file(callee: str, call: Node, file: SourceFile) -> str:
@@ -245,6 +265,13 @@ def _of_this_file(callee: str, call: Node, file: SourceFile) -> str:
         return ""
     receiver, owner = receiver_of(call, file)
     return f"{owner}.{name}" if head == receiver else ""
+
+
+def _gives_nil_only(name: str, file: SourceFile) -> bool:
+    """Whether a function of this file has an error result for the sake of an interface alone."""
+    function = next((each.node for each in file.functions if each.name == name), None) if name else None
+    returned = _RETURNED.findall(file.text(function)) if function is not None else []
+    return bool(returned) and all(_NIL_LAST.search(each) for each in returned)
 
 
 def _is_known_method(callee: str, call: Node, file: SourceFile) -> bool:

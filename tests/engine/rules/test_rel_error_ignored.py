@@ -9,7 +9,7 @@ IMPORTS = '("bufio"; "encoding/binary"; "encoding/json"; "fmt"; "io"; "os"; "str
 
 
 def go(body):
-    return f"package a\nimport {IMPORTS}\nfunc save() error {{ return nil }}\nfunc f() {{\n{body}\n}}\n"
+    return f"package a\nimport {IMPORTS}\nfunc save() error {{ return x() }}; func keep() error {{ return nil }}\nfunc f() {{\n{body}\n}}\n"
 
 
 FLAGGED = [
@@ -29,6 +29,8 @@ FLAGGED = [
     "_, _ = db.Exec(a)",
     "v, err := os.Open(a)\nw, err := os.Open(b)\nuse(v, w, err)",
     "rows.Scan(&a)",
+    "v, _ := json.Marshal(order)\nuse(v)\nuse(v)",
+    "v, _ := io.ReadAll(body)\nuse(v)\nuse(v)",
     "go srv.ListenAndServe()",
 ]
 FINE = [
@@ -51,6 +53,11 @@ FINE = [
     'v, _ := os.ReadFile("a")\nif string(v) == "" { return }\nif len(v) == 0 { return }\nuse(v)',
     'v, _ := os.Readlink("a")\nif v == "" { return }\nuse(v)',
     "delete(a, b)",
+    "keep()",
+    "_ = keep()",
+    "v, _ := strconv.ParseBool(a)\nuse(v)\nuse(v)",
+    'labels := map[string]string{"a": b}\nv, _ := json.Marshal(labels)\nuse(v)',
+    'v, _ := io.ReadAll(resp.Body)\nreturn fmt.Errorf("%d: %s", resp.StatusCode, v)',
     "s.Commit(1, 2)",
     "buf := new(bytes.Buffer)\n_ = binary.Write(buf, order, 1)",
     "var buf bytes.Buffer\nio.WriteString(&buf, a)",
