@@ -60,6 +60,7 @@ _PARAMETERS = re.compile(rb"(\w+)\s*\([^;{}()]*\)\s*\Z")
 LONGEST_PARAMETERS = 500  # bytes
 LONGEST_NAME = 100
 _THROWS_EXCEPTION = frozenset({"call", "close", "proceed", "invoke", "invokeExact", "doExecute", "afterPropertiesSet"})
+_LOG_THE_OBJECT = "Pass the exception to the log, so that a bug leaves its trace."
 _TELLS = re.compile(
     r"\b(raise|throw)\b|\.exception\(|exc_info|traceback|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|halt\("
     r"|\bmessages\.(error|warning)\("  # Django's, to the user
@@ -71,6 +72,8 @@ _BOUNDARY = re.compile(
     r"(^|\.)(main|run|__del__|__exit__|__repr__|__str__|dispatch|handle\w*|on_\w+|worker\w*|\w*_loop|loop|middleware|shutdown\w*|close"
     r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
 )
+_LOGS_MESSAGE = r"(?i:log(?:ger)?)\.(?:error|warn)\([^;]*\b{0}\.getMessage\("
+_SAYS = re.compile(r"(?:^|\n)\s*return\s+(True|False|true|false);?\s*\Z")
 _ENTRY = re.compile(
     r"(^|\.)(task|shared_task|route|get|post|put|patch|delete|websocket|errorhandler|command|exception_handler"
     r"|\w*Mapping|ExceptionHandler|Scheduled|\w*Listener|GET|POST|PUT|DELETE)\b"
@@ -85,7 +88,7 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
     named = _NAMED.search(header.rstrip(": \n"))
     if _tells(named[1] if named is not None else "", body, file) or _is_reported_as_swallowed(body, file):
         return
-    if _is_explained(handler, file):
+    if _is_explained(handler, file) or _asks(handler, body, file):
         return
     yield file.mark(
         RULE.id, handler, f"`{short(header.rstrip(':'))}` takes every error, bugs included, and tells nobody"
@@ -111,8 +114,18 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`catch ({short(file.text(formal))})` takes bugs with the failures, and tells nobody"
     else:
         message = f"`catch ({short(file.text(formal))})` takes even errors that nobody can handle, and tells nobody"
+    if is_plain and re.search(_LOGS_MESSAGE.format(re.escape(caught)), file.text(body)):
+        message = f"`catch ({short(file.text(formal))})` takes bugs with the failures, and the log has only its message"
+        yield file.mark(RULE.id, handler, message, severity="info", confidence="medium", suggestion=_LOG_THE_OBJECT)
+        return
     half_told = caught and re.search(rf"\b{re.escape(caught)}\b", file.text(body))
     yield file.mark(RULE.id, handler, message, confidence="medium" if is_plain or half_told else "")
+
+
+def _asks(handler: Node, body: Node, file: SourceFile) -> bool:
+    """Whether the handler answers a question: the opposite of what the `try` says when nothing fails."""
+    tried, failed = _SAYS.search(guarded_text(handler, file)), _SAYS.fullmatch(file.text(body))
+    return tried is not None and failed is not None and tried[1] != failed[1]
 
 
 def _may_throw_any(guarded: str, file: SourceFile) -> bool:

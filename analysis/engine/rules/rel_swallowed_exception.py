@@ -73,17 +73,20 @@ _CALLED = re.compile(r"[\w$.]*?([\w$]+)\s*\(")
 _DECODES = re.compile(r"(?:parse|decode|deserialize)(?:_|[A-Z]|$)|(?:Parse|Decode|_parse|_decode)$")
 # A browser may forbid its storage, and a check answers by what it throws.
 _STORED = re.compile(
-    r"(?:(?:const|let|var)\s+)?(?:[\w.]+\s*=\s*|return\s+)?(?:window\.)?(?:local|session)Storage\.\w+\([^\n]*\)[^\n]*"
+    r"(?:(?:const|let|var)\s+)?(?:[\w.]+\s*=\s*|return\s+)?(?:\w+\(\s*)?(?:window\.)?(?:local|session)Storage\.\w+\([^\n]*\)[^\n]*"
 )
+_LINE_OF_A_CALL = re.compile(r"(?<=\()\s*\n\s*|,?\s*\n\s*(?=\))")  # written over several lines
+# One kind of error that answers no: the function says so, or counts the others.
+_SAYS_YES = re.compile(r"(?:.*\n)?\s*(?:return\s+[Tt]rue;?|\w+\s*\+=\s*1;?|\w+\+\+;?)\s*", re.DOTALL)
 _CHECKS = re.compile(r"(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)[A-Z_]\w*\([^\n]*\);?")
 _TAKEN_OUT = re.compile(r"[\w.\[\]]+\.(?:remove|index)\([^\n]*\)")  # of a list that may not hold it
 _CONVERTS = frozenset(
     """int float Decimal UUID parse parseInt parseLong parseDouble URL RegExp BigInt atob loads literal_eval decodeURI
-    decodeURIComponent valueOf fromString fromisoformat strptime""".split()
+    decodeURIComponent valueOf fromString fromisoformat fromhex unhexlify b64decode strptime json""".split()
 )
 _HARMLESS = frozenset(
     """if return catch switch for while String Number Boolean str len strip lower trim slice split substring replace
-    startsWith endsWith startswith endswith toLowerCase includes indexOf""".split()
+    startsWith endsWith startswith endswith toLowerCase includes indexOf stringify""".split()
 )
 _OPTIONAL_IMPORT = re.compile(r"\b(require|import|import_module|forName)\s*\(")
 _SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
@@ -133,7 +136,11 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _UNREADABLE.search(caught) and not is_broad and _TAKEN_OUT.fullmatch(guarded):
         return
-    if file.language in SCRIPT and all(_STORED.fullmatch(line.strip()) for line in guarded.split("\n")):
+    if file.language in SCRIPT and all(
+        _STORED.fullmatch(line.strip()) for line in _LINE_OF_A_CALL.sub("", guarded).split("\n")
+    ):
+        return
+    if not is_broad and _SAYS_YES.fullmatch(guarded) and not _WRITES.search(guarded):
         return
     if gives_up and _CHECKS.fullmatch(guarded):
         return

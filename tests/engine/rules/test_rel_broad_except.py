@@ -99,6 +99,19 @@ def test_java_handlers_of_requests_are_a_boundary():
     assert lines_of(RULE, source.replace("return 0;", "count();"), "java") == []
 
 
+def test_a_question_is_answered_by_the_opposite():
+    source = "def {0}():\n    try:\n        load()\n        return {1}\n    except Exception:\n        return {2}\n"
+    assert lines_of(RULE, source.format("broken", "False", "True")) == []
+    assert lines_of(RULE, source.format("broken", "False", "1")) == [5]
+
+
+def test_a_log_that_has_the_message_alone_is_worth_knowing():
+    source = "class A { void f() { try { x(); } catch (Exception e) { LOG.%s } } }"
+    (told,) = marks_of(RULE, source % 'error("not read: {}", e.getMessage());', "java")
+    (asked,) = marks_of(RULE, source % 'info("not read");', "java")
+    assert (told.severity, asked.severity) == ("info", "")
+
+
 def test_who_tells_half_is_told_with_less_confidence():
     source = "class A { void f() { try { x(); } catch (Throwable t) { %s } } }"
     told, silent = (marks_of(RULE, source % body, "java") for body in ("tell(t.getMessage());", "count();"))

@@ -48,6 +48,12 @@ def test_handlers_that_do_or_say_something_are_fine(header, body):
         ("sizes.append(float(text))", 0),
         ("size = int(text)\n    order.store(size)", 1),
         ("order.store(text)", 1),
+        ("return bytes.fromhex(text)", 0),
+        ("body = answer.json()", 0),
+        ("check(text)\n    return True", 0),
+        ("check(text)\n    known += 1", 0),
+        ("order.save()\n    known += 1", 1),
+        ("check(text)\n    return text", 1),
     ],
 )
 def test_a_text_that_is_no_number_is_an_answer(guarded, count):
@@ -168,6 +174,8 @@ def test_a_digest_is_no_write():
     [
         ("function f(k) { let v = null; try { v = localStorage.getItem(k); } catch (e) {} return v; }", 0),
         ("function f(k) { try { localStorage.setItem(k, 'a'); } catch { return; } }", 0),
+        ("function f(k) { let v; try { v = clean(\n  localStorage.getItem(k),\n); } catch {} return v; }", 0),
+        ("function f(v) { try { v = JSON.stringify(JSON.parse(v)); } catch { return; } show(v); }", 0),
         ("function f(k) { try { localStorage.setItem(k, 'a');\n send(k); } catch { return; } }", 1),
         ("async function f(u) { try { await assertIsSafe(u); } catch { return null; } return load(u); }", 0),
         ("async function f(p) { const info = await stat(p).catch(() => null); if (!info) return; use(info); }", 0),
