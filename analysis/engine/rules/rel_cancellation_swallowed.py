@@ -127,10 +127,18 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if re.search(r"\.cancel\(\)", text_before(handler, file)) or _is_taken_before(handler, file):
         return
+    if attempt is not None and _ends_a_task(guarded, body, attempt, file):
+        return
     caught = found[2].decode() if found[2] else "except:"
     yield file.mark(
         RULE.id, handler, f"`{caught}` around an await takes the cancellation of `{function_name(handler, file)}`"
     )
+
+
+def _ends_a_task(guarded: Node, body: Node, attempt: Node, file: SourceFile) -> bool:
+    """Whether the loop that a task runs for ever ends there and nothing comes after: all that a cancellation asks for."""
+    is_loop = any(each.type == "while_statement" for each in guarded.named_children)
+    return is_loop and not re.search(r"\breturn[ \t]+\w", file.text(body)) and not text_after(attempt, file).strip()
 
 
 def _takes_interrupt(handler: Node, file: SourceFile) -> str:

@@ -64,9 +64,7 @@ _BOUNDARY = re.compile(  # errors that are answers to a client
 )
 _TELLS_ALL = re.compile(r"NumberFormatException|DateTimeParseException|NoSuchElementException")  # the type says it all
 _LOGGED = re.compile(r"\.exception\(|exc_info\s*=|print_exc|\.(error|warn|warning)\([^;\n]*,\s*\w+\s*\)")
-_MESSAGE_ONLY = (
-    r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|stack|name|getClass)\b|[+]\s*{0}\b|\$\{{{0}\}}"
-)
+_MESSAGE_ONLY = r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|name|getClass)\b|[+]\s*{0}\b|\$\{{{0}\}}"
 _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
 _THROW = re.compile(rb"\bthrow\b")
 _RAISE = re.compile(rb"\braise\s+\w")

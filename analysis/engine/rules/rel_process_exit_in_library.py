@@ -65,8 +65,8 @@ _ENTRY_PATH = re.compile(
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(
-    r"(^|\.)(main\w*|usage\w*|\w*[eE]xit\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|fatal"
-    r"|[mM]ust[A-Z]\w*|\w*Test[A-Z]\w*)(\.|$)|(^|\.)(on|once)\("
+    r"(^|\.)(main\w*|usage\w*|\w*[eE]xit\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|[fF]atal\w*"
+    r"|[mM]ust([A-Z]\w*)?|\w*Test[A-Z]\w*)(\.|$)|(^|\.)(on|once)\("
 )
 _READS_FLAGS = re.compile(r"\bflag\.Parse\(\)|argparse|sys\.argv|process\.argv|\bparser\.parse_args\(")
 _SIGNAL = re.compile(

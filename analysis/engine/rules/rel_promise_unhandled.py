@@ -33,6 +33,10 @@ _TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b")
 _GIVES = re.compile(
     r"^(fetch|import|axios|Promise|window\.fetch|navigator|got|ky|http)\b|\.(json|text|blob|arrayBuffer)\(\)\.then"
 )
+_STARTED = re.compile(rb"require\.main\b|import\.meta\.main\b")
+_EACH_TRIES = re.compile(
+    rb"Promise\.all\(\s*[\w.]+\.map\(\s*async\s*(?:\([^()]*\)|\w+)\s*=>\s*\{\s*try\s*\{[\s\S]{0,1000}?\}\s*catch\b"
+)
 _TYPED = re.compile(rb"\.then<")  # of a builder with a method of that name
 _NAME = re.compile(rb"(?:const|let|var)\s+(\w+)\s*=\s*$")
 
@@ -48,9 +52,27 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
         ):
             return
         first = callee.partition("()")[0]
+        if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file) or _takes_its_own(first, call, file):
+            return
         is_promise = _GIVES.search(callee) is not None or async_function(first, call, file) is not None
         confidence = "" if is_promise else "medium"
         yield file.mark(RULE.id, call, f"Nothing takes the rejection of `{short(callee)}`", confidence=confidence)
+
+
+def _is_of_a_script(call: Node, file: SourceFile) -> bool:
+    """Whether the file was started, so that a rejection ends the process and shows its error, as it should."""
+    above = call.parent
+    while above is not None:
+        condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
+        if condition is not None and _STARTED.search(file.source, condition.start_byte, condition.end_byte):
+            return True
+        above = above.parent
+    return False
+
+
+def _takes_its_own(first: str, call: Node, file: SourceFile) -> bool:
+    """`Promise.all(rows.map(async (row) => { try { ... } catch { ... } }))`: each element takes its own rejection."""
+    return first == "Promise.all" and _EACH_TRIES.match(file.source, call.start_byte) is not None
 
 
 def look_at_stored(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -10,7 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import guarded_text
-from analysis.engine.rules.reading import function_name, within
+from analysis.engine.rules.reading import function_name, statements, within
 
 RULE = Rule(
     id="rel-retry-unbounded",
@@ -62,6 +62,7 @@ _ENDLESS = re.compile(
     rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{"
     rb"|while\s+not\s+([\w.]+)\s*:|while\s*\(\s*!\s*([\w.]+)\s*\)\s*\{|for\s+!([\w.]+)\s*\{"
 )
+_FOR_EVER = re.compile(rb"while\s+(?:True|1)\s*:")
 _COUNTED = re.compile(
     rb"for\s+\w*\s+in\s+range\(|for\s*\(\s*(?:let|var|int)\s+\w+\s*=\s*\d+\s*;|for\s+\w+\s*:=\s*\d+\s*;"
     rb"|while\b[^\n]*(?:attempt|retr|tries)"
@@ -158,6 +159,8 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
     missing = ""
     if resolved == "tenacity.retry":
         missing = " and ".join(word for word in ("stop", "wait") if not re.search(rf"\b{word}\s*=", given))
+        if missing == "stop" and _listens(decorator, file):
+            return
     elif resolved in ("backoff.on_exception", "backoff.on_predicate") and not re.search(
         r"\bmax_(tries|time)\s*=", given
     ):
@@ -166,6 +169,18 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, decorator, f"`{name}` is given no {missing}")
     elif re.search(r"\bmax_retries\s*=\s*None\b", given):
         yield file.mark(RULE.id, decorator, f"`{name}` is tried again for ever: `max_retries=None`")
+
+
+def _listens(decorator: Node, file: SourceFile) -> bool:
+    """Whether the function waits for work for ever, so that there is no last attempt."""
+    around = decorator.parent
+    function = around.child_by_field_name("definition") if around is not None else None
+    body = function.child_by_field_name("body") if function is not None else None
+    if body is None:
+        return False
+    return any(
+        each.type == "while_statement" and _FOR_EVER.match(file.source, each.start_byte) for each in statements(body)
+    )
 
 
 def look_at_options(pair: Node, file: SourceFile) -> Iterator[Mark]:

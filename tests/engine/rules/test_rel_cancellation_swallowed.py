@@ -88,3 +88,20 @@ def test_a_go_walk_that_has_seen_the_end_and_goes_on_working():
     source = "package a\nfunc f(ctx C, c chan int) {\nfor v := range c {\nif ctx.Err() != nil {\n%s\n}\nuse(v)\n}\n}\n"
     assert lines_of(RULE, source % "log()", "go") == [4]
     assert lines_of(RULE, source % "continue", "go") == []
+
+
+@pytest.mark.parametrize(
+    ("handled", "after", "lines"),
+    [
+        ("return", "", []),
+        ("log.warning('stopped')", "", []),
+        ("return 0", "", [6]),
+        ("pass", "    flush()\n", [6]),
+    ],
+)
+def test_the_loop_of_a_task_may_end_where_it_is_cancelled(handled, after, lines):
+    source = (
+        "import asyncio\nasync def watch():\n    try:\n        while True:\n            await asyncio.sleep(1)\n"
+        f"    except asyncio.CancelledError:\n        {handled}\n{after}"
+    )
+    assert lines_of(RULE, source) == lines

@@ -38,6 +38,7 @@ PYTHON_FINE = [
 ]
 SCRIPT_FLAGGED = ["throw new Error('x');", "throw new Error('x' + err);", "throw new OrderError(err.message);"]
 SCRIPT_FINE = [
+    "throw new Error(`x ${err.message} ${err.stack}`);",
     "throw err;",
     "throw new Error('x', { cause: err });",
     "throw new OrderError('x', err);",

@@ -33,6 +33,8 @@ def test_library_code_that_ends_the_process_is_found(path, source, line):
         ("shop/store.py", PYTHON.replace("load", "main")),
         ("shop/store.py", "def exit(x): ...\ndef load():\n    exit(1)\n"),
         ("src/bin/run.ts", SCRIPT),
+        ("store/store.go", GO.replace("Load", "Must")),
+        ("store/store.go", GO.replace("Load", "Fatalf")),
         ("ui/generate-types.js", SCRIPT),
         ("shop/store.py", "import os\ndef detach():\n    if os.fork() > 0:\n        os._exit(0)\n"),
         ("src/stop.ts", "export function wait() { process.on('SIGTERM', () => { process.exit(0); }); }"),

@@ -10,6 +10,7 @@ FLAGGED = [
     "load().finally(stop);",
     "import('./x').then(use);",
     "const all = Promise.all(items);",
+    "Promise.all(items.map(async (item) => { await load(item); })).then(show);",
 ]
 FINE = [
     "load().then(show).catch(report);",
@@ -23,6 +24,9 @@ FINE = [
     "const p = load().then(show); use(p);",
     "run(() => load().then(show));",
     "cy.get('x').then(show);",
+    "if (require.main === module) { load().then(stop); }",
+    "when({ order }, ask).then(step);",
+    "Promise.all(items.map(async (item) => { try { await load(item); } catch { return null; } })).then(show);",
     "builder.model(x).then<Model>(show);",
     "const all = Promise.all(items); await all;",
 ]

@@ -44,6 +44,8 @@ def retry(handler, call="return client.fetch(key)"):
         ("import tenacity\n@tenacity.retry\ndef f(): ...\n", [2]),
         ("from tenacity import retry\n@retry()\ndef f(): ...\n", [2]),
         ("from tenacity import retry\n@retry(stop=a, wait=b)\ndef f(): ...\n", []),
+        ("from tenacity import retry\n@retry(wait=b)\ndef f():\n    send()\n", [2]),
+        ("from tenacity import retry\n@retry(wait=b)\ndef f():\n    while True:\n        take()\n", []),
         ("from other import retry\n@retry()\ndef f(): ...\n", []),
     ],
 )
