@@ -114,6 +114,8 @@ _CHOOSES = re.compile(r"(?!\.)[^\n:]*(?:\n\s*)?else\b")
 _ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
 _TAKEN = re.compile(rb"\s*[.\[\\#]")  # a member or an element of it, maybe on the next line
 _GIVEN = re.compile(rb"[=\\]\s*\Z")
+_TESTED = re.compile(r"\bre\.\w+\([^\n]*,\s*([^\n,]+?)\s*\)")
+_HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
 LONGEST_GAP = 100  # bytes between a sign and what it is for
 _NEAR = 400  # bytes before a look-up in which its check stands
 
@@ -188,6 +190,8 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Mark]:
     if used is not None and (name in _FOUND_ONE) == used[1].startswith(b"."):
         message = f"`{short(file.callee(call))}` may find nothing, and `{used[1].decode()}` of it throws"
         yield file.mark(RULE.id, call, message)
+    elif name in _ROWS_OF_SCRIPT and _ALWAYS_A_ROW.search(file.text(call)):
+        return
     elif used is None and re.search(rb"=\s*await\s+\Z", before):
         yield from _used_by_variable(call, file, rows=name in _ROWS_OF_SCRIPT)
 
@@ -220,8 +224,11 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = head.rpartition(".")[2]
     if not re.search(rf"\b{name}\b(?:[^;\n]{{0,60}}=\s*new Map\b|\??:\s*Map<)", file.source.decode("utf-8", "replace")):
         return
+    around = file.source[max(0, call.start_byte - _NEAR) : call.start_byte].decode("utf-8", "replace")
     if re.search(rf"\b{name}\.(has|set|keys|entries|forEach)\(|\.map\b", text_before(call, file)):
         return
+    if re.search(rf"\b{name}\.set\(", around):
+        return  # in the function around
     yield file.mark(
         RULE.id,
         call,
@@ -301,6 +308,8 @@ def _comes_from_outside(text: str, assertion: Node, file: SourceFile) -> bool:
     whether it is there."""
     operand = text.rpartition(".(")[0]
     before = text_before(assertion, file)
+    if (kind := _HELD.fullmatch(operand)) and re.search(rf"\b{kind[1]}\.Type\(\)\s*[!=]=", before):
+        return False
     if not re.fullmatch(r"\w+", operand):
         return _OUTSIDE.search(operand) is not None and not re.search(re.escape(operand) + r"\s*[!=]=\s*nil\b", before)
     given = list(re.finditer(rf"\b{operand}\s*:?=\s*([^\n]*)", before))[-1:]
@@ -316,7 +325,8 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     if callee in _MATCHERS:
         return "high"
     if callee.endswith(".fetchone"):
-        return "" if positional or _ALWAYS_A_ROW.search(text_before(call, file)[-_NEAR:]) else "low"
+        asked = text_before(call, file)[-_NEAR:] + file.text(call)
+        return "" if positional or _ALWAYS_A_ROW.search(asked) else "low"
     if callee.endswith(".get"):
         return _dictionary_look_up(callee, call, file) if not keywords else ""
     if _ROWS.search(callee):
@@ -329,7 +339,8 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
 
 
 def _is_matched_by_test(call: Node, file: SourceFile) -> bool:
-    """Whether the `if` around tests the same text with another pattern: who wrote both knows that the second fits."""
+    """Whether the `if` around tests the same text with another pattern, or the text that it was cut from: who wrote
+    both knows that the second fits."""
     given = file.arguments(call)[0]
     if file.callee(call) not in _MATCHERS or len(given) != 2:
         return False
@@ -338,7 +349,11 @@ def _is_matched_by_test(call: Node, file: SourceFile) -> bool:
     while above is not None and above.type not in DEFINITIONS:
         condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
         if condition is not None and condition.end_byte < call.start_byte:
-            return re.search(rf"\bre\.\w+\([^\n]*,\s*{re.escape(subject)}\s*\)", file.text(condition)) is not None
+            tested = [each[1] for each in _TESTED.finditer(file.text(condition))]
+            return subject in tested or any(
+                re.search(rf"\b{re.escape(subject)}\s*=\s*{re.escape(each)}\[", text_before(call, file))
+                for each in tested
+            )
         above = above.parent
     return False
 
