@@ -77,7 +77,9 @@ _JAVA_FIELD = re.compile(
 _GO_FIELD = re.compile(rb"(\w+)\s+\*?(float64|float32)\b")
 _PYTHON_FIELD = re.compile(rb"(\w+)\s*:\s*(?:Optional\[)?(float)\b")
 _TIMES = re.compile(r"([A-Za-z_][\w.\[\]\"']*)\s*[*/]\s*\d*\.\d+$|^\d*\.\d+\s*\*\s*([A-Za-z_][\w.\[\]\"']*)$")
-_ROUNDED = re.compile(rb"(?:\w*[rR]ound\w*|Math\.\w+|Decimal|toFixed|BigDecimal\.valueOf)\(\s*\Z")
+_ROUNDED = re.compile(rb"(?:\w*[rR]ound\w*|[mM]ath\.\w+|\bint|Decimal|toFixed|BigDecimal\.valueOf)\(\s*\Z")
+_STATISTICS = re.compile(r"(?i)(?:stats?|statistics|histogram|chart|datapoint)$")
+_EMPTY_FIELD = re.compile(rb"===?\s*(?:\"\"|'')\s*\?\s*\w+\s*:\s*\Z")  # of a form, which sends what was typed
 _ARGUMENT = re.compile(r"(?:^|[.\[\"'_])([A-Za-z_]\w*)[\"'\]]*\s*$")
 _FIX = {
     "python": "Keep it as `Decimal` (`DecimalField`, `NUMERIC`) or as integer minor units.",
@@ -107,6 +109,8 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
     found = _ARGUMENT.search(text)
     if file.source.startswith(b".toFixed(", call.end_byte):
         return  # for people to read
+    if _EMPTY_FIELD.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
+        return
     if found is not None and len(text) < 80 and is_amount(found[1]) and not _is_of_something_else(found[1], call, file):
         message = f"`{short(text)}` becomes a float here: sums of it are off by cents"
         yield file.mark(RULE.id, call, message, suggestion=_FIX.get(file.language, ""), data={"form": "conversion"})
@@ -117,8 +121,19 @@ def look_at_annotation(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     found = _PYTHON_FIELD.match(file.source, assignment.start_byte)
     if found is None or file.scope_of(assignment).kind != "class" or not is_amount(found[1].decode()):
         return
+    if _is_statistics(assignment, file):
+        return
     if not _is_of_something_else(found[1].decode(), assignment, file):
         yield _mark(assignment, found[1].decode(), "float", file)
+
+
+def _is_statistics(assignment: Node, file: SourceFile) -> bool:
+    """Whether the class around holds what is drawn, not what is paid."""
+    above = assignment.parent
+    while above is not None and above.type != "class_definition":
+        above = above.parent
+    name = above.child_by_field_name("name") if above is not None else None
+    return name is not None and _STATISTICS.search(file.text(name)) is not None
 
 
 def look_at_product(operation: Node, file: SourceFile) -> Iterator[Mark]:

@@ -73,6 +73,7 @@ _SIGNED_IN = re.compile(
 _MANAGES = re.compile(
     rb"(?i)(?:def|function|func|\b(?:public|private))\s[^(\n]*?\b(?:create|update|delete|remove|toggle|list|get|edit|add|register|test|rerun|send"
     rb"|resend|save|enable|disable|fire|trigger|subscribe|unsubscribe|deliver|retry|set)_?\w*\s*\("
+    rb"|^func\s+\([^)\n]*\)\s*\w*web_?hooks?(?:create|update|delete|list|get)\s*\("
 )
 _GUARDED = re.compile(
     rb"(?i)idempot|event_?id|delivery_?id|already|duplicate|processed|\bseen\b|dedup|insertIfNew|get_or_create|update_or_create"

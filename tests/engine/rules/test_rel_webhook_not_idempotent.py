@@ -108,3 +108,12 @@ def test_the_class_says_that_it_takes_webhooks(path, source, line):
     assert finding.line == line
     plain = source.replace("webhooks", "accounts").replace("PaymentCallback", "PaymentView")
     assert findings_of(RULE, {path: plain}) == []
+
+
+def test_a_method_that_keeps_the_list_of_webhooks_receives_none():
+    source = (
+        'package api\n\nfunc routes(r *gin.Engine, s *Service) {\n\tr.POST("/webhooks", s.%s)\n}\n\n'
+        "func (s *Service) %s(c *gin.Context) {\n\ts.db.Create(c)\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"api/a.go": source % ("PayWebhook", "PayWebhook")})] == [7]
+    assert findings_of(RULE, {"api/a.go": source % ("V1WebhookCreate", "V1WebhookCreate")}) == []
