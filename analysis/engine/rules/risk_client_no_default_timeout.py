@@ -92,6 +92,12 @@ _SCRIPT = {  # to the option that limits it
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
 _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
 _ADDRESS = re.compile(r"(?i)ur[li]|dsn|address")
+# What comes after the futures are complete, with the bracket of what it runs.
+_WHEN_DONE = re.compile(
+    rb"\bwhenAll(?:Complete|Succeed)\b|\b(?:whenComplete|then(?:Run|Apply|Accept|Compose)|handle)(?:Async)?\(\s*\Z"
+    rb"|\badd(?:Listener|Callback)\(\s*\Z"
+)
+LONGEST_CHAIN = 500  # bytes
 _NOT_SOCKETS = re.compile(r"(?i)stream|sendmail|jsontransport")
 
 
@@ -174,9 +180,22 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if file.arguments(call)[0] or not re.search(r"(^|\.)(\w*[fF]uture|\w*[lL]atch)(\(\))?\.(get|await)$", callee):
         return
-    if re.search(r"\.isDone\(\)|CompletableFuture\.allOf", function_text(call, file)):
+    if re.search(r"\.isDone\(\)|CompletableFuture\.allOf", function_text(call, file)) or _runs_when_done(call, file):
         return
     yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})
+
+
+def _runs_when_done(call: Node, file: SourceFile) -> bool:
+    """Whether the call stands in a function that runs when futures are complete: `whenAllComplete(a, b).call(() -> ...)`."""
+    node = call
+    while node.parent is not None and node.type != "method_declaration":
+        if node.type == "lambda_expression":
+            start = max(0, node.start_byte - LONGEST_CHAIN)
+            before = file.source[start : node.start_byte].rpartition(b";")[2]
+            if _WHEN_DONE.search(before) is not None:
+                return True
+        node = node.parent
+    return False
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

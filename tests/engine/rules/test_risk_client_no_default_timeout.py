@@ -83,3 +83,21 @@ def test_a_python_request_that_waits_without_limit():
     assert [each.line for each in findings_of(RULE, {"a.py": view + "    return future.result()"})] == [6]
     assert findings_of(RULE, {"a.py": view + "    return future.result(timeout=3)"}) == []
     assert findings_of(RULE, {"a.py": "def f(future):\n    return future.result()"}) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return Futures.whenAllComplete(a, future).call(() -> future.get(), pool);", 0),
+        ("return all.thenApply(v -> rows.stream().map(future -> future.get()).toList());", 0),
+        ("future.addListener(() -> show(future.get()), pool);", 0),
+        ("return pool.submit(() -> future.get());", 1),
+        ("all.thenApply(v -> 1); return future.get();", 1),
+    ],
+)
+def test_java_futures_that_are_complete_make_nobody_wait(body, count):
+    source = (
+        'import org.springframework.web.bind.annotation.*;\n@RestController\nclass A {\n@GetMapping("/x")\n'
+        f"String show() {{\n{body} }} }}"
+    )
+    assert len(findings_of(RULE, {"src/A.java": source})) == count
