@@ -136,7 +136,7 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _ends_a_task(guarded: Node, body: Node, attempt: Node, file: SourceFile) -> bool:
-    """Whether the loop that a task runs for ever ends there and nothing comes after: all that a cancellation asks for."""
+    """Whether the loop that a task runs for ever ends there and nothing comes after, as a cancellation asks."""
     is_loop = any(each.type == "while_statement" for each in guarded.named_children)
     return is_loop and not re.search(r"\breturn[ \t]+\w", file.text(body)) and not text_after(attempt, file).strip()
 

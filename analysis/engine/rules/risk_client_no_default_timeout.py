@@ -186,7 +186,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _runs_when_done(call: Node, file: SourceFile) -> bool:
-    """Whether the call stands in a function that runs when futures are complete: `whenAllComplete(a, b).call(() -> ...)`."""
+    """Whether the call stands in what runs when futures are complete: `whenAllComplete(a, b).call(() -> ...)`."""
     node = call
     while node.parent is not None and node.type != "method_declaration":
         if node.type == "lambda_expression":
