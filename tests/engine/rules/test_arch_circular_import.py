@@ -40,3 +40,13 @@ def test_values_close_a_circle(source):
 )
 def test_types_do_not(source):
     assert circles(source) == 0
+
+
+@pytest.mark.parametrize(("use", "count"), [("b?: B;", 0), ("b = new B();", 1)])
+def test_a_path_from_the_root_of_the_sources_is_of_the_project_too(use, count):
+    files = {
+        "tsconfig.json": '{"compilerOptions": {"baseUrl": "src"}}',
+        "src/icons/a.ts": f"import {{ B }} from 'icons/b';\nexport class A {{\n  {use}\n}}\n",
+        "src/icons/b.ts": BACK,
+    }
+    assert len(findings_of(RULE, files)) == count
