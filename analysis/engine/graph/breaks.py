@@ -26,6 +26,7 @@ _PRIVATE_SEGMENT = re.compile(r"^_(?!_)\w")
 _DRAWER = re.compile(
     r"(^|/)(utils?|common|shared|libs?|helpers?|core|components|hooks|ui|types|constants)$", re.IGNORECASE
 )
+_ENTRY_FILE = re.compile(r"(^|/)index(\.[\w-]+)*\.[cm]?[jt]sx?$")  # also one for browsers, `index.client.ts`
 _CONVENIENCE = 3  # so many more go past an entry than come in by it that nobody means it
 _INNER_JAVA = re.compile(r"^(.*)/(?:internals?|impl)(?:/|$)")
 _BUILT_OR_SOURCE = re.compile(r"(^|/)(src|dist)/")
@@ -171,7 +172,7 @@ def _past_entry(graph: ImportGraph, edge: Edge, passing: Mapping[str, int]) -> D
     entry = graph.entries.get(folder)
     if not entry or passing.get(entry, 0) >= _CONVENIENCE or entry == edge.target or is_inside(edge.source, folder):
         return None
-    if graph.packages.get(edge.source) != graph.packages.get(edge.target):
+    if graph.packages.get(edge.source) != graph.packages.get(edge.target) or _offers(edge):
         return None
     passed = next((each for each in graph.imports_of(entry) if each.target == edge.target), None)
     is_inner = "/internal/" in edge.target
@@ -183,6 +184,11 @@ def _past_entry(graph: ImportGraph, edge: Edge, passing: Mapping[str, int]) -> D
     if passed is None:
         return DeepImport(edge, entry, why, is_offered=is_inner, is_passed=is_inner)
     return DeepImport(edge, entry, why, is_offered="*" in passed.names or set(passed.names).issuperset(edge.names))
+
+
+def _offers(edge: Edge) -> bool:
+    """Whether an entry passes on what it imports: a second way into a package has a choice of its own."""
+    return edge.reexport and _ENTRY_FILE.search(edge.source) is not None
 
 
 def _loads(graph: ImportGraph, entry: str, path: str) -> bool:

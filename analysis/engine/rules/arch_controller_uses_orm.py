@@ -1,7 +1,7 @@
 """A request handler runs database queries itself, although the project has a layer for that."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from analysis.engine.codebase import REQUEST, Codebase
@@ -19,7 +19,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=2,
     suggestion="Move the query to the repository or service; the controller should only translate HTTP.",
-    version=2,
+    version=3,
 )
 GUIDE = Guide(
     why=(
@@ -92,12 +92,10 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     declared = any(_SERVICE_LAYER.search(layer.name) for layer in policy.layers)
     if not declared and not _is_custom(codebase, handlers):
         return
-    for path, facts in handlers.items():
-        first = min(
-            (query for query in facts.queries if _counts(query, facts)), key=lambda query: query.line, default=None
-        )
-        if first is None or _LEFT_OUT_FILES.search(path):
+    for path, first in _first_queries(codebase, handlers).items():
+        if _LEFT_OUT_FILES.search(path):
             continue
+        facts = handlers[path]
         what = f"`{first.model}`" if first.model else "the database"
         yield Finding(
             rule_id=RULE.id,
@@ -108,6 +106,17 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             anchor=first.anchor,
             severity=None if declared else Severity.INFO,
         )
+
+
+def _first_queries(codebase: Codebase, handlers: Mapping[str, FileFacts]) -> dict[str, Query]:
+    """The first query of each handler file. Calls of a repository or DAO that the project wrote itself are none."""
+    first: dict[str, Query] = {}
+    for site in codebase.queries.sites:
+        if site.path in handlers and _counts(site.query, site.facts):
+            known = first.get(site.path)
+            if known is None or site.query.line < known.line:
+                first[site.path] = site.query
+    return first
 
 
 def _entered(codebase: Codebase) -> set[str]:

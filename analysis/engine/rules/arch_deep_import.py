@@ -47,11 +47,13 @@ def name():
     ),
 )
 _SCRIPT_INSIDE = re.compile(
-    r"^(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)"
+    r"^(?!@(?:site|app|root)/)(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)"
     # Packages without `exports` document where their styles, languages and workers lie.
     r"(?!.*/(styles?|themes?|presets?|locales?|lang|languages?|css|workers?|plugins?)(/|$))"
 )
 
+# The documentation of these packages tells to import them, whatever their names say.
+_DOCUMENTED = frozenset({"lxml.etree._Element", "lxml.etree._ElementTree", "slowapi._rate_limit_exceeded_handler"})
 _PYTHON_INSIDE = re.compile(r"\._(?!_)\w")
 _PRIVATE_NAME = re.compile(r"_(?!_)\w")
 _JAVA_INSIDE = re.compile(r"\.internal\.[\w.]*[A-Z]|^(?:sun|com\.sun\.\w+\.internal)\.[\w.]*[A-Z]")
@@ -97,7 +99,11 @@ def _inward(facts: FileFacts) -> dict[Import, str]:
 def _inside_of(statement: Import, facts: FileFacts) -> str:
     target = statement.target
     if facts.language == "python":
-        private = [name for name in statement.names if name.startswith("_") and _PRIVATE_NAME.match(name)]
+        private = [
+            name
+            for name in statement.names
+            if name.startswith("_") and _PRIVATE_NAME.match(name) and f"{target}.{name}" not in _DOCUMENTED
+        ]
         if "._" in target and _PYTHON_INSIDE.search(target):
             return target
         return f"{target}.{private[0]}" if private else ""

@@ -36,10 +36,13 @@ SIGNS_NEEDED = 2
 _DELEGATE_LINES = 3
 _DELEGATING_SHARE = 0.8
 _ONE_PER_KIND_SHARE = 0.5
+_PLAIN_MEAN = 1.5  # of the cyclomatic complexity of readers
 _BY_DESIGN = re.compile(
     r"(Builder|Visitor|Parser|Listener|Transformer|Facade|Converters?|Mapper|Criteria)$", re.IGNORECASE
 )
 _PER_KIND = re.compile(r"^(visit|parse|enter|exit|leave|handle|generic_visit)_?[A-Z\w]|^(to|from|convert)[A-Z]")
+
+_ASKING = re.compile(r"(?:get|is|has)[A-Z_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 def _judged(path: str, facts: FileFacts, entry: Class, methods: Sequence[Function]) -> Iterator[Finding]:
     body = _Body(entry, [method for method in methods if not method.flags & FunctionFlag.ACCESSOR])
     if body.methods and not _is_by_design(body):
-        signs = _signs(body, facts)
-        if len(signs) >= SIGNS_NEEDED:
+        signs, is_large = _signs(body, facts)
+        if len(signs) >= SIGNS_NEEDED and is_large:
             yield _finding(path, body, signs)
 
 
@@ -95,7 +98,8 @@ def _finding(path: str, body: _Body, signs: list[str]) -> Finding:
     )
 
 
-def _signs(body: _Body, facts: FileFacts) -> list[str]:
+def _signs(body: _Body, facts: FileFacts) -> tuple[list[str], bool]:
+    """What speaks against the class, and whether there is much work in it: fields alone make a row or a message."""
     complexity = sum(method.cyclomatic for method in body.methods)
     code_lines = body.entry.code_lines
     if facts.language == "go":
@@ -111,7 +115,8 @@ def _signs(body: _Body, facts: FileFacts) -> list[str]:
         (code_lines > MOST_LINES, f"{code_lines} lines"),
         (groups > 1, f"{groups} groups of methods that share no field"),
     )
-    return [text for is_sign, text in measured if is_sign]
+    is_large = len(body.methods) > MOST_METHODS or complexity > MOST_COMPLEXITY or code_lines > MOST_LINES
+    return [text for is_sign, text in measured if is_sign], is_large
 
 
 def field_groups(entry: Class) -> list[set[str]]:
@@ -140,8 +145,12 @@ def _is_by_design(body: _Body) -> bool:
     if _BY_DESIGN.search(body.name):
         return True
     per_kind = sum(1 for method in body.methods if _PER_KIND.match(method.name.rpartition(".")[2]))
+    asking = sum(1 for method in body.methods if _ASKING.match(method.name.rpartition(".")[2]))
+    plain = sum(method.cyclomatic for method in body.methods) < _PLAIN_MEAN * len(body.methods)
     delegating = sum(1 for method in body.methods if method.code_lines <= _DELEGATE_LINES and method.cyclomatic == 1)
     total = len(body.methods)
+    if asking >= _DELEGATING_SHARE * total and plain:
+        return True  # one reader for each setting
     return per_kind > _ONE_PER_KIND_SHARE * total or delegating >= _DELEGATING_SHARE * total
 
 

@@ -1,5 +1,6 @@
 """A module on which everything depends and which depends on everything."""
 
+import re
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
@@ -32,7 +33,10 @@ GUIDE = Guide(
 LEAST_PRODUCT = 400
 LEAST_FAN = 10
 MOST_CODE_LINES = 300
+ROOT_RATIO = 2  # what depends on so many more than depend on it makes and wires them
 _ACCESSOR_LINES = 3
+_LISTS_ROUTES = re.compile(r"(^|/)(router|routes|urls|route[-_]?map)\.\w+$", re.IGNORECASE)
+_SHOWS = re.compile(r"(^|/)(examples?|samples?|docs?)/")  # users of a public package
 DEPENDENTS_INCLUDED = 20
 DEPENDENTS_PER_POINT = 10
 
@@ -52,6 +56,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if (
             min(fan_in, fan_out) < LEAST_FAN
             or fan_in * fan_out < LEAST_PRODUCT
+            or fan_out > ROOT_RATIO * fan_in
+            or all(map(_LISTS_ROUTES.search, files))
             or any(wires_application(path, codebase.files[path]) for path in files)
             or _only_passes_on(graph, files)
             or _only_declares([codebase.files[path] for path in files])
@@ -74,7 +80,8 @@ def _fans(graph: ImportGraph, files: list[str]) -> tuple[int, int]:
     own = set(files)
     importers = {edge.source for path in files for edge in graph.importers_of(path) if edge.runtime}
     imported = {edge.target for path in files for edge in graph.imports_of(path) if edge.runtime}
-    return len(importers - own - graph.tests), len(imported - own - graph.tests)
+    shown = {path for path in importers if _SHOWS.search(path)}
+    return len(importers - own - graph.tests - shown), len(imported - own - graph.tests)
 
 
 def _only_declares(files: list[FileFacts]) -> bool:

@@ -110,6 +110,8 @@ _GO_CALLS = _table(
 )
 # Files beside the module are part of the package.
 _OWN_DATA = re.compile(r"__file__|__dirname|import\.meta|importlib\.resources|files\(")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_CONSTANT = re.compile(rb"^(?:(?:export[ ]+)?(?:const|let|var)[ ]+)?(\w+)[ ]*(?::[^=\n]*)?=(?!=)([^\n]*)", re.MULTILINE)
 _SETTINGS = re.compile(r"(^|/)(settings|config|conf|configuration)(/|[\w.]*\.\w+$)|\.config\.[cm]?[jt]s$")
 _LIBRARY_ENTRY = re.compile(r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|__main__)\.\w+$")
 _MAIN_GUARD = re.compile(rb"__name__|require\.main")
@@ -145,12 +147,23 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
         return
     if file.enclosing_function(call) is not None and file.scope_of(call).function.name not in functions:
         return
+    if effect == FILE and _is_own_data(call, file):
+        return
     yield file.mark(
         RULE.id,
         call,
         f"Importing this file runs `{callee}`, {effect}",
         severity=Severity.CRITICAL.value if effect in (NETWORK, DATABASE) else "",
         data={"effect": effect},
+    )
+
+
+def _is_own_data(call: Node, file: SourceFile) -> bool:
+    """Whether the path begins where the module lies, by way of a constant."""
+    names = set(_NAME.findall(file.text(call)))
+    return any(
+        each[1].decode("utf-8", "replace") in names and _OWN_DATA.search(each[2].decode("utf-8", "replace"))
+        for each in _CONSTANT.finditer(file.source)
     )
 
 

@@ -66,6 +66,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             target = parts[other]
             if _is_shared(other) or target.instability < UNSTABLE:
                 continue
+            if other.startswith(f"{name}/") or name.startswith(f"{other}/"):
+                continue  # a part of the module itself
             if target.changes < max(1, TIMES_THE_CHANGES * part.changes):
                 continue
             yield _finding(name, other, edges, parts, top)

@@ -12,6 +12,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.maint_hotspot_file import complex_functions, worst_hotspots
 
 AFTER_HOTSPOTS = True
+_LISTS_ROUTES = re.compile(r"(^|/)(router|routes|urls|route[-_]?map)\.\w+$", re.IGNORECASE)
 _TEST_AFFIX = re.compile(r"^test_|_test$|\.(test|spec|cy|stories)$|(Tests?|TestCase|IT)$")
 
 RULE = Rule(
@@ -43,8 +44,17 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     for hotspot in hotspots:
         path = PurePosixPath(hotspot.file)
         known = path.stem in subjects or (path.suffix == ".go" and path.parent in go_folders)
+        known = known or _LISTS_ROUTES.search(hotspot.file) is not None or _is_tested_beside(codebase, path, tests)
         if not known and not _is_imported_by_tests(codebase, hotspot.file):
             yield _finding(codebase, hotspot, "No test imports this hotspot", None)
+
+
+def _is_tested_beside(codebase: Codebase, path: PurePosixPath, tests: list[str]) -> bool:
+    """Whether a test of the same package of Java, which imports nothing for it, begins with the name of the class."""
+    package = codebase.files[str(path)].package
+    return path.suffix == ".java" and any(
+        PurePosixPath(test).stem.startswith(path.stem) and codebase.files[test].package == package for test in tests
+    )
 
 
 def _is_imported_by_tests(codebase: Codebase, path: str) -> bool:

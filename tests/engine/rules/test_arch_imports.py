@@ -217,6 +217,9 @@ class TestDeepImports:
                 "packages/app/a.ts": ["@x/ui/dist/forms"],
             },
             {"go.mod": "module m\n", "a/internal/x/x.go": [], "a/a.go": ["m/a/internal/x"]},
+            BILLING | {"src/index.client.ts": [passed_on("./billing/invoice", "Invoice")]},
+            {"site/a.js": ["@site/src/components/Banner"]},
+            {"a.py": [imported("lxml.etree", "_Element"), imported("slowapi", "_rate_limit_exceeded_handler")]},
         ],
     )
     def test_what_is_allowed(self, files):

@@ -40,6 +40,19 @@ def god_module(importers=20, imports=20, code_lines=301, path="core.py", **more)
 
 
 class TestGodModule:
+    def test_examples_do_not_depend_on_what_they_show(self):
+        shown = {f"examples/show{index}.py": ["core"] for index in range(40)}
+
+        assert found(arch_god_module, god_module(importers=9) | shown) == []
+
+    @pytest.mark.parametrize(("name", "count"), [("router", 0), ("routing", 1)])
+    def test_a_list_of_routes_names_all_pages(self, name, count):
+        below = {f"low{index}.py": [] for index in range(20)}
+        above = {f"high{index}.py": [name] for index in range(20)}
+        routes = facts_of(f"{name}.py", [f"low{index}" for index in range(20)], code_lines=301)
+
+        assert len(found(arch_god_module, {f"{name}.py": routes, **below, **above})) == count
+
     def test_everything_depends_on_it_and_it_depends_on_everything(self):
         (finding,) = found(arch_god_module, god_module(importers=40))
 
@@ -53,6 +66,7 @@ class TestGodModule:
             god_module(importers=60, imports=9),
             god_module(code_lines=300),
             god_module(is_entry=True),
+            god_module(importers=20, imports=41),
         ],
     )
     def test_below_any_limit_it_is_fine(self, files):
@@ -83,6 +97,9 @@ def class_file(methods, name="Shop", code_lines=100, fields=(), field_use=()):
 
 ACCESSOR = FunctionFlag.METHOD | FunctionFlag.ACCESSOR
 MANY = [method(f"m{index}") for index in range(21)]
+
+
+APART = [("m0", ("a",)), ("m1", ("a",)), ("m2", ("c",)), ("m3", ("c",))]  # two groups of methods
 
 
 class TestGodClass:
@@ -120,6 +137,8 @@ class TestGodClass:
         [
             class_file(MANY),
             class_file([], fields=[f"f{index}" for index in range(30)], code_lines=900),
+            class_file(MANY[:4], fields=[f"f{index}" for index in range(30)], field_use=APART),
+            class_file([method(f"getSetting{index}") for index in range(70)], code_lines=900),
             class_file([method(f"m{index}", owner="ShopBuilder") for index in range(30)], "ShopBuilder", 900),
             class_file(MANY, fields=[f"LIMIT_{letter}" for letter in "ABCDEFGHIJKLMNOPQRST"]),
             class_file([method(f"visit_{index}x") for index in range(30)], code_lines=900),
@@ -128,7 +147,7 @@ class TestGodClass:
                 [method(f"m{i}", flags=FunctionFlag.METHOD | FunctionFlag.ACCESSOR) for i in range(40)], code_lines=900
             ),
         ],
-        ids=["one sign", "data only", "builder", "constants", "visitor", "facade", "accessors"],
+        ids=["one sign", "data only", "row", "settings", "builder", "constants", "visitor", "facade", "accessors"],
     )
     def test_what_is_fine(self, files):
         assert found(arch_god_class, files) == []
@@ -180,6 +199,14 @@ class TestControllerUsesOrm:
     def test_what_is_fine(self, files, policy):
         assert found(arch_controller_uses_orm, files, policy) == []
 
+    @pytest.mark.parametrize(("row", "count"), [("Order", 1), ("OrderRepository", 0), ("OrderDAO", 0)])
+    def test_a_repository_that_the_project_wrote_is_the_layer_that_is_asked_for(self, row, count):
+        (facts,) = handler(path="api/Orders.java").values()
+        query = structs.replace(facts.queries[0], orm="jpa", model=row)
+        files = {"api/Orders.java": structs.replace(facts, queries=(query,))}
+
+        assert len(found(arch_controller_uses_orm, files, SERVICES)) == count
+
 
 class TestImportSideEffect:
     def effects(self, source, path="a.py", importer="b.py"):
@@ -212,6 +239,7 @@ class TestImportSideEffect:
             "import requests\nsession = requests.Session()",
             "import time\nif __name__ == '__main__':\n    time.sleep(1)",
             "from pathlib import Path\ntext = open(Path(__file__).parent / 'x').read()",
+            "import os\nHERE = os.path.dirname(__file__)\ntext = open(os.path.join(HERE, 'x')).read()",
             "import requests\nf = lambda: requests.get(URL)",
             "class A:\n    count = lambda row: Order.objects.filter(row=row).count()",
         ],
@@ -277,6 +305,12 @@ class TestUnstableDependency:
         history = history_of(base=3, hot=6)
 
         assert found(arch_unstable_dependency, stable_and_unstable(), history=history) == []
+
+    def test_a_folder_of_the_module_is_no_other_module(self):
+        files = {path.replace("hot/", "base/hot/"): each for path, each in stable_and_unstable().items()}
+        files["base/x.py"] = [imported("base.hot.x", line=6)]
+
+        assert found(arch_unstable_dependency, files, history=history_of(**{"base": 1, "base/hot": 6})) == []
 
     def test_small_projects_are_left_alone(self):
         files = {"a/x.py": ["b.x"], "b/x.py": []}

@@ -74,6 +74,18 @@ class TestAnUntestedHotspot:
         report = judged({"app/a.py": COMPLEX, "app/b.py": COMPLEX}, maint_untested_hotspot, history=history)
         assert only(report).severity is Severity.INFO
 
+    @pytest.mark.parametrize(("package", "count"), [("shop", 0), ("other", 1)])
+    def test_java_packages_are_tested_from_inside(self, package, count):
+        path, test = "src/main/java/shop/Bill.java", "src/test/java/shop/BillRoundingTest.java"
+        facts = source(function("parse", cyclomatic=180), path=path, package="shop")
+        assert len(self.findings({path: facts, test: source(path=test, package=package)}, path)) == count
+
+    @pytest.mark.parametrize(("name", "count"), [("routes", 0), ("route-map", 0), ("routing", 1)])
+    def test_lists_of_routes_have_nothing_to_test(self, name, count):
+        path = f"src/{name}.tsx"
+        facts = source(function("parse", cyclomatic=180), path=path)
+        assert len(self.findings({path: facts, "src/other.test.tsx": source(path="src/other.test.tsx")}, path)) == count
+
     def test_go_packages_are_tested_from_inside(self):
         facts = source(function("parse", cyclomatic=180), path="p/a.go")
         assert not self.findings({"p/a.go": facts, "p/all_test.go": source(path="p/all_test.go")}, "p/a.go")
