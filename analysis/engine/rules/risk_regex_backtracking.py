@@ -1,6 +1,7 @@
 """A regular expression that takes exponential time on texts that almost match."""
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -111,7 +112,8 @@ def backtracks(pattern: str) -> bool:
     if _NESTED.search(pattern) is None:
         return False
     try:
-        return _is_ambiguous(list(parser.parse(pattern)), followed=False)
+        with warnings.catch_warnings(action="ignore"):  # about patterns that somebody else wrote
+            return _is_ambiguous(list(parser.parse(pattern)), followed=False)
     except (re.error, OverflowError, RecursionError):
         return False
 

@@ -78,3 +78,7 @@ def test_a_pattern_behind_a_name(source, language, lines):
 )
 def test_a_pattern_for_the_whole_text_can_fail_at_its_end(source, language, lines):
     assert lines_of(RULE, source, language) == lines
+
+
+def test_a_pattern_of_another_dialect_is_read_without_a_warning():
+    assert lines_of(RULE, "const sign = /[[0-9a-f]+(_+[0-9a-f]+)*/;", "typescript") == []
