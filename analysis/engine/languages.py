@@ -58,7 +58,7 @@ _VENDORED = re.compile(
     r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )
 _GENERATED = re.compile(
-    r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.min\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"
+    r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.(min|bundle)\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"
     r"|(^|/)(yarn|poetry|uv|Cargo|composer|Gemfile|Pipfile)\.lock|(^|/)pnpm-lock\.yaml|(^|/)go\.sum)$"
 )
 _MIGRATION = re.compile(

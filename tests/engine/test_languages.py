@@ -29,6 +29,7 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("shop-integration-test/shop-integration-test-common/src/main/java/Http.java", FileKind.TEST),
         ("integration-tests/helpers/orders.js", FileKind.TEST),
         ("integration/orders.js", FileKind.SOURCE),
+        ("web/lib/all.bundle.js", FileKind.GENERATED),
     ],
 )
 def test_folders_of_tools_are_no_source_of_the_project(path, kind):

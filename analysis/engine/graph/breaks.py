@@ -18,7 +18,7 @@ from analysis.engine.graph.script_packages import exports_path
 from analysis.engine.policy import Policy
 
 _ROOT_NAME = re.compile(
-    r"(^|/)(main|__main__|urls|apps|wsgi|asgi|container|containers|composition_root|bootstrap|di|wire(_gen)?)\.\w+$"
+    r"(^|/)(main|__main__|urls|apps|wsgi|asgi|container|containers|composition_root|bootstrap|di|dependency|wire(_gen)?)\.\w+$"
     r"|\.module\.[jt]s$|(Application|Configuration|Config|Module)\.java$"
 )
 _ROOT_DECORATOR = re.compile(r"(^|\.)(Configuration|SpringBootApplication|Module)($|\()")

@@ -39,6 +39,8 @@ class PythonResolver:
         folder = folder_of(path)
         where = self._locate(folder, statement.target)
         if where is not None:
+            if where + ".py" == path:
+                where = self._elsewhere(folder, statement.target, where)
             return self._targets(where, statement.names, importer=path)
         # A folder that only happens to be called like a library is none of its packages.
         return MISSING if self._is_package(self._locate(folder, top)) else outside(top)
@@ -100,6 +102,12 @@ class PythonResolver:
             candidates = (joined(root, tail) for root in self._roots_for(folder))
             self._found[key] = next((where for where in candidates if self._exists(where)), None)
         return self._found[key]
+
+    def _elsewhere(self, folder: str, dotted: str, own: str) -> str:
+        """The module of another root where the nearest is the importing file itself, which nobody means."""
+        tail = dotted.replace(".", "/")
+        candidates = (joined(root, tail) for root in self._roots_for(folder))
+        return next((where for where in candidates if where != own and self._exists(where)), own)
 
     def _exists(self, where: str) -> bool:
         return where + ".py" in self._paths or where in self._folders

@@ -56,7 +56,9 @@ _SCRIPT_INSIDE = re.compile(
 _DOCUMENTED = frozenset({"lxml.etree._Element", "lxml.etree._ElementTree", "slowapi._rate_limit_exceeded_handler"})
 _PYTHON_INSIDE = re.compile(r"\._(?!_)\w")
 _PRIVATE_NAME = re.compile(r"_(?!_)\w")
-_JAVA_INSIDE = re.compile(r"\.internal\.[\w.]*[A-Z]|^(?:sun|com\.sun\.\w+\.internal)\.[\w.]*[A-Z]")
+_JAVA_INSIDE = re.compile(
+    r"^(?!com\.alipay\.api\.)[\w.]*\.internal\.[\w.]*[A-Z]|^(?:sun|com\.sun\.\w+\.internal)\.[\w.]*[A-Z]"
+)
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ _BY_DESIGN = re.compile(
 )
 _PER_KIND = re.compile(r"^(visit|parse|enter|exit|leave|handle|generic_visit)_?[A-Z\w]|^(to|from|convert)[A-Z]")
 
+_OF_ROWS = frozenset({"equals", "hashCode", "toString", "compareTo", "__eq__", "__hash__", "__repr__", "__str__"})
 _ASKING = re.compile(r"(?:get|is|has)[A-Z_]")
 
 
@@ -77,11 +78,16 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 
 def _judged(path: str, facts: FileFacts, entry: Class, methods: Sequence[Function]) -> Iterator[Finding]:
-    body = _Body(entry, [method for method in methods if not method.flags & FunctionFlag.ACCESSOR])
+    body = _Body(entry, [method for method in methods if not _is_of_data(method)])
     if body.methods and not _is_by_design(body):
         signs, is_large = _signs(body, facts)
         if len(signs) >= SIGNS_NEEDED and is_large:
             yield _finding(path, body, signs)
+
+
+def _is_of_data(method: Function) -> bool:
+    """An accessor, or what rows have to be compared and printed."""
+    return bool(method.flags & FunctionFlag.ACCESSOR) or method.name.rpartition(".")[2] in _OF_ROWS
 
 
 def _finding(path: str, body: _Body, signs: list[str]) -> Finding:

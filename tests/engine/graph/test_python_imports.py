@@ -126,3 +126,15 @@ def test_several_imports_of_one_file_are_one_edge_with_the_weightiest_line():
 
     (edge,) = graph.edges
     assert (edge.line, edge.deferred, edge.names) == (9, False, ("x",))
+
+
+def test_no_file_means_itself_where_another_root_has_a_module_of_its_name():
+    files = {
+        "api/manage.py": [],
+        "api/core/__init__.py": [],
+        "api/core/models.py": [],
+        "api/features/pipelines/core/__init__.py": [],
+        "api/features/pipelines/core/models.py": ["core.models"],
+        "api/pyproject.toml": "",
+    }
+    assert edges_of(files) == {"api/features/pipelines/core/models.py -> api/core/models.py"}

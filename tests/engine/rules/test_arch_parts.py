@@ -138,6 +138,7 @@ class TestGodClass:
             class_file(MANY),
             class_file([], fields=[f"f{index}" for index in range(30)], code_lines=900),
             class_file(MANY[:4], fields=[f"f{index}" for index in range(30)], field_use=APART),
+            class_file([method("equals", cyclomatic=70), *MANY[:3]], fields=[f"f{index}" for index in range(30)]),
             class_file([method(f"getSetting{index}") for index in range(70)], code_lines=900),
             class_file([method(f"m{index}", owner="ShopBuilder") for index in range(30)], "ShopBuilder", 900),
             class_file(MANY, fields=[f"LIMIT_{letter}" for letter in "ABCDEFGHIJKLMNOPQRST"]),
@@ -147,7 +148,18 @@ class TestGodClass:
                 [method(f"m{i}", flags=FunctionFlag.METHOD | FunctionFlag.ACCESSOR) for i in range(40)], code_lines=900
             ),
         ],
-        ids=["one sign", "data only", "row", "settings", "builder", "constants", "visitor", "facade", "accessors"],
+        ids=[
+            "one sign",
+            "data only",
+            "row",
+            "compared row",
+            "settings",
+            "builder",
+            "constants",
+            "visitor",
+            "facade",
+            "accessors",
+        ],
     )
     def test_what_is_fine(self, files):
         assert found(arch_god_class, files) == []
@@ -225,6 +237,7 @@ class TestImportSideEffect:
             ("from threading import Thread\nworker = Thread(target=f)\nworker.start()", None),
             ("import requests\nhttp = requests.Session()\nx = http.get(URL)", Severity.CRITICAL),
             ("from pathlib import Path\nrows = Path('/etc/hosts').read_text()", None),
+            ("first = Order.objects.order_by('id')[0]", Severity.CRITICAL),
         ],
     )
     def test_what_import_runs_is_told(self, source, severity):
@@ -242,6 +255,7 @@ class TestImportSideEffect:
             "import os\nHERE = os.path.dirname(__file__)\ntext = open(os.path.join(HERE, 'x')).read()",
             "import requests\nf = lambda: requests.get(URL)",
             "class A:\n    count = lambda row: Order.objects.filter(row=row).count()",
+            "first = Prefetch('rows', queryset=Order.objects.order_by('id')[:1])",
         ],
     )
     def test_what_is_fine(self, source):

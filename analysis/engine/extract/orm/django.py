@@ -163,12 +163,18 @@ def _may_be_queryset(call: Node, file: SourceFile) -> bool:
     return bool(file.query_variables) and name.partition(".")[0] in file.query_variables
 
 
+def _takes_one(chain: Chain) -> bool:
+    """`orders[0]` runs at once; `orders[:1]` is as lazy as what it is cut from."""
+    index = chain.top.child_by_field_name("subscript") if chain.top.type == "subscript" else None
+    return chain.limit == 1 and index is not None and index.type != "slice"
+
+
 def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile) -> None:
     for step in chain.steps:
         _read_step(step, shape, file)
     if chain.limit and not shape.limit:
         shape.limit, shape.offset = chain.limit, chain.offset
-    terminal = shape.terminal or ("slice" if chain.limit == 1 and chain.top.type == "subscript" else chain.terminal)
+    terminal = shape.terminal or ("slice" if _takes_one(chain) else chain.terminal)
     if terminal == "len":
         shape.operation = "select"
     file.queries.append(
