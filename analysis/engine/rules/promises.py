@@ -1,5 +1,6 @@
 """Which functions of a file give promises or coroutines."""
 
+import re
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -31,6 +32,15 @@ def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
     if is_own:
         return known.get(f"{around.owner or around.name.rpartition('.')[0]}.{name}")
     return known.get(f"{around.name}.{name}") or _in_outer(around.name, name, known)
+
+
+def keeps_its_error(callee: str, file: SourceFile) -> bool:
+    """Whether a function comes from a hook that keeps the error for the page to show:
+    `const [save, { error }] = useSaveMutation()`."""
+    if not callee.isidentifier() or not file.mentions(b"Mutation("):
+        return False
+    hook = rf"\[\s*{callee}\b[^\]]*\]\s*=\s*use\w*Mutation\("
+    return re.search(hook.encode(), file.source) is not None
 
 
 def _is_declared(function: Node, file: SourceFile) -> bool:

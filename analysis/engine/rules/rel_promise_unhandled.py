@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.promises import async_function
+from analysis.engine.rules.promises import async_function, keeps_its_error
 from analysis.engine.rules.reading import short, text_after
 
 RULE = Rule(
@@ -53,6 +53,8 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         first = callee.partition("()")[0]
         if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file) or _takes_its_own(first, call, file):
+            return
+        if keeps_its_error(first, file) and ".unwrap()" not in callee:
             return
         is_promise = _GIVES.search(callee) is not None or async_function(first, call, file) is not None
         confidence = "" if is_promise else "medium"

@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
+from analysis.engine.rules.promises import keeps_its_error
 from analysis.engine.rules.reading import function_name
 
 RULE = Rule(
@@ -91,7 +92,7 @@ _HARMLESS = frozenset(
 _OPTIONAL_IMPORT = re.compile(r"\b(require|import|import_module|forName)\s*\(")
 _SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
 _PREDICATE = re.compile(
-    r"(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|check)(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
+    r"(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|check|test(?=_?[Cc]onnect))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
     r"|(?:[Hh]ealthy|[Aa]live|[Rr]eady|[Rr]eachable|[Aa]vailable|[Ee]xists?)$"
 )
 _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
@@ -116,6 +117,7 @@ _EMPTY_FUNCTION = re.compile(
     r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*(?:return(?:\s+(?:null|undefined))?;?)?\s*\}|null|undefined|void 0)"
     r"|function\s*\w*\(\s*\w*\s*\)\s*\{\s*\}|(_\.|\$\.)?noop"
 )
+_FAILS_OTHERWISE = re.compile(r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z")
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
 
 
@@ -132,6 +134,8 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if not (does_nothing or gives_up) or _ANSWERS.search(caught) or _is_explained(handler, caught, file):
         return
     guarded = guarded_text(handler, file)
+    if _FAILS_OTHERWISE.search(guarded):
+        return  # a test that expects it
     if _CLOSES.match(guarded) or (_UNREADABLE.search(caught) and not is_broad and _READS.fullmatch(guarded)):
         return
     if _UNREADABLE.search(caught) and not is_broad and _TAKEN_OUT.fullmatch(guarded):
@@ -170,6 +174,8 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     handlers = file.arguments(call)[0]
     if file.callee(call).endswith(".json().catch"):
         return  # a response without a readable body
+    if keeps_its_error(file.callee(call).partition("()")[0], file):
+        return
     if len(handlers) == 1 and _EMPTY_FUNCTION.fullmatch(file.text(handlers[0])) and not _is_asked_after(call, file):
         yield file.mark(RULE.id, call, "`.catch` with an empty function hides a rejected promise")
 

@@ -42,6 +42,12 @@ def test_handled_returned_and_awaited_chains_are_fine(statement):
     assert lines_of(RULE, f"async function f(items) {{\n{statement}\n}}", "typescript") == []
 
 
+@pytest.mark.parametrize(("chain", "count"), [("save(a).then(show);", 0), ("save(a).unwrap().then(show);", 1)])
+def test_a_hook_keeps_the_error_of_its_mutation(chain, count):
+    source = f"function Page() {{\nconst [save, {{ error }}] = useSaveMutation();\nasync () => {{ {chain} }};\n}}"
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
 @pytest.mark.parametrize(
     ("chain", "confidence"),
     [("fetch(url).then(show);", ""), ("own().then(show);", ""), ("unknown().then(show);", "medium")],
