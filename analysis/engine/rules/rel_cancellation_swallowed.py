@@ -57,7 +57,7 @@ async def work(queue):
 )
 
 _INTERRUPTED = re.compile(rb"catch\s*\([^)]*\bInterruptedException\b")
-_KEEPS_ON = re.compile(r"\.interrupt\(|System\.exit|propagate|[tT]hrow\w*\(|halt\(|exit\(")
+_KEEPS_ON = re.compile(r"\.interrupt\(|System\.exit|propagate|[tT]hrow\w*\(|\bhandle\w*\(|halt\(|exit\(")
 _THROWS = re.compile(r"\bthrow\b")
 _WRAPS = re.compile(r"\bthrow\s+new\s+(?!\w*(?:Interrupt|Cancel|Abort))\w+")  # another kind, which says nothing of it
 _BROAD = re.compile(rb"catch\s*\(\s*(?:final\s+)?(?:Exception|Throwable)\s+\w+\s*\)")

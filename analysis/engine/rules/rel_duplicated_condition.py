@@ -102,9 +102,13 @@ def look_at_chain(operation: Node, file: SourceFile) -> Iterator[Mark]:
     if parent is not None and parent.type == operation.type and _same_operator(parent, operator, file):
         return  # the chain is read from its top
     seen: set[bytes] = set()
-    for index, operand in enumerate(_operands(operation, operator, file)):
+    operands = _operands(operation, operator, file)
+    for index, operand in enumerate(operands):
         text = file.source[operand.start_byte : operand.end_byte]
         # The first two are the sides of one operation.
+        is_value = file.text(operator) == "&&" and operand is operands[-1] and file.language in SCRIPT
+        if is_value and file.source[operands[-2].start_byte : operands[-2].end_byte] != text:
+            return  # what the chain gives when all hold
         if index > 1 and text in seen and not _EFFECTS.search(text) and not _NUMBER.match(text):
             shown = short(text.decode("utf-8", "replace"))
             yield file.mark(RULE.id, operand, f"`{shown}` stands twice in one `{file.text(operator)}` chain")

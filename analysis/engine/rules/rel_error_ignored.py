@@ -148,6 +148,7 @@ _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*:?=(?!=)\s*([^\n]*)")
 _OWN_ERROR = re.compile(r"\berr\s*:=|\bvar\s+err\b|\berr\s+error\b")
 _RETURNED = re.compile(r"\breturn\b([^\n}]*)")
 _NIL_LAST = re.compile(r"(?:^|,)\s*nil\s*(?:;\s*)?(?://.*)?$")
+_LITERAL = re.compile(r"url\.Parse\((?:[\w.]*[A-Z][\w.]*\s*\+\s*)?\"[^\"%]*\"\)")
 _ERROR_NEXT = re.compile(r"\s*return\b[^\n]*\b(?:Errorf|errors\.New)\([^\n]*StatusCode")
 _PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
 _CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
@@ -166,9 +167,15 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if name:
         is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
-        yield _mark(call, name, f"The error of `{name}` is dropped", file, "medium" if is_deferred else "")
+        confidence = "low" if _answers_client(call, name, file) else "medium" if is_deferred else ""
+        yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence)
     else:
         yield _asked(call, file)
+
+
+def _answers_client(call: Node, name: str, file: SourceFile) -> bool:
+    """Whether a body is copied to a client, who may be gone."""
+    return name == "io.Copy" and _TO_CLIENT.search(file.text(file.arguments(call)[0][0])) is not None
 
 
 def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -212,6 +219,8 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     if not name:
         if not kept and _is_of_project(call, file):
             yield _asked(call, file, dropped="1")
+        return
+    if name == "url.Parse" and _LITERAL.match(file.text(call)):
         return
     if name == "io.ReadAll" and _is_text_of_an_error(call, file):
         return

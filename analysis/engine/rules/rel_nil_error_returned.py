@@ -67,7 +67,8 @@ _ASKS = re.compile(
 _REFUSES = re.compile(r"[45]\d\d(?=[A-Z])|(?:Status|\b)[45]\d\d\b|(?i:reject|refus|denied|forbid|invalid|fail|error)")
 _WAITS = re.compile(r"func\([^)]*\) \(\w*\s*bool, \w*\s*error\)")
 _TOLD = re.compile(
-    r"\bfmt\.F?[pP]rint\w*\(|\bprintln\(|\b(color|log|logger|slog|\w+\.[lL]og(ger)?)\.\w+\(|^\s*\w+\.\w+ = ",
+    r"\bfmt\.F?[pP]rint\w*\(|\bprintln\(|\b(color|log|logger|slog|\w+\.[lL]og(ger)?)\.\w+\("
+    r"|\b\w+\.(Warn|Error)\w*\(|^\s*\w+\.\w+ = ",
     re.MULTILINE,
 )
 # Nobody is there any more to hear of it.
@@ -91,6 +92,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.text(block)
     if failed and (_TOLD.search(text) or _TO_CLIENT.match(file.source, statement.start_byte)):
         return
+    if not failed and _is_passed_on(error, statement, file):
+        return
     if not failed and _is_another(error, function, text, file):
         return
     if failed and (re.search(rf"\b{error}\b", text) or "//" in text or "/*" in text):
@@ -110,6 +113,12 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(
             RULE.id, held[-1], f"`{error}` is nil here; `{name}` returns it as if it were an error", severity="info"
         )
+
+
+def _is_passed_on(error: str, statement: Node, file: SourceFile) -> bool:
+    """`if n, err = w.Write(b); err == nil { return n, err }`: both results of the call as they are."""
+    start = file.source[statement.start_byte : statement.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
+    return re.search(rf"\w,\s*{error}\s*:?=", start) is not None
 
 
 def _says_no_beside(returned: Node, error: str, statement: Node, file: SourceFile) -> bool:

@@ -60,7 +60,7 @@ _EXITS = {
 _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
     r"(^|/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/"
-    r"|(^|/)(cli|cmd|main|__main__|console|cmdline|manage|setup|worker\w*|index|server|type-check)\.\w+$|(^|/)seed[\w-]*\.\w+$"
+    r"|(^|/)(cli|cmd|main|__main__|console|cmdline|command|manage|setup|worker\w*|index|server|type-check)\.\w+$|(^|/)seed[\w-]*\.\w+$"
     r"|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle|gen_|gen\.)[\w-]*\.([cm]?js|go)$|(^|/)test(ing|util\w*)?\.go$"
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
@@ -73,6 +73,9 @@ _SIGNAL = re.compile(
     r"signal\.Notify|process\.(on|once)\(\s*['\"]|addShutdownHook|signal\.signal\(|worker_threads|parentPort"
 )
 
+_ON_SIGNAL = re.compile(rb"\bsignal\.Notify\(")
+NEAR = 300  # bytes before a call, in the function around its own
+
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
@@ -82,6 +85,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name = file.functions[file.function_of(call)].name
     if _ENTRY_NAME.search(name) or file.scope_of(call).function.index == 0 or _SIGNAL.search(text_before(call, file)):
+        return
+    if _ON_SIGNAL.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
         return
     before = text_before(call, file)
     if _READS_FLAGS.search(before) or re.search(r"[fF]atal\w*\s*\)?\s*\{\s*\Z", before):

@@ -77,7 +77,7 @@ _REMOTE = re.compile(
     re.IGNORECASE,
 )
 _LIMITED = re.compile(
-    r"attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|timeout|elapsed|\bcount|remaining|ctx\.|context\.|cancel"
+    r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|timeout|elapsed|\bcount|remaining|ctx\.|context\.|cancel"
     r"|stopped|shutdown|closed|isInterrupted|is_running|poll|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
     re.IGNORECASE,
 )
@@ -90,6 +90,7 @@ _OPTIMISTIC = re.compile(
     r"(?i)integrity|conflict|lock|stale|version|serializ|watch|unique|exists|collision|duplicate|token"
 )
 _GO_FAILED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{([^{}]*)\}")
+_INNER_LOOP = re.compile(r"\bfor\b[^\n]*\{")
 _GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
 _DAEMON = re.compile(
     r"(^|[._])(run|loop|main|worker|consume\w*|listen\w*|serve\w*|poll\w*|watch\w*|daemon)$|_(loop|forever|worker)$"
@@ -212,10 +213,20 @@ def _index_of(loop: Node, file: SourceFile) -> int | None:
 def _go_try(text: str) -> str | None:
     """What comes before an `if err != nil` of the loop that only goes on."""
     for found in _GO_FAILED.finditer(text):
+        if _is_in_inner_loop(text, found.start()):
+            continue
         if not _LEAVES.search(found[1]) and ("continue" in found[1] or "Sleep" in found[1]):
             return text[: found.end()]
     worked = _GO_WORKED.search(text)
     return text[: worked.end()] if worked is not None and not _LEAVES.search(text, worked.end()) else None
+
+
+def _is_in_inner_loop(text: str, position: int) -> bool:
+    """Whether a place in a loop of Go stands in another loop of it, which goes on with its next row."""
+    return any(
+        text.count("{", inner.start(), position) > text.count("}", inner.start(), position)
+        for inner in _INNER_LOOP.finditer(text, 1, position)
+    )
 
 
 def _is_same_each_time(text: str, tried: str) -> bool:

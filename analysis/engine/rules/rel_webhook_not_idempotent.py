@@ -73,11 +73,14 @@ _SIGNED_IN = re.compile(
 _MANAGES = re.compile(
     rb"(?i)(?:def|function|func|\b(?:public|private))\s[^(\n]*?\b(?:create|update|delete|remove|toggle|list|get|edit|add|register|test|rerun|send"
     rb"|resend|save|enable|disable|fire|trigger|subscribe|unsubscribe|deliver|retry|set)_?\w*\s*\("
+    rb"|^def\s+\w*web_?hooks?_(?:create|update|put|post|patch|delete|list|get)\s*\("
     rb"|^func\s+\([^)\n]*\)\s*\w*web_?hooks?(?:create|update|delete|list|get)\s*\("
 )
 _GUARDED = re.compile(
     rb"(?i)idempot|event_?id|delivery_?id|already|duplicate|processed|\bseen\b|dedup|insertIfNew|get_or_create|update_or_create"
     rb"|upsert|on_?conflict|ignore_conflicts|IntegrityError|P2002|orIgnore|updateOrCreate|findOrCreate|exists\(|event\.id\b|message_?id"
+    # The state that comes in the event: the second time changes nothing.
+    rb"|update_\w*status\(|set_?status\("
 )
 _WRITES = re.compile(
     rb"\.(?:save|create|insert|insert_one|insertOne|add|increment|update|updateOne|updateMany|delete|execute|Create|Save|Exec|ExecContext)\w*\("

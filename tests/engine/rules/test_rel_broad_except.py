@@ -38,6 +38,7 @@ JAVA_FLAGGED = [
 JAVA_FINE = [
     'catch (Throwable t) { log.error("x", t); }',
     "catch (Throwable t) { throw new A(t); }",
+    'catch (Exception e) { Failure.throwException("x"); }',
     "catch (IOException e) { count(); }",
     'catch (Exception e) { log.warn("x", e); }',
     "catch (RuntimeException e) { count(); }",

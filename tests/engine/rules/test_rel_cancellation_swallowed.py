@@ -9,6 +9,7 @@ RULE = "rel-cancellation-swallowed"
     ("body", "lines"),
     [
         ('log.warn("x");', [2]),
+        ("handleFailure(e);", []),
         ("return false;", [2]),
         ("Thread.currentThread().interrupt();", []),
         ("throw new A(e);", [2]),

@@ -85,3 +85,16 @@ def test_a_repeated_pattern():
 def test_a_repeated_case_of_go():
     source = "package a\nfunc f() {\nswitch {\ncase a > 1:\nx()\ncase a > 1:\ny()\n}\n}"
     assert lines_of(RULE, source, "go") == [6]
+
+
+@pytest.mark.parametrize(
+    ("chain", "lines"),
+    [
+        ("const name = row && row.length > 0 && row;", []),
+        ("const name = row && row.name && row.name;", [1]),
+        ("const name = row && row.length > 0 && row && other;", [1]),
+        ("const name = row || other || row;", [1]),
+    ],
+)
+def test_the_last_of_a_chain_is_its_value(chain, lines):
+    assert lines_of(RULE, chain, "typescript") == lines

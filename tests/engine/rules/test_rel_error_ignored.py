@@ -5,7 +5,7 @@ from tests.engine.rules.reading import findings_of, lines_of, marks_of
 RULE = "rel-error-ignored"
 
 
-IMPORTS = '("bufio"; "encoding/binary"; "encoding/json"; "fmt"; "io"; "os"; "strconv")'
+IMPORTS = '("bufio"; "encoding/binary"; "encoding/json"; "fmt"; "io"; "net/url"; "os"; "strconv")'
 FUNCTIONS = "func save() error { return x() }; func keep() error { return nil }"
 
 
@@ -32,6 +32,7 @@ FLAGGED = [
     "rows.Scan(&a)",
     "v, _ := json.Marshal(order)\nuse(v)\nuse(v)",
     "v, _ := io.ReadAll(body)\nuse(v)\nuse(v)",
+    "a, _ := url.Parse(address)\nuse(a)\nuse(a)",
     "go srv.ListenAndServe()",
 ]
 FINE = [
@@ -55,6 +56,7 @@ FINE = [
     'v, _ := os.Readlink("a")\nif v == "" { return }\nuse(v)',
     "delete(a, b)",
     "keep()",
+    'a, _ := url.Parse("/orders")\nuse(a)\nuse(a)',
     "_ = keep()",
     "v, _ := strconv.ParseBool(a)\nuse(v)\nuse(v)",
     'labels := map[string]string{"a": b}\nv, _ := json.Marshal(labels)\nuse(v)',
@@ -116,3 +118,9 @@ def test_functions_of_other_files_of_the_package_are_known(call, confidences):
     assert [(each.file, each.line, each.confidence) for each in found] == [
         ("shop/a.go", 4, confidence) for confidence in confidences
     ]
+
+
+def test_what_is_copied_to_a_client_is_a_guess():
+    (client,) = marks_of(RULE, go("io.Copy(w, r.Body)"), "go")
+    (file,) = marks_of(RULE, go("io.Copy(target, r.Body)"), "go")
+    assert (client.confidence, file.confidence) == ("low", "")

@@ -24,6 +24,7 @@ def test_nil_for_a_known_error_is_marked_at_the_return(block):
         "return 0, nil // no file, no settings",
         "errs <- err\nreturn 0, nil",
         'log.Warn("no mirror")\nreturn 0, nil',
+        'l.Warning("no mirror")\nreturn 0, nil',
         "p.Status = Conflict\nreturn 0, nil",
     ],
 )
@@ -93,3 +94,11 @@ def test_who_waits_asks_again():
 )
 def test_a_result_that_says_no_or_what_came_in_is_an_answer(call, beside, count):
     assert len(lines_of(RULE, go(f"return {beside}, nil").replace("x()", call), "go")) == count
+
+
+def test_both_results_of_a_call_are_passed_on_as_they_are():
+    source = (
+        "package a\nfunc f() (n int, err error) {\n"
+        "if n, err = write(); err == nil {\nreturn n, err\n}\nreturn again()\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == []

@@ -34,6 +34,8 @@ def test_library_code_that_ends_the_process_is_found(path, source, line):
         ("shop/store.py", "def exit(x): ...\ndef load():\n    exit(1)\n"),
         ("src/bin/run.ts", SCRIPT),
         ("store/store.go", GO.replace("Load", "Must")),
+        ("store/command.go", GO),
+        ("store/store.go", GO.replace("os.Exit(1)", "signal.Notify(c)\ngo func() {\n<-c\nos.Exit(1)\n}()")),
         ("store/store.go", GO.replace("Load", "Fatalf")),
         ("ui/generate-types.js", SCRIPT),
         ("shop/store.py", "import os\ndef detach():\n    if os.fork() > 0:\n        os._exit(0)\n"),

@@ -37,6 +37,7 @@ def retry(handler, call="return client.fetch(key)"):
         ("import backoff\n@backoff.on_exception(backoff.expo, OSError, max_tries=5)\ndef f(): ...\n", []),
         ("@app.task(max_retries=None)\ndef f(): ...\n", [1]),
         (retry("continue", "return int(key)"), []),
+        (retry("continue").replace("True:", "True:\n        if time.monotonic() - start > 9: exit()"), []),
         (retry("continue", "return client.fetch(key, timeout=5)"), [2]),
         (retry("continue", "client.connect(); done = True").replace("while True", "while not done"), [2]),
         (retry("continue", "client.connect(); other = True").replace("while True", "while not done"), []),
@@ -75,6 +76,11 @@ def test_script(source, lines):
         ("v, err := client.Fetch(key)\nif err != nil {\ncontinue\n}\nreturn v", [3]),
         ("v, err := client.Fetch(key)\nif err != nil {\ntime.Sleep(time.Second)\ncontinue\n}\nreturn v", [3]),
         ("v, err := client.Fetch(key)\nif err != nil {\nreturn nil\n}\nreturn v", []),
+        (
+            "rows, err := client.Query(key)\nif err != nil {\nreturn nil\n}\nfor _, row := range rows {\n"
+            "if err := client.Send(row); err != nil {\ncontinue\n}\n}\nif len(rows) == 0 {\nbreak\n}",
+            [],
+        ),
         ("if ctx.Err() != nil { return nil }\nv, err := client.Fetch(key)\nif err != nil {\ncontinue\n}\nreturn v", []),
     ],
 )

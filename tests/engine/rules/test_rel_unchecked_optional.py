@@ -211,3 +211,9 @@ def test_a_form_that_was_validated():
 def test_a_list_of_java_maps_is_no_map():
     source = "class A {\n  int f(List<Map<String, Size>> rows) {\n    return rows.get(0).size();\n  }\n}\n"
     assert lines_of(RULE, source, "java") == []
+
+
+def test_what_runs_before_a_handler_sets_as_far_as_anybody_sees():
+    (given,) = marks_of(RULE, HANDLER % "show(r.Context().Value(key).(int))", "go")
+    (held,) = marks_of(RULE, HANDLER % "show(session.Get(key).(int))", "go")
+    assert (given.confidence, held.confidence) == ("low", "medium")

@@ -36,6 +36,8 @@ FINE = [
     ("a.py", FLASK % "log(request)"),
     ("a.py", (FLASK % "org.save()").replace("POST", "GET").replace("pay_webhook", "pay")),
     ("a.py", (FLASK % "hook.save()").replace("pay_webhook", "create_webhook").replace("webhooks/pay", "webhooks")),
+    ("a.py", (FLASK % "hook.save()").replace("pay_webhook", "webhooks_put")),
+    ("a.py", FLASK % "update_call_status(x)\n    org.save()"),
     ("a.py", FLASK % "org.owner = request.user\n    org.save()"),
     ("a.ts", (EXPRESS % "await hooks.add(1);").replace("/hooks/pay", "webhookSubscriptions.create")),
     ("a.py", (FLASK % "user.save()").replace("/webhooks/pay", "/saml/callback").replace("pay_webhook", "enter")),
