@@ -24,8 +24,8 @@ GUIDE = Guide(
     why="Everything changes in it, everybody waits for it, and nobody knows all of it.",
     grades=(
         "At least two of: more than 20 public methods, more than 15 fields, cyclomatic complexity above 60, more than "
-        "500 lines, or groups of methods that share no field. Builders, visitors, facades and classes that only "
-        "delegate are left alone."
+        "500 lines, or groups of methods that share no field; fields and groups alone make a row, not a god class. "
+        "Builders, visitors, facades, readers of settings and classes that only delegate are left alone."
     ),
 )
 MOST_METHODS = 20
