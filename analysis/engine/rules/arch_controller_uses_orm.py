@@ -19,7 +19,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     points=2,
     suggestion="Move the query to the repository or service; the controller should only translate HTTP.",
-    version=3,
+    version=2,
 )
 GUIDE = Guide(
     why=(

@@ -8,6 +8,8 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag
 
+_FIRST = re.compile(rb"([\w$]+)\(")
+
 
 @lru_cache(maxsize=1)
 def async_functions(file: SourceFile) -> dict[str, Node]:
@@ -34,13 +36,14 @@ def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
     return known.get(f"{around.name}.{name}") or _in_outer(around.name, name, known)
 
 
-def keeps_its_error(callee: str, file: SourceFile) -> bool:
-    """Whether a function comes from a hook that keeps the error for the page to show:
+def keeps_its_error(chain: Node, file: SourceFile) -> bool:
+    """Whether a chain begins with a function of a hook that keeps the error for the page to show:
     `const [save, { error }] = useSaveMutation()`."""
-    if not callee.isidentifier() or not file.mentions(b"Mutation("):
+    called = _FIRST.match(file.source, chain.start_byte) if file.mentions(b"Mutation(") else None
+    if called is None:
         return False
-    hook = rf"\[\s*{callee}\b[^\]]*\]\s*=\s*use\w*Mutation\("
-    return re.search(hook.encode(), file.source) is not None
+    hook = rb"\[\s*" + re.escape(called[1]) + rb"\b[^\]]*\]\s*=\s*use\w*Mutation\("
+    return re.search(hook, file.source) is not None
 
 
 def _is_declared(function: Node, file: SourceFile) -> bool:

@@ -54,7 +54,7 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
         first = callee.partition("()")[0]
         if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file) or _takes_its_own(first, call, file):
             return
-        if keeps_its_error(first, file) and ".unwrap()" not in callee:
+        if b".unwrap()" not in file.source[call.start_byte : call.end_byte] and keeps_its_error(call, file):
             return
         is_promise = _GIVES.search(callee) is not None or async_function(first, call, file) is not None
         confidence = "" if is_promise else "medium"

@@ -174,7 +174,7 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     handlers = file.arguments(call)[0]
     if file.callee(call).endswith(".json().catch"):
         return  # a response without a readable body
-    if keeps_its_error(file.callee(call).partition("()")[0], file):
+    if keeps_its_error(call, file):
         return
     if len(handlers) == 1 and _EMPTY_FUNCTION.fullmatch(file.text(handlers[0])) and not _is_asked_after(call, file):
         yield file.mark(RULE.id, call, "`.catch` with an empty function hides a rejected promise")
