@@ -54,6 +54,8 @@ AS_TEST = "-test"  # behind the language of a reading
 _VENDORED = re.compile(
     r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
+    # copies of editors and viewers that a page loads
+    r"|(^|/)(public|static|assets)/(lib/|js/)?(pdfjs|codemirror|ckeditor|tinymce|monaco-editor|mathjax|katex)/"
     # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
     r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )

@@ -30,6 +30,8 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("integration-tests/helpers/orders.js", FileKind.TEST),
         ("integration/orders.js", FileKind.SOURCE),
         ("web/lib/all.bundle.js", FileKind.GENERATED),
+        ("gui/public/codemirror/mode/tiki/tiki.js", FileKind.VENDORED),
+        ("gui/public/editor/tiki.js", FileKind.SOURCE),
     ],
 )
 def test_folders_of_tools_are_no_source_of_the_project(path, kind):
