@@ -110,7 +110,8 @@ def _inside_of(statement: Import, facts: FileFacts) -> str:
             return target
         return f"{target}.{private[0]}" if private else ""
     if facts.language == "java":
-        return target if _JAVA_INSIDE.search(target) else ""
+        own = target.partition(".internal.")[0]
+        return target if _JAVA_INSIDE.search(target) and not f"{facts.package}.".startswith(f"{own}.") else ""
     if facts.language == "go":
         return ""
     return target if _SCRIPT_INSIDE.search(target) else ""

@@ -109,11 +109,15 @@ _GO_CALLS = _table(
     }
 )
 # Files beside the module are part of the package.
-_OWN_DATA = re.compile(r"__file__|__dirname|import\.meta|importlib\.resources|files\(")
+_OWN_DATA = re.compile(
+    r"__file__|__dirname|import\.meta|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
+)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CONSTANT = re.compile(rb"^(?:(?:export[ ]+)?(?:const|let|var)[ ]+)?(\w+)[ ]*(?::[^=\n]*)?=(?!=)([^\n]*)", re.MULTILINE)
 _SETTINGS = re.compile(r"(^|/)(settings|config|conf|configuration)(/|[\w.]*\.\w+$)|\.config\.[cm]?[jt]s$")
-_LIBRARY_ENTRY = re.compile(r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|__main__)\.\w+$")
+_LIBRARY_ENTRY = re.compile(
+    r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|__main__)\.\w+$|(^|/)server/index\.\w+$"
+)
 _MAIN_GUARD = re.compile(rb"__name__|require\.main")
 
 

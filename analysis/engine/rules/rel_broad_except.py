@@ -73,7 +73,7 @@ _BOUNDARY = re.compile(
     r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
 )
 _LOGS_MESSAGE = r"(?i:log(?:ger)?)\.(?:error|warn)\([^;]*\b{0}\.getMessage\("
-_SAYS = re.compile(r"(?:^|\n)\s*return\s+(True|False|true|false);?\s*\Z")
+_SAYS = re.compile(r"(?:^|\n)\s*(return|[\w.]+\s*=)\s*(True|False|true|false);?\s*\Z")
 _ENTRY = re.compile(
     r"(^|\.)(task|shared_task|route|get|post|put|patch|delete|websocket|errorhandler|command|exception_handler"
     r"|\w*Mapping|ExceptionHandler|Scheduled|\w*Listener|GET|POST|PUT|DELETE)\b"
@@ -125,7 +125,7 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
 def _asks(handler: Node, body: Node, file: SourceFile) -> bool:
     """Whether the handler answers a question: the opposite of what the `try` says when nothing fails."""
     tried, failed = _SAYS.search(guarded_text(handler, file)), _SAYS.fullmatch(file.text(body))
-    return tried is not None and failed is not None and tried[1] != failed[1]
+    return tried is not None and failed is not None and tried[1] == failed[1] and tried[2] != failed[2]
 
 
 def _may_throw_any(guarded: str, file: SourceFile) -> bool:

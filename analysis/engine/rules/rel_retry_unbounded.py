@@ -145,6 +145,8 @@ def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
     function = file.functions[file.function_of(handler)]
     if not given <= {each.name for each in file.dialect.parameters(function.node, file)}:
         return  # a part of the work, no second try
+    if any(re.search(rf"\b{re.escape(each)}\.set\w*\(", body) for each in given):
+        return  # another way to the same, which fails for good
     if _REMOTE.search(guarded_text(handler, file)) and not _OPTIMISTIC.search(file.text(handler)):
         calls = (each for each in within(handler) if each.type in _CALLS)
         call = next((each for each in calls if file.callee(each).rpartition(".")[2] == short_name), handler)

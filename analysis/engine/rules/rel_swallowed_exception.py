@@ -62,7 +62,7 @@ _ANSWERS = re.compile(
     r"\b(StopIteration|StopAsyncIteration|KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|FileNotFoundError"
     r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|\w*DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
     r"|JSONDecodeError|UnicodeDecodeError|ValidationError|JsonProcessingException|WatchError|KeyboardInterrupt|GeneratorExit|LookupError"
-    r"|\w*Skip\w*|NoSuch\w+|NumberFormatException|InterruptedException)\b"
+    r"|\w*Skip\w*|Http404|NoSuch\w+|NumberFormatException|InterruptedException)\b"
 )
 # A text that is no number, no address and no member of an enum is an answer too.
 _UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation|IllegalArgumentException|DateTimeParseException)\b")

@@ -219,6 +219,7 @@ class TestDeepImports:
             {"go.mod": "module m\n", "a/internal/x/x.go": [], "a/a.go": ["m/a/internal/x"]},
             BILLING | {"src/index.client.ts": [passed_on("./billing/invoice", "Invoice")]},
             {"site/a.js": ["@site/src/components/Banner"]},
+            {"src/main/java/com/lib/web/A.java": ["com.lib.internal.Thing"]},
             {"src/main/java/s/A.java": ["com.alipay.api.internal.util.AlipaySignature"]},
             {"a.py": [imported("lxml.etree", "_Element"), imported("slowapi", "_rate_limit_exceeded_handler")]},
         ],

@@ -254,6 +254,7 @@ class TestImportSideEffect:
             "from pathlib import Path\ntext = open(Path(__file__).parent / 'x').read()",
             "import os\nHERE = os.path.dirname(__file__)\ntext = open(os.path.join(HERE, 'x')).read()",
             "import requests\nf = lambda: requests.get(URL)",
+            "import os\nrows = open(os.path.join(app.BASE_DIR, 'rows.txt')).read()",
             "class A:\n    count = lambda row: Order.objects.filter(row=row).count()",
             "first = Prefetch('rows', queryset=Order.objects.order_by('id')[:1])",
         ],

@@ -104,6 +104,9 @@ def test_a_question_is_answered_by_the_opposite():
     source = "def {0}():\n    try:\n        load()\n        return {1}\n    except Exception:\n        return {2}\n"
     assert lines_of(RULE, source.format("broken", "False", "True")) == []
     assert lines_of(RULE, source.format("broken", "False", "1")) == [5]
+    flag = source.replace("return {1}", "page.loads = {1}").replace("return {2}", "{0}.loads = {2}")
+    assert lines_of(RULE, flag.format("page", "True", "False")) == []
+    assert lines_of(RULE, flag.format("other", "True", "False")) == [5]
 
 
 def test_a_log_that_has_the_message_alone_is_worth_knowing():

@@ -94,3 +94,12 @@ def test_java():
     )
     assert lines_of(RULE, source, "java") == [2]
     assert lines_of(RULE, source.replace("log(e)", "throw e"), "java") == []
+
+
+@pytest.mark.parametrize(("change", "lines"), [("", [1]), ("request.setUrl(other());", [])])
+def test_another_way_to_the_same_is_no_second_try(change, lines):
+    source = (
+        "class A { Git load(Request request) { try { return client.fetch(request); } catch (IOException e) { "
+        f"{change} return load(request); }} }} }}"
+    )
+    assert lines_of(RULE, source, "java") == lines

@@ -22,6 +22,7 @@ FINE = [
     ("except Exception:", "log.warning('x')"),
     ("except Exception:", "raise"),
     ("except KeyError:", "pass"),
+    ("except Http404:", "pass"),
     ("except ImportError:", "pass"),
     ("except ValueError:", "return None"),
     ("except Exception:", "pass  # the server may be gone already"),
