@@ -1,5 +1,6 @@
-"""The embedded broker: messages and bindings are files in a folder, and each is whole before it has its name.
+"""Two brokers, and how they are reached: Redis, looked for again every few seconds, and the embedded one.
 
+The embedded broker's messages and bindings are files in a folder, and each is whole before it has its name.
 kombu's own transport opens a file under its final name and writes it afterwards; a worker that looks in between, as
 several do that start together, takes an empty file, cannot read it, and ends.
 """
@@ -12,11 +13,26 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import kombu
+from celery.app.amqp import AMQP
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.transport.filesystem import exchange_queue_t as Binding
 from kombu.utils.json import dumps
 
 SCHEME = "files"
+LONGEST_PAUSE_SECONDS = 4.0
+
+
+class Connection(kombu.Connection):
+    """Looks for a broker that is away every few seconds. kombu's own pauses grow to half a minute, which a service that
+    lost its broker for long would stand still after it is back."""
+
+    def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
+        return super().ensure_connection(*args, **{"interval_max": LONGEST_PAUSE_SECONDS, **kwargs})
+
+
+class Amqp(AMQP):
+    Connection = Connection
 
 
 class Channel(filesystem.Channel):

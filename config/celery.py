@@ -16,7 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 NICENESS = 10
 
 broker.install()
-app = Celery("config")
+app = Celery("config", amqp=broker.Amqp)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

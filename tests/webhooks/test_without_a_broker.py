@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from config.celery import app
 from tests.webhooks import deliveries
 from tests.webhooks.conftest import note, noted
 from webhooks import inbox, tasks
@@ -73,3 +74,20 @@ def test_events_that_no_hint_told_of_are_all_done_by_the_sweeper(handled_by, dja
     assert not WebhookEvent.objects.exclude(state=State.DONE).exists()
     assert noted() == [f"e-{number:03}" for number in range(EVENTS)]
     assert time.monotonic() - started < 60
+
+
+class PausedError(Exception):
+    """Ends a search for the broker, which would go on for ever."""
+
+
+def test_a_worker_looks_for_its_broker_every_few_seconds_for_as_long_as_it_is_away():
+    def pause_once(error: Exception, seconds: float) -> None:
+        raise PausedError(seconds)
+
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        away = app.connection_for_read(f"redis://127.0.0.1:{nobody.getsockname()[1]}/0")
+        with pytest.raises(PausedError, match="4"):
+            away.ensure_connection(pause_once, app.conf.broker_connection_max_retries, interval_start=30)
+
+    assert app.conf.broker_connection_max_retries is None
