@@ -103,16 +103,25 @@ def look_at_chain(operation: Node, file: SourceFile) -> Iterator[Mark]:
         return  # the chain is read from its top
     seen: set[bytes] = set()
     operands = _operands(operation, operator, file)
+    if file.text(operator) == "&&" and file.language in SCRIPT and not _is_asked(operation):
+        last, before = (file.text(each) for each in (operands[-1], operands[-2]))
+        if last != before:
+            operands.pop()  # what the chain gives when all hold
     for index, operand in enumerate(operands):
         text = file.source[operand.start_byte : operand.end_byte]
         # The first two are the sides of one operation.
-        is_value = file.text(operator) == "&&" and operand is operands[-1] and file.language in SCRIPT
-        if is_value and file.source[operands[-2].start_byte : operands[-2].end_byte] != text:
-            return  # what the chain gives when all hold
         if index > 1 and text in seen and not _EFFECTS.search(text) and not _NUMBER.match(text):
             shown = short(text.decode("utf-8", "replace"))
             yield file.mark(RULE.id, operand, f"`{shown}` stands twice in one `{file.text(operator)}` chain")
         seen.add(text)
+
+
+def _is_asked(operation: Node) -> bool:
+    """Whether only the truth of an expression counts: it is a condition, or stands in one."""
+    node, above = operation, operation.parent
+    while above is not None and above.type in ("parenthesized_expression", "binary_expression", "unary_expression"):
+        node, above = above, above.parent
+    return above is not None and above.child_by_field_name("condition") == node
 
 
 def _operands(operation: Node, operator: Node, file: SourceFile) -> list[Node]:

@@ -94,6 +94,9 @@ def test_a_repeated_case_of_go():
         ("const name = row && row.name && row.name;", [1]),
         ("const name = row && row.length > 0 && row && other;", [1]),
         ("const name = row || other || row;", [1]),
+        ("if (row && row.length > 0 && row) { show(row); }", [1]),
+        ("const name = (row && row.length > 0 && row) ? row.name : '';", [1]),
+        ("const name = known ? row && row.length > 0 && row : '';", []),
     ],
 )
 def test_the_last_of_a_chain_is_its_value(chain, lines):
