@@ -13,8 +13,8 @@ from typing import Any
 
 import structlog
 from django.core.cache.backends.base import BaseCache
-from django.core.cache.backends.redis import RedisCache
 from django.db import OperationalError, connection
+from redis import Redis
 from redis.exceptions import RedisError
 
 LONGEST_WINDOW = timedelta(seconds=90)
@@ -40,27 +40,24 @@ class CounterCache(BaseCache):
         options = dict(params.get("OPTIONS", {}))
         self.sql = _File(options.pop("file")) if "file" in options else _Database()
         super().__init__(params)
-        self.redis = RedisCache(location, {**params, "OPTIONS": options}) if location else None
+        self.redis = Redis.from_url(location, **options) if location else None
 
     def add(self, key: str, value: int, timeout: Any = None, version: int | None = None) -> bool:
-        """Start a counter in Redis. False where it stands already or SQL counts: `incr` does it all there."""
-        if self.redis is None:
-            return False
-        try:
-            return bool(self.redis.add(key, value, timeout, version))
-        except RedisError as error:
-            log.warning("Redis is away; limits are counted in SQL", error=type(error).__name__)
-            return False
+        """Nothing, and False as if the counter stood already: `incr` starts those that do not."""
+        return False
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """Count and return the new figure."""
+        """Count for a window of at most LONGEST_WINDOW and return the new figure."""
+        return self.count(self.make_key(key, version), by=delta, keep=LONGEST_WINDOW)
+
+    def count(self, key: str, *, by: int = 1, keep: timedelta) -> int:
+        """Count and return the new figure, which is forgotten so long after the first count."""
         if self.redis is not None:
             try:
-                return int(self.redis.incr(key, delta, version))
-            except (RedisError, ValueError):  # away, or back since `add` and knows nothing of the key
-                pass
-        expires_at = datetime.now(UTC) + LONGEST_WINDOW
-        return int(self.sql.execute(COUNT, [self.make_key(key, version), delta, expires_at])[0][0])
+                return _count_in_redis(self.redis, key, by, keep)
+            except RedisError as error:
+                log.warning("Redis is away; limits are counted in SQL", error=type(error).__name__)
+        return int(self.sql.execute(COUNT, [key, by, datetime.now(UTC) + keep])[0][0])
 
     def clear_expired(self) -> None:
         """Remove what SQL counted in windows that are over."""
@@ -69,8 +66,16 @@ class CounterCache(BaseCache):
     def clear(self) -> None:
         if self.redis is not None:
             with contextlib.suppress(RedisError):
-                self.redis.clear()
+                self.redis.flushdb()
         self.sql.execute(CLEAR, [])
+
+
+def _count_in_redis(redis: Redis, key: str, by: int, keep: timedelta) -> int:
+    """One round trip, in which nobody else counts."""
+    with redis.pipeline(transaction=True) as steps:
+        steps.set(key, 0, ex=keep, nx=True)
+        steps.incr(key, by)
+        return int(steps.execute()[1])
 
 
 class _Database:

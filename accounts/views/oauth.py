@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import requests
@@ -23,7 +24,7 @@ from config.errors import Unavailable
 
 Step = Callable[[HttpRequest], HttpResponseBase]
 
-STATE_SECONDS = 600
+STATE_LIFETIME = timedelta(minutes=10)
 LOGIN: dict[str, Step] = {"codehost1": codehost1.login, "idp2": idp2.login}
 CALLBACK: dict[str, Step] = {"codehost1": codehost1.callback, "idp2": idp2.callback}
 # What a provider that is away, or that answers nonsense, makes of allauth's code.
@@ -67,7 +68,7 @@ class OAuthViewSet(ViewSet):
         browser = request._request
         browser.GET = QueryDict()  # allauth would take scopes and parameters for the provider from strangers
         if SESSION_KEY not in browser.session:  # staff in the admin keep their longer session
-            browser.session.set_expiry(STATE_SECONDS)
+            browser.session.set_expiry(STATE_LIFETIME)
         return self._guarded(LOGIN[self.provider], browser)
 
     @describe(
@@ -108,6 +109,5 @@ class OAuthViewSet(ViewSet):
 def _is_first_use(state: str) -> bool:
     # The state lies in the browser's session, where two callbacks at the same instant would both find it.
     key = f"oauth-state:{hashlib.sha256(state.encode()).hexdigest()}"
-    counters = caches["counters"]
-    counters.add(key, 0, STATE_SECONDS)
-    return counters.incr(key) == 1
+    counters: Any = caches["counters"]
+    return bool(counters.count(key, keep=STATE_LIFETIME) == 1)

@@ -13,7 +13,7 @@ def counters_in(file):
 def test_processes_that_share_the_file_share_the_count(tmp_path):
     one, other = (counters_in(tmp_path / "counters.sqlite3") for _ in range(2))
 
-    assert (one.add("caller", 0), one.incr("caller"), other.incr("caller"), one.incr("another")) == (False, 1, 2, 1)
+    assert (one.incr("caller"), other.incr("caller"), one.incr("another")) == (1, 2, 1)
 
 
 def test_what_cannot_be_counted_is_told_as_a_database_that_is_away(tmp_path):
