@@ -14,6 +14,8 @@ from organizations.models import Organization
 
 MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 UNLIMITED = -1
+# Of an entry, to those who may read the ledger.
+SHOWN = ("type", "operation", "amount", "cost", "balance", "unlimited", "description", "created_at")
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def history(organization: Organization, *, limit: int, offset: int) -> tuple[lis
     account = CreditAccount.objects.filter(organization=organization).first()
     total = (account and account.last_number) or 0
     rows = CreditEntry.objects.filter(account=account, number__lte=total - offset).order_by("-number")
-    return list(rows[:limit]), total
+    return list(rows.only(*SHOWN)[:limit]), total
 
 
 def history_of_month(
@@ -73,7 +75,8 @@ def history_of_month(
 ) -> tuple[list[CreditEntry], int]:
     """Entries of one month, the newest first, and how many there are. Two queries."""
     entries = _of_month(organization, month)
-    return list(entries.order_by("-created_at", "-number")[offset : offset + limit]), entries.count()
+    rows = entries.only(*SHOWN).order_by("-created_at", "-number")
+    return list(rows[offset : offset + limit]), entries.count()
 
 
 def usage_by_operation(organization: Organization, month: Month) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from config.api.fields import TimestampField
+from config.api.plain import PlainSerializer
 from credits.models import CreditEntry, EntryType, Operation
 
 UNLIMITED = -1
@@ -15,7 +16,7 @@ class CreditBalanceSerializer(serializers.Serializer):
     resetsAt = TimestampField(source="resets_at", allow_null=True)
 
 
-class CreditTransactionSerializer(serializers.Serializer):
+class CreditTransactionSerializer(PlainSerializer):
     id = serializers.CharField()
     type = serializers.ChoiceField(choices=EntryType.choices)
     operation = serializers.ChoiceField(choices=Operation.choices)

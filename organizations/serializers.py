@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from accounts.serializers import EmailField
 from config.api.fields import TextField, TimestampField
+from config.api.plain import PlainSerializer
 from organizations.models import GRANTABLE_ROLES, AuditEntry, Role
 from organizations.services.organizations import SLUG
 
@@ -98,13 +99,13 @@ class TransferOwnershipSerializer(serializers.Serializer):
     newOwnerId = TextField()
 
 
-class ActorSerializer(serializers.Serializer):
+class ActorSerializer(PlainSerializer):
     userId = serializers.CharField(source="id")
     name = serializers.CharField()
     email = serializers.EmailField()
 
 
-class AuditEntrySerializer(serializers.Serializer):
+class AuditEntrySerializer(PlainSerializer):
     id = serializers.CharField()
     action = serializers.CharField(help_text="`<noun>.<what happened>`, such as `member.role_changed`.")
     actor = ActorSerializer(allow_null=True, help_text="null when the service itself acted.")

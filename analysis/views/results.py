@@ -119,7 +119,7 @@ class ResultViewSet(ViewSet):
     )
     def pull_requests(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
-        rows = results.judged_pull_requests(repository)
+        rows = results.judged_pull_requests(repository).values(*PullRequestSerializer.columns())
         return Response(page_of(request, rows, lambda page: PullRequestSerializer(page, many=True).data))
 
     @describe(

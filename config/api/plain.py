@@ -12,6 +12,8 @@ from config.api.fields import TimestampField, timestamp
 # What these fields do to a value, unless it is of the type already.
 CONVERSIONS: dict[type, tuple[type, Callable[[Any], Any]]] = {
     serializers.CharField: (str, str),
+    serializers.ChoiceField: (str, str),
+    serializers.EmailField: (str, str),
     serializers.IntegerField: (int, int),
     serializers.FloatField: (float, float),
     TimestampField: (str, timestamp),
