@@ -8,7 +8,14 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, make_password
 from django.core.exceptions import ValidationError
 
 SHORTEST, LONGEST = 8, 128
-AT_ONCE = BoundedSemaphore(max(2, os.cpu_count() or 2))
+
+
+def at_once(cores: int | None) -> int:
+    """How many passwords may be hashed at the same time on a machine with so many cores; None when it does not tell."""
+    return max(2, cores or 2)
+
+
+AT_ONCE = BoundedSemaphore(at_once(os.cpu_count()))
 
 
 class Hasher(Argon2PasswordHasher):

@@ -31,12 +31,8 @@ def months_after(anchor: datetime, months: int) -> datetime:
 def next_period_end(anchor: datetime, start: datetime, cycle: str) -> datetime:
     """The first billing day after `start` that a whole number of cycles separates from the anchor."""
     months = MONTHS[BillingCycle(cycle)]
-    count = _whole_months(anchor, start) // months * months
-    end = months_after(anchor, count)
-    while end <= start:
-        count += months
-        end = months_after(anchor, count)
-    return end
+    cycles = _whole_months(anchor, start) // months
+    return months_after(anchor, (cycles + 1) * months)
 
 
 def credit_window(subscription: Subscription, now: datetime) -> Window:
@@ -50,9 +46,7 @@ def credit_window(subscription: Subscription, now: datetime) -> Window:
     if subscription.cycle == BillingCycle.MONTHLY:
         return Window(start, end)
     anchor = subscription.anchored_at or start
-    count = _whole_months(anchor, max(start, min(now, end)))
-    if months_after(anchor, count) >= end:
-        count -= 1
+    count = _whole_months(anchor, max(start, min(now, end - datetime.resolution)))
     return Window(max(start, months_after(anchor, count)), min(end, months_after(anchor, count + 1)))
 
 

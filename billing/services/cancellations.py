@@ -18,17 +18,16 @@ from config.errors import Refusal
 WALLET_LEAD = timedelta(hours=1)
 FIRST_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=6)
+DOUBLINGS = 9  # from the first pause to more than the longest
 
 log = structlog.get_logger("billing")
 
 
-@transaction.atomic
 def order_cancellation(*, subscription: Subscription, reason: str) -> None:
     """Have the provider end a subscription as soon as the worker can. A second order for it does nothing."""
     order_cancellation_of(provider=subscription.provider, external_id=subscription.external_id, reason=reason)
 
 
-@transaction.atomic
 def order_cancellation_of(*, provider: str, external_id: str, reason: str) -> None:
     """As `order_cancellation`, for a subscription that has no row here."""
     order = CancellationOrder(provider=provider, external_id=external_id, reason=reason, next_at=timezone.now())
@@ -72,7 +71,7 @@ def carry_out(order_id: UUID) -> None:
     try:
         provider_for(order.provider).cancel_now(order.external_id, key=f"end:{order.pk}")
     except Refusal as refusal:
-        CancellationOrder.objects.filter(pk=order.pk).update(error=refusal.message[:300])
+        CancellationOrder.objects.filter(pk=order.pk).update(error=refusal.message)
         log.warning("cancellation_failed", provider=order.provider, subscription=order.external_id)
         return
     CancellationOrder.objects.filter(pk=order.pk).update(done_at=timezone.now(), error="")
@@ -84,7 +83,7 @@ def _claim(order_id: UUID) -> CancellationOrder | None:
     order = CancellationOrder.objects.filter(pk=order_id, done_at=None, next_at__lte=now).first()
     if order is None:
         return None
-    pause = min(FIRST_PAUSE * 2 ** min(order.attempts, 16), LONGEST_PAUSE)
+    pause = min(FIRST_PAUSE * 2 ** min(order.attempts, DOUBLINGS), LONGEST_PAUSE)
     taken = CancellationOrder.objects.filter(pk=order_id, attempts=order.attempts, done_at=None).update(
         attempts=F("attempts") + 1, next_at=now + pause
     )

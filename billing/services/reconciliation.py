@@ -8,13 +8,12 @@ import structlog
 from django.utils import timezone
 
 from billing.facts import PaymentFact, SubscriptionEnded, SubscriptionFact
-from billing.locks import lock_organization, lock_subscription
 from billing.models import ENDED, Payment, PaymentProvider, Repair, Subscription, SubscriptionStatus
 from billing.providers import ProviderNotConfigured, provider_for
 from billing.providers.base import UnknownAtProvider
 from billing.services.payments import record_payment
 from billing.services.provisioning import current_subscription, provision
-from billing.services.subscriptions import end_subscription, record_subscription
+from billing.services.subscriptions import end_subscription, hold, record_subscription
 from config.errors import Refusal
 from config.retries import atomic_with_retries
 from credits.models import CreditAccount
@@ -100,16 +99,16 @@ def _mend(
     missing = [payment for payment in payments if not _is_logged(payment.provider, payment.invoice_id)]
     for payment in missing:
         record_payment(replace(payment, confirmed=True, opens_period=False, period_start=None, period_end=None))
-    organization = lock_organization(subscription.organization_id)
-    row = lock_subscription(subscription.provider, subscription.external_id)
-    if organization is None or row is None:
+    held = hold(fact)
+    if held is None:
         return []
+    organization, row = held
     if current_subscription(organization) is not None:
         provision(organization)
     after = _held(row)
     found = [(field, before[field], after[field]) for field in before if before[field] != after[field]]
     found += [("payment", "", payment.invoice_id) for payment in missing]
-    repairs = [Repair(subscription=row, field=field, before=old[:120], after=new[:120]) for field, old, new in found]
+    repairs = [Repair(subscription=row, field=field, before=old, after=new) for field, old, new in found]
     return Repair.objects.bulk_create(repairs)
 
 

@@ -8,6 +8,7 @@ import time_machine
 
 from billing.proration import prorate
 from credits.selectors import balance_of
+from organizations.models import AuditEntry
 from tests.billing.conftest import known
 from tests.conftest import client_of
 
@@ -49,7 +50,13 @@ class TestProration:
         assert self.figures("12.01", "12.01").credit == Decimal("6.01")
 
     @pytest.mark.parametrize(
-        ("at", "credit"), [(START, "29.00"), (END, "0.00"), (datetime(2027, 1, 1, tzinfo=UTC), "0.00")]
+        ("at", "credit"),
+        [
+            (datetime(2026, 1, 1, tzinfo=UTC), "29.00"),
+            (START, "29.00"),
+            (END, "0.00"),
+            (datetime(2027, 1, 1, tzinfo=UTC), "0.00"),
+        ],
     )
     def test_the_share_stays_between_nothing_and_all(self, at, credit):
         assert self.figures("29", "99", at=at).credit == Decimal(credit)
@@ -88,6 +95,15 @@ class TestChangePlan:
         }
         organization.refresh_from_db()
         assert organization.plan_id == "team"
+
+    @pytest.mark.parametrize(("provider", "approved"), [("by_card", True), ("by_wallet", False)])
+    def test_it_is_audited(self, request, as_owner, owner, organization, to_team, provider, approved):
+        request.getfixturevalue(provider)
+        as_owner.post(CHANGE, to_team)
+
+        entry = AuditEntry.objects.get(action="subscription.plan_changed")
+        assert entry.actor == owner
+        assert entry.details == {"from": "pro", "to": "team", "cycle": "monthly", "approved": approved}
 
     def test_an_upgrade_grants_the_difference_in_credits(self, owner, organization, to_team, halfway):
         self.change(owner, organization, to_team)

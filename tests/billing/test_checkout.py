@@ -1,10 +1,17 @@
 """POST /billing/checkout, /billing/walletpay/checkout and /billing/portal."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
+import time_machine
+
+from billing.models import Subscription
+from tests.conftest import client_of
 
 pytestmark = pytest.mark.django_db
 
 CARD, WALLET = "/v1/billing/checkout", "/v1/billing/walletpay/checkout"
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -34,6 +41,22 @@ class TestCheckoutByCard:
 
         assert first.json() == second.json()
         assert len(cardpay.changes) == 1
+
+    @pytest.mark.parametrize(("seconds", "pages"), [(599, 1), (600, 2)])
+    def test_asking_again_leads_to_the_same_page_for_ten_minutes(self, owner, order, cardpay, seconds, pages):
+        for moment in (NOON, NOON + timedelta(seconds=seconds)):
+            with time_machine.travel(moment, tick=False):
+                client_of(owner).post(CARD, order)
+
+        assert len(cardpay.changes) == pages
+
+    def test_one_who_left_is_known_to_the_provider_and_gets_a_new_page(self, owner, order, by_card, cardpay):
+        with time_machine.travel(NOON, tick=False):
+            for version in (7, 8):
+                Subscription.objects.update(status="inactive", ended_at=NOON, customer_id="cus_7", version=version)
+                client_of(owner).post(CARD, order)
+
+        assert [session["customer"] for session in cardpay.sessions.values()] == ["cus_7", "cus_7"]
 
     def test_nothing_changes_here_before_it_is_paid(self, as_owner, order, cardpay, organization):
         as_owner.post(CARD, order)
@@ -149,6 +172,16 @@ class TestPortal:
         response = as_owner.post(self.url, {"orgId": str(organization.id)})
 
         assert response.json() == {"portalUrl": f"{cardpay.url}/portal/{by_card.customer_id}"}
+
+    @pytest.mark.parametrize(("seconds", "pages"), [(599, 1), (600, 2)])
+    def test_asking_again_leads_to_the_same_portal_for_ten_minutes(
+        self, owner, by_card, organization, cardpay, seconds, pages
+    ):
+        for moment in (NOON, NOON + timedelta(seconds=seconds)):
+            with time_machine.travel(moment, tick=False):
+                client_of(owner).post(self.url, {"orgId": str(organization.id)})
+
+        assert len(cardpay.changes) == pages
 
     def test_a_free_organization_has_none(self, as_owner, organization, cardpay):
         response = as_owner.post(self.url, {"orgId": str(organization.id)})

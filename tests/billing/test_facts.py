@@ -1,12 +1,13 @@
 """Payment providers' events as facts: what each says, what says nothing to us, and what breaks their protocol."""
 
+from dataclasses import FrozenInstanceError
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from billing.facts import PaymentFact, SubscriptionEnded, SubscriptionFact
+from billing.facts import CheckoutCompleted, PaymentFact, PaymentFailure, SubscriptionEnded, SubscriptionFact
 from billing.providers.cardpay_events import cardpay_facts
 from billing.providers.reading import MalformedPayload
 from billing.providers.walletpay_events import walletpay_facts
@@ -24,6 +25,40 @@ def card(kind: str, thing: Any) -> Any:
 
 def wallet(kind: str, thing: Any) -> Any:
     return walletpay_facts({"event_type": kind, "resource": thing}, received_at=NOON)
+
+
+MONEY = {"invoice_id": "in_1", "amount": Decimal(29), "currency": "usd"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        (CheckoutCompleted, {"organization_id": "org_1"}),
+        (SubscriptionFact, {"status": "active", "price_id": "price_1"}),
+        (SubscriptionEnded, {"status": "inactive"}),
+        (PaymentFact, MONEY),
+        (PaymentFailure, MONEY),
+    ],
+)
+def test_a_fact_is_made_by_names_and_changed_by_nobody(kind: type[Any], fields: dict[str, Any]) -> None:
+    named = {"provider": "cardpay", "subscription_id": "sub_1", "occurred_at": NOON, **fields}
+
+    fact = kind(**named)
+
+    assert fact in {kind(**named)}
+    with pytest.raises(FrozenInstanceError):
+        fact.occurred_at = NOON
+    with pytest.raises(TypeError):
+        kind(*named.values())
+
+
+def test_what_an_event_does_not_say_of_money_is_the_plain_case() -> None:
+    named = {"provider": "cardpay", "subscription_id": "sub_1", "occurred_at": NOON, **MONEY}
+
+    payment, failure = PaymentFact(**named), PaymentFailure(**named)
+
+    assert (payment.opens_period, payment.confirmed) == (True, False)
+    assert (failure.attempt, failure.confirmed) == (1, False)
 
 
 def test_types_that_do_not_concern_us_say_nothing() -> None:

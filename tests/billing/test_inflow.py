@@ -153,6 +153,18 @@ class TestEnds:
         by_card.refresh_from_db()
         assert (by_card.status, by_card.cancel_at_period_end) == ("past_due", True)
 
+    def test_one_that_ends_runs_out_no_more_and_ends_once(self, by_card):
+        Subscription.objects.update(status="cancelling", cancel_at_period_end=True)
+        end = by_card.fact_at + timedelta(hours=1)
+        record([fact(SubscriptionEnded, "", subscription_id=by_card.external_id, occurred_at=end)])
+        row = Subscription.objects.values().get()
+        assert (row["status"], row["cancel_at_period_end"], row["ended_at"]) == ("inactive", False, end)
+
+        again = {"occurred_at": end + timedelta(hours=1), "status": "cancelled"}
+        record([fact(SubscriptionEnded, "", subscription_id=by_card.external_id, **again)])
+
+        assert Subscription.objects.values().get() == row
+
     def test_a_failed_payment_of_one_that_is_over_writes_to_nobody(self, by_card):
         end_subscription(fact(SubscriptionEnded, "", subscription_id=by_card.external_id))
 
@@ -180,8 +192,11 @@ class TestPeriods:
             ({"started_at": NOW - timedelta(days=1)}, (NOW - timedelta(days=1), NOW + timedelta(days=29))),
             ({"period_start": NOW}, (NOW, NOW + timedelta(days=30))),
             ({"period_start": NOW, "period_end": NOW}, (NOW, NOW + timedelta(days=30))),
+            ({"period_start": NOW, "period_end": NOW - timedelta(days=1)}, (NOW, NOW + timedelta(days=30))),
             ({"status": "pending", "started_at": NOW}, (None, None)),
+            ({"status": "pending", "period_start": NOW}, (None, None)),
             ({"status": "pending"}, (None, None)),
+            ({"status": "pending", "period_start": NOW, "period_end": NOW}, (NOW, NOW + timedelta(days=30))),
         ],
     )
     def test_what_the_provider_leaves_out_is_counted_from_the_beginning(self, organization, dates, period):
@@ -227,13 +242,23 @@ class TestPeriods:
 
         assert Subscription.objects.get().current_period_end == datetime(2027, 3, 31, tzinfo=UTC)
 
-    def test_another_cycle_has_a_billing_day_of_its_own(self, organization):
-        for start, cycle in (("2027-01-31", "annual"), ("2027-02-10", "monthly"), ("2027-03-10", "monthly")):
+    @pytest.mark.parametrize(
+        ("periods", "end"),
+        [
+            ([("2027-01-31", "annual"), ("2027-02-10", "monthly"), ("2027-03-10", "monthly")], "2027-04-10"),
+            ([("2027-01-31", "monthly"), ("2027-02-10", "annual"), ("2028-02-10", "annual")], "2029-02-10"),
+            ([("2027-01-31", "annual"), ("2027-01-10", "monthly"), ("2027-02-10", "monthly")], "2027-03-10"),
+        ],
+        ids=["monthly from now on", "annual from now on", "monthly from before"],
+    )
+    def test_another_cycle_has_a_billing_day_of_its_own(self, organization, periods, end):
+        for version, (start, cycle) in enumerate(periods):
             at = datetime.fromisoformat(start).replace(tzinfo=UTC)
-            told = {"occurred_at": at, "period_start": at, "price_id": f"price_pro_{cycle}"}
-            record([fact(SubscriptionFact, str(organization.pk), **told)])
+            told = {"occurred_at": NOW, "period_start": at, "price_id": f"price_pro_{cycle}"}
+            asked_for = {"fetched": version > 0, "based_on": version}
+            record([fact(SubscriptionFact, str(organization.pk), **told, **asked_for)])
 
-        assert Subscription.objects.get().current_period_end == datetime(2027, 4, 10, tzinfo=UTC)
+        assert Subscription.objects.get().current_period_end == datetime.fromisoformat(end).replace(tzinfo=UTC)
 
     @pytest.mark.parametrize(
         ("early", "moves"),
@@ -249,15 +274,19 @@ class TestPeriods:
         by_wallet.refresh_from_db()
         assert (by_wallet.current_period_start == end) == moves
 
-    def test_one_whose_period_nobody_told_is_not_prorated(self, as_owner, by_card, organization):
-        Subscription.objects.update(current_period_start=None, current_period_end=None)
+    @pytest.mark.parametrize(
+        "untold", [["current_period_start"], ["current_period_end"], ["current_period_start", "current_period_end"]]
+    )
+    def test_one_whose_period_nobody_told_is_not_prorated(self, as_owner, by_card, organization, untold):
+        Subscription.objects.update(**dict.fromkeys(untold))
         body = {"orgId": str(organization.pk), "planId": "team", "billingCycle": "monthly"}
 
         assert as_owner.post("/v1/billing/preview-change", body).status_code == 409
 
-    def test_one_without_a_period_has_no_credits(self):
+    @pytest.mark.parametrize("told", [{}, {"current_period_start": NOW}, {"current_period_end": NOW}])
+    def test_one_without_a_period_has_no_credits(self, told):
         with pytest.raises(ValueError, match="without a period"):
-            credit_window(Subscription(cycle="monthly"), NOW)
+            credit_window(Subscription(cycle="monthly", **told), NOW)
 
 
 class TestMonthsOfCredits:
@@ -275,6 +304,19 @@ class TestMonthsOfCredits:
                 record([fact(SubscriptionFact, str(organization.pk), **told)])
 
         return tell
+
+    @pytest.mark.parametrize(("days", "hours", "grants"), [(-1, 0, 1), (-3, 1, 1), (-3, 0, 2), (-20, 0, 2)])
+    def test_a_wallet_whose_month_began_up_to_three_days_earlier_has_the_same_one(
+        self, organization, days, hours, grants
+    ):
+        common = {"provider": "walletpay", "price_id": "P-PRO-MONTHLY"}
+        record([fact(SubscriptionFact, str(organization.pk), period_start=NOW, period_end=DECEMBER, **common)])
+        moved = timedelta(days=days, hours=hours)
+
+        told = {"period_start": NOW + moved, "period_end": DECEMBER + moved, "fetched": True, "based_on": 1}
+        record([fact(SubscriptionFact, "", **common, **told)])
+
+        assert self.grants() == grants
 
     def grants(self):
         return CreditEntry.objects.filter(type="grant").count()
@@ -304,9 +346,10 @@ class TestMonthsOfCredits:
 
         assert balance_of(organization).resets_at == datetime(2027, 3, 31, tzinfo=UTC)
 
-    def test_the_same_cycle_begun_anew_within_the_month_grants_again(self, begins):
+    @pytest.mark.parametrize("end", [None, DECEMBER - timedelta(days=1)], ids=["a month", "up to an earlier end"])
+    def test_the_same_cycle_begun_anew_within_the_month_grants_again(self, begins, end):
         begins(NOW)
-        begins(NOW + timedelta(days=10))
+        begins(NOW + timedelta(days=10), end=end)
 
         assert self.grants() == 2
 
@@ -382,6 +425,17 @@ class TestRaces:
         by_wallet.refresh_from_db()
         assert (by_wallet.status, by_wallet.cancel_at_period_end) == ("cancelling", True)
 
+    @pytest.mark.parametrize("path", ["cancel", "reactivate"])
+    def test_a_wallet_subscription_whose_organization_goes_before_the_mark_is_set(
+        self, as_owner, by_wallet, organization, just_before, path
+    ):
+        Subscription.objects.update(cancel_at_period_end=path == "reactivate")
+
+        with just_before(ORGANIZATION + " WHERE", organization.delete):
+            response = as_owner.post(f"/v1/billing/{path}", {"orgId": str(organization.pk)})
+
+        assert response.status_code == 409
+
     @pytest.mark.parametrize(("changes", "status"), [(2, 200), (3, 409)])
     def test_events_that_overtake_the_answer_are_followed_for_a_while(
         self, by_card, as_owner, organization, just_before, changes, status
@@ -398,11 +452,35 @@ class TestRaces:
 def test_a_fact_that_is_told_again_writes_nothing(organization):
     told = fact(SubscriptionFact, str(organization.pk))
     record([told])
-    before = Subscription.objects.values().get()
+    before = (Subscription.objects.values().get(), Organization.objects.values().get())
 
     record([told])
 
-    assert Subscription.objects.values().get() == before
+    assert (Subscription.objects.values().get(), Organization.objects.values().get()) == before
+
+
+@pytest.mark.parametrize(
+    ("seconds", "status"), [(-1, "active"), (0, "past_due"), (1, "past_due")], ids=["older", "same", "newer"]
+)
+def test_a_fact_counts_unless_the_row_holds_a_newer_one(organization, seconds, status):
+    record([fact(SubscriptionFact, str(organization.pk))])
+
+    at = NOW + timedelta(seconds=seconds)
+    record([fact(SubscriptionFact, "", status="past_due", occurred_at=at)])
+
+    row = Subscription.objects.get()
+    assert (row.status, row.fact_at) == (status, max(NOW, at))
+
+
+def test_what_a_fact_leaves_out_stays_as_it_was_told_before(organization):
+    begun = NOW - timedelta(days=3)
+    held = []
+    for told in ({"started_at": begun}, {"customer_id": "cus_1"}, {}, {"customer_id": "cus_2"}):
+        record([fact(SubscriptionFact, str(organization.pk), **told)])
+        held.append(Subscription.objects.get().customer_id)
+
+    assert held == ["", "cus_1", "cus_1", "cus_2"]
+    assert Subscription.objects.get().started_at == begun
 
 
 def test_a_plan_that_staff_gave_away_for_nothing_is_neither_sold_nor_changed_to(as_owner, by_card, organization):

@@ -57,6 +57,38 @@ class TestCreditWindow:
 
         assert (window.start, window.end) == (at("2026-01-31"), at("2026-02-28"))
 
+    def test_a_monthly_plan_has_its_period_however_long_the_provider_makes_it(self):
+        start, end = at("2026-01-31"), at("2026-04-10")
+        row = Subscription(cycle="monthly", anchored_at=start, current_period_start=start, current_period_end=end)
+
+        window = credit_window(row, at("2026-03-05"))
+
+        assert (window.start, window.end) == (start, end)
+
+    def test_a_year_without_a_billing_day_is_counted_from_its_beginning(self):
+        row = Subscription(cycle="annual", current_period_start=at("2026-03-15"), current_period_end=at("2027-03-15"))
+
+        window = credit_window(row, at("2026-06-20"))
+
+        assert (window.start, window.end) == (at("2026-06-15"), at("2026-07-15"))
+
+    @pytest.mark.parametrize(
+        ("now", "start", "end"),
+        [("2026-02-12", "2026-02-10", "2026-02-28"), ("2027-01-30", "2026-12-31", "2027-01-20")],
+        ids=["the first month", "the last month"],
+    )
+    def test_a_month_ends_where_the_year_does(self, now, start, end):
+        row = Subscription(
+            cycle="annual",
+            anchored_at=at("2025-12-31"),
+            current_period_start=at("2026-02-10"),
+            current_period_end=at("2027-01-20"),
+        )
+
+        window = credit_window(row, at(now))
+
+        assert (window.start, window.end) == (at(start), at(end))
+
     @pytest.mark.parametrize(
         ("now", "start", "end"),
         [
@@ -99,6 +131,20 @@ class TestCreditWindow:
 
         assert window.start < window.end <= row.current_period_end
         assert now >= row.current_period_end or window.start <= now < window.end
+
+
+@pytest.mark.parametrize(
+    ("anchor", "start", "cycle", "end"),
+    [
+        ("2026-01-31", "2026-02-10", "monthly", "2026-02-28"),
+        ("2026-01-31", "2026-01-31T00:00:01", "monthly", "2026-02-28"),
+        ("2026-01-31", "2026-01-30", "monthly", "2026-01-31"),
+        ("2026-01-31", "2027-05-01", "annual", "2028-01-31"),
+        ("2026-01-31", "2025-05-01", "annual", "2026-01-31"),
+    ],
+)
+def test_a_period_that_begins_between_billing_days_ends_on_the_next_one(anchor, start, cycle, end):
+    assert next_period_end(at(anchor), at(start), cycle) == at(end)
 
 
 @given(

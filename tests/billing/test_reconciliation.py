@@ -12,7 +12,7 @@ from django.utils import timezone
 from billing import tasks
 from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import CancellationOrder, Payment, Price, Repair, Subscription
-from billing.services.cancellations import carry_out
+from billing.services.cancellations import carry_out, order_due_wallet_cancellations
 from billing.services.inflow import confirm, record
 from billing.services.reconciliation import reconcile
 from billing.services.renewals import renew_due_credits
@@ -68,14 +68,31 @@ def test_all_of_100_planted_differences_are_mended_and_the_second_run_changes_no
     assert not CreditAccount.objects.exclude(balance=500, allocation=500).exists()
 
 
-def test_what_the_provider_does_not_know_any_more_has_ended(cardpay, by_card, organization):
-    cardpay.subscriptions.clear()
+@pytest.mark.parametrize(("provider", "status"), [("by_card", "inactive"), ("by_wallet", "cancelled")])
+def test_what_the_provider_does_not_know_any_more_has_ended(request, organization, provider, status):
+    row = request.getfixturevalue(provider)
+    request.getfixturevalue(row.provider).subscriptions.clear()
 
     reconcile()
 
-    by_card.refresh_from_db()
+    row.refresh_from_db()
     organization.refresh_from_db()
-    assert (by_card.status, organization.plan_id) == ("inactive", "free")
+    assert (row.status, organization.plan_id) == (status, "free")
+
+
+def test_every_difference_is_written_down_with_what_stood_here_and_what_the_provider_says(cardpay, organization):
+    there = cardpay.subscribe(str(organization.pk), status="incomplete")
+    known("cardpay", there["id"])
+    there |= {"status": "active", "customer": "cus_9"}
+
+    assert reconcile().repairs == 4
+
+    assert set(Repair.objects.values_list("field", "before", "after")) == {
+        ("status", "pending", "active"),
+        ("customer_id", "cus_1", "cus_9"),
+        ("organization.plan", "free", "pro"),
+        ("credits.allocation", "0", "500"),
+    }
 
 
 def test_a_payment_that_nobody_told_of_is_logged(cardpay, by_card):
@@ -87,6 +104,41 @@ def test_a_payment_that_nobody_told_of_is_logged(cardpay, by_card):
 
     assert Payment.objects.get().invoice_id == "in_9"
     assert Repair.objects.get().field == "payment"
+
+
+@pytest.mark.parametrize(("seconds", "payments"), [(0, 1), (1, 0)], ids=["45 days", "a second more"])
+def test_payments_of_the_last_45_days_are_compared(cardpay, by_card, seconds, payments):
+    now = timezone.now().replace(microsecond=0)
+    created = int((now - timedelta(days=45, seconds=seconds)).timestamp())
+    invoice = {"id": "in_9", "subscription": by_card.external_id, "amount_paid": 2900, "currency": "usd"}
+    cardpay.invoices.append({**invoice, "created": created})
+
+    with time_machine.travel(now, tick=False):
+        assert reconcile().repairs == payments
+
+
+def test_a_payment_is_logged_and_the_state_stays_as_the_provider_tells_it(walletpay, by_wallet):
+    end = timezone.now().replace(microsecond=0) + timedelta(hours=1)
+    stamp = end.strftime("%Y-%m-%dT%H:%M:%SZ")
+    there = walletpay.subscriptions[by_wallet.external_id]
+    there["billing_info"] |= {
+        "next_billing_time": stamp,
+        "outstanding_balance": {"currency_code": "USD", "value": "29.00"},
+        "failed_payments_count": 1,
+    }
+    reconcile()
+    held = Subscription.objects.values().get()
+    amount = {"gross_amount": {"value": "29.00", "currency_code": "USD"}}
+    paid = {"id": "TXN-1", "status": "COMPLETED", "time": stamp, "amount_with_breakdown": amount}
+    walletpay.transactions[by_wallet.external_id] = [paid]
+
+    with time_machine.travel(end + timedelta(minutes=1), tick=False):
+        assert reconcile().repairs == 1
+
+    after = Subscription.objects.values().get()
+    assert [after[field] for field in ("status", "current_period_start", "current_period_end")] == [
+        held[field] for field in ("status", "current_period_start", "current_period_end")
+    ]
 
 
 def test_a_wallet_payment_that_nobody_told_of_is_logged(walletpay, by_wallet):
@@ -113,13 +165,25 @@ def test_a_provider_that_is_down_costs_its_own_subscriptions_alone(cardpay, by_c
     assert (outcome.compared, outcome.failed) == (1, 1)
 
 
-def test_the_hourly_run_asks_only_after_periods_that_have_ended(cardpay, by_card):
-    asked = len(cardpay.asked)
-    assert reconcile(only_overdue=True).compared == 0
-    assert len(cardpay.asked) == asked
-    Subscription.objects.update(current_period_end=timezone.now() - timedelta(hours=2))
+def test_a_provider_that_is_not_set_up_any_more_is_no_failure(by_card, settings):
+    settings.CARDPAY_SECRET_KEY = ""
 
-    assert reconcile(only_overdue=True).compared == 1
+    outcome = reconcile()
+
+    assert (outcome.compared, outcome.repairs, outcome.failed) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("ago", "compared"),
+    [(timedelta(hours=1, seconds=1), 1), (timedelta(hours=1), 1), (timedelta(minutes=59), 0), (-timedelta(days=1), 0)],
+)
+def test_the_hourly_run_asks_after_periods_that_ended_an_hour_ago(cardpay, by_card, ago, compared):
+    asked = len(cardpay.asked)
+
+    with time_machine.travel(by_card.current_period_end + ago, tick=False):
+        assert reconcile(only_overdue=True).compared == compared
+
+    assert (len(cardpay.asked) > asked) == bool(compared)
 
 
 def test_the_command_says_what_it_did(cardpay, by_card):
@@ -217,8 +281,9 @@ class TestEndOfWalletSubscriptions:
             (timedelta(days=3, seconds=1), timedelta(days=1), 0),
             (timedelta(days=30), timedelta(days=1), 0),
             (timedelta(days=1), timedelta(0), 0),
+            (timedelta(days=1), -timedelta(hours=1), 0),
         ],
-        ids=["three days early", "a second more", "the same beginning", "the same end"],
+        ids=["three days early", "a second more", "the same beginning", "the same end", "an earlier end"],
     )
     def test_a_period_that_does_not_follow_the_last_one_is_no_charge(self, cancelled, early, later, orders):
         end = cancelled.current_period_end
@@ -226,6 +291,26 @@ class TestEndOfWalletSubscriptions:
         common = {"provider": "walletpay", "subscription_id": cancelled.external_id}
 
         record([SubscriptionFact(status="active", price_id="P-PRO-MONTHLY", **common, **told)])
+
+        assert CancellationOrder.objects.count() == orders
+
+    def test_one_by_card_that_goes_on_is_left_to_its_provider(self, by_card):
+        Subscription.objects.update(status="cancelling", cancel_at_period_end=True)
+        end = by_card.current_period_end
+        common = {"provider": "cardpay", "subscription_id": by_card.external_id, "occurred_at": end}
+        following = {"period_start": end, "period_end": end + timedelta(days=30)}
+
+        record([SubscriptionFact(status="active", price_id="price_pro_monthly", **common, **following)])
+
+        assert not CancellationOrder.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("early", "orders"),
+        [(timedelta(hours=1), 1), (timedelta(hours=1, seconds=1), 0), (timedelta(0), 1), (-timedelta(days=1), 1)],
+        ids=["an hour before", "a second earlier", "at its end", "after it"],
+    )
+    def test_its_end_is_ordered_from_an_hour_before_it_on(self, cancelled, early, orders):
+        assert order_due_wallet_cancellations(now=cancelled.current_period_end - early) == orders
 
         assert CancellationOrder.objects.count() == orders
 
@@ -331,7 +416,21 @@ class TestSyncPrices:
         call_command("sync_prices", "cardpay", stdout=StringIO())
 
         assert Price.objects.get(plan="pro", cycle="monthly", is_current=True).amount == 31
+        assert Price.objects.filter(is_current=True).count() == 8
         assert Price.objects.get(pk=former.pk).is_current is False
+
+    def test_a_price_that_cannot_be_kept_leaves_the_former_one_for_sale(self, cardpay, settings, just_before):
+        settings.CARDPAY_PRICES = {}
+        call_command("sync_prices", "cardpay", stdout=StringIO())
+        type(Price.objects.first().plan).objects.filter(pk="pro").update(price_monthly=31)
+
+        def breaks() -> None:
+            raise InterruptedError
+
+        with pytest.raises(InterruptedError), just_before('INSERT INTO "billing_price"', breaks):
+            call_command("sync_prices", "cardpay", stdout=StringIO())
+
+        assert Price.objects.get(plan="pro", cycle="monthly").is_current
 
     def test_what_the_table_holds_is_sold_and_known_again(self, cardpay, settings, as_owner, organization):
         settings.CARDPAY_PRICES = {}

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+import time_machine
 from django.utils import timezone
 
 from billing.facts import PaymentFact, SubscriptionEnded
@@ -13,6 +14,7 @@ from billing.services.inflow import record
 from config.api.fields import timestamp
 from organizations.models import AuditEntry
 from tests.billing.conftest import known
+from tests.conftest import client_of
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +87,8 @@ class TestCancel:
             "currentPeriodEnd": timestamp(by_card.current_period_end),
         }
         assert cardpay.subscriptions[by_card.external_id]["cancel_at_period_end"] is True
+        by_card.refresh_from_db()
+        assert by_card.fact_at.microsecond == 0
 
     def test_the_plan_stays_until_the_period_ends(self, as_owner, by_card, organization):
         as_owner.post(CANCEL, body(organization))
@@ -173,11 +177,18 @@ class TestReactivate:
     def test_what_is_not_cancelling_cannot_be_kept(self, as_owner, by_card, organization):
         assert as_owner.post(REACTIVATE, body(organization)).status_code == 400
 
-    def test_after_the_period_it_is_too_late(self, as_owner, by_card, organization):
-        as_owner.post(CANCEL, body(organization))
-        Subscription.objects.update(current_period_end=timezone.now() - timedelta(seconds=1))
+    @pytest.mark.parametrize(("seconds", "status"), [(-1, 200), (0, 400), (1, 400)], ids=["before", "at", "after"])
+    def test_from_the_end_of_the_period_on_it_is_too_late(self, owner, by_wallet, organization, seconds, status):
+        client_of(owner).post(CANCEL, body(organization))
 
-        assert as_owner.post(REACTIVATE, body(organization)).status_code == 400
+        with time_machine.travel(by_wallet.current_period_end + timedelta(seconds=seconds), tick=False):
+            assert client_of(owner).post(REACTIVATE, body(organization)).status_code == status
+
+    def test_one_whose_period_nobody_told_goes_on(self, as_owner, by_wallet, organization):
+        as_owner.post(CANCEL, body(organization))
+        Subscription.objects.update(current_period_end=None)
+
+        assert as_owner.post(REACTIVATE, body(organization)).status_code == 200
 
     def test_once_its_end_was_ordered_it_is_too_late(self, as_owner, by_wallet, organization):
         as_owner.post(CANCEL, body(organization))
