@@ -1,5 +1,7 @@
 """Facts about organizations that are gone or never were, facts that come too late, and races they take part in."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -366,6 +368,63 @@ class TestMonthsOfCredits:
         begins(NOW + timedelta(days=days), provider="walletpay")
 
         assert self.grants() == grants
+
+
+class TestHalfway:
+    """What breaks halfway leaves nothing of itself."""
+
+    @pytest.fixture
+    def breaks_at(self, just_before):
+        """`with breaks_at(words)`: the first statement with these words breaks off what is done in the block."""
+
+        def breaks() -> None:
+            raise InterruptedError
+
+        @contextmanager
+        def breaking(words: str) -> Iterator[None]:
+            with pytest.raises(InterruptedError), just_before(words, breaks):
+                yield
+
+        return breaking
+
+    @pytest.mark.parametrize(
+        ("kind", "words"),
+        [
+            (SubscriptionFact, ACCOUNT),
+            (SubscriptionEnded, ACCOUNT),
+            (PaymentFact, 'UPDATE "billing_subscription"'),
+            (PaymentFailure, 'INTO "accounts_letter"'),
+        ],
+    )
+    def test_a_fact(self, by_card, organization, breaks_at, kind, words):
+        before = (Subscription.objects.values().get(), Organization.objects.values().get())
+        told = {"price_id": "price_team_monthly"} if kind == SubscriptionFact else {}
+        later = by_card.fact_at + timedelta(hours=1)
+
+        with breaks_at(words):
+            record([fact(kind, "", subscription_id=by_card.external_id, occurred_at=later, **told)])
+
+        assert (Subscription.objects.values().get(), Organization.objects.values().get()) == before
+        assert not Payment.objects.exists()
+
+    def test_a_comparison_with_the_provider(self, cardpay, by_card, breaks_at):
+        cardpay.subscriptions[by_card.external_id]["status"] = "past_due"
+
+        with breaks_at('INTO "billing_repair"'):
+            reconcile()
+
+        by_card.refresh_from_db()
+        assert by_card.status == "active"
+
+    def test_a_month_of_credits(self, organization, breaks_at):
+        with time_machine.travel(NOW, tick=False):
+            year = {"price_id": "price_pro_annual", "period_start": NOW, "period_end": NOW + timedelta(days=365)}
+            record([fact(SubscriptionFact, str(organization.pk), **year)])
+
+        with breaks_at('INTO "credits_creditentry"'):
+            renew_due_credits(now=NOW + timedelta(days=40))
+
+        assert Subscription.objects.get().window_start == NOW
 
 
 class TestRaces:

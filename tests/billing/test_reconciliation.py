@@ -280,10 +280,18 @@ class TestEndOfWalletSubscriptions:
             (timedelta(days=3), timedelta(days=1), 1),
             (timedelta(days=3, seconds=1), timedelta(days=1), 0),
             (timedelta(days=30), timedelta(days=1), 0),
+            (timedelta(days=40), timedelta(days=1), 0),
             (timedelta(days=1), timedelta(0), 0),
             (timedelta(days=1), -timedelta(hours=1), 0),
         ],
-        ids=["three days early", "a second more", "the same beginning", "the same end", "an earlier end"],
+        ids=[
+            "three days early",
+            "a second more",
+            "the same beginning",
+            "an earlier one",
+            "the same end",
+            "an earlier end",
+        ],
     )
     def test_a_period_that_does_not_follow_the_last_one_is_no_charge(self, cancelled, early, later, orders):
         end = cancelled.current_period_end
@@ -293,6 +301,13 @@ class TestEndOfWalletSubscriptions:
         record([SubscriptionFact(status="active", price_id="P-PRO-MONTHLY", **common, **told)])
 
         assert CancellationOrder.objects.count() == orders
+
+    def test_a_state_without_a_period_is_no_charge(self, cancelled):
+        common = {"provider": "walletpay", "subscription_id": cancelled.external_id}
+
+        record([SubscriptionFact(status="active", price_id="P-PRO-MONTHLY", occurred_at=timezone.now(), **common)])
+
+        assert not CancellationOrder.objects.exists()
 
     def test_one_by_card_that_goes_on_is_left_to_its_provider(self, by_card):
         Subscription.objects.update(status="cancelling", cancel_at_period_end=True)
