@@ -28,7 +28,7 @@ def sign_up(*, email: str, password: str, name: str, address: str | None = None)
     user.set_password(password)  # before the transaction: hashing is slow on purpose
     try:
         with transaction.atomic():
-            user.save(force_insert=True)
+            user.save()
             pair = open_session(user=user, provider=SignInProvider.EMAIL, address=address)
     except IntegrityError as error:
         raise EmailTaken from error
@@ -59,7 +59,7 @@ def open_session(*, user: User, provider: SignInProvider, address: str | None = 
     )
     token = tokens.new_refresh(session.pk, user.pk)
     session.current_jti = token["jti"]
-    session.save(force_insert=True)
+    session.save()
     user.last_login = now
     user.save(update_fields=["last_login"])
     return tokens.pair_of(session, token)
@@ -107,14 +107,16 @@ def disable(*, user: User) -> None:
 def _rotate(session: Session, jti: str, fresh: tokens.Refresh) -> bool:
     # One statement decides among any number of callers; its row count tells who won.
     now = timezone.now()
-    won = Session.objects.filter(pk=session.pk, current_jti=jti, revoked_at=None).update(
-        current_jti=fresh["jti"],
-        previous_jti=jti,
-        rotated_at=now,
-        expires_at=now + settings.REFRESH_LIFETIME,
-        updated_at=now,
+    current = Session.objects.filter(pk=session.pk, current_jti=jti, revoked_at=None)
+    return bool(
+        current.update(
+            current_jti=fresh["jti"],
+            previous_jti=jti,
+            rotated_at=now,
+            expires_at=now + settings.REFRESH_LIFETIME,
+            updated_at=now,
+        )
     )
-    return won == 1
 
 
 def _punish_reuse(session: Session, jti: str) -> None:

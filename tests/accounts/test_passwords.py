@@ -83,6 +83,7 @@ class TestForgotPassword:
         assert reset.token_hash == hashlib.sha256(token.encode()).hexdigest()
         assert timedelta(minutes=59) < reset.expires_at - timezone.now() <= timedelta(hours=1)
         assert token not in str(list(Letter.objects.values()))
+        assert len(token) == 43  # 32 random bytes
 
     def test_an_account_without_a_password_may_set_one(self, anonymous, owner, postbox):
         owner.set_unusable_password()
@@ -112,7 +113,7 @@ class TestResetPassword:
     def test_proves_the_address(self, anonymous, owner, token):
         anonymous.post(RESET, {"token": token, "newPassword": NEW})
 
-        assert EmailAddress.objects.get(user=owner).verified
+        assert EmailAddress.objects.values_list("user", "verified", "primary").get() == (owner.pk, True, True)
 
     def test_leaves_other_accounts_alone(self, anonymous, as_member, token):
         anonymous.post(RESET, {"token": token, "newPassword": NEW})
@@ -185,6 +186,13 @@ class TestHasher:
         parts = identify_hasher(factories.password_hash()).decode(factories.password_hash())
 
         assert (parts["memory_cost"], parts["time_cost"], parts["parallelism"]) == (19456, 2, 1)
+
+    @pytest.mark.parametrize(("cores", "room"), [(None, 2), (1, 2), (2, 2), (3, 3), (64, 64)])
+    def test_there_is_room_for_as_many_as_there_are_cores(self, cores, room):
+        assert passwords.at_once(cores) == room
+
+    def test_the_hash_that_nobody_has_is_made_once(self):
+        assert passwords.dummy_hash() == passwords.dummy_hash()
 
     def test_no_more_run_at_once_than_there_is_room_for(self, monkeypatch):
         running, most = [], []

@@ -32,6 +32,26 @@ def lives(access):
 
 
 @pytest.mark.django_db
+class TestHalfway:
+    """What breaks halfway leaves nothing of itself."""
+
+    def breaks(self):
+        raise InterruptedError
+
+    def test_a_sign_in(self, owner, just_before):
+        with pytest.raises(InterruptedError), just_before('UPDATE "accounts_user"', self.breaks):
+            services.open_session(user=owner, provider=SignInProvider.EMAIL)
+
+        assert not Session.objects.exists()
+
+    def test_closing_an_account(self, owner, pair, just_before):
+        with pytest.raises(InterruptedError), just_before('UPDATE "accounts_session"', self.breaks):
+            services.disable(user=owner)
+
+        assert lives(pair.access)
+
+
+@pytest.mark.django_db
 class TestRefresh:
     def test_yields_a_new_pair_that_works(self, pair):
         response = refresh(pair.refresh)
@@ -43,6 +63,12 @@ class TestRefresh:
         assert lives(body["accessToken"])
         assert refresh(body["refreshToken"]).status_code == 200
         assert response["Cache-Control"] == "no-store"
+
+    def test_a_session_lasts_seven_days(self, owner):
+        with time_machine.travel(timezone.now(), tick=False):
+            services.open_session(user=owner, provider=SignInProvider.EMAIL)
+
+            assert Session.objects.get().expires_at == timezone.now() + timedelta(days=7)
 
     def test_the_session_lasts_seven_days_more(self, pair):
         with time_machine.travel(timezone.now() + timedelta(days=6), tick=False):

@@ -35,6 +35,10 @@ class TestSignUp:
         assert response.status_code == 409
         assert response.json() == {"statusCode": 409, "message": "email: is already registered", "error": "Conflict"}
 
+    def test_somebody_who_was_faster_has_the_address(self, anonymous, just_before):
+        with just_before('INTO "accounts_user"', lambda: factories.user(BODY["email"].lower())):
+            assert anonymous.post(URL, BODY).status_code == 409
+
     @pytest.mark.parametrize(
         ("password", "complaint"),
         [

@@ -4,12 +4,13 @@ import base64
 import json
 import time
 import uuid
+from dataclasses import FrozenInstanceError
 
 import jwt
 import pytest
 from django.conf import settings
 
-from accounts import services
+from accounts import services, tokens
 from accounts.models import Session, SignInProvider
 from tests import factories
 
@@ -148,6 +149,14 @@ class TestForgeries:
     def test_the_scheme_is_read_without_regard_to_case(self, anonymous, pair):
         assert anonymous.get("/v1/auth/me", HTTP_AUTHORIZATION=f"bearer {pair.access}").status_code == 200
 
+    @pytest.mark.parametrize(("length", "answer"), [(2048, 200), (2049, 401)])
+    def test_the_longest_has_2048_characters(self, claims, length, answer):
+        tokens = (
+            signed({**claims, "pad": "x" * extra}, pad="y" * more) for extra in range(1000, 1400) for more in (0, 1)
+        )
+
+        assert status(next(token for token in tokens if len(token) == length)) == answer
+
     def test_a_megabyte(self):
         assert status("a" * 1_000_000) == 401
         assert status("a." * 500_000) == 401
@@ -163,6 +172,12 @@ class TestForgeries:
             # The last letter of a signature carries two unused bits: another spelling of the same bytes is no forgery.
             if token[:-1] != pair.access[:-1]:
                 assert status(token) == 401, token
+
+
+@pytest.mark.parametrize("value", [tokens.Pair("a", "r"), tokens.Claims(uuid.uuid4(), uuid.uuid4(), "j")])
+def test_what_is_handed_out_is_changed_by_nobody(value):
+    with pytest.raises(FrozenInstanceError):
+        value.refresh = value.jti = "another"
 
 
 class TestSessions:
