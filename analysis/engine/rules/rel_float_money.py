@@ -61,7 +61,10 @@ _AMOUNT = re.compile(
 )
 # `total` is money on a bill; elsewhere it counts anything.
 _OF_A_BILL = re.compile(r"(?:\w+_)?(?i:total|cost|tax)|[a-z]\w*(?:Total|Cost|Tax)")
-_BILL = re.compile(r"(?i)order|invoice|payment|cart|bill|checkout|receipt|purchase|sale|quote|refund|basket|line_?item")
+_BILL = re.compile(
+    r"(?i)order|invoice|payment|cart|bill|checkout|receipt|purchase|sale|quote|refund|basket|line_?item|product|expense"
+    r"|booking|payslip|payroll|transaction"
+)
 _NO_AMOUNT = re.compile(
     r"(?i)rate|ratio|percent|pct|factor|weight|cents?$|minor|sats$|wei$|mean|avg|average|std|variance|score|change"
     r"|volatility|index|probab|energy|fuel|water|light|sound|target"
@@ -72,15 +75,33 @@ _NO_MONEY_NEAR = re.compile(rb"(?i)credited units|meters?\b|\bfood\b|ingredient|
 NEAR = 250  # bytes on either side
 _BILLING = re.compile(r"(?i)billing|payment|invoice|checkout|wallet|ledger|payout|subscription")
 _JAVA_FIELD = re.compile(
-    rb"(?:@[\w.]+(?:\([^)\n]*\))?\s*)*(?:(?:private|protected|public|final)\s+)+(double|float|Double|Float)\s+(\w+)\s*[;=]"
+    rb"(?:@[\w.]+(?:\([^)\n]*\))?\s*)*(?:(?:private|protected|public|final|volatile)\s+)*"
+    rb"(double|float|Double|Float)\s+(\w+)\s*[;=,)]"
 )
 _GO_FIELD = re.compile(rb"(\w+)\s+\*?(float64|float32)\b")
-_PYTHON_FIELD = re.compile(rb"(\w+)\s*:\s*(?:Optional\[)?(float)\b")
-_TIMES = re.compile(r"([A-Za-z_][\w.\[\]\"']*)\s*[*/]\s*\d*\.\d+$|^\d*\.\d+\s*\*\s*([A-Za-z_][\w.\[\]\"']*)$")
+_PYTHON_FIELD = re.compile(
+    rb"(\w+)\s*(?::\s*(?:Optional\[)?(float)\b|=\s*(?:serializers|fields|forms)\.(FloatField|Float)\()"
+)
+_TIMES = re.compile(
+    r"([A-Za-z_][\w.\[\]\"']*)(?:\(\))?\s*[-+*/]\s*\d*\.\d+[fd]?$|^\d*\.\d+[fd]?\s*[-+*]\s*([A-Za-z_][\w.\[\]\"']*)(?:\(\))?$"
+)
+_CHANGED = re.compile(rb"([A-Za-z_][\w.]*)\s*[-+*/]=\s*\d*\.\d+[fd]?\b")
 _ROUNDED = re.compile(rb"(?:\w*[rR]ound\w*|[mM]ath\.\w+|\bint|Decimal|toFixed|BigDecimal\.valueOf)\(\s*\Z")
 _STATISTICS = re.compile(r"(?i)(?:stats?|statistics|histogram|chart|datapoint)$")
 _EMPTY_FIELD = re.compile(rb"===?\s*(?:\"\"|'')\s*\?\s*\w+\s*:\s*\Z")  # of a form, which sends what was typed
-_ARGUMENT = re.compile(r"(?:^|[.\[\"'_])([A-Za-z_]\w*)[\"'\]]*\s*$")
+_ARGUMENT = re.compile(r"(?:^|[.\[(\"'_])([A-Za-z_]\w*)[\"'\])]*\s*$")
+_GETTER = re.compile(r"get_?(?=[A-Z])")
+_CONVERSIONS = frozenset(
+    """float parseFloat Number.parseFloat Double.parseDouble Double.valueOf Float.parseFloat Float.valueOf
+    strconv.ParseFloat""".split()
+)
+# What may be an amount of anything: of money only in a file that speaks of money.
+_BARE = re.compile(r"(?i)amounts?|balances?|fees?")
+_SPEAKS_OF_MONEY = re.compile(
+    rb"(?i)price|currenc|payment|invoice|money|wallet|refund|payout|billing|checkout|salary|\busd\b|\beur\b|bank|deposit"
+    rb"|withdraw|charge|account|transfer|order\b|orders\b|discount|subtotal|\btax|coupon|loan|budget|expense"
+)
+_OF_A_PICTURE = re.compile(rb"java\.awt|javafx\.|\bcanvas\b|\bpixels?\b|\bBufferedImage\b|\bshader", re.IGNORECASE)
 _FIX = {
     "python": "Keep it as `Decimal` (`DecimalField`, `NUMERIC`) or as integer minor units.",
     "java": "Use `BigDecimal` with a scale, or integer minor units.",
@@ -89,21 +110,23 @@ _FIX = {
 
 
 def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
+    """A field of a class, and a component of a record."""
     found = _JAVA_FIELD.match(file.source, field.start_byte)
-    if found is not None and is_amount(found[2].decode()):
-        yield _mark(field, found[2].decode(), found[1].decode(), file)
+    if found is not None and _is_amount_of(found[2].decode(), field, file):
+        # Behind its annotations.
+        yield _mark(field.child_by_field_name("type") or field, found[2].decode(), found[1].decode(), file)
 
 
 def look_at_go(field: Node, file: SourceFile) -> Iterator[Mark]:
     found = _GO_FIELD.match(file.source, field.start_byte)
-    if found is not None and is_amount(found[1].decode()):
+    if found is not None and _is_amount_of(found[1].decode(), field, file):
         yield _mark(field, found[1].decode(), found[2].decode(), file)
 
 
 def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """`float(order.price)`, `parseFloat(body.amount)`."""
+    """`float(order.price)`, `parseFloat(body.amount)`, `Double.parseDouble(order.getPrice())`."""
     positional = file.arguments(call)[0]
-    if file.callee(call) not in ("float", "parseFloat", "Number.parseFloat") or len(positional) != 1:
+    if file.callee(call).removeprefix("java.lang.") not in _CONVERSIONS or len(positional) != _given(file):
         return
     text = file.text(positional[0])
     found = _ARGUMENT.search(text)
@@ -111,29 +134,20 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # for people to read
     if _EMPTY_FIELD.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
         return
-    if found is not None and len(text) < 80 and is_amount(found[1]) and not _is_of_something_else(found[1], call, file):
+    name = _GETTER.sub("", found[1]) if found is not None else ""
+    if name and len(text) < 80 and is_amount(name) and not _is_of_something_else(name, call, file):
         message = f"`{short(text)}` becomes a float here: sums of it are off by cents"
         yield file.mark(RULE.id, call, message, suggestion=_FIX.get(file.language, ""), data={"form": "conversion"})
 
 
 def look_at_annotation(assignment: Node, file: SourceFile) -> Iterator[Mark]:
-    """`price: float` in the body of a Python class: a DTO, a schema, a dataclass."""
+    """`price: float` and `price = FloatField()` in the body of a Python class: a DTO, a schema, a dataclass."""
     found = _PYTHON_FIELD.match(file.source, assignment.start_byte)
-    if found is None or file.scope_of(assignment).kind != "class" or not is_amount(found[1].decode()):
+    if found is None or file.scope_of(assignment).kind != "class":
         return
-    if _is_statistics(assignment, file):
+    if not _is_amount_of(found[1].decode(), assignment, file) or _STATISTICS.search(_owner(assignment, file)):
         return
-    if not _is_of_something_else(found[1].decode(), assignment, file):
-        yield _mark(assignment, found[1].decode(), "float", file)
-
-
-def _is_statistics(assignment: Node, file: SourceFile) -> bool:
-    """Whether the class around holds what is drawn, not what is paid."""
-    above = assignment.parent
-    while above is not None and above.type != "class_definition":
-        above = above.parent
-    name = above.child_by_field_name("name") if above is not None else None
-    return name is not None and _STATISTICS.search(file.text(name)) is not None
+    yield _mark(assignment, found[1].decode(), (found[2] or found[3]).decode(), file)
 
 
 def look_at_product(operation: Node, file: SourceFile) -> Iterator[Mark]:
@@ -141,14 +155,22 @@ def look_at_product(operation: Node, file: SourceFile) -> Iterator[Mark]:
     if operation.end_byte - operation.start_byte > LONGEST_PRODUCT:
         return
     found = _TIMES.search(file.text(operation))
-    name = re.findall(r"[A-Za-z_]\w*", found[1] or found[2])[-1] if found is not None else ""
+    given = (found[1] or found[2]) if found is not None else ""
     if (
-        name
-        and is_amount(name)
+        given
+        and _is_amount_in(given)
         and not _ROUNDED.search(file.source, max(0, operation.start_byte - 40), operation.start_byte)
     ):
         message = f"`{short(file.text(operation))}` is a float: sums of it are off by cents"
         yield file.mark(RULE.id, operation, message, suggestion=_FIX.get(file.language, ""), data={"form": "product"})
+
+
+def look_at_change(assignment: Node, file: SourceFile) -> Iterator[Mark]:
+    """`price *= 1.19`."""
+    found = _CHANGED.match(file.source, assignment.start_byte)
+    if found is not None and _is_amount_in(found[1].decode()):
+        message = f"`{short(file.text(assignment))}` makes a float of it: sums of it are off by cents"
+        yield file.mark(RULE.id, assignment, message, suggestion=_FIX.get(file.language, ""), data={"form": "product"})
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -160,37 +182,82 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Columns of models and tables; the marks go through `judge`."""
+    told = set()
     for place, mark in codebase.marks(RULE.id):
         finding = judge(mark, place, codebase, policy)
         if finding is not None:
+            told.add((finding.file, finding.line))
             yield finding
     for entry in codebase.models.all:
         path = entry.path
         if codebase.kind(path) not in (FileKind.SOURCE, FileKind.MIGRATION) or runs_by_hand(codebase, path):
             continue
         for column in entry.model.columns:
-            is_money = is_amount(column.name) or (_OF_A_BILL.fullmatch(column.name) and _BILL.search(entry.model.name))
-            if is_money and column.type.partition("(")[0].strip().lower().replace(" ", "_") in _FLOATS:
+            line = column.line or entry.model.line
+            if (path, line) in told or not is_amount(column.name, entry.model.name):
+                continue
+            if column.type.partition("(")[0].strip().lower().replace(" ", "_") in _FLOATS:
                 yield Finding(
                     rule_id=RULE.id,
                     file=path,
-                    line=column.line or entry.model.line,
+                    line=line,
                     message=f"`{entry.model.name}.{column.name}` is an amount of money in a `{column.type}`",
                     anchor=f"{entry.model.name}.{column.name}",
                     severity=_severity(f"{path}/{entry.model.name}"),
                 )
 
 
-def is_amount(name: str) -> bool:
-    """Whether a name means an amount of money, and no rate, count of minor units or measure."""
-    return _AMOUNT.search(name) is not None and _NO_AMOUNT.search(name) is None
+def is_amount(name: str, owner: str = "") -> bool:
+    """Whether a name means an amount of money, and no rate, count of minor units or measure; a `total` does when its
+    owner is something that is paid."""
+    if _NO_AMOUNT.search(name) is not None:
+        return False
+    of_a_bill = owner and _OF_A_BILL.fullmatch(name) is not None and _BILL.search(owner) is not None
+    return bool(of_a_bill) or _AMOUNT.search(name) is not None
+
+
+def _is_amount_in(path: str) -> bool:
+    """Whether `order.unit_price` ends in an amount, or `invoice.total` in what is one on a bill."""
+    *owners, name = re.findall(r"[A-Za-z_]\w*", path)
+    return is_amount(_GETTER.sub("", name), owners[-1] if owners else "")
+
+
+def _is_amount_of(name: str, field: Node, file: SourceFile) -> bool:
+    """Whether a field is an amount of money by its own name, or by that of its class."""
+    if not (is_amount(name) or (_OF_A_BILL.fullmatch(name) and is_amount(name, _owner(field, file)))):
+        return False
+    line = file.source[file.source.rfind(b"\n", 0, field.start_byte) + 1 :].partition(b"\n")[0]
+    return _IN_CENTS.search(line) is None and not _is_no_money(name, field, file)
+
+
+def _owner(field: Node, file: SourceFile) -> str:
+    """The name of the class, record or struct around a field."""
+    above = field.parent
+    while above is not None and above.type not in _CLASSES:
+        above = above.parent
+    name = above.child_by_field_name("name") if above is not None else None
+    return file.text(name) if name is not None else ""
+
+
+def _given(file: SourceFile) -> int:
+    """How many arguments a conversion has: Go's is told the width."""
+    return 2 if file.language == "go" else 1
 
 
 def _is_of_something_else(name: str, node: Node, file: SourceFile) -> bool:
     """Whether the lines around speak of cents, or of what an `amount` may be counted in besides money."""
-    near = file.source[max(0, node.start_byte - NEAR) : node.end_byte + NEAR]
-    may_be_food = "amount" in name.lower()
-    return _IN_CENTS.search(near) is not None or (may_be_food and _NO_MONEY_NEAR.search(near) is not None)
+    return _IN_CENTS.search(_near(node, file)) is not None or _is_no_money(name, node, file)
+
+
+def _is_no_money(name: str, node: Node, file: SourceFile) -> bool:
+    """Whether the lines around, or the libraries of the file, say that an `amount` is one of food or of a picture."""
+    if "amount" not in name.lower():
+        return False
+    return _NO_MONEY_NEAR.search(_near(node, file)) is not None or _OF_A_PICTURE.search(file.source) is not None
+
+
+def _near(node: Node, file: SourceFile) -> bytes:
+    return file.source[max(0, node.start_byte - NEAR) : node.end_byte + NEAR]
 
 
 def _severity(where: str) -> Severity | None:
@@ -199,18 +266,50 @@ def _severity(where: str) -> Severity | None:
 
 def _mark(field: Node, name: str, kind: str, file: SourceFile) -> Mark:
     message = f"`{name}` is an amount of money in a `{kind}`"
-    return file.mark(RULE.id, field, message, suggestion=_FIX[file.language])
+    is_sure = _BARE.fullmatch(name) is None or _SPEAKS_OF_MONEY.search(file.source) is not None
+    return file.mark(RULE.id, field, message, confidence="" if is_sure else "low", suggestion=_FIX[file.language])
 
 
 LONGEST_PRODUCT = 80  # characters that are read
-_PRICES = (b"rice", b"mount", b"alance", b"alary", b"ee", b"otal", b"efund", b"ayout", b"ost")
+_CLASSES = frozenset({"class_definition", "class_declaration", "record_declaration", "type_spec"})
+_PRICES = (b"rice", b"mount", b"alance", b"alary", b"ee", b"otal", b"efund", b"ayout", b"ost", b"ax")
+_JAVA_FLOATS = (b"double ", b"float ", b"Double ", b"Float ")
 
 WATCHES = (
-    Watch("assignment", look_at_annotation, PYTHON, needs=(b": float",), starts=_PYTHON_FIELD),
-    Watch('(binary_operator operator: ["*" "/"]) @n', look_at_product, PYTHON, needs=_PRICES),
-    Watch('(binary_expression operator: ["*" "/"]) @n', look_at_product, (*SCRIPT, *JAVA), needs=_PRICES),
-    Watch("field", look_at_java, JAVA, needs=(b"double ", b"float ", b"Double ", b"Float "), starts=_JAVA_FIELD),
+    Watch("assignment", look_at_annotation, PYTHON, needs=(b": float", b"Float"), starts=_PYTHON_FIELD),
+    Watch("(binary_operator right: (float)) @n", look_at_product, PYTHON, needs=_PRICES),
+    Watch("(binary_operator left: (float)) @n", look_at_product, PYTHON, needs=_PRICES),
+    Watch("(binary_expression right: (number)) @n", look_at_product, SCRIPT, needs=_PRICES),
+    Watch("(binary_expression left: (number)) @n", look_at_product, SCRIPT, needs=_PRICES),
+    Watch(
+        "(binary_expression right: (decimal_floating_point_literal)) @n",
+        look_at_product,
+        JAVA,
+        needs=_PRICES,
+    ),
+    Watch(
+        "(binary_expression left: (decimal_floating_point_literal)) @n",
+        look_at_product,
+        JAVA,
+        needs=_PRICES,
+    ),
+    Watch("(binary_expression right: (float_literal)) @n", look_at_product, GO, needs=_PRICES),
+    Watch("(binary_expression left: (float_literal)) @n", look_at_product, GO, needs=_PRICES),
+    Watch("(augmented_assignment right: (float)) @n", look_at_change, PYTHON, needs=_PRICES, starts=_CHANGED),
+    Watch(
+        "(augmented_assignment_expression right: (number)) @n", look_at_change, SCRIPT, needs=_PRICES, starts=_CHANGED
+    ),
+    Watch("field", look_at_java, JAVA, needs=_JAVA_FLOATS, starts=_JAVA_FIELD),
+    Watch(
+        "(record_declaration parameters: (formal_parameters (formal_parameter) @n))",
+        look_at_java,
+        JAVA,
+        needs=_JAVA_FLOATS,
+        starts=_JAVA_FIELD,
+    ),
     Watch("field", look_at_go, GO, needs=(b"float64", b"float32"), starts=_GO_FIELD),
     Watch("call", look_at_conversion, PYTHON, names=frozenset({"float"})),
     Watch("call", look_at_conversion, SCRIPT, names=frozenset({"parseFloat"})),
+    Watch("call", look_at_conversion, JAVA, names=frozenset({"parseDouble", "valueOf", "parseFloat"})),
+    Watch("call", look_at_conversion, GO, names=frozenset({"ParseFloat"})),
 )

@@ -6,6 +6,11 @@ from tests.engine.rules.reading import findings_of
 RULE = "rel-float-money"
 
 DJANGO = "from django.db import models\n\nclass Order(models.Model):\n    %s\n"
+SQLALCHEMY = (
+    "class Base(DeclarativeBase): ...\n\nclass Order(Base):\n    __tablename__ = 'orders'\n"
+    "    id: Mapped[int] = mapped_column(primary_key=True)\n    %s\n"
+)
+FLASK = "db = SQLAlchemy()\n\nclass Order(db.Model):\n    id = db.Column(db.Integer, primary_key=True)\n    %s\n"
 
 
 @pytest.mark.parametrize(
@@ -62,10 +67,48 @@ def test_names_of_other_things(name):
         ("order.ts", "const gross = item.unitPrice * 1.19;\n", [1]),
         ("order.ts", "const gross = item.priceCents * 2;\n", []),
         ("Order.java", "class Order {\n  double f(double price) {\n    return price * 0.9;\n  }\n}", [3]),
+        ("Order.java", "class Order {\n  double price;\n}", [2]),
+        ("Order.java", "record Order(String id, double price) {}", [1]),
+        ("Scan.java", "record Scan(String id, double width) {}", []),
+        ("Invoice.java", "class Invoice {\n  private double total;\n}", [2]),
+        ("Scan.java", "class Scan {\n  private double total;\n}", []),
+        ("Spin.java", "import java.awt.Graphics;\n\nclass Spin {\n  private double amount;\n}", []),
+        ("Order.java", "class A {\n  double f(Item item) {\n    return item.getPrice() * 0.2;\n  }\n}", [3]),
+        ("A.java", 'class A {\n  double f = Double.parseDouble(request.getParameter("price"));\n}', [2]),
+        ("order.go", "package a\n\ntype Invoice struct {\n\tTotal float64\n}", [4]),
+        ("order.go", "package a\n\ntype Scan struct {\n\tTotal float64\n}", []),
+        ("order.go", "package a\n\nfunc f(o Order) float64 { return o.Price * 1.19 }", [3]),
+        ("order.go", "package a\n\nfunc f(o Order) { paid, err := strconv.ParseFloat(o.Price, 64) }", [3]),
+        ("order.py", "class Invoice(BaseModel):\n    total: float\n    tax: float\n", [2, 3]),
+        ("order.py", "class Run(BaseModel):\n    total: float\n    cost: float\n", []),
+        ("order.py", "class OrderOut(Serializer):\n    price = serializers.FloatField()\n", [2]),
+        ("order.py", "tax = invoice.total * 0.19\n", [1]),
+        ("order.py", "share = scan.total * 0.19\n", []),
+        ("order.py", "price *= 1.19\n", [1]),
+        ("order.py", "price *= 2\n", []),
+        ("order.ts", "price += 0.5;\n", [1]),
+        ("shop/models.py", DJANGO.replace("Order", "Product") % "cost = models.FloatField()", [4]),
+        ("shop/models.py", SQLALCHEMY % "price: Mapped[float] = mapped_column()", [6]),
+        ("shop/models.py", SQLALCHEMY % "price: Mapped[Optional[float]] = mapped_column()", [6]),
+        ("shop/models.py", SQLALCHEMY % "price: Mapped[Decimal] = mapped_column()", []),
+        ("shop/models.py", FLASK % "price = db.Column(db.Float)", [5]),
+        ("shop/models.py", FLASK % "price = db.Column(db.Numeric)", []),
     ],
 )
 def test_amounts_in_floats(path, source, lines):
     assert [finding.line for finding in findings_of(RULE, {path: source})] == lines
+
+
+def test_one_finding_for_a_column_that_is_a_field_as_well():
+    source = '@Entity\nclass Order {\n  @Id Long id;\n  @Column(name = "p")\n  private double price;\n}'
+    (finding,) = findings_of(RULE, {"Order.java": f"import jakarta.persistence.*;\n{source}"})
+    assert finding.line == 6
+
+
+@pytest.mark.parametrize(("field", "confidence"), [("currency: str", "medium"), ("depth: int", "low")])
+def test_an_amount_of_what_nobody_says_is_a_guess(field, confidence):
+    (finding,) = findings_of(RULE, {"a.py": f"class Row(BaseModel):\n    amount: float\n    {field}\n"})
+    assert finding.confidence == confidence
 
 
 def test_in_billing_code_it_is_critical():

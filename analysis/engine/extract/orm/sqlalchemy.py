@@ -270,6 +270,11 @@ def _operator(method: str, value: str) -> str:
 
 # Models
 
+# What a column without a type of its own holds: `price: Mapped[Optional[float]] = mapped_column()`.
+_ANNOTATED = re.compile(r"\w+\s*:\s*[\w.]*Mapped\[(?:[\w.]*Optional\[)?\s*([\w.]+)")
+_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NAMED_BY_FLASK = re.compile(r"(?:^|\.)db\.Model$")
+
 
 def models(file: SourceFile) -> Iterator[Model]:
     """Declarative classes: those with `__tablename__` or mapped columns."""
@@ -299,7 +304,7 @@ def _model(node: Node, name: str, file: SourceFile) -> Model | None:
         elif field == "__table_args__":
             indexes += _indexes(file.text(value))
         elif callee in ("Column", "mapped_column"):
-            columns.append(_column(field, value, file))
+            columns.append(_column(field, statement, value, file))
             if (parent := _CASCADING.search(file.text(value))) is not None:
                 # Nothing can be read through it: for loading it counts as eager.
                 relations.append(
@@ -310,6 +315,8 @@ def _model(node: Node, name: str, file: SourceFile) -> Model | None:
     if not table and not columns:
         return None
     bases = file.headers[node.id].bases
+    if not table and any(map(_NAMED_BY_FLASK.search, bases)) and b"__abstract__" not in file.source:
+        table = _SNAKE.sub("_", name.rpartition(".")[2]).lower()
     return Model(
         orm="sqlalchemy",
         name=name,
@@ -323,11 +330,13 @@ def _model(node: Node, name: str, file: SourceFile) -> Model | None:
     )
 
 
-def _column(name: str, value: Node, file: SourceFile) -> Column:
+def _column(name: str, statement: Node, value: Node, file: SourceFile) -> Column:
     positional, keywords = file.arguments(value)
     options = {key: file.text(each) for key, each in keywords.items()}
     unique, key = options.get("unique") == "True", options.get("primary_key") == "True"
     kinds = [file.text(each).partition("(")[0].rpartition(".")[2] for each in positional if each.type != "string"]
+    annotated = _ANNOTATED.match(file.text(statement))
+    kinds += [annotated[1]] if annotated is not None else []
     return Column(
         name,
         kinds[0] if kinds else "",
