@@ -43,13 +43,20 @@ def is_open(order):
 _OPERATORS = frozenset(
     [*"== != === !== < > <= >= in is && || and or & | ^ >> >>> - / // %".split(), "not in", "is not"]
 )
+# Calls that take from a stream, a clock or chance: `next()`, `readLine()`, `isRandom()` is none.
 _EFFECTS = re.compile(
-    rb"next|read|rand|time|now|pop|shift|poll|recv|take|get_nowait|scan|await|yield|\+\+|--|:=|\.(eat|match|accept|consume|advance|skip)\w*\(",
-    re.IGNORECASE,
+    rb"\b(?:await|yield)\b|\+\+|--|:=|<-|(?:\b|_)(?i:next|read|rand|time|now|pop|shift|poll|recv|receive|take|get_nowait|scan|eat|match|accept"
+    rb"|consume|advance|skip|uuid|current)(?![a-z])\w*\(|\b(?:random|choice)\w*\(|\bnew\s"
+)
+# What is no number is no NaN either, and was meant to be compared with another.
+_NO_NUMBER = re.compile(
+    rb"(?:\bid|_id|[a-z]I[dD]|\bID|[uU]uid|[nN]ame|[kK]ey|[tT]ype|[cC]ode|[sS]tatus|[sS]tate|[eE]mail|[sS]lug|[uU]rl|[pP]ath"
+    rb"|[uU]ser|[oO]wner|[tT]oken|[hH]ash|[tT]itle|[lL]abel|[rR]ole)s?$"
 )
 _NAME = re.compile(rb"[\w$]+")
 _NUMBER = re.compile(rb"\d[\w.]*$")
 _SPACE = re.compile(rb"\s+")
+_SPACE_AROUND = re.compile(rb"\s*([^\w\s])\s*")
 _ELSE = re.compile(rb"else\s*$")
 LONGEST_OPERAND = 300  # bytes
 LONGEST_CHAIN = 1000  # bytes
@@ -81,7 +88,7 @@ def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
         "java",
         "go",
     ):
-        is_test = operator.startswith("!")
+        is_test = operator.startswith("!") and _NO_NUMBER.search(text) is None
         suggestion = "Use `Number.isNaN` or `math.isnan`." if is_test else ""
         message = f"`{expression}` compares a value with itself"
         yield file.mark(RULE.id, operation, message, severity="info" if is_test else "", suggestion=suggestion)
@@ -200,6 +207,8 @@ def _repeated(conditions: list[Node], file: SourceFile, *, with_statement: bool 
         if with_statement:
             text = file.source[file.source.rfind(b"if", 0, condition.start_byte) : condition.end_byte]
         key = _SPACE.sub(b" ", text)
+        key = key if b'"' in key or b"'" in key else _SPACE_AROUND.sub(rb"\1", key)
+        key = key[1:-1] if key.startswith(b"(") and key.find(b")") == len(key) - 1 else key
         if key in seen and not _EFFECTS.search(key):
             shown = short(text.decode("utf-8", "replace").strip("()"))
             yield file.mark(

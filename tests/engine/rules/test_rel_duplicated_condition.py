@@ -13,6 +13,8 @@ FLAGGED = [
     "x = a % a",
     "x = a or b or a",
     "x = a or b or b",
+    "x = unknown.ready == unknown.ready",
+    "x = a.known and a.known",
 ]
 FINE = [
     "if a.id == b.id: pass",
@@ -26,6 +28,9 @@ FINE = [
     "x = SECOND / SECOND",
     "x = read() or b or read()",
     "x = (a or b) and a",
+    "x = random.random() == random.random()",
+    "x = uuid4() == uuid4()",
+    "x = monotonic() - monotonic()",
 ]
 
 
@@ -47,6 +52,17 @@ def test_script_makes_32_bits_of_a_number_with_itself():
 def test_a_test_for_nan_is_worth_knowing_only():
     (mark,) = marks_of(RULE, "if (x !== x) { y(); }", "javascript")
     assert mark.severity == "info"
+
+
+@pytest.mark.parametrize("condition", ["a.id !== a.id", "row.collectionId !== row.collectionId", "a.name !== a.name"])
+def test_what_is_no_number_was_meant_to_be_compared_with_another(condition):
+    (mark,) = marks_of(RULE, f"rows.filter((row) => {condition});", "javascript")
+    assert (mark.severity, mark.suggestion) == ("", "")
+
+
+@pytest.mark.parametrize("second", ["a>1", "(a > 1)", "a  >  1"])
+def test_blanks_and_brackets_make_no_other_condition(second):
+    assert lines_of(RULE, f"if a > 1:\n    x()\nelif {second}:\n    y()\n") == [3]
 
 
 def test_a_repeated_condition_of_a_chain():
