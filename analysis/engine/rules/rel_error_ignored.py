@@ -128,8 +128,11 @@ _FOR_WRITING = re.compile(r"O_WRONLY|O_RDWR|O_APPEND")
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename|Close|Flush|Exec|ExecContext)$")
 _TO_NOWHERE = re.compile(r"\b(io|ioutil)\.Discard\b|\bos\.Std(out|err)\b")
 _TO_CLIENT = re.compile(r"\b(w|rw|c\.Writer|ctx\.Writer|writer|resp)\b")
-# A writer into memory never fails: `buf := new(bytes.Buffer)`, `var text strings.Builder`.
-_IN_MEMORY = re.compile(r"(\w+)\s*(?::?=|\s)\s*(?:new\(|&)?(?:bytes\.(?:New)?Buffer|strings\.Builder)")
+# A writer into memory or into a hash never fails: `buf := new(bytes.Buffer)`, `var text strings.Builder`.
+_IN_MEMORY = re.compile(
+    r"(\w+)\s*(?::?=|\s)\s*(?:new\(|&)?(?:bytes\.(?:New)?Buffer|strings\.Builder|hash\.Hash"
+    r"|(?:md5|sha1|sha256|sha512|sha3|blake2b|fnv|crc32|crc64|adler32|hmac|xxhash|maphash)\.New)"
+)
 _CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\w+)\(")
 # Verbs of functions of the project that may fail; whether they do is looked up in the whole codebase.
 _ACTS = re.compile(
@@ -244,7 +247,8 @@ def _is_text_of_an_error(call: Node, file: SourceFile) -> bool:
 def _is_plain(call: Node, file: SourceFile) -> bool:
     """Whether what is marshalled is a list or a map of texts and numbers that the function has made."""
     given = next((file.text(each) for each in file.arguments(call)[0]), "")
-    return given.isidentifier() and next(followed(given, text_before(call, file), _PLAIN, "_."), None) is not None
+    is_name = re.fullmatch(r"\w+(?:\.\w+)*", given) is not None
+    return is_name and next(followed(given, text_before(call, file), _PLAIN, "_."), None) is not None
 
 
 def _failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:

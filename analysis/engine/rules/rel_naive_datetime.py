@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_text, text_after
+from analysis.engine.rules.reading import followed, function_text, text_after
 
 RULE = Rule(
     id="rel-naive-datetime",
@@ -66,6 +66,11 @@ _MATTERS = re.compile(
     re.IGNORECASE,
 )
 _LOGGING = re.compile(r"\b(log\w*|print|strftime|format)\b|\.isoformat\(|[Ff]ile_?[Nn]ame")
+_ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
+_QUERIED = re.compile(
+    r"\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
+)
+_WORD_END = re.compile(r"\b")
 _TZINFO_POSITION = 7
 _LOCAL_TIME = re.compile(r"""["'`]\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?["'`]$""")
 
@@ -189,9 +194,24 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
 
 
 def _severity(call: Node, file: SourceFile) -> str:
-    """A warning where the value is compared, stored or used for expiry."""
+    """A warning where the value is compared, stored or used for expiry, also by way of a variable."""
     statement = file.text(file.statement_of(call))
-    return "warning" if _MATTERS.search(statement) and not _LOGGING.search(statement) else ""
+    if _LOGGING.search(statement):
+        return ""
+    if _MATTERS.search(statement):
+        return "warning"
+    given = _ASSIGNED.match(statement)
+    return "warning" if given is not None and _matters_later(given[1], call, file) else ""
+
+
+def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether a line after the call stores or compares the variable."""
+    after = text_after(call, file)
+    for match in followed(name, after, _WORD_END, "_."):
+        line = after[after.rfind("\n", 0, match.start()) + 1 : after.find("\n", match.end()) % (len(after) + 1)]
+        if _QUERIED.search(line) and not _LOGGING.search(line):
+            return True
+    return False
 
 
 WATCHES = (

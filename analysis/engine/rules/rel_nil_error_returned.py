@@ -106,8 +106,13 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return  # not yet, ask again
     name = function_name(statement, file)
     if failed:
+        # What is computed in place of the result may be an answer.
+        confidence = "medium" if returned.named_children[0].type == "call_expression" else ""
         yield file.mark(
-            RULE.id, held[-1], f"`{name}` returns nil although `{error}` is not: the failure looks like success"
+            RULE.id,
+            held[-1],
+            f"`{name}` returns nil although `{error}` is not: the failure looks like success",
+            confidence=confidence,
         )
     else:
         yield file.mark(

@@ -47,9 +47,7 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     parent = call.parent
     if parent is not None and parent.type == "expression_statement" and not re.search(r"\.then\([^()]*,", callee):
-        if (callee.endswith(".finally") and _has_handler(call, file)) or _TYPED.search(
-            file.source, call.start_byte, call.end_byte
-        ):
+        if _has_handler(call, file) or _TYPED.search(file.source, call.start_byte, call.end_byte):
             return
         first = callee.partition("()")[0]
         if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file) or _takes_its_own(first, call, file):

@@ -89,7 +89,9 @@ _HARMLESS = frozenset(
     """if return catch switch for while String Number Boolean str len strip lower trim slice split substring replace
     startsWith endsWith startswith endswith toLowerCase includes indexOf stringify""".split()
 )
-_OPTIONAL_IMPORT = re.compile(r"\b(require|import|import_module|forName)\s*\(")
+_OPTIONAL_IMPORT = re.compile(
+    r"\b(require|import|import_module|forName)\s*\(|\A(?:(?:from\s[^\n]+\s)?import\s[^\n]+\s*)+\Z"
+)
 _SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
 _PREDICATE = re.compile(
     r"(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|check|test(?=_?[Cc]onnect))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"

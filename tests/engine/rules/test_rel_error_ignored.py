@@ -64,6 +64,9 @@ FINE = [
     "s.Commit(1, 2)",
     "buf := new(bytes.Buffer)\n_ = binary.Write(buf, order, 1)",
     "var buf bytes.Buffer\nio.WriteString(&buf, a)",
+    "sum := md5.New()\nio.WriteString(sum, a)",
+    "var sum hash.Hash\nbinary.Write(sum, order, 1)",
+    "a.groups = []string{}\nv, _ := json.Marshal(a.groups)\nuse(v)\nuse(v)",
 ]
 
 

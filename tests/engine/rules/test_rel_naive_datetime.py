@@ -106,3 +106,18 @@ def test_a_zone_is_given_to_one_format_only():
         'SimpleDateFormat b = new SimpleDateFormat("yyyy-MM-dd HH:mm");\nb.setTimeZone(zone);\n} }'
     )
     assert lines_of(RULE, source, "java") == [3]
+
+
+@pytest.mark.parametrize(
+    ("use", "severity"),
+    [
+        ("Order.objects.filter(created__gt=now)", "warning"),
+        ("Order.objects.update(checked_at=now)", "warning"),
+        ("print(now)", ""),
+        ("show(now)", ""),
+    ],
+)
+def test_what_is_stored_or_compared_by_way_of_a_variable_matters(use, severity):
+    source = f"from datetime import datetime\n\n\ndef f():\n    now = datetime.utcnow()\n    {use}\n"
+    (mark,) = marks_of(RULE, source)
+    assert mark.severity == severity

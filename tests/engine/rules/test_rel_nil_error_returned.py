@@ -102,3 +102,11 @@ def test_both_results_of_a_call_are_passed_on_as_they_are():
         "if n, err = write(); err == nil {\nreturn n, err\n}\nreturn again()\n}\n"
     )
     assert lines_of(RULE, source, "go") == []
+
+
+def test_what_is_computed_in_place_of_the_result_may_be_an_answer():
+    source = (
+        "package a\nfunc f() (string, error) {\nv, err := read(x)\nif err != nil {\nreturn %s, nil\n}\nreturn v, nil\n}"
+    )
+    (computed,), (empty,) = (marks_of(RULE, source % each, "go") for each in ("fresh()", '""'))
+    assert (computed.confidence, empty.confidence) == ("medium", "")

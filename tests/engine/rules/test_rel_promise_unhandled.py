@@ -58,3 +58,8 @@ def test_a_hook_keeps_the_error_of_its_mutation(chain, count):
 def test_it_is_certain_where_the_callee_is_known_to_give_a_promise(chain, confidence):
     (mark,) = marks_of(RULE, f"async function own() {{ await x(); }}\n{chain}", "typescript")
     assert mark.confidence == confidence
+
+
+def test_a_rejection_that_was_taken_before_is_handled():
+    source = "load()\n  // first\n  .then(keep)\n  .catch(() => false)\n  // then\n  .then(show);"
+    assert lines_of(RULE, source, "typescript") == []

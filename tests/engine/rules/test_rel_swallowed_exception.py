@@ -189,3 +189,9 @@ def test_a_digest_is_no_write():
 )
 def test_what_a_browser_forbids_what_checks_and_what_is_asked_for(source, count):
     assert len(marks(source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("tried", "count"), [("from a import b", 0), ("import a", 0), ("import a\n        a.b()", 1)])
+def test_an_import_that_may_fail_is_optional(tried, count):
+    source = f"def load():\n    try:\n        {tried}\n    except Exception:\n        return\n"
+    assert len(marks(source)) == count
