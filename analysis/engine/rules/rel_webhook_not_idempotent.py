@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -68,6 +69,8 @@ _ROUTED = re.compile(
 # A provider signs its deliveries and signs nobody in.
 _SIGNED_IN = re.compile(
     rb"\breq(?:uest)?\.user\b|ctx\.state\.auth\b|[cC]urrent_?[uU]ser|login_required|IsAuthenticated|@AuthenticationPrincipal"
+    rb"|\bgetServerSession\b|\bwith(?:Session|Workspace|Auth|User|Permission)\w*\(|\bsession\.user\b"
+    rb"|\bawait auth\(|\brequire(?:Auth|User)|AuthGuard\b|@PreAuthorize"
 )
 # Handlers that keep the list of webhooks, or send them, receive none.
 _MANAGES = re.compile(
@@ -79,17 +82,32 @@ _MANAGES = re.compile(
 _GUARDED = re.compile(
     rb"(?i)idempot|event_?id|delivery_?id|already|duplicate|processed|\bseen\b|dedup|insertIfNew|get_or_create|update_or_create"
     rb"|upsert|on_?conflict|ignore_conflicts|IntegrityError|P2002|orIgnore|updateOrCreate|findOrCreate|exists\(|event\.id\b|message_?id"
+    rb"|insertOnUpdate|insertOrUpdate|on duplicate|setnx|\bnx\s*[=:]\s*true|cache\.add\("
     # The state that comes in the event: the second time changes nothing.
     rb"|update_\w*status\(|set_?status\("
 )
 _WRITES = re.compile(
-    rb"\.(?:save|create|insert|insert_one|insertOne|add|increment|update|updateOne|updateMany|delete|execute|Create|Save|Exec|ExecContext)\w*\("
+    rb"\.(?:save|create|insert|insert_one|insertOne|add|increment|update|updateOne|updateMany|delete|execute|commit|Create|Save|Exec|ExecContext)\w*\("
 )
 _ONLY_QUEUED = re.compile(rb"(?i)\.(?:delay|apply_async|enqueue|add_task|publish|send_task)\(|queue\.add\(")
 _MONEY = re.compile(rb"(?i)credit|balance|payment|charge|refund|stock|inventor|wallet|payout|invoice|subscription")
+# What happens once more when the event comes once more; the rest is set to what it is already.
+_ADDS = re.compile(
+    rb"\+=|-=|\$inc\b|\b(\w+)\s*=\s*\1\s*[-+]|[iI]ncrement|[dD]ecrement|\.save\(\s*[^)\s]|\b[sS]end\w*\(|\bF\(|INSERT\b"
+    rb"|\.(?:create(?!H)|insert|add|bulk|emit|publish|push|charge|grant|transfer|credit|debit|refund|Create|Insert|Add|Publish)\w*\("
+)
+_IS_ADDING = re.compile(
+    r"(?i)(?:^|[._])(?:create(?!_?h)|insert|add|send|emit|publish|charge|grant|transfer|credit|debit|refund|incr)"
+)
+# Whether the row that is there says that it was done; what the event says of itself does not.
+_ASKS_STATE = re.compile(
+    rb"\bif\b[^\n]*(?<!event\.)(?<!body\.)(?<!payload\.)(?<!data\.)\b(?:[sS]tatus|[sS]tate)\)?\s*(?:[!=]=|\bin\b|\.equals)"
+    rb"|\bif\b[^\n]*\b(?:is_?paid|paid_?at|completed_?at|processed_?at)\b"
+)
 _VERIFIED = re.compile(rb"(?i)signature|hmac|constructEvent|construct_event|verify_?webhook")
 _PARSED = re.compile(
     rb"json\.loads\(\s*request\.(?:body|data)|request\.json\b|request\.get_json\(|JSON\.parse\(|json\.NewDecoder\(r\.Body\)"
+    rb"|await req(?:uest)?\.json\(\)|\.(?:ShouldBind|Bind)JSON\(|objectMapper\.read\w+\("
 )
 # A method that takes posts, in a class whose route or name speaks of webhooks.
 _POSTS = re.compile(rb"@Post(?:Mapping)?\b|\bdef post\(")
@@ -98,6 +116,18 @@ _CLASS_OF_HOOKS = re.compile(
     + rb"(?i:"
     + _WORD
     + rb")|\bclass \w*(?:Web[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource)?\b"
+)
+# Where the path of the file is the route, or names what its handlers are for.
+_ROUTED_BY_PATH = re.compile(
+    r"(?i)(?:^|/)(?:(?:app|api|routes|pages)/(?:[^/]+/)*)[^/]*(?:web[_-]?hooks?|\bhooks?\b|callback|\bipn\b)[^/]*(?:/[^/]+)*\.[cm]?[jt]sx?$"
+    r"|(?:^|/)[\w-]*(?:web_?hooks?|_ipn|\bipn|callbacks?)(?:/[^/]+|_?\w*)\.py$"
+)
+_POSTED = re.compile(rb"csrf_exempt|require_POST")
+_BY_PATH = frozenset({"POST", "handler", "default"})
+_REGISTERED = re.compile(
+    rb"(?i:\.post|\.handlefunc|\.handle)\(\s*[\"'`](?:POST )?[^\"'`\n{}<]*"
+    + _WORD
+    + rb"[^\"'`\n{}<]*[\"'`]\s*,\s*(?:[\w.()]+\s*,\s*)*(?:\w+\.)*(\w+)\s*\)"
 )
 _CLASSES = frozenset({"class_definition", "class_declaration"})
 _ROUTES, _NAMES = (b"post", b".route", b"methods"), (b"hook", b"ipn", b"callback", b"notif")
@@ -113,13 +143,20 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     head = text[:_HEADER].partition(b"\n")[0]
     where = before + head
     may_be_routed, may_be_named = _speaks_of(where, _ROUTES), _speaks_of(head, _NAMES)
-    if not (may_be_routed or may_be_named) or file.in_test(function):
+    by_path = file.functions[file.function_of(function)].name in _BY_PATH or _POSTED.search(before) is not None
+    is_candidate = may_be_routed or may_be_named or by_path or _registered(file)
+    if not is_candidate or file.in_test(function):
         return
     is_routed = may_be_routed and _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where)
-    if not (is_routed or (may_be_named and _NAMED.search(head))):
-        where = _class_header(function, file) if may_be_routed and _POSTS.search(where) else b""
-        if _CLASS_OF_HOOKS.search(where) is None:
+    is_routed = is_routed or file.functions[file.function_of(function)].name.rpartition(".")[2] in _registered(file)
+    if is_routed or (may_be_named and _NAMED.search(head)):
+        by_path = False
+    else:
+        around = _class_header(function, file) if may_be_routed and _POSTS.search(where) else b""
+        is_of_hooks = _CLASS_OF_HOOKS.search(around) is not None
+        if not (is_of_hooks or by_path):
             return
+        where, by_path = (around, False) if is_of_hooks else (where, True)
     if _SIGN_IN.search(where):
         return
     if _SIGNED_IN.search(before) or _SIGNED_IN.search(text):
@@ -132,6 +169,9 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         "writes": "1" if _WRITES.search(text) else "",
         "queued": "1" if _ONLY_QUEUED.search(text) else "",
         "money": "1" if _MONEY.search(text) else "",
+        "adds": "1" if _ADDS.search(text) else "",
+        "asks": "1" if _ASKS_STATE.search(text) else "",
+        "path": "1" if by_path else "",
     }
     header = function.child_by_field_name("name") or function
     yield file.mark(RULE.id, header, f"`{name}` acts on every delivery: no event id is stored or checked", data=data)
@@ -142,8 +182,15 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
             header,
             f"`{name}` reads the body before it has verified the signature",
             suggestion="Verify the signature over the raw bytes first, then read the body.",
-            data={"form": "order"},
+            data={"form": "order", "path": data["path"]},
         )
+
+
+@lru_cache(maxsize=1)
+def _registered(file: SourceFile) -> frozenset[str]:
+    """The functions that the file names for a route of webhooks: `router.post("/webhooks/pay", take)`. Kept for the
+    file asked last."""
+    return frozenset(found[1].decode() for found in _REGISTERED.finditer(file.source))
 
 
 def _class_header(method: Node, file: SourceFile) -> bytes:
@@ -172,14 +219,29 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Only handlers of requests that write or send, and neither they nor what they call knows the event."""
     if place.kind is not FileKind.SOURCE or not _is_entry(place):
         return None
+    if mark.data["path"] and not _is_routed_by_path(place.path):
+        return None
     if mark.data.get("form") == "order":
         return place.finding(mark)
     if mark.data["guarded"] or not _changes_something(mark, place) or any(map(_is_guarded, _callees(place))):
         return None
     if mark.data["queued"] and not mark.data["writes"]:
         return None
-    confidence = Confidence.MEDIUM if mark.data["writes"] else Confidence.LOW
+    confidence = Confidence.MEDIUM if mark.data["writes"] and not mark.data["asks"] else Confidence.LOW
+    if not (mark.data["adds"] or any(map(_adds, _callees(place)))):
+        return place.finding(mark, confidence=confidence, severity=Severity.INFO)  # it is set to what it is already
     return place.finding(mark, confidence=confidence, severity=Severity.CRITICAL if mark.data["money"] else None)
+
+
+def _is_routed_by_path(path: str) -> bool:
+    return _ROUTED_BY_PATH.search(path) is not None and _SIGN_IN.search(path.encode()) is None
+
+
+def _adds(callee: Place) -> bool:
+    """Whether what a handler calls adds something, rather than set it to a value."""
+    return any(query.function == callee.index and query.operation == "insert" for query in callee.facts.queries) or any(
+        map(_IS_ADDING.search, (callee.function.name, *callee.function.calls))
+    )
 
 
 def _is_entry(place: Place) -> bool:
@@ -203,13 +265,28 @@ def _is_guarded(place: Place) -> bool:
 
 
 def _changes_something(mark: Mark, place: Place) -> bool:
-    return bool(mark.data["writes"]) or any(
+    if mark.data["writes"] or any(map(what_it_does, place.function.calls)):
+        return True
+    return any(
         any(query.function == each.index and query.operation in WRITES for query in each.facts.queries)
         or any(map(what_it_does, each.function.calls))
         for each in _callees(place)
     )
 
 
-_NEEDS = (b"ebhook", b"ebHook", b"_hook", b"/hook", b"allback", b"ipn", b"otif")
+_NEEDS = (
+    b"ebhook",
+    b"ebHook",
+    b"_hook",
+    b"/hook",
+    b"allback",
+    b"ipn",
+    b"otif",
+    b"POST(",
+    b"POST =",
+    b"NextApiReq",
+    b"csrf_ex",
+    b"require_P",
+)
 
 WATCHES = tuple(Watch("function", look, languages, needs=_NEEDS) for languages in (PYTHON, SCRIPT, JAVA, GO))

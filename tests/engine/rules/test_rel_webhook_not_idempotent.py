@@ -119,3 +119,62 @@ def test_a_method_that_keeps_the_list_of_webhooks_receives_none():
     )
     assert [each.line for each in findings_of(RULE, {"api/a.go": source % ("PayWebhook", "PayWebhook")})] == [7]
     assert findings_of(RULE, {"api/a.go": source % ("V1WebhookCreate", "V1WebhookCreate")}) == []
+
+
+NEXT = "export const POST = wrapped(async (req) => {\n  const event = verified(await req.text());\n  %s\n});\n"
+PAGE = "// NextApiRequest\nexport default async function handler(req, res) {\n  %s\n}\n"
+VIEW = (
+    "from django.views.decorators.csrf import csrf_exempt\nfrom django.http import HttpResponse\n\n@csrf_exempt\n"
+    "def pay(request):\n    %s\n    return HttpResponse()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "lines"),
+    [
+        ("app/api/pay/webhook/route.ts", NEXT % "await prisma.credit.create({ data: event });", [1]),
+        ("app/api/pay/orders/route.ts", NEXT % "await prisma.credit.create({ data: event });", []),
+        ("app/api/saml/callback/route.ts", NEXT % "await prisma.user.create({ data: event });", []),
+        ("app/api/pay/webhook/route.ts", NEXT % "await prisma.credit.upsert({ where: event });", []),
+        ("app/api/webhooks/route.ts", NEXT.replace("wrapped", "withSession") % "await prisma.hook.create({});", []),
+        ("pages/api/webhooks/pay.ts", PAGE % "await prisma.credit.create({ data: req.body });", [2]),
+        ("pages/api/orders/pay.ts", PAGE % "await prisma.credit.create({ data: req.body });", []),
+        ("shop/webhooks.py", VIEW % "Payment.objects.create(amount=1)", [5]),
+        ("shop/views.py", VIEW % "Payment.objects.create(amount=1)", []),
+    ],
+)
+def test_the_path_of_the_file_is_the_route(path, source, lines):
+    assert [each.line for each in findings_of(RULE, {path: source})] == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("order.state = request.json['state']\n    order.save()", "info"),
+        ("order.items += 5\n    order.save()", "warning"),
+        ("cursor.execute('update rows set items = items + 1')", "warning"),
+        ("Row.objects.create(a=1)", "warning"),
+    ],
+)
+def test_a_state_that_is_set_once_more_is_worth_knowing(body, severity):
+    (finding,) = findings_of(RULE, {"a.py": (FLASK % body).replace("pay", "row")})
+    assert finding.severity == severity
+
+
+@pytest.mark.parametrize(("asked", "confidence"), [("if order.status == 'paid':", "low"), ("if order:", "medium")])
+def test_a_row_that_is_asked_for_its_state_leaves_a_guess(asked, confidence):
+    (finding,) = findings_of(RULE, {"a.py": FLASK % f"{asked}\n        return\n    org.credits += 5\n    org.save()"})
+    assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(("route", "lines"), [("/hooks/pay", [7]), ("/orders", [])])
+def test_a_handler_that_is_named_where_it_is_registered(route, lines):
+    source = (
+        f'package api\n\nfunc routes(r *gin.Engine) {{\n\tr.POST("{route}", limited(), takePay)\n}}\n\n'
+        "func takePay(c *gin.Context) {\n\tdb.Create(c)\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"api/a.go": source})] == lines
+
+
+def test_a_message_that_is_sent_counts():
+    assert len(findings_of(RULE, {"a.ts": EXPRESS % "await mailer.sendMail(req.body);"})) == 1
