@@ -10,7 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import guarded_text
-from analysis.engine.rules.reading import function_name, statements, within
+from analysis.engine.rules.reading import function_name, short, statements, text_before, within
 
 RULE = Rule(
     id="rel-retry-unbounded",
@@ -59,22 +59,33 @@ def load(client, key):
 LONGEST_LOOP = 4_000  # bytes that are read
 
 _ENDLESS = re.compile(
-    rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{"
+    rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{|do\s*\{"
     rb"|while\s+not\s+([\w.]+)\s*:|while\s*\(\s*!\s*([\w.]+)\s*\)\s*\{|for\s+!([\w.]+)\s*\{"
 )
 _FOR_EVER = re.compile(rb"while\s+(?:True|1)\s*:")
 _COUNTED = re.compile(
     rb"for\s+\w*\s+in\s+range\(|for\s*\(\s*(?:let|var|int)\s+\w+\s*=\s*\d+\s*;|for\s+\w+\s*:=\s*\d+\s*;"
-    rb"|while\b[^\n]*(?:attempt|retr|tries)"
+    rb"|for\s+(?:\w+\s*:=\s*)?range\s+\w+\s*\{|while\b[^\n]*(?:attempt|retr|tries)|while\s*\(?\s*\w+\s*<=?\s*\w+"
 )
+_COUNTER = re.compile(r"(?:for\s*\(?\s*(?:let\s+|var\s+|int\s+)?|while\s*\(?\s*)(\w+)")
+_ENDS_ENDLESS = re.compile(r"\}\s*while\s*\(\s*true\s*\)\s*;?\Z")
 _CLAUSES = frozenset({"except_clause", "catch_clause"})
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
 _SUCCEEDS = re.compile(r"\breturn\b|\bbreak\b")
 _REMOTE = re.compile(
     r"\b(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api|socket|http\w*|send|publish"
-    r"|upload|download|query|request|dial\w*|redis|s3|rpc|grpc|\w*[cC]lient|\w*[rR]epository|\w*[tT]emplate)\b\.?\w*\(",
+    r"|upload|download|query|request|dial\w*|redis|s3|rpc|grpc|\w*[cC]lient|\w*[rR]epository|\w*[tT]emplate)\b\.?\w*\("
+    r"|\w\.(?:\w+_)?(?:publish|send|upload|download|save|commit|ping)\w*\(|\bsql\.open\(",
     re.IGNORECASE,
+)
+# A file is near: it needs no pause, but an end.
+_FILE = re.compile(
+    r"\bopen\(|\bos\.(?:Open|ReadFile|WriteFile|rename|remove)\w*\(|\bFiles\.\w+\(|\bfs\.\w+\(|\bshutil\.\w+\("
+)
+_TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`")
+_LAST_TIME = re.compile(
+    r"\bif\b[^\n{;]*(?:==|>=?|<=?)[^\n{;]*[:{)]\s*(?:\{\s*)?(?:(?!\})[^\n]*\n\s*)?(?:raise|throw|return|break)\b[^\n;}]*"
 )
 _LIMITED = re.compile(
     r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|timeout|elapsed|\bcount|remaining|ctx\.|context\.|cancel"
@@ -95,6 +106,21 @@ _GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*
 _DAEMON = re.compile(
     r"(^|[._])(run|loop|main|worker|consume\w*|listen\w*|serve\w*|poll\w*|watch\w*|daemon)$|_(loop|forever|worker)$"
 )
+_GO_AGAIN = re.compile(
+    rb"if\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{[^{}]*\breturn\s+(?:\w+\.)?(\w+)\(([^(){}\n]*)\)\s*\}"
+)
+_RETRIED = re.compile(r"@Retry\w*\([^()]*[aA]ttempts\w*\s*=\s*Integer\.MAX_VALUE")
+_ATTEMPTS = frozenset({"retries", "maxRetries", "retry", "attempts", "numOfAttempts", "maxAttempts"})
+_NO_NUMBER = re.compile(rb"Infinity|Number\.(?:POSITIVE_INFINITY|MAX_\w+)")
+_BACKOFF_ENDS = re.compile(r"\bmax_(?:tries|time)\s*=")
+_RETRY_ENDS = re.compile(r"\btries\s*=\s*(?!-1)")
+_ENDS = {  # what limits the attempts, by the decorator
+    "backoff.on_exception": _BACKOFF_ENDS,
+    "backoff.on_predicate": _BACKOFF_ENDS,
+    "retrying.retry": re.compile(r"\bstop_max_(?:attempt_number|delay)\s*="),
+    "retry.retry": _RETRY_ENDS,
+    "retry.api.retry": _RETRY_ENDS,
+}
 _NEXT_ATTEMPT = re.compile(r"(?i)attempt|retr(?:y|ies)|tries|count|[-+] ?1\b|depth|left")
 
 
@@ -105,13 +131,14 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     endless = _ENDLESS.match(file.source, loop.start_byte)
     is_endless = endless is not None
     text = file.text(loop)
-    if not _may_succeed(endless, text) or not _REMOTE.search(text):
+    is_endless = is_endless and (not text.startswith("do") or _ENDS_ENDLESS.search(text) is not None)
+    if not _may_succeed(endless, text) or not (_REMOTE.search(text) or (is_endless and _FILE.search(text))):
         return
-    tried = _go_try(text) if file.language == "go" else _tried(loop, file)
+    tried = _go_try(text) if file.language == "go" else _tried(loop, file, is_counted=not is_endless)
     name = function_name(loop, file)
-    if tried is None or not _REMOTE.search(tried) or _DAEMON.search(name):
+    if tried is None or _DAEMON.search(name) or not (_REMOTE.search(tried) or (is_endless and _FILE.search(tried))):
         return
-    if is_endless and not _LIMITED.search(_TIMEOUT_OF_A_CALL.sub("", text)):
+    if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", text))):
         pace = "" if _WAITS.search(text) else " and at full speed"
         yield file.mark(RULE.id, loop, f"`{name}` tries again for ever{pace} when the call fails")
     elif (
@@ -139,7 +166,7 @@ def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
     again = re.search(
         rf"(?:return|await|yield)\s+(?:await\s+)?(?:self\.|this\.)?{re.escape(short_name)}\(([^\n]*)", body
     )
-    if again is None or not short_name.isidentifier() or _WAITS.search(body) or _NEXT_ATTEMPT.search(body):
+    if again is None or not short_name.isidentifier() or _DAEMON.search(name) or _NEXT_ATTEMPT.search(body):
         return
     given = {each.strip() for each in again[1].rpartition(")")[0].split(",") if each.strip()}
     function = file.functions[file.function_of(handler)]
@@ -153,6 +180,42 @@ def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, f"`{name}` calls itself again when it fails, without a limit")
 
 
+def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`client.connect().catch(() => connect())`: the function around, again, for as long as it fails."""
+    given = file.arguments(call)[0]
+    name = function_name(call, file)
+    short_name = name.rpartition(".")[2]
+    if len(given) != 1 or not short_name.isidentifier() or _DAEMON.search(name):
+        return
+    handler, tried = file.text(given[0]), file.source[call.start_byte : given[0].start_byte].decode("utf-8", "replace")
+    if not re.search(rf"(?<!\.)\b(?:this\.)?{re.escape(short_name)}\(\s*\)", handler) or not _REMOTE.search(tried):
+        return
+    if not (_WAITS.search(handler) or _NEXT_ATTEMPT.search(handler)):
+        yield file.mark(RULE.id, call, f"`{name}` calls itself again when it fails, without a limit or a pause")
+
+
+def look_at_go_recursion(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """`if err != nil { return load(key) }` in `load` itself."""
+    again = _GO_AGAIN.match(file.source, statement.start_byte)
+    name = function_name(statement, file)
+    if again is None or again[1].decode() != name.rpartition(".")[2]:
+        return
+    body = again[0].decode("utf-8", "replace")
+    given = {each.strip() for each in again[2].decode("utf-8", "replace").split(",") if each.strip()}
+    function = file.functions[file.function_of(statement)]
+    if not given <= {each.name for each in file.dialect.parameters(function.node, file)}:
+        return
+    if _REMOTE.search(text_before(statement, file)) and not (_NEXT_ATTEMPT.search(body) or _OPTIMISTIC.search(body)):
+        yield file.mark(RULE.id, statement, f"`{name}` calls itself again when it fails, without a limit")
+
+
+def look_at_annotation(annotation: Node, file: SourceFile) -> Iterator[Mark]:
+    """`@Retryable(maxAttempts = Integer.MAX_VALUE)`."""
+    text = file.text(annotation)
+    if _RETRIED.match(text):
+        yield file.mark(RULE.id, annotation, f"`{short(text)}` tries again for ever")
+
+
 def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
     """`tenacity.retry` without stop or wait, `backoff` without an end, a task that is retried for ever."""
     name, _, given = file.text(decorator).lstrip("@").partition("(")
@@ -160,17 +223,15 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
     if "**" in given:
         return
     missing = ""
-    if resolved == "tenacity.retry":
+    if resolved in ("tenacity.retry", "tenacity.AsyncRetrying", "tenacity.Retrying"):
         missing = " and ".join(word for word in ("stop", "wait") if not re.search(rf"\b{word}\s*=", given))
         if missing == "stop" and _listens(decorator, file):
             return
-    elif resolved in ("backoff.on_exception", "backoff.on_predicate") and not re.search(
-        r"\bmax_(tries|time)\s*=", given
-    ):
+    elif (end := _ENDS.get(resolved)) is not None and not end.search(given):
         missing = "end"
     if missing:
         yield file.mark(RULE.id, decorator, f"`{name}` is given no {missing}")
-    elif re.search(r"\bmax_retries\s*=\s*None\b", given):
+    elif re.search(r"\bmax_retries[\"']?\s*[=:]\s*None\b", given):
         yield file.mark(RULE.id, decorator, f"`{name}` is tried again for ever: `max_retries=None`")
 
 
@@ -191,18 +252,21 @@ def look_at_options(pair: Node, file: SourceFile) -> Iterator[Mark]:
     key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
     if key is None or value is None:
         return
-    name, given = file.text(key).strip("'\""), file.source[value.start_byte : value.start_byte + 8]
-    is_endless = name in ("retries", "maxRetries", "retry", "attempts", "numOfAttempts") and given == b"Infinity"
+    name, given = file.text(key).strip("'\""), file.source[value.start_byte : value.end_byte]
+    is_endless = name in _ATTEMPTS and _NO_NUMBER.fullmatch(given) is not None
     if is_endless or (name == "forever" and given.startswith(b"true")):
         yield file.mark(RULE.id, pair, f"`{file.text(pair)}` tries again for ever")
 
 
-def _tried(loop: Node, file: SourceFile) -> str | None:
-    """What a `try` right in the loop tries, when none of its handlers leaves the loop."""
+def _tried(loop: Node, file: SourceFile, *, is_counted: bool) -> str | None:
+    """What a `try` right in the loop tries, when none of its handlers leaves the loop. Where attempts are counted, the
+    last one may."""
     for node in within(loop):
         if node.type == "try_statement" and file.loop_of(node) == _index_of(loop, file):
             handlers = [each for each in node.named_children if each.type in _CLAUSES]
-            if handlers and not any(_LEAVES.search(file.text(each)) for each in handlers):
+            said = [file.text(each) for each in handlers]
+            said = [_LAST_TIME.sub("", each) for each in said] if is_counted else said
+            if handlers and not any(map(_LEAVES.search, said)):
                 body = node.child_by_field_name("body")
                 return file.text(body) if body is not None else None
     return None
@@ -233,7 +297,10 @@ def _is_in_inner_loop(text: str, position: int) -> bool:
 
 def _is_same_each_time(text: str, tried: str) -> bool:
     """Whether a counted loop does not give its number to what it tries: it is no walk over a list."""
-    counter = re.match(r"for\s*\(?\s*(?:let\s+|var\s+|int\s+)?(\w+)", text)
+    counter = _COUNTER.match(text)
+    if text.startswith("while") and counter is not None:
+        # What is counted is failures: it does not move when the call has worked.
+        return re.search(rf"\b{counter[1]}\s*(?:\+\+|\+=)|\+\+{counter[1]}\b", tried) is None
     return counter is not None and not re.search(rf"[\[(,]\s*{counter[1]}\b|\b{counter[1]}\s*[\],)]", tried)
 
 
@@ -241,6 +308,10 @@ WATCHES = (
     Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_ENDLESS),
     Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_COUNTED),
     Watch("handler", look_at_recursion, (*PYTHON, *SCRIPT, *JAVA)),
-    Watch("decorator", look_at_decorator, PYTHON, needs=(b"tenacity", b"backoff", b"max_retries")),
-    Watch("pair", look_at_options, SCRIPT, needs=(b"Infinity", b"forever")),
+    Watch("call", look_at_catch, SCRIPT, names=frozenset({"catch"})),
+    Watch("if", look_at_go_recursion, GO, starts=_GO_AGAIN),
+    Watch("annotation", look_at_annotation, JAVA, needs=(b"MAX_VALUE",)),
+    Watch("call", look_at_decorator, PYTHON, names=frozenset({"Retrying", "AsyncRetrying"})),
+    Watch("decorator", look_at_decorator, PYTHON, needs=(b"tenacity", b"backoff", b"max_retries", b"retry")),
+    Watch("pair", look_at_options, SCRIPT, needs=(b"Infinity", b"forever", b"Number.")),
 )

@@ -103,3 +103,71 @@ def test_another_way_to_the_same_is_no_second_try(change, lines):
         f"{change} return load(request); }} }} }}"
     )
     assert lines_of(RULE, source, "java") == lines
+
+
+SCRIPTS = [
+    (
+        "async function load(id) { try { return await api.get(id); } catch (e) { await sleep(9); return load(id); } }",
+        [1],
+    ),
+    (
+        "async function poll(id) { try { return await api.get(id); } catch (e) { await sleep(9); return poll(id); } }",
+        [],
+    ),
+    ("function connect() { client.connect().catch((e) => { log(e); connect(); }); }", [1]),
+    ("function connect(left) { client.connect().catch((e) => { log(e); connect(left - 1); }); }", []),
+    ("function connect() { client.connect().catch((e) => { log(e); other(); }); }", []),
+    ("let i = 0; while (i < 5) { try { return await client.send(x); } catch (e) { i++; } }", [1]),
+    ("let i = 0; while (i < 5) { try { await client.send(i++); return i; } catch (e) { log(e); } }", []),
+    ("for (let i = 0; i < 3; i++) { try { return await api.load(); } catch (e) { if (i === 2) throw e; } }", [1]),
+    ("for (let i = 0; i < 3; i++) { try { return await api.load(); } catch (e) { throw e; } }", []),
+    ("do { try { return await api.load(); } catch (e) { log(e); } } while (true);", [1]),
+    ("do { try { return await api.load(); } catch (e) { log(e); } } while (more());", []),
+    ("retry(load, { retries: Number.MAX_SAFE_INTEGER });", [1]),
+]
+
+
+@pytest.mark.parametrize(("source", "lines"), SCRIPTS)
+def test_script_that_tries_again(source, lines):
+    assert lines_of(RULE, f"async () => {{ {source} }}" if "function" not in source else source, "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        (retry("continue", "return open(key).read()"), [2]),
+        (retry("continue", "return open(key).read()").replace("while True", "for attempt in range(3)"), []),
+        (retry("log.warning('attempt failed')"), [2]),
+        (retry("tries += 1").replace("while True", "while tries < 3"), [2]),
+        (retry("continue", "order.save()\n            return"), [2]),
+        (retry("continue", "channel.basic_publish(key)\n            return"), [2]),
+        ("from retrying import retry\n@retry\ndef f(): ...\n", [2]),
+        ("from retrying import retry\n@retry(stop_max_delay=9)\ndef f(): ...\n", []),
+        ("from retry import retry\n@retry(OSError)\ndef f(): ...\n", [2]),
+        ("from retry import retry\n@retry(OSError, tries=3)\ndef f(): ...\n", []),
+        ("@app.task(retry_kwargs={'max_retries': None})\ndef f(): ...\n", [1]),
+        ("import tenacity\nfor attempt in tenacity.Retrying(wait=w):\n    f()\n", [2]),
+        ("import tenacity\nfor attempt in tenacity.Retrying(wait=w, stop=s):\n    f()\n", []),
+    ],
+)
+def test_python_that_tries_again(source, lines):
+    assert lines_of(RULE, source) == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("v, err := client.Get(key)\nif err != nil {\nreturn load(key)\n}\nreturn v", [4]),
+        ("v, err := client.Get(key)\nif err != nil {\nreturn load(other)\n}\nreturn v", []),
+        ("v, err := client.Get(key)\nif err != nil {\nreturn wrap(key)\n}\nreturn v", []),
+        ("for range 3 {\nif err := client.Send(key); err == nil {\nreturn nil\n}\n}\nreturn nil", [3]),
+        ("for {\ndb, err := sql.Open(key)\nif err == nil {\nreturn db\n}\nlog(err)\n}", [3]),
+    ],
+)
+def test_go_that_tries_again(body, lines):
+    assert lines_of(RULE, f"package a\nfunc load(key string) *V {{\n{body}\n}}\n", "go") == lines
+
+
+@pytest.mark.parametrize(("most", "lines"), [("Integer.MAX_VALUE", [1]), ("5", [])])
+def test_retryable(most, lines):
+    assert lines_of(RULE, f"class A {{ @Retryable(maxAttempts = {most}) void f() {{}} }}", "java") == lines
