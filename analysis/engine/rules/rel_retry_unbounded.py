@@ -88,7 +88,7 @@ _LAST_TIME = re.compile(
     r"\bif\b[^\n{;]*(?:==|>=?|<=?)[^\n{;]*[:{)]\s*(?:\{\s*)?(?:(?!\})[^\n]*\n\s*)?(?:raise|throw|return|break)\b[^\n;}]*"
 )
 _LIMITED = re.compile(
-    r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|timeout|elapsed|\bcount|remaining|ctx\.|context\.|cancel"
+    r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|timeout|elapsed|\bcount|remaining|ctx\.|context\.|\bcontext\(\)|<-\s*(?!time\.)[\w.]|cancel"
     r"|stopped|shutdown|closed|isInterrupted|is_running|poll|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
     re.IGNORECASE,
 )

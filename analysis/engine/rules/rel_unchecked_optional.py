@@ -67,15 +67,21 @@ def number(text):
     ),
 )
 
+_MATCHING = frozenset({"match", "search", "fullmatch"})
 _MATCHERS = frozenset({"re.match", "re.search", "re.fullmatch"})
+_MATCHERS_MADE = frozenset({"re.compile().match", "re.compile().search", "re.compile().fullmatch"})
 _QUERY = re.compile(
-    r"(\.objects(\.\w+\(\))*|(^|[._])(qs|queryset)|\.(filter|exclude|order_by|select_related|all|query|scalars|execute)\(\)"
-    r"(\.\w+\(\))*)\.(first|last|one_or_none|scalar_one_or_none)$"
+    r"(\.objects(\.\w+\(\))*|(^|[._])(qs|queryset)"
+    r"|\.(filter|filter_by|where|exclude|order_by|select_related|all|query|scalars|execute)\(\)"
+    r"(\.\w+\(\))*|(^|\.)[A-Z]\w*\.query)\.(first|last|one_or_none|scalar_one_or_none)$"
 )
+_COMPILED = re.compile(rb"(?:\s*:[^=\n]+)?\s*=\s*re\.compile\(")
+_DOCUMENT = re.compile(r"\w\.find_one(?:_and_\w+)?$")
+_BY_KEY = re.compile(r"(?:^|\.)[A-Z]\w*\.query\.get$")
 _LOADED = re.compile(r"(^|[._])(session|db|query\(\))\.get$")  # SQLAlchemy: by primary key
 _ROWS = re.compile(r"\.fetchall$|\.objects(\.\w+\(\))*\.(filter|exclude)$")
 _KEYED = re.compile(
-    r"(^|\.)(environ|(request|req)\.(GET|POST|args|form|headers|META|COOKIES|cookies|query_params)|json\(\)|loads\(\))\.get$"
+    r"^os\.getenv$|(^|\.)(environ|(request|req)\.(GET|POST|args|form|headers|META|COOKIES|cookies|query_params)|json\(\)|loads\(\))\.get$"
 )
 _OTHER_GET = re.compile(
     r"(?i)(client|session|requests?|http\w*|api|repo\w*|service|manager|objects|crud|dao|redis|queue|q|query\w*|table|model\w*"
@@ -92,6 +98,14 @@ _ASKED_OR_PUT = re.compile(r"\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|
 _OPTIONAL_TYPE = re.compile(r"\bOptional(?:<[^;=]*>)?\s+\Z")
 _ASKED_OPTIONAL = re.compile(r"\s*\.\s*(?:isPresent|isEmpty|ifPresent|orElse\w*)\b")
 _FILLED = re.compile(r"\s*=[^;]*\bof\(")
+_ROWS_OF_JAVA = re.compile(
+    r"\s*=\s*[\w.]*(?:[jJ]dbc\w*|[tT]emplate|[qQ]uery|[eE]m|[mM]anager)\b[^;]*\.(?:query|queryForList|getResultList)\([^;]*;"
+)
+_QUERIED_ROWS = re.compile(r"\.(?:query|queryForList|getResultList)\(\)$")
+_SIZE = re.compile(r"[eE]mpty\(|size\(\)|hasNext\(\)")
+_MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager)\.find$")
+_FOUND_BY = re.compile(r"\s*=\s*[\w.]+\.find(?:ById|First|Any|One)\w*\([^;]*;")
+_VAR = re.compile(r"\bvar\s+\Z")
 _FAILS = re.compile(r"except\s*(:|.*\b(AttributeError|TypeError|IndexError|Exception|BaseException)\b)|catch")
 _OPTIONAL = re.compile(
     r"(^|\.)(find\w*|get\w*Optional|findFirst\(\)|findAny\(\)|max\(\)|min\(\)|reduce\(\)|stream\(\)[\w().]*)\(\)\.get$"
@@ -103,7 +117,8 @@ _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
 _OUTSIDE = re.compile(
     r"(?i)\.(?:Value|MustGet|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
 )
-_ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|//[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z)")
+_ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
+_TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
 _ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
 _ALWAYS_MATCHES = re.compile(r"/\^?(?:\(?(?:\[[^\]]*\]|\\?.)\*\)?)+\$?/")
 _LOOKED_UP = re.compile(rb"\.get\(")  # in what a look-up gave: dictionaries in dictionaries
@@ -112,8 +127,8 @@ _ASKED = re.compile(r"\b(?:if|and|or|not|assert|is)\s+\Z")
 _IF = re.compile(r"\bif\s+\Z")
 _CHOOSES = re.compile(r"(?!\.)[^\n:]*(?:\n\s*)?else\b")
 _ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
-_TAKEN = re.compile(rb"\s*[.\[\\#]")  # a member or an element of it, maybe on the next line
-_GIVEN = re.compile(rb"[=\\]\s*\Z")
+_TAKEN = re.compile(rb"\s*\)?\s*[.\[\\#]")  # a member or an element of it, maybe on the next line
+_GIVEN = re.compile(rb"[=\\]\s*(?:await\s+)?\Z")
 _SET_BEFORE = re.compile(r"\.MustGet\(|\.Context\(\)\.Value\(")
 _TESTED = re.compile(r"\bre\.\w+\([^\n]*,\s*([^\n,]+?)\s*\)")
 _HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
@@ -140,10 +155,11 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         ".form." in file.callee(call) and _VALIDATED.search(text_before(call, file))
     ):
         return
-    parent = call.parent
+    whole = _awaited(call)
+    parent = whole.parent
     callee = file.callee(call)
-    if parent is not None and parent.type in ("attribute", "subscript") and parent.start_byte == call.start_byte:
-        taken = file.source[call.end_byte : parent.end_byte].decode("utf-8", "replace").strip()
+    if parent is not None and parent.type in ("attribute", "subscript") and parent.start_byte == whole.start_byte:
+        taken = file.source[whole.end_byte : parent.end_byte].decode("utf-8", "replace").strip()
         if _ROWS.search(callee):
             if taken == "[0]":
                 message = f"`{short(callee)}` may give no row, and `[0]` of nothing fails"
@@ -151,11 +167,20 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         message = f"`{short(callee)}` may give None, and `{short(taken, 30)}` of None fails"
         yield file.mark(RULE.id, call, message, confidence=confidence)
-    elif (name := _assigned_to(call, file)) and (used := _used_unchecked(name, call, file)):
+    elif (name := _assigned_to(whole, file)) and (used := _used_unchecked(name, call, file)):
         if _ROWS.search(callee) and not used.text.startswith("[0]"):
             return
         message = f"`{name}` may be None: `{short(callee)}` gave it, and `{name}{short(used.text, 30)}` of None fails"
         yield file.mark(RULE.id, used.node, message, confidence="medium")
+
+
+def _awaited(call: Node) -> Node:
+    """The call, with the `await` and the brackets around it."""
+    above = call.parent
+    if above is None or above.type != "await":
+        return call
+    outer = above.parent
+    return outer if outer is not None and outer.type == "parenthesized_expression" else above
 
 
 def look_at_find(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -193,22 +218,37 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message)
     elif name in _ROWS_OF_SCRIPT and _ALWAYS_A_ROW.search(file.text(call)):
         return
+    elif name in _FOUND_ONE and _is_taken_apart(call, file):
+        yield file.mark(RULE.id, call, f"`{short(file.callee(call))}` may find nothing, and taking that apart throws")
     elif used is None and re.search(rb"=\s*await\s+\Z", before):
         yield from _used_by_variable(call, file, rows=name in _ROWS_OF_SCRIPT)
+
+
+def _is_taken_apart(call: Node, file: SourceFile) -> bool:
+    """`const { name } = await repository.findOne(id)`."""
+    start = call.start_byte
+    apart = _TAKEN_APART.search(file.source, max(0, start - _NEAR), start)
+    return apart is not None and apart[1].strip() not in (b"rows", b"data", b"error") and _ends(call, file)
 
 
 def look_at_match(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`text.match(/(\\d+)/)[1]` in script: no match gives null."""
     given = file.arguments(call)[0]
-    if len(given) != 1 or given[0].type != "regex" or is_caught(call, file, _FAILS):
+    if len(given) != 1 or is_caught(call, file, _FAILS):
         return
-    pattern = file.text(given[0])
+    if file.callee(call).endswith("exec"):
+        function = call.child_by_field_name("function")
+        written = function.child_by_field_name("object") if function is not None else None
+    else:
+        written = given[0]
+    if written is None or written.type != "regex":
+        return
+    pattern = file.text(written)
     if _ALWAYS_MATCHES.match(pattern) or pattern.rpartition("/")[0] in text_before(call, file):
         return  # somebody has asked with the same pattern
     used = _ELEMENT.match(file.source, call.end_byte)
     if used is not None:
-        callee = short(file.callee(call))
-        message = f"`{callee}` gives null when nothing matches, and `{used[0].decode()}` of null throws"
+        message = f"`{_shown(call, file)}` gives null when nothing matches, and `{used[0].decode()}` of null throws"
         yield file.mark(RULE.id, call, message, confidence="medium")
     else:
         yield from _used_by_variable(call, file, confidence="low")
@@ -220,7 +260,8 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Mark]:
     head = callee.removesuffix(".get")
     if head == callee or len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
         return
-    if file.source[call.end_byte : call.end_byte + 1] != b"." or is_caught(call, file, _FAILS):
+    is_taken = file.source[call.end_byte : call.end_byte + 1] == b"."
+    if not (is_taken or _ENDS_STATEMENT.match(file.source, call.end_byte)) or is_caught(call, file, _FAILS):
         return
     name = head.rpartition(".")[2]
     if not re.search(rf"\b{name}\b(?:[^;\n]{{0,60}}=\s*new Map\b|\??:\s*Map<)", file.source.decode("utf-8", "replace")):
@@ -230,6 +271,9 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if re.search(rf"\b{name}\.set\(", around):
         return  # in the function around
+    if not is_taken:
+        yield from _used_by_variable(call, file, confidence="low")
+        return
     yield file.mark(
         RULE.id,
         call,
@@ -255,11 +299,14 @@ def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_get(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`Optional.get()` in Java, right on a look-up or by way of a variable."""
     callee = file.callee(call)
-    if file.arguments(call)[0]:
-        yield from look_at_java_map(call, file)
+    given = file.arguments(call)[0]
+    if given:
+        is_first = file.text(given[0]) == "0"
+        yield from look_at_first_row(call, file) if is_first else look_at_java_map(call, file)
         return
     variable = re.fullmatch(r"(\w+)\.get", callee)
-    if not (file.mentions(b"Optional") if variable is not None else _OPTIONAL.search(callee)):
+    is_optional = file.mentions(b"Optional") or file.mentions(b"var ")
+    if not (is_optional if variable is not None else _OPTIONAL.search(callee)):
         return
     if is_caught(call, file, _FAILS):
         return
@@ -281,6 +328,33 @@ def look_at_get(call: Node, file: SourceFile) -> Iterator[Mark]:
         f"`{short(looked_up)}` may be empty, and `get()` then throws an error that names nothing",
         confidence="medium",
     )
+
+
+def look_at_first_row(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`jdbc.query(sql, mapper).get(0)`, where nobody has asked how many rows there are."""
+    head = file.callee(call).rpartition(".")[0]
+    before = text_before(call, file)
+    if is_caught(call, file, _FAILS):
+        return
+    if head.isidentifier():
+        made = list(followed(head, before, _ROWS_OF_JAVA, "_."))[-1:]
+        if not made or _SIZE.search(before, made[0].end()):
+            return
+    elif _QUERIED_ROWS.search(head) is None or _ALWAYS_A_ROW.search(file.text(call)):
+        return
+    message = f"`{short(head)}` may give no row, and `get(0)` of nothing throws"
+    yield file.mark(RULE.id, call, message, confidence="medium")
+
+
+def look_at_nothing(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`repository.findById(id).orElse(null).name()`, `entityManager.find(Order.class, id).total()` in Java."""
+    callee = file.callee(call)
+    given = [file.text(each) for each in file.arguments(call)[0]]
+    is_null = callee.endswith(".orElse") and given == ["null"]
+    if not is_null and not (_MANAGER.search(callee) and len(given) > 1 and given[0].endswith(".class")):
+        return
+    if file.source[call.end_byte : call.end_byte + 1] == b"." and not is_caught(call, file, _FAILS):
+        yield file.mark(RULE.id, call, f"`{short(callee)}` may give null, and its use throws")
 
 
 def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Mark]:
@@ -324,8 +398,16 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     """How sure it is that the call looks something up that may be missing; empty when it does not."""
     callee = file.callee(call)
     positional, keywords = file.arguments(call)
-    if callee in _MATCHERS:
+    if callee in _MATCHERS or callee in _MATCHERS_MADE:
         return "high"
+    if callee.rpartition(".")[2] in _MATCHING:
+        return "high" if _is_compiled(callee, file) else ""
+    if callee == "next":
+        return "medium" if len(positional) == 2 and file.text(positional[1]) == "None" else ""
+    if _DOCUMENT.search(callee):
+        return "medium"
+    if callee == "os.getenv":
+        return "high" if len(positional) == 1 and not keywords else ""
     if callee.endswith(".fetchone"):
         asked = text_before(call, file)[-_NEAR:] + file.text(call)
         return "" if positional or _ALWAYS_A_ROW.search(asked) else "low"
@@ -338,6 +420,12 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     receiver = file.source[call.start_byte : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
     checks = (f"len({receiver})", f"{receiver}.exists()", f"{receiver}.count()")
     return "" if any(map(text_before(call, file)[-_NEAR:].__contains__, checks)) else "high"
+
+
+def _is_compiled(callee: str, file: SourceFile) -> bool:
+    """Whether the receiver is a pattern that the file has compiled: `_PRICE = re.compile(...)`."""
+    name = callee.split(".")[-2] if "." in callee else ""
+    return name.isidentifier() and any(followed(name.encode(), file.source, _COMPILED, b"_."))
 
 
 def _is_matched_by_test(call: Node, file: SourceFile) -> bool:
@@ -370,7 +458,7 @@ def _dictionary_look_up(callee: str, call: Node, file: SourceFile) -> str:
         return "high" if _LOADED.search(callee) and is_model else ""
     if len(positional) != 1:
         return ""
-    if _KEYED.search(callee) or callee.endswith(".query().get"):
+    if _KEYED.search(callee) or callee.endswith(".query().get") or _BY_KEY.search(callee):
         return "" if _is_known_key(file.text(positional[0]), call, file) else "high"
     if is_imported(callee, file) or _OTHER_GET.search(head) or not re.fullmatch(r"\w+", head):
         return ""
@@ -399,10 +487,15 @@ def _assigned_to(call: Node, file: SourceFile) -> str:
     return file.text(left) if left is not None and left.type == "identifier" else ""
 
 
+def _ends(call: Node, file: SourceFile) -> bool:
+    """Whether the statement ends with the call, so that nothing stands in for what is missing."""
+    return _ENDS_STATEMENT.match(file.source, call.end_byte) is not None
+
+
 def _used_by_variable(
     call: Node, file: SourceFile, *, rows: bool = False, confidence: str = "medium"
 ) -> Iterator[Mark]:
-    if not _ENDS_STATEMENT.match(file.source, call.end_byte):
+    if not _ends(call, file):
         return
     declared = re.search(
         rb"(?:const|let|var)\s+(\w+|\{\s*rows\s*\})\s*=\s*(?:await\s+)?\Z",
@@ -411,10 +504,14 @@ def _used_by_variable(
     name = declared[1].decode().strip("{ }") if declared is not None else ""
     used = _used_unchecked(name, call, file) if name else None
     if used is not None and used.text.startswith(("[0].", ".rows[0].")) is rows:
-        message = (
-            f"`{name}` may be missing: `{short(file.callee(call))}` gave it, and `{name}{short(used.text, 30)}` throws"
-        )
+        message = f"`{name}` may be missing: `{_shown(call, file)}` gave it, and `{name}{short(used.text, 30)}` throws"
         yield file.mark(RULE.id, used.node, message, confidence=confidence)
+
+
+def _shown(call: Node, file: SourceFile) -> str:
+    """The callee for a message, of a pattern that is written out its method alone."""
+    callee = file.callee(call)
+    return short(callee if callee[:1].isidentifier() else callee.rpartition(".")[2])
 
 
 def _used_unchecked(name: str, call: Node, file: SourceFile) -> _Use | None:
@@ -452,12 +549,16 @@ def _is_asked_for(name: str, line: str) -> bool:
 
 
 def _look_at_variable(name: str, before: str, call: Node, file: SourceFile) -> Iterator[Mark]:
-    if "Optional" not in before:
+    if "Optional" not in before and "var " not in before:
         return
     ends = [
         each.end()
         for each in followed(name, before, _WORD_END, "_")
         if _OPTIONAL_TYPE.search(before, max(0, each.start() - LONGEST_TYPE), each.start() - len(name))
+        or (
+            _VAR.search(before, max(0, each.start() - LONGEST_TYPE), each.start() - len(name))
+            and _FOUND_BY.match(before, each.end())
+        )
     ]
     if not ends:
         return
@@ -474,15 +575,17 @@ def _is_tested_before(call: Node, file: SourceFile) -> bool:
 
 
 _PYTHON = frozenset(
-    "match search fullmatch first last fetchone get one_or_none scalar_one_or_none fetchall filter exclude".split()
+    """match search fullmatch first last fetchone get getenv next find_one one_or_none scalar_one_or_none fetchall
+    filter exclude""".split()
 )
 
 WATCHES = (
     Watch("call", look_at_python, PYTHON, names=_PYTHON),
     Watch("call", look_at_find, SCRIPT, names=frozenset({"find"})),
     Watch("call", look_at_found, SCRIPT, names=_FOUND_ONE | _ROWS_OF_SCRIPT),
-    Watch("call", look_at_match, SCRIPT, names=frozenset({"match"})),
+    Watch("call", look_at_match, SCRIPT, names=frozenset({"match", "exec"})),
     Watch("call", look_at_map, SCRIPT, names=frozenset({"get"})),
     Watch("call", look_at_get, JAVA, names=frozenset({"get"})),
+    Watch("call", look_at_nothing, JAVA, names=frozenset({"orElse", "find"})),
     Watch("type_assertion_expression", look_at_assertion, GO, needs=(b".(",)),
 )

@@ -217,3 +217,70 @@ def test_what_runs_before_a_handler_sets_as_far_as_anybody_sees():
     (given,) = marks_of(RULE, HANDLER % "show(r.Context().Value(key).(int))", "go")
     (held,) = marks_of(RULE, HANDLER % "show(session.Get(key).(int))", "go")
     assert (given.confidence, held.confidence) == ("low", "medium")
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("row = await session.get(Row, a)\n    return row.name", 1),
+        ("return (await session.get(Row, a)).name", 1),
+        ("row = await session.get(Row, a)\n    return row", 0),
+        ("return Row.query.filter_by(a=a).first().name", 1),
+        ("return Row.query.get(a).name", 1),
+        ("return NUMBER.match(a).group(1)", 1),
+        ("found = NUMBER.search(a)\n    return found.group(1)", 1),
+        ("found = NUMBER.search(a)\n    return found and found.group(1)", 0),
+        ("return other.match(a).group(1)", 0),
+        ("return re.compile(a).match(a).group(1)", 1),
+        ("return os.getenv(a).split()", 1),
+        ("return os.getenv(a, '').split()", 0),
+        ("return next((each for each in a if each), None).name", 1),
+        ("return next(each for each in a if each).name", 0),
+        ("row = rows.find_one({'a': a})\n    return row['name']", 1),
+        ("row = rows.find_one({'a': a})\n    return row['name'] if row else ''", 0),
+    ],
+)
+def test_more_look_ups_of_python(body, count):
+    source = f"import os\nimport re\n\nNUMBER = re.compile('[0-9]+')\n\n\nasync def f(a, session, rows):\n    {body}\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("const { name } = await rows.findById(id);", 1),
+        ("const { name } = await this.names.load(id);", 0),
+        ("const found = /(a+)b/.exec(text); use(found[1]);", 1),
+        ("const found = /(a+)b/.exec(text); if (found) use(found[1]);", 0),
+        ("const name = /(a+)b/.exec(text)[1];", 1),
+        ("const rows = new Map(); const f = (key) => { const row = rows.get(key); return row.run(); };", 1),
+        ("const rows = new Map(); const f = (key) => { const row = rows.get(key); return row?.run(); };", 0),
+    ],
+)
+def test_more_look_ups_of_script(source, count):
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return rows.findById(id).orElse(null).name();", 1),
+        ("return rows.findById(id).orElse(EMPTY).name();", 0),
+        ("return entityManager.find(Row.class, id).name();", 1),
+        ("var row = rows.findById(id); return row.get();", 1),
+        ("var row = rows.findById(id); return row.isPresent() ? row.get() : null;", 0),
+        ("return jdbc.query(sql, mapper).get(0);", 1),
+        ('return jdbc.query("select count(*) from rows", mapper).get(0);', 0),
+        ("List<Row> found = jdbc.query(sql, mapper); return found.get(0);", 1),
+        ("List<Row> found = jdbc.query(sql, mapper); return found.isEmpty() ? null : found.get(0);", 0),
+        ("List<Row> found = list(id); return found.get(0);", 0),
+    ],
+)
+def test_more_look_ups_of_java(body, count):
+    assert len(lines_of(RULE, f"class A {{ Row f(String id) {{ {body} }} }}", "java")) == count
+
+
+def test_rows_that_a_helper_has_counted_are_there():
+    source = "class A { Row f() { List<Row> found = em.createQuery(q).getResultList(); %s return found.get(0); } }"
+    assert len(lines_of(RULE, source % "", "java")) == 1
+    assert lines_of(RULE, source % "if (CollectionUtils.isEmpty(found)) { return null; }", "java") == []
