@@ -71,6 +71,8 @@ _ALONE = frozenset(  # the error is all that they give back
     | _each("io", "Copy WriteString")
     | _each("net/http", "ListenAndServe ListenAndServeTLS Serve")
     | _each("database/sql", "Ping")
+    | _each("fmt", "Sscan Sscanf Sscanln")
+    | _each("os", "Remove RemoveAll")
     | {"gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v2.Unmarshal", "io/ioutil.WriteFile"}
 )
 _BESIDE = frozenset(  # the error is the last of several results
@@ -90,6 +92,7 @@ _BESIDE = frozenset(  # the error is the last of several results
 _RARELY_FAIL = frozenset(
     _each("strconv", "Atoi ParseInt ParseUint ParseFloat") | _each("json", "Marshal MarshalIndent")
 )
+_CLEANS_UP = frozenset({"os.Remove", "os.RemoveAll"})
 NEAR = 300  # characters before a call
 SHORTHAND = 2  # statements of a function that only leaves an error out
 _METHODS = {  # to the number of arguments, -1 for any
@@ -107,6 +110,12 @@ _METHODS = {  # to the number of arguments, -1 for any
     "Shutdown": 1,
     "ListenAndServe": 0,
 }
+_DATABASE = re.compile(r"(\w*db|tx|txn|conn|stmt|pool)", re.IGNORECASE)
+_PAIRS = {  # methods that give an error beside another result
+    **dict.fromkeys("Query QueryContext Exec ExecContext Begin BeginTx Prepare PrepareContext".split(), _DATABASE),
+    "Do": re.compile(r"(?:\w*[cC]lient|DefaultClient)"),
+    "LastInsertId": re.compile(r"res(?:ult)?"),
+}
 _RECEIVERS = {
     "Commit": re.compile(r"tx|txn|transaction", re.IGNORECASE),
     "Encode": re.compile(r"enc(oder)?|NewEncoder\(\)", re.IGNORECASE),
@@ -116,7 +125,6 @@ _RECEIVERS = {
     "Shutdown": re.compile(r"srv|\w*[sS]erver"),
     "ListenAndServe": re.compile(r"srv|\w*[sS]erver"),
 }
-_DATABASE = re.compile(r"(\w*db|tx|txn|conn|stmt|pool)", re.IGNORECASE)
 _CLOSING = frozenset({"Close", "Flush", "Write", "WriteString"})  # of what was opened to be written
 _WRITERS = frozenset(
     _each("os", "Create CreateTemp")
@@ -170,7 +178,10 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if name:
         is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
-        confidence = "low" if _answers_client(call, name, file) else "medium" if is_deferred else ""
+        if name in _CLEANS_UP and statement.type == "defer_statement":
+            return  # what is left over does no harm, mostly
+        is_guess = name in _CLEANS_UP or _answers_client(call, name, file)
+        confidence = "low" if is_guess else "medium" if is_deferred else ""
         yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence)
     else:
         yield _asked(call, file)
@@ -257,7 +268,8 @@ def _failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:
     if callee in (_BESIDE if beside else _ALONE):
         is_failing = True
     elif beside:
-        is_failing = functions_that_fail(file).get(_of_this_file(callee, call, file), False)
+        known = functions_that_fail(file).get(_of_this_file(callee, call, file), False)
+        is_failing = known or _is_known_pair(callee)
     else:
         is_failing = (
             functions_that_fail(file).get(_of_this_file(callee, call, file), False)
@@ -285,6 +297,13 @@ def _gives_nil_only(name: str, file: SourceFile) -> bool:
     function = next((each.node for each in file.functions if each.name == name), None) if name else None
     returned = _RETURNED.findall(file.text(function)) if function is not None else []
     return bool(returned) and all(_NIL_LAST.search(each) for each in returned)
+
+
+def _is_known_pair(callee: str) -> bool:
+    """`rows, _ := db.Query(...)`, `response, _ := client.Do(request)`."""
+    head, _, name = callee.rpartition(".")
+    receiver = _PAIRS.get(name)
+    return receiver is not None and receiver.fullmatch(head.rpartition(".")[2]) is not None
 
 
 def _is_known_method(callee: str, call: Node, file: SourceFile) -> bool:

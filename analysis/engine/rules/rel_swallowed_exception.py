@@ -119,6 +119,7 @@ _EMPTY_FUNCTION = re.compile(
     r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*(?:return(?:\s+(?:null|undefined))?;?)?\s*\}|null|undefined|void 0)"
     r"|function\s*\w*\(\s*\w*\s*\)\s*\{\s*\}|(_\.|\$\.)?noop"
 )
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _FAILS_OTHERWISE = re.compile(r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z")
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
 
@@ -178,8 +179,16 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # a response without a readable body
     if keeps_its_error(call, file):
         return
-    if len(handlers) == 1 and _EMPTY_FUNCTION.fullmatch(file.text(handlers[0])) and not _is_asked_after(call, file):
+    if len(handlers) == 1 and _is_empty(handlers[0], file) and not _is_asked_after(call, file):
         yield file.mark(RULE.id, call, "`.catch` with an empty function hides a rejected promise")
+
+
+def _is_empty(handler: Node, file: SourceFile) -> bool:
+    """Whether a function does nothing and says no more about it than one word."""
+    text = file.text(handler)
+    if explaining_words(text) > 1:
+        return False
+    return _EMPTY_FUNCTION.fullmatch(_COMMENT.sub("", text)) is not None
 
 
 def _is_asked_after(call: Node, file: SourceFile) -> bool:

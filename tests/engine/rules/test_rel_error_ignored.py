@@ -34,6 +34,11 @@ FLAGGED = [
     "v, _ := io.ReadAll(body)\nuse(v)\nuse(v)",
     "a, _ := url.Parse(address)\nuse(a)\nuse(a)",
     "go srv.ListenAndServe()",
+    'os.Remove("a")',
+    'rows, _ := db.Query("a")\nuse(rows)\nuse(a)',
+    "answer, _ := client.Do(a)\nuse(answer)\nuse(a)",
+    "tx, _ := db.Begin()\nuse(tx)\nuse(a)",
+    'fmt.Sscanf(a, "%d", &n)',
 ]
 FINE = [
     "if err := save(); err != nil { panic(err) }",
@@ -55,6 +60,8 @@ FINE = [
     'v, _ := os.ReadFile("a")\nif string(v) == "" { return }\nif len(v) == 0 { return }\nuse(v)',
     'v, _ := os.Readlink("a")\nif v == "" { return }\nuse(v)',
     "delete(a, b)",
+    'defer os.Remove("a")',
+    "answer, _ := other.Do(a)\nuse(answer)\nuse(a)",
     "keep()",
     'a, _ := url.Parse("/orders")\nuse(a)\nuse(a)',
     "_ = keep()",

@@ -195,3 +195,17 @@ def test_what_a_browser_forbids_what_checks_and_what_is_asked_for(source, count)
 def test_an_import_that_may_fail_is_optional(tried, count):
     source = f"def load():\n    try:\n        {tried}\n    except Exception:\n        return\n"
     assert len(marks(source)) == count
+
+
+@pytest.mark.parametrize(
+    ("handler", "count"),
+    [
+        ("() => {}", 1),
+        ("() => { /* nothing */ }", 1),
+        ("() => { // ignore\n}", 1),
+        ("() => { /* the page shows the old prices then */ }", 0),
+        ("(e) => { report(e); }", 0),
+    ],
+)
+def test_one_word_in_an_empty_function_explains_nothing(handler, count):
+    assert len(marks(f"load().catch({handler});", "typescript")) == count
