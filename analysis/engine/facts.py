@@ -43,7 +43,7 @@ class ImportFlag:
     DYNAMIC = 8  # `import()`, `importlib.import_module("literal")`
     STATIC = 16  # Java `import static`
     BARE = 32  # for its side effects only
-    ERASED = 64  # TypeScript: all its names stand for types only, so the compiler leaves the import out
+    ERASED = 64  # only types of TypeScript, or comments and annotations of Java, name what it brings: nothing is loaded
 
 
 class Parameter(msgspec.Struct, array_like=True, frozen=True, gc=False):

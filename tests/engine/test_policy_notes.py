@@ -21,6 +21,8 @@ type HookTask struct {
 	ID     int64  `gorm:"primaryKey"`
 	RepoID int64  `xorm:"INDEX"`
 	Owner  int64  `xorm:"UNIQUE(s)"`
+	Shop   string `xorm:"varchar(100) notnull pk"`
+	Name   string `xorm:"varchar(100) notnull pk"`
 	Secret string `xorm:"TEXT"`
 	Notes  string `xorm:"-"`
 }
@@ -59,7 +61,7 @@ def test_a_layer_without_files_is_told():
     assert report(SHOP, layers=layers).notes == ("layers: no file stands in `api`",)
 
 
-@pytest.mark.parametrize(("column", "found"), [("secret", 1), ("repo_id", 0), ("owner", 0)])
+@pytest.mark.parametrize(("column", "found"), [("secret", 1), ("repo_id", 0), ("owner", 0), ("shop", 0), ("name", 1)])
 def test_xorm_calls_tables_after_their_structs_in_the_singular(column, found):
     findings = report({"shop/task.go": XORM % column}, data_volumes={"hook_task": Volume.XXL}).findings
     told = [(each.table, each.volume) for each in findings if each.rule_id == "perf-unindexed-filter"]

@@ -179,6 +179,20 @@ def test_models_of_a_prisma_schema():
     ]
 
 
+def test_braces_in_a_prisma_model_do_not_end_it():
+    source = (
+        'model Order {\n  id Int @id\n  more Json @default("{}") // of {any}\n  paid Boolean\n  @@map("orders")\n}\n'
+    )
+    (order,) = extract(source.encode(), "prisma").models
+    assert (order.table, [each.name for each in order.columns]) == ("orders", ["id", "more", "paid"])
+
+
+def test_what_a_prisma_condition_denies_is_no_value():
+    source = "async function f(x) {\n  return prisma.order.findMany({ where: { code: { not: { equals: x } } } });\n}\n"
+    (query,) = extract(source.encode(), "typescript").queries
+    assert [(each.column, each.operator) for each in query.filters] == [("code", "other")]
+
+
 def test_tables_and_indexes_of_sql_files():
     source = (
         "-- orders\nCREATE TABLE IF NOT EXISTS shop.orders (\n  id BIGINT PRIMARY KEY,\n"

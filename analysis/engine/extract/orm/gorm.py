@@ -238,7 +238,7 @@ def _snake(name: str) -> str:
 
 _TAG = re.compile(r"gorm:\"([^\"]*)\"")
 _XORM = re.compile(r"xorm:\"([^\"]*)\"")
-_XORM_INDEX = re.compile(r"(?i)\b(index|unique)\b(?:\((\w+)\))?")
+_XORM_INDEX = re.compile(r"(?i)\b(index|unique|pk)\b(?:\((\w+)\))?")
 _TABLE = re.compile(
     rb"func\s*\(\s*(?:\w+\s+)?\*?(\w+)\s*\)\s*TableName\(\s*\)\s*string\s*\{\s*return\s+[\"`](\w+)[\"`]"
 )
@@ -360,10 +360,10 @@ def _column_of(
         given = options.get(option, "").partition(",")[0]
         if given:
             indexes.setdefault(given, []).append(column)
-    for _, given in xorm_indexes:
-        if given:
-            indexes.setdefault(given, []).append(column)
-    own = [kind_of.lower() for kind_of, given in xorm_indexes if not given]
+    for kind_of, given in xorm_indexes:
+        if given or kind_of.lower() == "pk":  # several columns can make up the primary key
+            indexes.setdefault(given or "primary key", []).append(column)
+    own = [kind_of.lower() for kind_of, given in xorm_indexes if not given and kind_of.lower() != "pk"]
     key = "primarykey" in options or "primary_key" in options or name == "ID"
     unique = (
         "unique" in options

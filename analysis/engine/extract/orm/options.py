@@ -124,7 +124,9 @@ def conditions(node: Node | None, file: SourceFile, path: str = "", depth: int =
         key = written.removeprefix("$").rpartition("Op.")[2]
         folded = key.lower()
         is_operator = written != key or key.isupper() or bool(path)
-        if folded in _JOINED and is_operator and value is not None and value.type in ("array", "object"):
+        if key == "not" and path and value is not None and value.type == "object":
+            yield Filter(path, "other")  # whatever it denies, an index finds little by it
+        elif folded in _JOINED and is_operator and value is not None and value.type in ("array", "object"):
             for each in elements(value):
                 yield from conditions(each, file, path, depth + 1)
         elif folded in _THROUGH and path and value is not None and value.type == "object":

@@ -110,7 +110,8 @@ def _is_argument(end: re.Match[bytes], before: bytes) -> bool:
 
 # Schema files
 
-_MODEL = re.compile(r"^model\s+(\w+)\s*\{([^}]*)\}", re.MULTILINE)
+# The brace that ends a model stands alone; one in `@default("{}")` ends nothing.
+_MODEL = re.compile(r"^model\s+(\w+)\s*\{([^\n}]*\}|.*?^\s*\})", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^\s*(\w+)\s+(\w+)(\[\])?(\?)?(.*)$")
 _BLOCK = re.compile(r"^\s*@@(index|unique|id|map)\(\s*(?:fields:\s*|name:\s*)?(\[[^\]]*\]|\"[^\"]*\")", re.MULTILINE)
 _ON_DELETE = {"Cascade": "cascade", "Restrict": "restrict", "SetNull": "set_null", "NoAction": "no_action"}
