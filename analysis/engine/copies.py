@@ -83,7 +83,16 @@ class Copies:
         for path in come:
             self._add(path, files[path])
         if gone or come:
-            self._copies = sorted([*self._blocks(), *self._functions()])
+            blocks = list(self._blocks())
+            starts: dict[str, list[int]] = {}
+            for each in blocks:
+                starts.setdefault(each.path, []).append(each.first)
+            functions = (
+                each
+                for each in self._functions()
+                if not any(each.first <= start <= each.last for start in starts.get(each.path, ()))
+            )
+            self._copies = sorted([*blocks, *functions])
         return self._copies
 
     def _add(self, path: str, facts: FileFacts) -> None:

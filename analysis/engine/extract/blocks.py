@@ -7,52 +7,93 @@ tests have their own business. White space, comments, digits and the content of 
 import re
 from array import array
 from collections.abc import Sequence
+from itertools import compress
 from operator import mul
 from zlib import crc32
+
+from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Function, FunctionFlag
 
 SHORTEST_BLOCK = 10  # lines
-SHORTEST_BODY = 5  # lines of a whole function, its header included
-SHORTEST_TEXT = 120  # characters of the body of a small function
+SHORTEST_BODY, LONGEST_BODY = 4, 30  # lines of a whole function, its header included; longer ones are blocks
+FEWEST_STATEMENTS = 3
+SHORTEST_TEXT = 60  # characters of the body of a small function
 
 _NOT_COMPARED = FunctionFlag.TEST | FunctionFlag.ABSTRACT | FunctionFlag.ACCESSOR
 _STRING = re.compile(rb"\"[^\"\n\\]*(?:\\.[^\"\n\\]*)*\"|'[^'\n\\]*(?:\\.[^'\n\\]*)*'")
+# A row of a table: nothing but keys and literals, as they are when they have been normalised.
+_OF_TABLE = re.compile(
+    rb"\n(?:(?:[\[({]|''[:=]|[\w$]+[:=])*(?:''|-?0[\w.]*|[Tt]rue|[Ff]alse|None|null|nil|undefined)[\])}]*,)+(?=\n)"
+)
+_ONLY_KEEPS = re.compile(
+    rb"(?:(?:super\([\w,'.()]*\)|(?:this|self)\.\w+=[\w.']+);?)+\}?"
+)  # what a constructor was given
 _BLANK = b" \t\r"
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+_PARTS = ("consequence", "alternative", "body")  # where statements stand in statements
+_WRAPPERS = frozenset({"statement_list", "block", "statement_block", "else_clause", "except_clause", "finally_clause"})
+_NO_STATEMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
 def blocks(file: SourceFile, functions: Sequence[Function]) -> bytes:
     """Unsigned 32-bit numbers. For each outermost function its first line, the number of its lines, the mean length of
-    one without white space, and a hash of each, 0 for one without code. For a small function its first line, a 0, its
-    last line and a hash of its body."""
+    one without white space, and a hash of each, 0 for one without code. For one of few lines also its first line, a 0,
+    its last line and a hash of its body."""
     packed = array("I")
     for draft, function in zip(file.functions, functions, strict=True):
         if function.parent != 0 or function.flags & _NOT_COMPARED or function.code_lines < SHORTEST_BODY:
             continue
-        text = file.source[draft.node.start_byte : draft.node.end_byte]
+        first = file.lines.of(draft.node.start_byte)
+        rows = _normalised(file.source[draft.node.start_byte : draft.node.end_byte]).split(b"\n")
+        has_code = file.lines.has_code[first - 1 : function.end_line]
         if function.code_lines >= SHORTEST_BLOCK:
-            first = file.lines.of(draft.node.start_byte)
-            _pack_rows(text, first, file.lines.has_code[first - 1 : function.end_line], packed)
-        elif (body := _body(text)) is not None:
+            _pack_rows(rows, first, has_code, packed)
+        if function.code_lines < LONGEST_BODY and (body := _body(draft.node, rows, first, has_code, file)) is not None:
             packed.extend((function.line, 0, function.end_line, body))
     return packed.tobytes()
 
 
-def _pack_rows(text: bytes, first: int, has_code: Sequence[bool], packed: "array[int]") -> None:
+def _pack_rows(rows: list[bytes], first: int, has_code: Sequence[bool], packed: "array[int]") -> None:
     """By `map` alone: it runs for every line of a repository."""
-    plain = _normalised(text)
-    rows = plain.split(b"\n")
-    packed.extend((first, len(rows), len(plain) // len(rows)))
+    length = sum(map(len, rows)) + len(rows) - 1
+    packed.extend((first, len(rows), length // len(rows)))
     packed.extend(map(mul, map(crc32, rows), has_code))
 
 
-def _body(text: bytes) -> int | None:
-    """The hash of what follows the header's line, if there is enough of it."""
-    body = _normalised(text.partition(b"\n")[2])
-    return crc32(body) if len(body) >= SHORTEST_TEXT else None
+def _body(function: Node, rows: list[bytes], first: int, has_code: Sequence[bool], file: SourceFile) -> int | None:
+    """The hash of the statements of a function, if there are enough of them."""
+    body = function.child_by_field_name("body")
+    if body is None or not body.named_child_count:
+        return None
+    start = file.lines.of(body.named_children[0].start_byte) - first
+    if start == 0:
+        return None
+    text = b"".join(compress(rows[start:], has_code[start:]))
+    if len(text) < SHORTEST_TEXT or _ONLY_KEEPS.fullmatch(text) or _statements(body, FEWEST_STATEMENTS) > 0:
+        return None
+    return crc32(text)
+
+
+def _statements(block: Node, missing: int) -> int:
+    """How many statements are missing to so many, of those in the block and in the blocks of its statements."""
+    for each in block.named_children:
+        if missing <= 0:
+            break
+        if each.type in _NO_STATEMENTS:
+            continue
+        if each.type in _WRAPPERS:
+            missing = _statements(each, missing)
+            continue
+        missing -= 1
+        for part in _PARTS:
+            inner = each.child_by_field_name(part)
+            if inner is not None and missing > 0:
+                missing = _statements(inner, missing)
+    return missing
 
 
 def _normalised(text: bytes) -> bytes:
-    return _STRING.sub(b"''", text).translate(_DIGITS, _BLANK)
+    plain = _STRING.sub(b"''", text).translate(_DIGITS, _BLANK)
+    return _OF_TABLE.sub(b"\n", plain) if plain.count(b",\n") >= SHORTEST_BLOCK else plain

@@ -114,3 +114,53 @@ def test_a_changed_state_is_compared_as_if_it_were_the_first():
     assert copies.among(second) == Copies().among(second)
     assert copies.among(first) == Copies().among(first)
     assert copies.among({}) == []
+
+
+STEPS = "    total = amount * rate / 100\n    total = total + value_before\n    return round(total)\n"
+
+
+def test_three_statements_are_a_body_wherever_its_header_ends():
+    long = "def second(\n    value_before,\n    amount,\n    rate,\n):\n" + STEPS
+    assert found({"a.py": function("first", STEPS), "b.py": long}) == [("b.py", 1, "info")]
+
+
+def test_a_function_of_ten_lines_is_compared_without_its_header():
+    body = "".join(f"    step_{letter}(amount)\n" for letter in "abcdefghi")
+    files = {"a.py": function("first", body), "b.py": function("second", body)}
+    assert found(files) == [("b.py", 1, "info")]
+
+
+def test_statements_inside_of_statements_count():
+    body = "    for each in rate:\n        start(each, amount)\n        finish(each, amount, value_before)\n"
+    assert found({"a.py": function("first", body), "b.py": function("second", body)}) == [("b.py", 1, "info")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '    """Say what it does."""\n    start(amount, rate, value_before, amount)\n    return finish(amount, rate)\n',
+        "    return start(\n        amount,\n        rate,\n        value_before,\n        kind=value_before,\n    )\n",
+    ],
+)
+def test_two_statements_may_stand_twice(body):
+    assert found({"a.py": function("first", body), "b.py": function("second", body)}) == []
+
+
+def test_a_constructor_that_only_keeps_what_it_is_given():
+    java = (
+        "class A extends B {\n  A() {\n    super(\n        new Part(),\n        'work',\n        'does it');\n  }\n}\n"
+    )
+    python = "class A:\n    def __init__(self, one, two, three):\n" + "".join(
+        f"        self.{name} = {name}\n" for name in ("amount", "currency", "customer")
+    )
+    for suffix, source in (("java", java.replace("'", '"')), ("py", python)):
+        assert found({f"a.{suffix}": source, f"b.{suffix}": source}) == []
+
+
+@pytest.mark.parametrize(
+    "row", ["        'name_{0}': {{'a': 1, 'b': None}},\n", "        name_{0}='a text', count=1,\n"]
+)
+def test_a_table_inside_of_a_function(row):
+    rows = "".join(row.format(letter) for letter in "abcdefghijklmnopqrst")
+    first = "    keep(\n" + rows + "    )\n"
+    assert found({"a.py": function("first", first), "b.py": function("second", "    begin()\n" + first)}) == []
