@@ -50,6 +50,10 @@ _SERVLET = re.compile(r"\.(doGet|doPost|doPut|doDelete|doPatch|service)$")
 _STEP = re.compile(r"\+=\s*(?!1\b)")
 _LIMIT = re.compile(r"<=?\s*(\d{1,9})\s*$")
 _BATCHED = re.compile(r"chunk|batch|page|partition|lists\.partition", re.IGNORECASE)
+_OF_LIBRARIES = ("java.", "javax.", "jakarta.", "org.springframework.", "org.slf4j.", "lombok.")
+_IN_COMMENTS = (b"*", b"/*", b"//")
+_IN_NAMES = (b"_", b".", b"$")
+_MOST_USES = 20  # of a name that are looked at
 _CLASSES = ("class_declaration", "interface_declaration", "enum_declaration", "record_declaration")
 _METHODS = ("method_declaration", "constructor_declaration", "compact_constructor_declaration")
 _PLAIN_MODIFIERS = re.compile(
@@ -251,6 +255,8 @@ class Java(Dialect):
             )
         else:
             bindings = ((target.rpartition(".")[2], target),)
+            if not flags and not target.startswith(_OF_LIBRARIES) and _is_erased(bindings[0][0], node.end_byte, file):
+                flags = ImportFlag.ERASED
         yield Imported(Import(target, file.line(node), names, flags=flags), node.start_byte, node.end_byte, bindings)
 
     # The whole file
@@ -280,6 +286,24 @@ class Java(Dialect):
                 yield Entry(function.name, "request", "servlet", function.name.rpartition(".")[2])
             if function.name.endswith(".main") and [each.annotation for each in function.parameters] == ["String[]"]:
                 yield Entry(function.name, "main", "java", "main")
+
+
+def _is_erased(name: str, start: int, file: SourceFile) -> bool:
+    """Whether only comments and annotations name an imported class: nothing loads it with this one. An annotation that
+    is not there is left out without a word."""
+    source, word, seen = file.source, name.encode(), 0
+    position = source.find(word, start)
+    while position >= 0:
+        before, after = source[position - 1 : position], source[position + len(word) : position + len(word) + 1]
+        if not (before.isalnum() or after.isalnum() or before in _IN_NAMES or after == b"_"):
+            seen += 1
+            line = source[source.rfind(b"\n", 0, position) + 1 : position].lstrip()
+            if before != b"@" and not line.startswith(_IN_COMMENTS) and b"//" not in line:
+                return False
+            if seen > _MOST_USES:
+                return False
+        position = source.find(word, position + len(word))
+    return seen > 0
 
 
 def _is_top(scope: Scope) -> bool:

@@ -62,7 +62,7 @@ def test_the_parts_of_a_class():
         ("java.util.List", (), 0),
         ("x.Y.z", (), ImportFlag.STATIC),
         ("q", ("*",), 0),
-        ("org.web.GetMapping", (), 0),
+        ("org.web.GetMapping", (), ImportFlag.ERASED),
     ]
     assert (facts.classes[0].bases, facts.classes[0].fields) == (("Base", "I", "J"), ("foo", "bar"))
     assert facts.classes[0].decorators == ("Service",)

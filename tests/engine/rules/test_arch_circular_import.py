@@ -50,3 +50,25 @@ def test_a_path_from_the_root_of_the_sources_is_of_the_project_too(use, count):
         "src/icons/b.ts": BACK,
     }
     assert len(findings_of(RULE, files)) == count
+
+
+JAVA_BACK = "package shop.b;\n\nimport shop.a.A;\n\npublic class B {\n  A a = new A();\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("public class A {\n  B b;\n}\n", 1),
+        ("@Import(B.class)\npublic class A {}\n", 1),
+        ("/** Made by {@link B}. */\npublic class A {\n  B b() { return null; }\n}\n", 1),
+        ("/** Made by {@link B}. */\npublic class A {}\n", 0),
+        ("/**\n * As OtherB, see\n * @see B\n */\npublic class A {\n  OtherB other;\n}\n", 0),
+        ("@B\npublic class A {\n  @B(1)\n  int a; // not B\n}\n", 0),
+    ],
+)
+def test_comments_and_annotations_of_java_load_nothing(body, count):
+    files = {
+        "src/main/java/shop/a/A.java": f"package shop.a;\n\nimport shop.b.B;\n\n{body}",
+        "src/main/java/shop/b/B.java": JAVA_BACK,
+    }
+    assert len(findings_of(RULE, files)) == count
