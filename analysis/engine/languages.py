@@ -55,12 +55,14 @@ _VENDORED = re.compile(
     r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
     # copies of editors and viewers that a page loads
-    r"|(^|/)(public|static|assets)/(lib/|js/)?(pdfjs|codemirror|ckeditor|tinymce|monaco-editor|mathjax|katex)/"
+    r"|(^|/)(public|static|assets)/((?:libs?|js|plugins?|vendors?)/)?(pdfjs|codemirror|ckeditor|tinymce|monaco-editor|mathjax|katex)/"
+    r"|(^|/)jquery([.-][\w-]+)*\.js$"  # jQuery and its plugins, which are named so
     # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
     r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )
 _GENERATED = re.compile(
     r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.(min|bundle)\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"
+    r"|(^|/)(__)?generated(__)?/[^/]*\.([cm]?[jt]sx?|py|java|go)"
     r"|(^|/)(yarn|poetry|uv|Cargo|composer|Gemfile|Pipfile)\.lock|(^|/)pnpm-lock\.yaml|(^|/)go\.sum)$"
 )
 _MIGRATION = re.compile(
@@ -74,7 +76,7 @@ _TEST = re.compile(
     r"(^|/)(tests?|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration"
     r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(test[_-][^/]*|conftest|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
-    r"|e2e-spec)\.[cm]?[jt]sx?$"
+    r"|e2e-spec|(?:client|server|unit|int|integration|api)test)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
 _SCRIPT = re.compile(

@@ -32,6 +32,13 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("web/lib/all.bundle.js", FileKind.GENERATED),
         ("gui/public/codemirror/mode/tiki/tiki.js", FileKind.VENDORED),
         ("gui/public/editor/tiki.js", FileKind.SOURCE),
+        ("admin/static/plugins/codemirror/lib/edit.js", FileKind.VENDORED),
+        ("admin/static/js/jquery.tree.core.js", FileKind.VENDORED),
+        ("admin/static/js/jquery-orders/orders.js", FileKind.SOURCE),
+        ("web/proto/generated/orders.ts", FileKind.GENERATED),
+        ("web/generated-orders.ts", FileKind.SOURCE),
+        ("web/orders.clienttest.tsx", FileKind.TEST),
+        ("web/orders.latest.ts", FileKind.SOURCE),
     ],
 )
 def test_folders_of_tools_are_no_source_of_the_project(path, kind):
