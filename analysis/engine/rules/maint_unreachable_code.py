@@ -44,7 +44,7 @@ def total(order):
 
 _EXITS = frozenset(
     """sys.exit os._exit exit quit process.exit process.abort java.lang.System.exit System.exit os.Exit panic log.Fatal
-    log.Fatalf""".split()
+    log.Fatalf log.Fatalln log.Panic log.Panicf log.Panicln runtime.Goexit""".split()
 )
 _HOISTED = frozenset(
     """function_declaration generator_function_declaration class_declaration empty_statement labeled_statement
@@ -67,7 +67,9 @@ _LEAVES = frozenset(
 _NESTED = frozenset({"if_statement", "block", "statement_block", "else_clause"})
 _BRACED_END = re.compile(rb"(?:[\s;]|//[^\n]*|/\*.*?\*/)*(?:\}|\)|case\b|default\b|else\b|$)", re.DOTALL)
 _NEXT_LINE = re.compile(rb"[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]*)(?=[^\s#])")
-_FALSE = re.compile(rb"if\s*(?:\(\s*(?:false|0)\s*\)|(?:False|0)\s*:|false\s*\{)")
+_FALSE = re.compile(
+    rb"(?:el)?if\s*(?:\(\s*(?:false|0)\s*(?:\)|&&)|\(?\s*(?:False|0)\s*(?:\)?\s*:|and\b)|false\s*(?:\{|&&))"
+)
 _ENDLESS = re.compile(rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{")
 _LEAVES_LOOP = re.compile(rb"\b(break|goto)\b")
 
@@ -170,11 +172,12 @@ WATCHES = (
     Watch(_followed("return", "break", "continue", "goto"), look_at_jump, GO),
     Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_ENDLESS),
     Watch("if", look_at_if, ALL, starts=_FALSE),
+    Watch("elif_clause", look_at_if, PYTHON, starts=_FALSE),
     Watch("if", look_at_branches, ALL, needs=(b"else",)),
     Watch(
         "call",
         look_at_exit,
         ALL,
-        names=frozenset({"exit", "_exit", "quit", "abort", "Exit", "panic", "Fatal", "Fatalf"}),
+        names=frozenset(name.rpartition(".")[2] for name in _EXITS),
     ),
 )

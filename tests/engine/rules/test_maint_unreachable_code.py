@@ -100,3 +100,18 @@ def test_a_break_after_return_in_a_switch_is_worth_knowing_only():
 )
 def test_go(body, lines):
     assert lines_of(RULE, f"package a\nfunc f() int {{\n{body}\n}}\n", "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        ("def f(x):\n    if x:\n        y()\n    elif False:\n        z()\n", "python", [4]),
+        ("def f(x):\n    if False and x:\n        z()\n", "python", [2]),
+        ("function f(x) {\n  if (false && x) { z(); }\n}", "javascript", [2]),
+        ("def f(x):\n    if 0 < x:\n        z()\n", "python", []),
+        ('package a\nfunc f() {\nlog.Fatalln("x")\ny()\n}', "go", [4]),
+        ('package a\nfunc f() {\nlog.Panicf("x")\nreturn\n}', "go", []),
+    ],
+)
+def test_other_ways_never_to_run(source, language, lines):
+    assert lines_of(RULE, source, language) == lines
