@@ -217,13 +217,17 @@ def _runs_on_import(site: QuerySite) -> bool:
 
 
 def _is_imported(codebase: Codebase, path: str) -> bool:
-    """A file that no other product file imports is started, not imported. In Go the package is imported."""
+    """A file that no other product file imports is started, not imported, and so is one that only the function of an
+    entry imports when it starts up. In Go the package is imported."""
     facts = codebase.files[path]
     if facts.is_entry or _LIBRARY_ENTRY.search(path):
         return False
     if facts.language == "go":
         return True
-    return any(edge.source not in codebase.graph.tests for edge in codebase.graph.importers_of(path))
+    return any(
+        edge.source not in codebase.graph.tests and not (edge.deferred and _LIBRARY_ENTRY.search(edge.source))
+        for edge in codebase.graph.importers_of(path)
+    )
 
 
 def _last_names(known: Mapping[str, str]) -> frozenset[str]:

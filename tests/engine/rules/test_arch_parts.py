@@ -18,7 +18,7 @@ from analysis.engine.rules import (
     arch_import_side_effect,
     arch_unstable_dependency,
 )
-from tests.engine.graph.project import codebase_of, facts_of, imported, passed_on, policy_of
+from tests.engine.graph.project import codebase_of, deferred, facts_of, imported, passed_on, policy_of
 
 
 def found(rule, files, policy=None, history=None):
@@ -272,6 +272,13 @@ class TestImportSideEffect:
         source = b"import requests\nrequests.get(URL)"
 
         assert found(arch_import_side_effect, {"job.py": extract(source, "python"), "other.py": []}) == []
+
+    def test_what_only_the_hook_of_an_entry_imports_is_started(self):
+        files = {"setup.ts": extract(b"const rows = await fetch(URL);", "typescript")}
+        at_start = {"instrumentation.ts": [deferred("./setup")]}
+
+        assert found(arch_import_side_effect, {**files, **at_start}) == []
+        assert len(found(arch_import_side_effect, {**files, **at_start, "web/orders.ts": ["../setup"]})) == 1
 
     def test_settings_may_read_files(self):
         assert self.effects("key = open('/run/secrets/key').read()", "shop/settings.py") == []
