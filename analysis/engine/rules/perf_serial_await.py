@@ -70,6 +70,7 @@ _CONNECTION = re.compile(
     r"|ws|socket|step|io)\."
 )
 _IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction|[cC]onn(?:ection)?)\s*[,})]")
+_OF_TRANSACTION = re.compile(r"(?i)transaction\(\)$")  # the name of a call-back
 _STARTS_UP = re.compile(
     r"(?i)(?:^|[._])load_?(?:plugin|module|extension|bootstrap)\w*$"
 )  # in the order they are listed
@@ -135,7 +136,7 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if is_short_list(loop.iterable, loop.node, file) or _calls_itself(callee, node, file):
         return
-    if callee in loop.variables or _IN_TRANSACTION.search(file.text(call)) or _STARTS_UP.search(callee):
+    if callee in loop.variables or _STARTS_UP.search(callee) or _is_in_transaction(call, file):
         return  # call-backs run in their order, and a transaction has one connection
     changes = _CHANGES.search(callee) is not None and not _REMOTE.search(callee)
     is_known = _REMOTE.search(callee) or _READS.search(callee)  # to leave the process
@@ -147,6 +148,18 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
         confidence="low" if is_guess or _CHANGES.search(callee) else "",
         data={"changes": "yes"} if changes else None,
     )
+
+
+def _is_in_transaction(call: Node, file: SourceFile) -> bool:
+    """Whether the call is given a transaction: by its name, or as what the call-back of `$transaction(…)` is given."""
+    text = file.text(call)
+    if _IN_TRANSACTION.search(text) is not None:
+        return True
+    function = file.enclosing_function(call)
+    if function is None or not _OF_TRANSACTION.search(function_name(call, file)):
+        return False
+    given = _WORDS.findall(file.text(function).partition("=>")[0])
+    return any(name != "async" and re.search(rf"\b{name}\b", text) for name in given)
 
 
 def _of_each_round(loop: LoopDraft, body: str) -> tuple[str, ...]:
