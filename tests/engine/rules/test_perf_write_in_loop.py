@@ -20,6 +20,11 @@ FLAGGED = [
         "async function f(rows) {\n  for (const row of rows) {\n    await prisma.line.create({ data: row });\n}}",
         3,
     ),
+    (
+        "shop/work.py",
+        "def f(db, table, ids):\n    for pk in ids:\n        db.execute(f'DELETE FROM {table} WHERE id = %s', [pk])",
+        3,
+    ),
 ]
 FINE = [
     ("shop/work.py", "def f(rows):\n    Line.objects.bulk_create([Line(amount=row.amount) for row in rows])"),
@@ -33,6 +38,10 @@ FINE = [
         "def f(rows, key):\n    for row in rows:\n        if row.key == key:\n            Line.objects.create(a=row.a)",
     ),
     ("shop/work.ts", "const f = async (rows) => prisma.line.createMany({ data: rows.map((row) => row) });"),
+    (
+        "shop/work.py",
+        "def f(db, tables):\n    for table in tables:\n        db.execute(f'DELETE FROM {table} WHERE old')",
+    ),
 ]
 
 

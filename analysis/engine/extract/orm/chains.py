@@ -16,9 +16,7 @@ _GOES_ON = re.compile(rb"\s*\??\.[A-Za-z_]")
 _WRAPPERS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "len", "bool", "sum", "min", "max", "any", "all"})
 _MEASURES = frozenset({"len", "bool"})
 _MANY = re.compile(rb"\bmany\s*=\s*True\b")  # a serializer writes out all rows
-_LITERALS = frozenset(
-    {"string", "integer", "float", "true", "false", "none", "number", "null", "list", "tuple", "unary_operator"}
-)
+_LITERALS = frozenset({"string", "integer", "float", "true", "false", "none", "number", "null", "unary_operator"})
 
 
 class Step(NamedTuple):
@@ -160,6 +158,8 @@ def query_at(
 
 def is_literal(node: Node) -> bool:
     """Whether a value is written out in the source."""
+    if node.type in ("list", "tuple"):
+        return all(map(is_literal, node.named_children))
     return node.type in _LITERALS
 
 

@@ -12,7 +12,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
 from analysis.engine.rules.reading import assigned_values, followed
 
-_CLIENT = re.compile(r"(?i)(?:^|\.)(?:\w*prisma\w*|tx|trx|db|\w*client)\.(\w+)$")
+_CLIENT = re.compile(r"(?i)(?:^|\.)(?:\w*prisma\w*|tx|trx|db|\w*client)(?:\(\))?\.(\w+)$")
 _OPERATIONS = {
     "findMany": "select",
     "findFirst": "select",

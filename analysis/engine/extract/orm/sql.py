@@ -16,7 +16,11 @@ from analysis.engine.rules.reading import followed, text_before
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)
 _TABLE = re.compile(  # and no function that makes rows: `FROM generate_series(1, 9)`
-    r"\b(?:(?:FROM|JOIN)\s+(?![\w.]+\()|(?:INTO|UPDATE)\s+)[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE
+    r"\b(?:(?:FROM|JOIN)\s+(?![\w.]+\()|(?:INTO|UPDATE(?:\s+OR\s+\w+)?)\s+)[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)",
+    re.IGNORECASE,
+)
+_NAMED_LATER = re.compile(  # a table whose name a variable brings
+    r"(?i)\b(?:FROM|INTO|UPDATE(?:\s+OR\s+\w+)?)\s+(?:[\"'`]\s*\+|\$?\{)\s*(\w+)"
 )
 _ORDER = re.compile(r"\bORDER\s+BY\s+([\w., ]+?)(?=\s+(?:LIMIT|OFFSET|FOR)\b|[^\w., ]|$)", re.IGNORECASE)
 _ALIAS = re.compile(
@@ -120,6 +124,15 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
             raw=True,
         )
     )
+    if _is_of_each_table(call, text, file):
+        file.queries[-1] = structs.replace(file.queries[-1], model="", uses_loop_variable=False)
+
+
+def _is_of_each_table(call: Node, text: str, file: SourceFile) -> bool:
+    """Whether each round of the loop around asks or writes another table: no rows that one statement could gather."""
+    named = _NAMED_LATER.search(text)
+    index = file.loop_of(call) if named is not None else None
+    return named is not None and index is not None and named[1] in file.loops[index].variables
 
 
 def _is_loaded(call: Node, text: str, condition: str, filters: tuple[Filter, ...], file: SourceFile) -> bool:

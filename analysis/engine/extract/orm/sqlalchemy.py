@@ -139,9 +139,10 @@ def _uses_sqlalchemy(file: SourceFile) -> bool:
 
 def _is_session(chain: Chain, file: SourceFile) -> bool:
     """Whether a session is asked: by its name, else by what it is given."""
-    if _SESSION.search(chain.base):
-        return True
     given = file.arguments(chain.steps[0].call)[0]
+    if _SESSION.search(chain.base):
+        # `session.get("key")` asks the session of a visitor.
+        return chain.steps[0].name != "get" or not given or given[0].type != "string"
     if not given or not file.mentions(b"sqlalchemy"):
         return False
     text = file.text(given[0])
