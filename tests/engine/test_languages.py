@@ -39,6 +39,9 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("web/generated-orders.ts", FileKind.SOURCE),
         ("web/orders.clienttest.tsx", FileKind.TEST),
         ("web/orders.latest.ts", FileKind.SOURCE),
+        ("playwright_tests/pages/cart.py", FileKind.TEST),
+        ("shop/ab_tests/choice.py", FileKind.SOURCE),
+        ("web/vitest-e2e.setup.ts", FileKind.TEST),
     ],
 )
 def test_folders_of_tools_are_no_source_of_the_project(path, kind):

@@ -13,7 +13,8 @@ GENERATED_WINDOW = 20  # lines
 
 _GENERATED = re.compile(
     # The warning may stand on the next line, or after an empty one.
-    rb"generated[^\n]{0,120}[\s*#/]{0,40}do not (edit|modify)|do not (edit|modify)[^\n]{0,120}generated|@generated\b"
+    rb"generated[^\n]{0,120}[\s*#/]{0,40}do not (edit|modify)|do not (edit|modify)[^\n]{0,120}generated"
+    rb"|@(mbg\.)?generated\b"
     rb"|^\W*(note: )?(this (file|code|class) (is|was|has been) )?auto[- ]?generated (by|from|with|file|code)\b",
     re.MULTILINE,
 )
