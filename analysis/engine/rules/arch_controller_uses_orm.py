@@ -83,11 +83,14 @@ _SHARE_OF_A_CUSTOM = 0.5
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
-    """One finding per handler file, at its first query."""
+    """One finding per handler file, at its first query. Services are none, beside the handlers of a feature or called
+    back by a library for them."""
     places = assign_layers(codebase.graph.nodes, policy)
     entered = _entered(codebase)
     handlers = {
-        path: facts for path, facts in codebase.sources if path in entered or _is_handler(path, facts, places.get(path))
+        path: facts
+        for path, facts in codebase.sources
+        if not _is_service_file(path) and (path in entered or _is_handler(path, facts, places.get(path)))
     }
     declared = any(_SERVICE_LAYER.search(layer.name) for layer in policy.layers)
     if not declared and not _is_custom(codebase, handlers):
@@ -131,8 +134,8 @@ def _entered(codebase: Codebase) -> set[str]:
 
 
 def _is_handler(path: str, facts: FileFacts, place: LayerPlace | None) -> bool:
-    """By the layer or by a route; a layer of features may hold their services beside the handlers."""
-    if place is not None and _HANDLER_LAYER.match(place.name) and not _is_service_file(path):
+    """By the layer or by a route."""
+    if place is not None and _HANDLER_LAYER.match(place.name):
         return True
     asked = {entry.function for entry in facts.entries if entry.kind == REQUEST}
     return bool(asked) and any(function.name in asked for function in facts.functions)

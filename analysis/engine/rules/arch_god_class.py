@@ -35,6 +35,7 @@ MOST_LINES = 500
 SIGNS_NEEDED = 2
 _DELEGATE_LINES = 3
 _DELEGATING_SHARE = 0.8
+_MAKER_COMPLEXITY = 3  # makes it on first use
 _ONE_PER_KIND_SHARE = 0.5
 _PLAIN_MEAN = 1.5  # of the cyclomatic complexity of readers
 _BY_DESIGN = re.compile(
@@ -43,6 +44,8 @@ _BY_DESIGN = re.compile(
 _PER_KIND = re.compile(r"^(visit|parse|enter|exit|leave|handle|generic_visit)_?[A-Z\w]|^(to|from|convert)[A-Z]")
 
 _OF_ROWS = frozenset({"equals", "hashCode", "toString", "compareTo", "__eq__", "__hash__", "__repr__", "__str__"})
+_MADE = re.compile(r"[A-Z]\w*[a-z]|[nN]ew_?[A-Z]")  # a class, or a function of Go that makes something
+_THROWN = ("Exception", "Error")
 _ASKING = re.compile(r"(?:get|is|has)[A-Z_]")
 
 
@@ -157,7 +160,20 @@ def _is_by_design(body: _Body) -> bool:
     total = len(body.methods)
     if asking >= _DELEGATING_SHARE * total and plain:
         return True  # one reader for each setting
+    if _makes_all(body):
+        return True
     return per_kind > _ONE_PER_KIND_SHARE * total or delegating >= _DELEGATING_SHARE * total
+
+
+def _makes_all(body: _Body) -> bool:
+    """Whether nearly each method makes another thing of its own and does little else: what wires an application."""
+    made = [each for method in body.methods if method.cyclomatic <= _MAKER_COMPLEXITY for each in _made_by(method)]
+    return len(made) >= _DELEGATING_SHARE * len(body.methods) and len(set(made)) >= _DELEGATING_SHARE * len(made)
+
+
+def _made_by(method: Function) -> list[str]:
+    """The first class that a method makes."""
+    return [call for call in method.calls if _MADE.match(call.rpartition(".")[2]) and not call.endswith(_THROWN)][:1]
 
 
 def _methods_of_packages(codebase: Codebase) -> dict[tuple[str, str], list[Function]]:

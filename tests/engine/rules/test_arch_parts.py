@@ -164,6 +164,16 @@ class TestGodClass:
     def test_what_is_fine(self, files):
         assert found(arch_god_class, files) == []
 
+    @pytest.mark.parametrize(("made", "count"), [("letters.New{}Service", 0), ("{}Service", 0), ("db.find{}", 1)])
+    def test_what_makes_all_services_wires_them(self, made, count):
+        letters = "ABCDEFGHIJKLMNOPQRSTUVW"
+        methods = [
+            structs.replace(method(f"service_{letter}", cyclomatic=2), calls=("self.db", made.format(letter)))
+            for letter in letters
+        ]
+
+        assert len(found(arch_god_class, class_file(methods, code_lines=600))) == count
+
 
 MODULE, VIEW = Function("module", 1, 9, 9, 1, 0, 0, 0), Function("show", 3, 9, 5, 1, 0, 0, 0)
 SERVICES = policy_of("api=api/**", "service=services/**")
@@ -190,6 +200,9 @@ class TestControllerUsesOrm:
         called_by_nobody = structs.replace(facts, entries=())
 
         assert len(found(arch_controller_uses_orm, {path: called_by_nobody}, SERVICES)) == count
+
+    def test_a_service_that_a_library_calls_back_is_no_handler(self):
+        assert found(arch_controller_uses_orm, handler(path="v1/orders.service.ts"), SERVICES) == []
 
     def test_a_custom_of_half_the_handlers_is_enough_for_info(self):
         files = handler(imports=["services.orders"], path="v1/views.py") | {"services/orders.py": []}
@@ -257,6 +270,7 @@ class TestImportSideEffect:
             "import os\nrows = open(os.path.join(app.BASE_DIR, 'rows.txt')).read()",
             "class A:\n    count = lambda row: Order.objects.filter(row=row).count()",
             "first = Prefetch('rows', queryset=Order.objects.order_by('id')[:1])",
+            "import sqlalchemy\nfirst = request.session.get('first')",
         ],
     )
     def test_what_is_fine(self, source):
