@@ -46,7 +46,7 @@ class LayerBreak:
     @property
     def type_only(self) -> bool:
         """Whether nothing of it is there at run time."""
-        return not any(edge.runtime for edge in self.edges)
+        return not any(edge.runtime and not edge.erased for edge in self.edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def layer_breaks(graph: ImportGraph, files: Files, policy: Policy) -> list[Layer
             groups.setdefault((edge.source, target.name), []).append(edge)
     breaks = []
     for (path, _), edges in sorted(groups.items()):
-        counting = [edge for edge in edges if edge.runtime] or edges
+        counting = [edge for edge in edges if edge.runtime and not edge.erased] or edges
         counting.sort(key=lambda edge: (edge.line, edge.target))
         layer, forbidden = places[path], places[edges[0].target]
         if layer and forbidden and not wires_application(path, files.get(path)):

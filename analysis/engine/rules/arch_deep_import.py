@@ -110,8 +110,14 @@ def _inside_of(statement: Import, facts: FileFacts) -> str:
             return target
         return f"{target}.{private[0]}" if private else ""
     if facts.language == "java":
-        own = target.partition(".internal.")[0]
-        return target if _JAVA_INSIDE.search(target) and not f"{facts.package}.".startswith(f"{own}.") else ""
+        is_own = f"{facts.package}.".startswith((f"{target.partition('.internal.')[0]}.", _organization(target)))
+        return target if _JAVA_INSIDE.search(target) and not is_own else ""
     if facts.language == "go":
         return ""
     return target if _SCRIPT_INSIDE.search(target) else ""
+
+
+def _organization(target: str) -> str:
+    """`org.example.`: what the packages of one organization begin with."""
+    first, _, rest = target.partition(".")
+    return f"{first}.{rest.partition('.')[0]}."

@@ -95,6 +95,7 @@ _KINDS = {
     family: {prefix: kind for kind, prefixes in kinds.items() for prefix in prefixes.split()}
     for family, kinds in _CATALOG.items()
 }
+_CHECKS_AND_DATES = frozenset({"django.core.validators", "django.utils.timezone", "django.utils.dateparse"})
 _ANNOTATIONS_ONLY = ("jakarta.persistence", "javax.persistence")
 _DOMAIN_FOLDER = re.compile(r"(^|/)(domain|core|entities|models?)/")
 _INWARD = re.compile(r"hexagonal|clean|ddd|domain|onion|ports", re.IGNORECASE)
@@ -113,7 +114,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             target = external.statement.target
             prefix = _framework(target, family)
             kind = _KINDS[family].get(prefix, "")
-            if not kind or prefix in seen or (kind == ORM and (is_of_models or _is_active_record(policy, language))):
+            if not kind or prefix in seen or target in _CHECKS_AND_DATES:
+                continue
+            if kind == ORM and (is_of_models or _is_active_record(policy, language)):
                 continue
             seen.add(prefix)
             yield Finding(

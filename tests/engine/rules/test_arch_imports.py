@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.engine.extract import extract
-from analysis.engine.facts import FileFacts
+from analysis.engine.facts import FileFacts, ImportFlag
 from analysis.engine.languages import language_of
 from analysis.engine.model import Severity
 from analysis.engine.policy import Policy, Stack
@@ -57,6 +57,11 @@ class TestLayers:
         (finding,) = self.layers(files)
 
         assert finding.message == "Layer domain may not import from layer api: `api/types`"
+
+    def test_an_import_that_only_types_use_is_info(self):
+        (finding,) = self.layers({"domain/a.ts": [imported("../api/b", flags=ImportFlag.ERASED)], "api/b.ts": []})
+
+        assert finding.severity is Severity.INFO
 
     def test_a_type_only_import_is_info(self):
         (finding,) = self.layers({"domain/a.ts": [type_only("../api/b")], "api/b.ts": []})
@@ -202,6 +207,7 @@ class TestDeepImports:
     @pytest.mark.parametrize(
         "files",
         [
+            {"src/main/java/org/shop/A.java": ["org.shop.lib.internal.Thing"]},
             BILLING | {"src/orders/a.ts": ["../billing"]},
             BILLING | {"src/billing/other.ts": ["./invoice"]},
             BILLING | {"src/orders/a.test.ts": ["../billing/invoice"]},
@@ -261,7 +267,18 @@ class TestFrameworksInTheDomain:
         assert len(found(arch_domain_imports_framework, files, Policy(architecture="hexagonal"))) == 1
         assert found(arch_domain_imports_framework, files) == []
 
-    @pytest.mark.parametrize("target", ["decimal", "pydantic", "datetime", "dataclasses", "flaskish"])
+    @pytest.mark.parametrize(
+        "target",
+        [
+            "decimal",
+            "pydantic",
+            "datetime",
+            "dataclasses",
+            "flaskish",
+            "django.core.validators",
+            "django.utils.timezone",
+        ],
+    )
     def test_what_is_allowed(self, target):
         assert found(arch_domain_imports_framework, {"domain/a.py": [target]}, LAYERS) == []
 
