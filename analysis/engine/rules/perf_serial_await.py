@@ -66,11 +66,11 @@ _DEPENDS = re.compile(
     re.IGNORECASE,
 )
 _CONNECTION = re.compile(
-    r"(^|\.)(\w*tx|\w*trx|\w*[tT]ransaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream"
+    r"(^|\.)(\w*tx|txClient\(\)|\w*trx|\w*[tT]ransaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream"
     r"|ws|socket|step|io)\."
 )
 _IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction|[cC]onn(?:ection)?)\s*[,})]")
-_OF_TRANSACTION = re.compile(r"(?i)transaction\(\)$")  # the name of a call-back
+_OF_TRANSACTION = re.compile(r"(?i)(?:transaction|\$tx|with_?tx)\(\)$")  # the name of a call-back
 _STARTS_UP = re.compile(
     r"(?i)(?:^|[._])load_?(?:plugin|module|extension|bootstrap)\w*$"
 )  # in the order they are listed
@@ -151,15 +151,16 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _is_in_transaction(call: Node, file: SourceFile) -> bool:
-    """Whether the call is given a transaction: by its name, or as what the call-back of `$transaction(…)` is given."""
+    """Whether the call is given a transaction: by its name, or as what the call-back of `$transaction(…)` is given. One
+    that is given to nobody is everybody's."""
     text = file.text(call)
     if _IN_TRANSACTION.search(text) is not None:
         return True
     function = file.enclosing_function(call)
     if function is None or not _OF_TRANSACTION.search(function_name(call, file)):
         return False
-    given = _WORDS.findall(file.text(function).partition("=>")[0])
-    return any(name != "async" and re.search(rf"\b{name}\b", text) for name in given)
+    given = [name for name in _WORDS.findall(file.text(function).partition("=>")[0]) if name != "async"]
+    return not given or any(re.search(rf"\b{name}\b", text) for name in given)
 
 
 def _of_each_round(loop: LoopDraft, body: str) -> tuple[str, ...]:

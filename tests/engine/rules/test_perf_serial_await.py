@@ -17,6 +17,8 @@ RULE = "perf-serial-await"
         ("for (const id of ids) {\nawait tx.item.create(id);\n}", []),
         ("await api.$transaction(async (rows) => {\nfor (const id of ids) {\nawait load(rows, id);\n}\n});", []),
         ("await api.$transaction(async (rows) => {\nfor (const id of ids) {\nawait api.load(id);\n}\n});", [4]),
+        ("await api.$tx(async () => {\nfor (const id of ids) {\nawait service.load(id);\n}\n});", []),
+        ("for (const id of ids) {\nawait api.txClient().$executeRaw(id);\n}", []),
         ("while (more()) {\nawait api.load(id);\n}", []),
         ("await Promise.all(ids.map((id) => api.load(id)));", []),
         ("for (const id of ids) {\njobs.push(async () => await api.load(id));\n}", []),
