@@ -127,9 +127,15 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
     name = function_name(call, file)
     before = file.source[max(0, call.start_byte - 120) : call.start_byte].decode("utf-8", "replace")
     statement = file.text(file.statement_of(call))
-    if _DEFAULTED.search(before) or _CLEANUP.search(name + statement):
+    if _DEFAULTED.search(before) or _CLEANUP.search(name + statement) or _goes_with(given, call, file):
         return
     yield file.mark(RULE.id, call, f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand")
+
+
+def _goes_with(given: str, call: Node, file: SourceFile) -> bool:
+    """Whether the fresh context is handed over beside the given one: what it tells goes on, how it ends does not."""
+    around = call.parent if call.parent is not None and call.parent.type == "argument_list" else None
+    return around is not None and any(file.text(each) == given for each in around.named_children)
 
 
 def _without(call: Node, callee: str, better: str, given: str, file: SourceFile) -> Mark:

@@ -27,6 +27,7 @@ FINE = [
     "if ctx == nil {\nctx = context.Background()\n}",
     "go func() { get(context.Background()) }()",
     "server.Shutdown(context.Background())",
+    "ctx, cancel := context.WithTimeout(withValues(context.Background(), ctx), limit)\ndefer cancel()",
 ]
 
 
