@@ -69,18 +69,20 @@ func read(path string) {
 
 _ENDS = re.compile(rb"(return|break|panic\(|os\.Exit\(|log\.Fatal)")
 _ENDLESS = re.compile(rb"for\s*\{")
+_LEAVES = re.compile(rb"^\s*(?:return|break|goto|panic\(|os\.Exit\(|log\.Fatal)", re.MULTILINE)
+_SUITES = frozenset({"testing", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"})
 
 
 def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if not file.in_loop(statement) or _leaves_the_loop_after(statement, file) or _is_kept(statement, file):
         return
     deferred = short(file.text(statement).partition("\n")[0])
-    loop = file.loop_of(statement)
-    if loop is not None and _ENDLESS.match(file.source, file.loops[loop].node.start_byte):
+    if _never_ends(statement, file):
         message = f"`{deferred}` never runs: the loop around it has no end"
     else:
         message = f"`{deferred}` piles up until the function returns, one for each iteration"
-    yield file.mark(RULE.id, statement, message)
+    is_test = not _SUITES.isdisjoint(file.bindings.values())
+    yield file.mark(RULE.id, statement, message, severity="info" if is_test else "")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -88,6 +90,15 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.TEST or place.function.name == "main":
         return place.finding(mark, severity=Severity.INFO)
     return place.finding(mark)
+
+
+def _never_ends(statement: Node, file: SourceFile) -> bool:
+    """Whether the loop around it is written without an end, and nothing in it leaves the loop."""
+    index = file.loop_of(statement)
+    loop = file.loops[index].node if index is not None else None
+    if loop is None or not _ENDLESS.match(file.source, loop.start_byte):
+        return False
+    return _LEAVES.search(file.source, loop.start_byte, loop.end_byte) is None
 
 
 def _leaves_the_loop_after(statement: Node, file: SourceFile) -> bool:

@@ -50,3 +50,13 @@ def test_in_tests_and_main_it_is_worth_knowing_only():
 def test_what_is_collected_in_the_loop_must_stay_open():
     body = "for _, p := range paths {\nf := open(p)\ndefer f.Close()\nfiles = append(files, f)\n}"
     assert marks_of(RULE, f"package a\nfunc f(paths []string) {{\n{body}\n}}", "go") == []
+
+
+def test_a_loop_that_is_left_somewhere_ends():
+    (mark,) = marks_of(RULE, go("for {\ndefer f.Close()\nif done() {\nbreak\n}\nnext()\n}"), "go")
+    assert mark.message == "`defer f.Close()` piles up until the function returns, one for each iteration"
+
+
+def test_a_suite_of_tests_is_a_test_wherever_it_stands():
+    suite = go(FLAGGED[0]).replace("package a\n", 'package a\nimport "github.com/stretchr/testify/suite"\n', 1)
+    assert [mark.severity for mark in marks_of(RULE, suite, "go")] == ["info"]
