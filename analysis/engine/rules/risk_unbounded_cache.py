@@ -66,11 +66,12 @@ _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(s
 _JAVA_CACHE = re.compile(
     rb"(?:(?:public|private|protected|final|static|volatile)\s+)+(?:java\.util\.)?(?:concurrent\.)?\w*(?:Map"
     rb"|Set|List)<[^;=]*>\s+"
-    rb"(?P<name>\w+)\s*=\s*(?:new\s+\w*(?:HashMap|HashSet|ArrayList|LinkedList)\b|Collections\.synchronized\w+\("
-    rb"|\w*\.newConcurrentMap\()"
+    rb"(?P<name>\w+)\s*=\s*(?:Collections\.synchronized\w+\(\s*)?"
+    rb"(?:new\s+(?!Weak)\w*(?:HashMap|HashSet|TreeMap|ArrayList|LinkedList)\b|\w*\.newConcurrentMap\()"
 )
 _THREAD_LOCAL = re.compile(
-    rb"(?:(?:public|private|protected|final|static)\s+)*static\s[^;=\n]*\bThreadLocal<[^;=]*>\s+(?P<name>\w+)\s*="
+    rb"(?:(?:public|private|protected|final|static)\s+)*static\s[^;=\n]*\b\w*ThreadLocal<[^;=]*>\s+(?P<name>\w+)\s*="
+    rb"\s*(?:new\s+\w*ThreadLocal\b|\w*ThreadLocal\.with\w+\()"
 )
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b")
 _GO_CACHE = re.compile(rb"(?P<name>\w+)\s*(?:=\s*(?:map\[|make\(map\[)|\s+sync\.Map\b|=\s*sync\.Map\{)")
@@ -98,6 +99,13 @@ _TAKEN = (
     rb"|Object\.keys\((?:this\.)?NAME\)"
     rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:this\.|self\.)?NAME\s*=[^=])"
 )
+_ASKED = (
+    rb"(?<![\w.])(?P<table>\w+)(?:\[\s*KEY(?:\s+as\s[^\]\n]*)?\]|\.(?:get|has|includes)\(\s*KEY\s*\))"
+    rb"|\bKEY\s+(?:not\s+)?in\s+(?P<list>\w+)"
+)
+_CONSTANT = re.compile(rb"_?[A-Z][A-Z0-9_]{2,}")
+_OF_CONSTANTS = re.compile(rb"=\s*(?:tuple|frozenset|sorted|str|repr)\(\s*(?:\w+\.)?_?[A-Z][A-Z0-9_]{2,}\s*\)")
+_TABLE = rb"^(?:export\s+)?(?:const\s+)?NAME\s*(?::[^=\n]+)?=\s*(?:new \w+\(|Object\.freeze\()?\s*[\[{(]\s*[^\s\]})]"
 _STATIC = re.compile(rb"@(staticmethod|classmethod)")
 
 
@@ -143,12 +151,14 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
     if local is not None:
         name = local["name"]
         is_set = re.search(rb"\b" + name + rb"\.set\(\s*(?!null)", file.source)
-        if is_set and not re.search(rb"\b" + name + rb"\.(?:remove\(|set\(\s*null)", file.source):
+        if is_set and not re.search(rb"\b" + name + rb"(?:\.|::)(?:remove\b|set\(\s*null)", file.source):
             message = f"`{name.decode()}` is set and never removed: a thread of a pool keeps it for the next request"
             fix = f"Call `{name.decode()}.remove()` in `finally`."
             yield file.mark(RULE.id, field, message, suggestion=fix, data={"form": "method"})
         return
     found = _JAVA_CACHE.match(file.source, field.start_byte, field.end_byte)
+    if b"removeEldestEntry" in file.source[field.start_byte : field.end_byte]:
+        return
     if found is not None and (b"static" in found[0] or _BEAN.search(file.source)):
         yield from _grown(found["name"].decode(), field, file)
 
@@ -193,13 +203,28 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return None if mark.data.get("form") == "memo" else place.finding(mark, confidence=Confidence.LOW)
 
 
-def _has_closed_keys(added: re.Match[bytes], file: SourceFile) -> bool:
+def _has_closed_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
     """Whether the key, or what the function made it from, is of a kind of which there are few."""
     key = (added["key"] or added["given"] or b"").strip()
     made = re.compile(rb"(?<![\w.])" + re.escape(key) + rb"\s*:?=(?!=)[^\n]*") if re.fullmatch(rb"\w+", key) else None
     function = file.scope_at(added.end() - 1, added.end()).function.node
     found = made.search(file.source, function.start_byte, added.start()) if made is not None else None
+    if found is not None and _OF_CONSTANTS.search(found[0]):
+        return True
+    if made is not None and _is_looked_up(key, name, file.source[function.start_byte : function.end_byte], file):
+        return True
     return _CLOSED_KEYS.search((found[0] if found is not None else key).decode("utf-8", "replace")) is not None
+
+
+def _is_looked_up(key: bytes, cache: bytes, text: bytes, file: SourceFile) -> bool:
+    """Whether the function looks the same key up in a table that the source writes out: there are as many keys."""
+    for asked in re.finditer(_ASKED.replace(b"KEY", re.escape(key)), text):
+        table = asked["table"] or asked["list"]
+        if table == cache:
+            continue
+        if _CONSTANT.fullmatch(table) or re.search(_TABLE.replace(b"NAME", table), file.source, re.MULTILINE):
+            return True
+    return False
 
 
 def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
@@ -214,7 +239,7 @@ def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
     added = [
         match
         for match in re.finditer(rb"^(?![ \t]*(?:#|//|\*))[^\n]*?(?<![\w])" + word + _ADDED, file.source, re.MULTILINE)
-        if not _has_closed_keys(match, file)
+        if not _has_closed_keys(name.encode(), match, file)
     ]
     taken = re.search(_TAKEN.replace(b"NAME", word), file.source, re.MULTILINE)
     exported = re.search(rb"\bexport\b[^\n]*\b" + word + rb"\b|__all__[^\n]*" + word, file.source)

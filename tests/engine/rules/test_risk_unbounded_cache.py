@@ -112,3 +112,53 @@ def test_an_endless_memo_counts_where_requests_call_it():
 def test_where_no_request_is_seen_it_is_a_guess():
     source = "SEEN_CACHE = {}\n\n\ndef f(k):\n    SEEN_CACHE[k] = 1\n"
     assert [each.confidence for each in findings_of(RULE, {"shop/a.py": source})] == ["low"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "lines"),
+    [
+        ("static final Map<K, V> CACHE = Collections.synchronizedMap(new HashMap<>());", [2]),
+        ("static final Map<K, V> CACHE = Collections.synchronizedMap(new LRUMap<>(500));", []),
+        ("static final Map<K, V> CACHE = Collections.synchronizedMap(new WeakHashMap<>());", []),
+        (
+            "static final Map<K, V> CACHE = new LinkedHashMap<>() {\n"
+            "protected boolean removeEldestEntry(Map.Entry<K, V> e) { return size() > 9; } };",
+            [],
+        ),
+    ],
+)
+def test_maps_of_java_with_a_limit_of_their_own(declared, lines):
+    source = f"class A {{\n{declared}\nV f(K k) {{\nCACHE.put(k, v);\n}} }}"
+    assert lines_of(RULE, source, "java") == lines
+
+
+@pytest.mark.parametrize(
+    ("made", "count"),
+    [("new ThreadLocal<>()", 1), ("ThreadLocal.withInitial(User::new)", 1), ("Locals.create(User.class)", 0)],
+)
+def test_thread_locals_that_a_manager_makes_are_removed_by_it(made, count):
+    source = f"class A {{\nstatic final ThreadLocal<User> USER = {made};\nvoid f(User u) {{\nUSER.set(u);\n}} }}"
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("PARTS = {'a': 1}\n_cache = {}\ndef f(k):\n    part = PARTS[k]\n    _cache[k] = make(part)\n", []),
+        ("PARTS = {'a': 1}\n_cache = {}\ndef f(k):\n    part = find(k)\n    _cache[k] = make(part)\n", [2]),
+        ("_cache = {}\ndef f(k):\n    if k not in KNOWN_PARTS:\n        return None\n    _cache[k] = make(k)\n", []),
+        ("_cache = {}\ndef f():\n    key = tuple(settings.TOOLS)\n    _cache[key] = make(key)\n", []),
+        ("_cache = {}\ndef f(k):\n    if k in _cache:\n        return _cache[k]\n    _cache[k] = make(k)\n", [1]),
+    ],
+)
+def test_a_key_that_is_looked_up_in_a_table_is_one_of_few(source, lines):
+    assert lines_of(RULE, source) == lines
+
+
+def test_a_key_of_a_table_of_loaders():
+    source = (
+        "const loaders = {\n  a: () => import('./a'),\n};\nconst cache = new Map();\n"
+        "async function f(name) {\n  const load = loaders[name as Name];\n  cache.set(name, await load());\n}\n"
+    )
+    assert lines_of(RULE, source, "typescript") == []
+    assert lines_of(RULE, source.replace("loaders[name as Name]", "find(name)"), "typescript") == [4]
