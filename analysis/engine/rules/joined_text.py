@@ -18,12 +18,17 @@ _NUMBERED = re.compile(
     r"(?i)\w*placeholders?\w*(?=\()|\b(fmt\.Sprintf|strconv\.Itoa|len|str|String)(?=\()|(?<=\()\w*(args|params|values)\b"
 )
 _NAME = re.compile(r"[A-Za-z_]")
+_NUMBERS_ONLY = re.compile(r"\$\$\{[^{}]*\}")  # `$${index + 1}`
+_MAPPED = re.compile(r"\.map\([\s\S]*\)\s*\.join\([^()]*\)$")
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
 def is_fixed_list(part: Node, file: SourceFile) -> bool:
     """Whether a part joins a local list that literals and placeholders alone were put into."""
-    joined = _JOINED.search(file.text(part))
+    text = file.text(part)
+    if "$${" in text and _MAPPED.search(text):
+        return "${" not in _NUMBERS_ONLY.sub("", text)
+    joined = _JOINED.search(text)
     name = joined and next(filter(None, joined.groups()), "")
     if not name:
         return False

@@ -81,6 +81,7 @@ _NAME_PLACE = re.compile(
 )
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 _OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
+_OF_THE_MODEL = re.compile(r"_meta\.\w+$|__table(?:name)?__|\bdb_table$")
 _GO_CONSTANT = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # of another package
 _OWN_METHOD = re.compile(r"(?:this\.)?(\w+)\(")
 _JAVA_NUMBERS = frozenset(
@@ -198,6 +199,8 @@ def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
     text = file.text(part)
     if file.language == "go" and _GO_CONSTANT.fullmatch(text) and text.partition(".")[0] in file.bindings:
         return None
+    if _OF_THE_MODEL.search(text):
+        return None
     if _VALUE_PLACE.search(lead):
         return True
     if _NAME_PLACE.search(lead):
@@ -213,6 +216,8 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
         return True
     if not re.fullmatch(r"[\w.$]+", text):
         return False
+    if _joins_fixed_lists(text, part, file):
+        return True
     word = re.escape(text)
     return bool(
         re.search(rf"\bif\s+{word}\s+(not\s+)?in\b|\.(includes|has|contains|containsKey|get)\(\s*{word}\s*\)", context)
@@ -222,6 +227,15 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
             rf"(quote|escape|placeholder|Identifier|[\"'`](\?|%s),? ?[\"'`])",
             context,
         )
+    )
+
+
+def _joins_fixed_lists(name: str, part: Node, file: SourceFile) -> bool:
+    """Whether all that a local name ever holds is joined from texts that the source writes out."""
+    values = assigned_values(name, part, file) if name.isidentifier() else []
+    texts = [built_text(value, file) for value in values]
+    return bool(values) and all(
+        is_constant(each, file) or is_fixed_list(each, file) for text in texts for each in text.parts
     )
 
 

@@ -205,3 +205,31 @@ def test_a_condition_on_a_column_of_the_same_name_checks_nothing():
 @pytest.mark.parametrize(("where", "count"), [("f\"title = '{title}'\"", 1), ('"title = %s"', 0)])
 def test_conditions_of_extra(where, count):
     assert len(lines_of(RULE, f"def f(title):\n    Book.objects.extra(where=[{where}])", "python")) == count
+
+
+@pytest.mark.parametrize(
+    ("clauses", "count"),
+    [
+        ('["a = :a"]', 0),
+        ("[f\"a = '{a}'\"]", 1),
+    ],
+)
+def test_a_local_text_that_joins_fixed_conditions(clauses, count):
+    joined = f'clauses = {clauses}\n    where = " AND ".join(clauses)'
+    source = f'def f(cur, a, p):\n    {joined}\n    cur.execute(f"SELECT a FROM t WHERE {{where}}", p)'
+    assert len(lines_of(RULE, source, "python")) == count
+
+
+@pytest.mark.parametrize(("row", "count"), [("($${i * 2 + 1}, $${i * 2 + 2})", 0), ("($${i + 1}, '${row.name}')", 1)])
+def test_numbered_placeholders_of_a_list(row, count):
+    source = (
+        f"async function f(prisma, rows) {{\n  const values = rows.map((row, i) => `{row}`).join(', ');\n"
+        "  await prisma.$executeRawUnsafe(`INSERT INTO t (a, b) VALUES ${values}`, ...rows);\n}"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+def test_the_name_of_a_table_in_quotes_is_still_a_name():
+    body = "cur.execute(\"SELECT n FROM pg_class WHERE relname = '%s'\" % {})"
+    assert lines_of(RULE, f"def f(cur, model):\n    {body.format('model._meta.db_table')}", "python") == []
+    assert lines_of(RULE, f"def f(cur, model):\n    {body.format('model')}", "python") == [2]
