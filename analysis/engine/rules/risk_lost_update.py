@@ -67,7 +67,7 @@ _GIVEN = re.compile(
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _ATOMIC = re.compile(
     r"\bF\(|select_for_update|with_for_update|FOR UPDATE|PESSIMISTIC|pessimistic|@Version|[lL]ockMode|\.lock\("
-    r"|optimistic|clause\.Locking|version_id|\bLock\(\)|\b_?lock(?:[A-Z]|_)\w*\(|synchronized|refresh_from_db\(\s*from_queryset"
+    r"|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|clause\.Locking|version_id|\bLock\(\)|\b_?lock(?:[A-Z]|_)\w*\(|synchronized|refresh_from_db\(\s*from_queryset"
 )
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
 _SAID = re.compile(
@@ -100,7 +100,7 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
         return  # lists that are joined
     owner, name, sign = match[1].decode(), match[2].decode(), match[3].decode()
     saved = _saved_on(owner, change, file)
-    if saved and not _is_safe(owner, change, file):
+    if saved and not _is_safe(owner, change, file) and not _is_told_before(owner, name, change, file):
         yield _mark(change, owner, name, sign, file, saved)
 
 
@@ -188,6 +188,20 @@ def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
     # A session writes what it loaded; other objects of the function are none of its business.
     loaded = rf"(?<![\w.]){word}\s*(?::[^=\n]+)?=[^\n]*(?:{_LOADS})|\bfor\s+{word}\s+in\b[^\n]*(?:{_LOADS})"
     return line if re.search(loaded, text_before(node, file)) is not None else 0
+
+
+def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bool:
+    """Whether the same save already writes another column that was changed in memory before, and no lesser one."""
+    before = text_before(change, file)
+    word = re.escape(owner)
+    saved = [found.end() for found in re.finditer(rf"(?<![\w.]){word}\.a?save\(|[(,]\s*&?{word}\s*[,)]", before)]
+    changed = re.compile(rf"(?<![\w.]){word}\.({_NAME})\s*(?:[-+]=|=\s*{word}\.\1\s*[-+])\s*([^\n;]+)")
+    told = [
+        found[1]
+        for found in changed.finditer(before, saved[-1] if saved else 0)
+        if not (_TALLY.search(found[1]) or _SAID.search(found[1]) or _TEXT.match(found[2]))
+    ]
+    return bool(told) and (not _COUNTER.search(name) or any(_COUNTER.search(each) for each in told))
 
 
 def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:

@@ -138,3 +138,20 @@ def test_a_row_that_the_object_holds_is_less_certain_and_texts_are_no_numbers():
     assert findings_of(RULE, {"a/job.py": source.format("msg")}) == []
     joined = source.format("steps").replace("done()", "done() + ' '")
     assert findings_of(RULE, {"a/job.py": joined}) == []
+
+
+def test_columns_of_one_save_are_told_once_and_the_worst_of_them_always():
+    head = "def f(key):\n    a = Account.objects.get(pk=key)\n"
+    source = head + "    a.total += 1\n    a.{} += 1\n    a.save()\n"
+    assert len(lines(RULE, source.format("length"))) == 1
+    assert len(lines(RULE, source.format("balance"))) == 2
+    assert len(lines(RULE, source.format("length").replace("    a.length", "    a.save()\n    a.length"))) == 2
+
+
+def test_who_tries_again_when_the_version_has_changed_loses_nothing():
+    source = (
+        "package a\nfunc f(db *gorm.DB) error {\nfor {\ndb.First(&u)\nu.Visits++\nerr := db.Save(&u)\n"
+        "if !errors.Is(err, ErrVersionConflict) {\nreturn err\n}\n}\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == []
+    assert lines_of(RULE, source.replace("ErrVersionConflict", "ErrDown"), "go") == [6]
