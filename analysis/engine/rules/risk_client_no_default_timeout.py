@@ -129,9 +129,10 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     text = "".join(file.text(each) for each in given)
     if not _LIMIT.search(text) and "..." not in text and not _NOT_SOCKETS.search(text):
-        yield file.mark(
-            RULE.id, call, f"`{callee}` is built without {_SCRIPT[callee]}: a silent server holds its caller"
-        )
+        # What a call gives may hold a limit.
+        severity = "info" if options is None and given[0].type == "call_expression" else ""
+        message = f"`{callee}` is built without {_SCRIPT[callee]}: a silent server holds its caller"
+        yield file.mark(RULE.id, call, message, severity=severity)
 
 
 def look_at_waiting(call: Node, file: SourceFile) -> Iterator[Mark]:

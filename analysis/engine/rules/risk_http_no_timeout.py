@@ -79,6 +79,8 @@ _JAVA_TIMEOUT = re.compile(
 _JAVA_LOCAL = re.compile(
     rb"(?:^|[;{}])\s*(?:(?:private|protected|public|static|final|var)\s+)*[\w.]+\s+\w+\s*=\s*(?:new\s+)?\Z"
 )
+_HTTP_CLIENT = re.compile(r"(?:^|\.)HttpClient\.new(?:Builder|HttpClient)$")
+_IN_THE_CLASS_PATH = re.compile(r"\bgetResource\(|JarURLConnection")
 _DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
 _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
 _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
@@ -207,7 +209,7 @@ def _node_call(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if callee.endswith(".newBuilder") and not callee.endswith("HttpClient.newBuilder"):
+    if callee.endswith(".newBuilder") and not _HTTP_CLIENT.search(callee):
         return
     if callee.endswith("URL().openStream") or callee == "java.net.URL.openStream":
         message = "`URL.openStream` has no time limit"
@@ -218,12 +220,14 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _is_limited_in_java(call, file):
         return
     if callee.endswith(".openConnection") and file.mentions(b"java.net."):
+        if file.statement_of(call).type == "return_statement" or _IN_THE_CLASS_PATH.search(function_text(call, file)):
+            return  # who gets it sets its limits; nobody is asked for what stands in the class path
         message = "The connection of `openConnection` waits for ever: no connect or read time-out is set"
         yield file.mark(RULE.id, call, message, suggestion="Call `setConnectTimeout` and `setReadTimeout` on it.")
         return
-    if callee.endswith("HttpClient.newHttpClient") and file.mentions(b"java.net.http"):
+    if _HTTP_CLIENT.search(callee) and callee.endswith(".newHttpClient") and file.mentions(b"java.net.http"):
         yield file.mark(RULE.id, call, "This `HttpClient` has no time limit, and no request of the file sets one")
-    elif callee.endswith("HttpClient.newBuilder") and file.mentions(b"java.net.http"):
+    elif _HTTP_CLIENT.search(callee) and file.mentions(b"java.net.http"):
         message = "The `HttpClient` of this builder has no time limit, and no request of the file sets one"
         advice = "Set `connectTimeout`, and `timeout` on each request."
         yield file.mark(RULE.id, call, message, confidence="medium", suggestion=advice)

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import findings_of, lines_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-client-no-default-timeout"
 
@@ -101,3 +101,12 @@ def test_java_futures_that_are_complete_make_nobody_wait(body, count):
         f"String show() {{\n{body} }} }}"
     )
     assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "severities"),
+    [("{ host }", [""]), ("mailOptions(serverUrl)", ["info"]), ("{ host, socketTimeout: 9 }", [])],
+)
+def test_options_that_a_call_gives_may_hold_a_limit(given, severities):
+    source = f"import nodemailer from 'nodemailer';\nexport const mail = nodemailer.createTransport({given});\n"
+    assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == severities

@@ -182,3 +182,18 @@ class A {
     go = 'package a\nimport "net/http"\nfunc f() {\n\tclient := &http.Client{}\n\tclient.Get(u)\n}\n'
     assert lines_of(RULE, java, "java") == [4]
     assert lines_of(RULE, go + "func g() {\n\thttp.NewRequestWithContext(ctx, a, b, nil)\n}\n", "go") == [4]
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("return url.openConnection();", 0),
+        ("URLConnection c = A.class.getResource(name).openConnection();", 0),
+        ("URLConnection c = url.openConnection();", 1),
+        ("this.client = PatientHttpClient.newBuilder(executor).build();", 0),
+        ("this.client = HttpClient.newBuilder().build();", 1),
+    ],
+)
+def test_connections_given_away_and_clients_of_another_name(line, count):
+    head = "import java.net.*;\nimport java.net.http.HttpClient;\nclass A {\nvoid f(URL url) {\n"
+    assert len(lines_of(RULE, f"{head}{line}\n}} }}", "java")) == count
