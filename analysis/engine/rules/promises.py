@@ -5,8 +5,10 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from analysis.engine.extract.script import keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag
+from analysis.engine.rules.reading import within
 
 _FIRST = re.compile(rb"([\w$]+)\(")
 
@@ -34,6 +36,22 @@ def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
     if is_own:
         return known.get(f"{around.owner or around.name.rpartition('.')[0]}.{name}")
     return known.get(f"{around.name}.{name}") or _in_outer(around.name, name, known)
+
+
+def never_rejects(function: Node, file: SourceFile) -> bool:
+    """Whether the function handles what it awaits, or awaits only functions of the file that do."""
+    if keeps_errors(function, file.source):
+        return True
+    body = function.child_by_field_name("body")
+    awaited = [each.named_children[0] for each in within(body) if each.type == "await_expression"] if body else []
+    return bool(awaited) and all(_handles_its_own(each, file) for each in awaited)
+
+
+def _handles_its_own(awaited: Node, file: SourceFile) -> bool:
+    if awaited.type != "call_expression":
+        return False
+    called = async_function(file.callee(awaited), awaited, file)
+    return called is not None and keeps_errors(called, file.source)
 
 
 def keeps_its_error(chain: Node, file: SourceFile) -> bool:

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.extract.script import keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.promises import async_function, async_functions
+from analysis.engine.rules.promises import async_function, async_functions, never_rejects
 
 RULE = Rule(
     id="risk-async-in-sync-callback",
@@ -98,7 +97,7 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
     elif callee == "Promise" and call.type == "new_expression":
         message = "The executor of `new Promise` is async: what it throws rejects nothing"
         yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
-    elif keeps_errors(given, file.source) or "await" not in file.text(given):
+    elif never_rejects(given, file) or "await" not in file.text(given):
         return
     elif callee in _TIMERS or (method in _EMITTERS and receiver and file.arguments(call)[0][0].type == "string"):
         message = f"`{callee}` ignores the promise of the async function: its errors are unhandled"

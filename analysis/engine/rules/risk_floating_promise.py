@@ -8,7 +8,6 @@ from tree_sitter import Node
 
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
-from analysis.engine.extract.script import keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
@@ -16,7 +15,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.promises import async_function
+from analysis.engine.rules.promises import async_function, never_rejects
 
 RULE = Rule(
     id="risk-floating-promise",
@@ -204,7 +203,7 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
             return f"`{callee}` with an async function"
         return ""
     function = async_function(callee, call, file)
-    return f"`{callee}`" if function is not None and not keeps_errors(function, file.source) else ""
+    return f"`{callee}`" if function is not None and not never_rejects(function, file) else ""
 
 
 def _is_own(callee: str, file: SourceFile) -> bool:

@@ -56,3 +56,10 @@ def test_express_handlers_are_less_certain_because_version_5_takes_rejections():
 )
 def test_an_accumulator_that_is_a_promise(body, count):
     assert len(lines_of(RULE, f"async function f(items, start) {{\n  {body}\n}}", "typescript")) == count
+
+
+@pytest.mark.parametrize(("handler", "count"), [("log(e);", 0), ("throw e;", 1)])
+def test_a_function_that_keeps_its_errors_gives_a_timer_none(handler, count):
+    source = f"async function ask() {{ try {{ await get(); }} catch (e) {{ {handler} }} }}\n"
+    timer = "setTimeout(async () => {\n  await ask();\n  again();\n}, 9);\n"
+    assert len(lines_of(RULE, source + timer, "typescript")) == count

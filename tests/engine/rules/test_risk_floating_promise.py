@@ -144,3 +144,12 @@ def test_a_write_that_a_page_asks_for_is_a_warning():
 def test_a_client_that_another_file_makes_gives_promises_too():
     source = "import { prisma } from './prisma';\nasync function f(id) {\n  prisma.user.delete({ where: { id } });\n}"
     assert lines_of(RULE, source, "typescript") == [3]
+
+
+@pytest.mark.parametrize(("handler", "count"), [("log(e);", 0), ("throw e;", 1)])
+def test_a_function_that_awaits_only_what_keeps_its_errors_may_float(handler, count):
+    source = (
+        f"async function ask() {{ try {{ await get(); }} catch (e) {{ {handler} }} }}\n"
+        "async function show() {\n  draw(await ask());\n}\nfunction f() {\n  show();\n}\n"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count
