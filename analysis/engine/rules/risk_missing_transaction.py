@@ -80,6 +80,7 @@ _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
 _PASSED_ON = re.compile(r"\b(?:tx|trx|transaction|transactionalEntityManager|t)\.\w|transaction:|session:")
 _HANDED = re.compile(rb"[{,]\s*transaction\s*[,}:]")  # in the options of a call
 _LONGEST_CALL = 600  # bytes
+_UPSERT = re.compile(r"(?:update|get)_or_create\(|\bupsert\w*\(|ON CONFLICT|on_conflict|ON DUPLICATE KEY")
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
 _SESSION = re.compile(rb"\b((?:\w*[sS]ession|db)(?:\.session)?)\.(add|add_all|delete|merge|commit)\(")
@@ -108,7 +109,15 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
                 f"`{first.label}` is {first.verb} here and `{second.label}` {second.verb} on line {second.line}, not in"
                 " one transaction"
             )
-            yield file.mark(RULE.id, node, message, suggestion=_FIX.get(file.language, ""), data={"form": "writes"})
+            data = {"form": "writes"}
+            if all(_is_upsert(each, root, file) for each in pair):
+                data["repeatable"] = "1"
+            yield file.mark(RULE.id, node, message, suggestion=_FIX.get(file.language, ""), data=data)
+
+
+def _is_upsert(write: _Write, root: Node, file: SourceFile) -> bool:
+    """Whether the statement of a write may run twice: it inserts or updates, whichever is due."""
+    return _UPSERT.search(file.text(file.statement_of(_node_at(write.start, root)))) is not None
 
 
 def look_at_settings(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -228,7 +237,14 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if mark.data["form"] != "writes":
             yield place.finding(mark)
         elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
-            yield place.finding(mark, severity=Severity.CRITICAL if _MONEY.search(mark.message) else None)
+            yield place.finding(mark, severity=_severity(mark, place))
+
+
+def _severity(mark: Mark, place: Place) -> Severity | None:
+    """A job that runs again makes good what its upserts left out."""
+    if "repeatable" in mark.data and not place.in_request_path:
+        return Severity.INFO
+    return Severity.CRITICAL if _MONEY.search(mark.message) else None
 
 
 def _is_run(place: Place, *, every_request: bool) -> bool:

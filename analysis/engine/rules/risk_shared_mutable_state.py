@@ -68,7 +68,7 @@ def index():
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
-    r"(?i)cache|memo|regist|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context"
+    r"(?i)cache|memo|regist|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight"
 )
 _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|order")
 _LOCKED = re.compile(rb"(?i)lock|mutex|synchronized|once\.Do|atomic")

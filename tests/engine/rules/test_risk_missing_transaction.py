@@ -182,3 +182,9 @@ def test_one_write_is_one_write_whoever_reads_it():
     )
     files = {"a/Favorite.java": entity, "a/FavoriteRepository.java": repository, "a/A.java": service}
     assert findings_of(RULE, files) == []
+
+
+def test_upserts_of_a_job_that_runs_again_are_worth_knowing():
+    source = TASK + ("def f(c):\n    Order.objects.update_or_create(customer=c)\n    Line.objects.{}(amount=1)")
+    assert [each.severity for each in findings(RULE, source.format("update_or_create"))] == ["info"]
+    assert [each.severity for each in findings(RULE, source.format("create"))] == ["warning"]

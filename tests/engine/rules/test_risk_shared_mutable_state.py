@@ -178,3 +178,10 @@ func Init() { http.HandleFunc("/", count) }
     assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [3]
     locked = source.replace("\tseen[", "\tmu.Lock()\n\tdefer mu.Unlock()\n\tseen[")
     assert findings_of(RULE, {"a/a.go": locked}) == []
+
+
+def test_one_run_for_all_who_ask_at_once_is_meant():
+    head = "const app = express();\nlet {0} = null;\n"
+    source = head + "app.get('/', (req, res) => {{\n  {0} = start(req);\n  res.end();\n}});\n"
+    assert findings_of(RULE, {"src/a.ts": source.format("inFlight")}) == []
+    assert [each.line for each in findings_of(RULE, {"src/a.ts": source.format("visitor")})] == [2]
