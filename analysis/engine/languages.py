@@ -56,7 +56,7 @@ _VENDORED = re.compile(
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
     # copies of editors and viewers that a page loads
     r"|(^|/)(public|static|assets)/((?:libs?|js|plugins?|vendors?)/)?(pdfjs|codemirror|ckeditor|tinymce|monaco-editor|mathjax|katex)/"
-    r"|(^|/)jquery([.-][\w-]+)*\.js$"  # jQuery and its plugins, which are named so
+    r"|(^|/)jquery([.-][\w.-]*)?\.js$"  # plug-ins are named so, and copied as they are
     # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
     r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )
