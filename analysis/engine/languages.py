@@ -81,9 +81,12 @@ _TEST = re.compile(
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
 _SCRIPT = re.compile(
-    r"(^|/)(bin|([\w-]+-)?scripts?|tools|hack|dev|extra|([\w-]+-)?examples?|samples?)/|(^|/)cmd/.*main\.go$|(^"
+    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?|tools|hack|dev|extra|([\w-]+-)?examples?|samples?)/"
+    r"|(^|/)cmd/.*main\.go$|(^"
     r"|/)management/commands/|(^|/)(setup|manage)\.py$"
 )
+# Below it folders are packages of Java, named for what they are about: those of vendors, of builds.
+_OF_PACKAGES = "src/main/java/"
 _STUB = re.compile(r"\.pyi$|\.d\.[cm]?ts$")
 
 
@@ -112,7 +115,8 @@ def language_read(reading: str) -> str:
 def kind_of(path: str) -> FileKind:
     """What the path alone tells; `generated` by content is in the facts (`FileFacts.skipped`)."""
     for pattern, kind in _KINDS:
-        if pattern.search(path):
+        found = pattern.search(path)
+        if found is not None and not (kind is FileKind.VENDORED and _OF_PACKAGES in path[: found.start() + 1]):
             return kind
     return FileKind.SOURCE
 

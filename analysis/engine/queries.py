@@ -48,7 +48,8 @@ SMALL = re.compile(
     r"|dictionary|dictionaries|dict|level|rank|grade|kind|option|connector|state|stage)s?$"
 )
 MADE_UP = re.compile(
-    r"(^|/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])|random_data|dummy_data|_seed_data"
+    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/example/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])"
+    r"|random_data|dummy_data|_seed_data"
 )
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(

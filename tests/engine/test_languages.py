@@ -45,6 +45,11 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("playwright_tests/pages/cart.py", FileKind.TEST),
         ("shop/ab_tests/choice.py", FileKind.SOURCE),
         ("web/vitest-e2e.setup.ts", FileKind.TEST),
+        ("src/main/java/com/example/shop/Orders.java", FileKind.SOURCE),
+        ("src/main/java/org/example/Orders.java", FileKind.SOURCE),
+        ("examples/src/main/java/com/example/shop/Orders.java", FileKind.SCRIPT),
+        ("src/main/java/com/acme/vendor/Vendors.java", FileKind.SOURCE),
+        ("vendor/src/main/java/com/acme/Vendors.java", FileKind.VENDORED),
     ],
 )
 def test_folders_of_tools_are_no_source_of_the_project(path, kind):
