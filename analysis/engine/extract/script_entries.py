@@ -14,6 +14,7 @@ VERBS = frozenset({"get", "post", "put", "patch", "delete", "all", "use", "head"
 _ROUTER = re.compile(
     r"(?i)(^|\.|_)(\w*(app|router|routes?|server|fastify|api|express)\w*)(\(\)|\.route\(\))*$|\.route\(\)"
 )
+_WRAPPER = re.compile(r"(?i)(?:async|catch|wrap|handler|safe)[\w-]*(?:\(\))?$")
 _NEST_ROUTE = re.compile(r"(?:^|\.)(Get|Post|Put|Patch|Delete|All|Head|Options|Query|Mutation|Subscription)\b(.*)")
 _NEST_JOB = re.compile(r"(?:^|\.)(Cron|Interval|Timeout|Process|Processor|EventPattern|MessagePattern|OnEvent)\b")
 _PROCEDURE = re.compile(r"[pP]rocedure(?:\(\))?(?:\.\w+(?:\(\))?)*$")
@@ -91,9 +92,9 @@ def declared(functions: tuple[Function, ...], file: SourceFile) -> Iterator[Entr
                 yield Entry(function.name, "job", "nest", job[1])
         if function.flags & FunctionFlag.EXPORTED and not function.owner and _NEXT.fullmatch(function.name):
             yield Entry(function.name, "request", "next", function.name)
-        elif function.flags & FunctionFlag.EXPORTED and _REQUEST.match(
-            " ".join(each.name for each in function.parameters)
-        ):
+        elif (
+            function.flags & FunctionFlag.EXPORTED or (function.name.endswith("()") and _WRAPPER.search(function.name))
+        ) and _REQUEST.match(" ".join(each.name for each in function.parameters)):
             yield Entry(function.name, "request", "node", function.name)
         elif is_remix and function.flags & FunctionFlag.EXPORTED and function.name in ("loader", "action"):
             yield Entry(function.name, "request", "remix", function.name)
@@ -104,4 +105,8 @@ def _handler_name(node: Node, file: SourceFile) -> str:
         return file.scope_of(node).function.name
     if node.type in ("identifier", "member_expression"):
         return file.text(node)[:100]
+    if node.type == "call_expression":  # of a wrapper that catches: `asyncHandler(async (req, res) => …)`
+        is_wrapper = _WRAPPER.search(file.callee(node)) is not None
+        wrapped = (each for each in file.arguments(node)[0] if is_wrapper or "function" in each.type)
+        return next(filter(None, (_handler_name(each, file) for each in wrapped)), "")
     return ""

@@ -205,3 +205,17 @@ def test_a_result_gives_the_function_of_each_element_no_name():
 def test_what_takes_a_request_and_a_response_is_called_by_requests():
     facts = script("export default function handler(req, res) {}\nexport const f = (left, right) => 1;")
     assert [(entry.function, entry.kind) for entry in facts.entries] == [("handler", "request")]
+
+
+def test_a_handler_in_a_wrapper_is_called_by_requests():
+    source = (
+        "router.post('/orders', check(schema), asyncHandler(async (req, res) => { }));\n"
+        "router.get('/orders', catchAsync(orders.list));\n"
+        "exports.pay = catchAsync(async (req, res) => { });\nexports.sum = memo((left, right) => left + right);\n"
+    )
+    assert {(each.function, each.kind, each.detail) for each in script(source).entries} == {
+        ("asyncHandler()", "request", "POST /orders"),
+        ("asyncHandler()", "request", "asyncHandler()"),
+        ("orders.list", "request", "GET /orders"),
+        ("catchAsync()", "request", "catchAsync()"),
+    }
