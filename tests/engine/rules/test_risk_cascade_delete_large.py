@@ -246,3 +246,41 @@ def test_a_service_of_a_monorepo_deletes_from_its_own_schema():
     assert [severity for _, _, severity, _ in cascades(sources, {"LogEntry": "XXL"})] == ["info"]
     sources["apps/api/src/close.ts"] = sources["apps/shop/src/close.ts"]
     assert [severity for _, _, severity, _ in cascades(sources, {"LogEntry": "XXL"})] == ["critical"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(request, pk):\n    order = get_object_or_404(Order, pk=pk)\n    order.delete()",
+        "def f(request, pk):\n    order = get_object_or_404(Order.objects.all(), pk=pk)\n    order.delete()",
+    ],
+)
+def test_a_row_that_a_shortcut_has_loaded_is_deleted_too(source):
+    assert [each.table for each in findings(RULE, source, volumes={"shop_line": "XL"})] == ["shop_line"]
+
+
+def test_a_session_deletes_the_row_that_the_function_has_loaded():
+    source = """
+from sqlalchemy import ForeignKey
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+
+class Order(Base):
+    __tablename__ = "orders"
+    id: Mapped[int] = mapped_column(primary_key=True)
+
+
+class Line(Base):
+    __tablename__ = "lines"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    order_id: Mapped[int] = mapped_column(ForeignKey("orders.id", ondelete="CASCADE"))
+
+
+def drop(db: Session, ident: int):
+    order = db.get(Order, ident)
+    db.delete(order)
+"""
+    facts = {"shop/models.py": extract(source.encode(), reading_of("shop/models.py"))}
+    policy = Policy(data_volumes={"lines": Volume.XL})
+    report = evaluate(files=facts, history=History.empty(), policy=policy, today=date(2026, 1, 1))
+    assert [each.line for each in report.findings if each.rule_id == RULE] == [14]

@@ -66,7 +66,9 @@ _LAZY = (
 _WRITES = {"save": "update", "delete": "delete"}
 _AWAITED = {f"a{name}": name for name in (*_OPERATIONS, *_WRITES) if name != "aiterator"}  # `acreate` is `create`
 _NOT_MODELS = re.compile(r"(?i)(form|serializer|file|image|storage|cache|session|writer|fig|doc|workbook|super\(\))$")
-_MADE = re.compile(r"(\w+)\s*(?::\s*\w+\s*)?=\s*(?:\w+\.)*([A-Z]\w*)\(")
+_MADE = re.compile(
+    r"(\w+)\s*(?::\s*\w+\s*)?=\s*(?:await\s+)?(?:\w+\.)*(?:a?get_object_or_404\(\s*(?:\w+\.)*)?([A-Z]\w*)\b[(.,]"
+)
 _LOADS = re.compile(rb"\b(list|tuple|set|frozenset|sorted)\(\Z")
 _WHOLE = re.compile(rb"(?!\w)(?:\s*,[^()\n]*\b(many)\s*=\s*True\b|(\s*[,)]))?")  # `many`: a serializer's
 _MADE_HERE = re.compile(rb"(?:\w+\.)*([A-Z]\w*)\((?:[^()]|\([^()]*\))*\)\s*\.(save)$")
@@ -266,7 +268,7 @@ def _held(variable: str, node: Node, file: SourceFile) -> Query | None:
 
 
 def _made(variable: str, node: Node, file: SourceFile) -> str:
-    """The class that the function itself assigned to the variable: `order = Order(...)`."""
+    """The class that the function itself made the variable of: `= Order(...)`, `= get_object_or_404(Order, ...)`."""
     if not variable.isidentifier():
         return ""
     scope = file.scope_of(node).function.node

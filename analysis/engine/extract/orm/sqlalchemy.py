@@ -105,7 +105,8 @@ def look_at_session(call: Node, file: SourceFile) -> Iterator[Mark]:
     if chain is not None and len(chain.steps) == 1 and _is_unit_of_work(chain, file):
         name = chain.steps[0].name
         operation = {"commit": "commit", "flush": "commit", "delete": "delete"}.get(name, "bulk_insert")
-        file.queries.append(query_at(call, file, orm="sqlalchemy", model="", operation=operation, terminal=name))
+        model = _model_of_row(call, file) if name == "delete" else ""
+        file.queries.append(query_at(call, file, orm="sqlalchemy", model=model, operation=operation, terminal=name))
     elif chain is not None:
         return look(call, file)
     return iter(())
@@ -156,8 +157,18 @@ def _is_session(chain: Chain, file: SourceFile) -> bool:
 def _is_unit_of_work(chain: Chain, file: SourceFile) -> bool:
     """Whether what is flushed or committed is a session, by its name; `db` may be one where SQLAlchemy is used."""
     name = chain.steps[0].name
-    is_database = name in ("commit", "flush") and file.mentions(b"sqlalchemy") and _DATABASE.search(chain.base)
+    is_database = (
+        name in ("commit", "flush", "delete") and file.mentions(b"sqlalchemy") and _DATABASE.search(chain.base)
+    )
     return bool(_SESSION.search(chain.base) or is_database)
+
+
+def _model_of_row(call: Node, file: SourceFile) -> str:
+    """Of which model the row is that a session is given, where the function has loaded it itself."""
+    given = file.arguments(call)[0]
+    name, function = file.text(given[0]) if len(given) == 1 else "", file.function_of(call)
+    loaded = (query for query in reversed(file.queries) if query.variable == name and query.function == function)
+    return next((query.model for query in loaded if name), "")
 
 
 def _given_to(call: Node, file: SourceFile) -> str:
