@@ -185,3 +185,62 @@ def test_one_run_for_all_who_ask_at_once_is_meant():
     source = head + "app.get('/', (req, res) => {{\n  {0} = start(req);\n  res.end();\n}});\n"
     assert findings_of(RULE, {"src/a.ts": source.format("inFlight")}) == []
     assert [each.line for each in findings_of(RULE, {"src/a.ts": source.format("visitor")})] == [2]
+
+
+@pytest.mark.parametrize(
+    ("field", "body", "count"),
+    [
+        ("private static final Map<String, Integer> COUNTS = new HashMap<>();", "COUNTS.put(id, 1);", 1),
+        ("private static final Map<String, Integer> HITS = new ConcurrentHashMap<>();", "HITS.put(id, 1);", 0),
+        ("private final List<String> recent = new ArrayList<>();", "recent.add(id);", 1),
+        ("private final List<String> recent;", "recent.add(id);", 0),
+        ("private static long total = 0;", "total++;", 1),
+    ],
+)
+def test_collections_that_all_threads_of_java_change(field, body, count):
+    source = f"""
+@RestController
+public class Orders {{
+    {field}
+
+    @GetMapping("/orders")
+    public String one(String id) {{
+        {body}
+        return id;
+    }}
+}}
+"""
+    assert len(findings_of(RULE, {"src/main/java/Orders.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("field", "body", "count"),
+    [
+        ("private lastUser: string | null = null;", "this.lastUser = id;", 1),
+        ("private readonly hits: string[] = [];", "this.hits.push(id);", 1),
+        ("private readonly names: string[] = [];", "return this.names.length;", 0),
+        ("private cache = new Map<string, string>();", "this.cache.set(id, id);", 0),
+    ],
+)
+def test_fields_of_a_provider_of_nest(field, body, count):
+    source = (
+        f"@Controller('orders')\nexport class Orders {{\n  {field}\n  @Get(':id') one(id: string) {{ {body} }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/orders.controller.ts": source})) == count
+
+
+def test_a_name_that_only_begins_like_start_up_is_a_request():
+    source = "const visits = [];\nexport default function settle(req, res) { visits.push(1); }\n"
+    assert len(findings_of(RULE, {"src/a.js": source})) == 1
+    assert findings_of(RULE, {"src/a.js": source.replace("settle", "setUp")}) == []
+
+
+def test_a_go_counter_that_handlers_change():
+    source = """package a
+import "net/http"
+var total int
+func count(w http.ResponseWriter, r *http.Request) { total++ }
+func other(w http.ResponseWriter, r *http.Request) { total := 1; total++ }
+func Init() { http.HandleFunc("/", count) }
+"""
+    assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [3]
