@@ -54,12 +54,15 @@ def rate(region):
 )
 
 _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.IGNORECASE)
-_PYTHON_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|dict\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$")
-_PYTHON_EMPTY = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|dict\(|defaultdict\(|OrderedDict\()")
-_SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new Map(?:<[^\n]*>)?\(\)|\{ ?\})")
+_REGISTRY = re.compile(r"(?i)regist|handlers?$|plugins?$|metrics|factories|loaders|listeners|lock")
+_PYTHON_CACHE = re.compile(
+    rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|(?:dict|set)\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$"
+)
+_PYTHON_EMPTY = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|dict\(|set\(|defaultdict\(|OrderedDict\()")
+_SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new (?:Map|Set)(?:<[^\n]*>)?\(\)|\{ ?\})")
 _AT_THE_TOP = "(module (expression_statement (assignment) @n))"
-_PYTHON_MAPS = (b"{}", b"{ }", b"dict(", b"Dict(")
-_SCRIPT_MAPS = (b"new Map", b"{}", b"{ }")
+_PYTHON_MAPS = (b"{}", b"{ }", b"dict(", b"Dict(", b"set(")
+_SCRIPT_MAPS = (b"new Map", b"new Set", b"{}", b"{ }")
 _NEW_LINE = ord("\n")
 _KEEPS_SELF = frozenset({"functools.lru_cache", "functools.cache"})
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
@@ -106,6 +109,15 @@ _ASKED = (
 _CONSTANT = re.compile(rb"_?[A-Z][A-Z0-9_]{2,}")
 _OF_CONSTANTS = re.compile(rb"=\s*(?:tuple|frozenset|sorted|str|repr)\(\s*(?:\w+\.)?_?[A-Z][A-Z0-9_]{2,}\s*\)")
 _TABLE = rb"^(?:export\s+)?(?:const\s+)?NAME\s*(?::[^=\n]+)?=\s*(?:new \w+\(|Object\.freeze\()?\s*[\[{(]\s*[^\s\]})]"
+_ASKS = (
+    (b"in ", b""),
+    (b"", b".get("),
+    (b"", b".has("),
+    (b"", b".containsKey("),
+    (b"!", b"["),
+    (b"= ", b"["),
+    (b"", b".Load("),
+)
 _STATIC = re.compile(rb"@(staticmethod|classmethod)")
 
 
@@ -200,7 +212,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     served = codebase.request_path.get(place.path, frozenset()) | codebase.job_path.get(place.path, frozenset())
     if any(int(index) in served for index in mark.data["functions"].split()):
         return place.finding(mark)
-    return None if mark.data.get("form") == "memo" else place.finding(mark, confidence=Confidence.LOW)
+    is_guess = mark.data.get("form") != "memo" and _CACHE_NAME.search(mark.data["name"])
+    return place.finding(mark, confidence=Confidence.LOW) if is_guess else None
 
 
 def _has_closed_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
@@ -230,12 +243,14 @@ def _is_looked_up(key: bytes, cache: bytes, text: bytes, file: SourceFile) -> bo
 def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
     if (
-        not _CACHE_NAME.search(name)
-        or _CLOSED_KEYS.search(name)
+        _CLOSED_KEYS.search(name)
+        or _REGISTRY.search(name)
         or (file.language in SCRIPT and _BROWSER.search(file.source))
     ):
         return
     word = re.escape(name.encode())
+    if not _CACHE_NAME.search(name) and not any(name.encode().join(each) in file.source for each in _ASKS):
+        return
     added = [
         match
         for match in re.finditer(rb"^(?![ \t]*(?:#|//|\*))[^\n]*?(?<![\w])" + word + _ADDED, file.source, re.MULTILINE)
@@ -245,10 +260,23 @@ def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
     exported = re.search(rb"\bexport\b[^\n]*\b" + word + rb"\b|__all__[^\n]*" + word, file.source)
     functions = dict.fromkeys(file.scope_at(match.end() - 1, match.end()).function.index for match in added)
     functions.pop(0, None)
+    if not _CACHE_NAME.search(name):  # state of another kind, unless what is missing is made and kept
+        functions = {index: None for index in functions if _asks_first(word, file.functions[index].node, file)}
     if functions and taken is None and exported is None:
         message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
-        data = {"functions": " ".join(map(str, functions))}
+        data = {"name": name, "functions": " ".join(map(str, functions))}
         yield file.mark(RULE.id, declared, message, data=data)
+
+
+def _asks_first(word: bytes, function: Node, file: SourceFile) -> bool:
+    """Whether a function looks for the key before it adds it: it remembers what it has made."""
+    asked = (
+        rb"(?:\bnot in|\bin)\s+(?:self\.)?" + word + rb"\b|(?<![\w])" + word + rb"\.(?:get|has|containsKey|Load)\("
+        rb"|\bif\s*\(\s*!\s*" + word + rb"\[|, ok\s*:?=\s*(?:\w+\.)?" + word + rb"\["
+    )
+    text = file.source[function.start_byte : function.end_byte]
+    counts = rb"(?<![\w])" + word + rb"\[[^\]\n]+\]\s*=(?!=)[^\n]*[-+]\s*\d"
+    return re.search(asked, text) is not None and re.search(counts, text) is None
 
 
 WATCHES = (

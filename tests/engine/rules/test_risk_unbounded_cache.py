@@ -162,3 +162,17 @@ def test_a_key_of_a_table_of_loaders():
     )
     assert lines_of(RULE, source, "typescript") == []
     assert lines_of(RULE, source.replace("loaders[name as Name]", "find(name)"), "typescript") == [4]
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("if key not in QUOTES:\n        QUOTES[key] = load(key)\n    return QUOTES[key]", 1),
+        ("QUOTES[key] = QUOTES.get(key, 0) + 1", 0),  # a counter
+        ("QUOTES[key] = load(key)", 0),
+    ],
+)
+def test_what_is_asked_for_and_then_kept_is_a_cache_by_any_name(body, count):
+    source = f"QUOTES = {{}}\n\n\n@app.get('/quote')\ndef quote(key):\n    {body}\n"
+    assert len(findings_of(RULE, {"shop/views.py": source})) == count
+    assert findings_of(RULE, {"shop/quotes.py": source.replace("@app.get('/quote')\n", "")}) == []
