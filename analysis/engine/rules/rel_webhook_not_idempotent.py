@@ -123,7 +123,8 @@ _ROUTED_BY_PATH = re.compile(
     r"|(?:^|/)[\w-]*(?:web_?hooks?|_ipn|\bipn|callbacks?)(?:/[^/]+|_?\w*)\.py$"
 )
 _POSTED = re.compile(rb"csrf_exempt|require_POST")
-_BY_PATH = frozenset({"POST", "handler", "default"})
+_POST, _PAGE = (b"POST(", b"POST ="), (b"NextApiReq",)
+_BY_PATH = {"POST": _POST, "handler": _PAGE, "default": _PAGE}  # handlers of Next, and what their files hold
 _REGISTERED = re.compile(
     rb"(?i:\.post|\.handlefunc|\.handle)\(\s*[\"'`](?:POST )?[^\"'`\n{}<]*"
     + _WORD
@@ -143,7 +144,8 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     head = text[:_HEADER].partition(b"\n")[0]
     where = before + head
     may_be_routed, may_be_named = _speaks_of(where, _ROUTES), _speaks_of(head, _NAMES)
-    by_path = file.functions[file.function_of(function)].name in _BY_PATH or _POSTED.search(before) is not None
+    speaks = _BY_PATH.get(file.functions[file.function_of(function)].name, ())
+    by_path = any(each in file.source for each in speaks) or _POSTED.search(before) is not None
     is_candidate = may_be_routed or may_be_named or by_path or _registered(file)
     if not is_candidate or file.in_test(function):
         return
@@ -282,9 +284,8 @@ _NEEDS = (
     b"allback",
     b"ipn",
     b"otif",
-    b"POST(",
-    b"POST =",
-    b"NextApiReq",
+    *_POST,
+    *_PAGE,
     b"csrf_ex",
     b"require_P",
 )
