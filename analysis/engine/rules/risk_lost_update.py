@@ -12,7 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import followed, function_text, short, text_after, text_before
+from analysis.engine.rules.reading import declarations, followed, function_text, short, text_after, text_before
 
 RULE = Rule(
     id="risk-lost-update",
@@ -76,6 +76,11 @@ _SAID = re.compile(
 _TALLY = re.compile(r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views")  # a little less is no harm
 _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
+_LOADED_LOCKED = re.compile(
+    r"\bLOCK\.(?:NO_KEY_)?UPDATE\b|\block:\s*true\b|\b(?:find|get|load)\w*(?:Locked|WithLock)\w*\("
+)
+_LOADED = re.compile(r"\s*(?::[^=\n]+)?=(?!=)([^;]{0,400})")
+_DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
 _FIX = {
     "python": 'Write it with one UPDATE (`update({1}=F("{1}") {2} ...)`), or load the row with `select_for_update()`.',
@@ -141,7 +146,9 @@ def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
     saved = _saved_on(owner, call, file)
     if saved and not _is_safe(owner, call, file):
         name = match[2].decode()
-        yield _mark(call, owner, name[:1].lower() + name[1:], "-", file, saved)
+        mark = _mark(call, owner, name[:1].lower() + name[1:], "-", file, saved)
+        declared = next(filter(None, map(_DECLARED.search, declarations(owner, file))), None)
+        yield structs.replace(mark, data=mark.data | {"model": declared[1].decode()}) if declared is not None else mark
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -208,9 +215,12 @@ def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
     """Whether the row is locked, counted by the database, or made right here."""
     if _ATOMIC.search(function_text(node, file)) or file.in_test(node):
         return True
+    before = text_before(node, file)
+    if any(_LOADED_LOCKED.search(loaded[1]) for loaded in followed(owner, before, _LOADED, "_.")):
+        return True
     made = re.search(
         rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",
-        text_before(node, file),
+        before,
     )
     return made is not None
 

@@ -155,3 +155,31 @@ def test_who_tries_again_when_the_version_has_changed_loses_nothing():
     )
     assert lines_of(RULE, source, "go") == []
     assert lines_of(RULE, source.replace("ErrVersionConflict", "ErrDown"), "go") == [6]
+
+
+@pytest.mark.parametrize(
+    ("loaded", "count"),
+    [
+        ("await Account.findByPk(id, { transaction: t, lock: t.LOCK.UPDATE })", 0),
+        ("await Account.findByPk(id, { transaction: t, lock: true })", 0),
+        ("await Account.findByPk(id, { transaction: t })", 1),
+    ],
+)
+def test_rows_that_sequelize_has_locked(loaded, count):
+    change = "account.balance -= 1;\n  await account.save();"
+    source = f"async function f(id, t) {{\n  const account = {loaded};\n  {change}\n}}\n"
+    assert len(findings_of(RULE, {"src/a.js": source})) == count
+
+
+def test_java_rows_that_are_locked_or_have_a_version():
+    entity = (
+        "import jakarta.persistence.*;\n@Entity\nclass Stock {{\n@Id\nprivate Long id;\n{}\nprivate int quantity;\n}}"
+    )
+    body = """class A {{ void take(Long id) {{
+Stock s = stocks.{}(id);
+s.setQuantity(s.getQuantity() - 1);
+stocks.save(s); }} }}"""
+    plain = {"src/Stock.java": entity.format(""), "src/A.java": body.format("findById")}
+    assert len(findings_of(RULE, plain)) == 1
+    assert findings_of(RULE, plain | {"src/Stock.java": entity.format("@Version private long version;")}) == []
+    assert findings_of(RULE, plain | {"src/A.java": body.format("findLockedById")}) == []
