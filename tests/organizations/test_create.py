@@ -44,6 +44,21 @@ class TestCreateOrganization:
 
         assert slugs == ["x" * 48, "x" * 40 + "-2"]
 
+    @pytest.mark.parametrize(
+        ("length", "kept"), [(45, 45), (46, 46), (47, 40)], ids=["shorter", "just fits", "too long"]
+    )
+    def test_a_number_stands_behind_the_whole_slug_where_it_fits(self, as_stranger, as_member, length, kept):
+        for client in (as_member, as_stranger):
+            slug = client.post("/v1/orgs", {"name": "x" * length}).json()["slug"]
+
+        assert slug == "x" * kept + "-2"
+
+    def test_a_number_follows_no_hyphen(self, as_stranger, as_member):
+        for client in (as_member, as_stranger):
+            slug = client.post("/v1/orgs", {"name": "x" * 39 + " " + "y" * 8}).json()["slug"]
+
+        assert slug == "x" * 39 + "-2"
+
     def test_a_slug_that_is_asked_for_and_taken_conflicts(self, as_stranger, as_member):
         as_member.post("/v1/orgs", {"name": "One", "slug": "acme"})
 
@@ -121,6 +136,8 @@ class TestMaxOrgs:
         ("日本", "team"),
         ("--", "team"),
         ("X", "team-x"),
+        ("XY", "xy"),
+        ("a" * 60, "a" * 48),
         ("a" * 47 + " b", "a" * 47),
     ],
 )

@@ -79,6 +79,13 @@ class TestUpdate:
         assert after["updatedAt"] > before["updatedAt"]
         assert as_admin.get(url).json() == after
 
+    @pytest.mark.parametrize("name", ["A name before ours", "Zürich, after ours"])
+    def test_a_name_may_be_any_other(self, as_admin, organization, url, name):
+        organization.name = "Middle"
+        organization.save()
+
+        assert as_admin.put(url, {"name": name}).json()["name"] == name
+
     def test_what_is_left_out_stays(self, as_admin, organization, url):
         assert as_admin.put(url, {"name": "New name"}).json()["slug"] == organization.slug
         assert as_admin.put(url, {}).json()["name"] == "New name"
