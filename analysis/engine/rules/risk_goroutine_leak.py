@@ -73,7 +73,10 @@ _SEND = re.compile(r"^[ \t]*(?:go func\(\) \{ )?(\w+)\s*<-\s*[^\n]+", re.MULTILI
 _RECEIVES = re.compile(
     r"\bfor\s+[^{\n]*\brange\s+(?P<range>\w+)\s*\{|^\s*(?:\w+\s*:?=\s*)?<-\s*(?P<channel>\w+)\s*$", re.MULTILINE
 )
-_ENDLESS_WORKER = re.compile(r"go func\([^)]*\)\s*\{\s*for\s*\{")
+_TICKS = r"(?:<-\s*)?(?:time\.(?:Tick|After)\([^\n]*?\)|\w+\.C\b)"
+_FOR_EVER = re.compile(rf"\bfor\s*(?:\{{|(?:\w+\s*:?=\s*)?range\s+{_TICKS}\s*\{{)")
+_NO_EXIT = re.compile(_TICKS)
+_CALLED = re.compile(r"^go (?:\w+\.)?(\w+)\(([^()\n]*)\)$")
 _ENDS = re.compile(
     r"\breturn\b|\bbreak\b|\bgoto\b|panic\(|Exit\(|Fatal|Goexit|<-|\.(?:Read|Accept|Recv|Wait|Next|Scan"
     r"|Receive\w*|Poll\w*)\("
@@ -81,7 +84,7 @@ _ENDS = re.compile(
 _ADDS = re.compile(r"^go func\([^)]*\)\s*\{\s*(\w+(?:\.\w+)*)\.Add\(1\)")
 _ENDLESS = re.compile(r"\bfor\s*\{")
 _COLLECTS = re.compile(r'"(?:go|version|runtime)"\s*:\s*"(?:go ?)?1\.(?:2[3-9]|[3-9]\d)(?:\.\d+)?"')
-_STARTERS = re.compile(r"(?i)(^|\.)(init|start|run|serve|launch)\w*$")
+_STARTERS = re.compile(r"(?i)(^|\.)(init|start|run|serve|launch|new|setup|main)\w*$")
 _WAY_OUT = "Select on `ctx.Done()` in the loop and return."
 _ALIVE = re.compile(r"(^|\.)(main|init)$")
 
@@ -103,20 +106,50 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id, statement, message, suggestion=f"Close `{name}` when all is sent (`defer close({name})`)."
         )
         return
-    if _ENDLESS_WORKER.match(text) and not _ENDS.search(text):
+    called = _CALLED.match(text)
+    worker = _function_called(called[1], file) if called is not None else None
+    if _runs_for_ever(text if worker is None else file.text(worker)):
         message = "The goroutine runs for ever: its loop has no way out"
         meant = _STARTERS.search(function_name(statement, file)) is not None
         yield file.mark(RULE.id, statement, message, confidence="low" if meant else "", suggestion=_WAY_OUT)
         return
-    for sent in _SEND.finditer(text):
-        channel = sent[1]
-        if _is_unbuffered(channel, statement, file) and _receiver_may_leave(channel, text_after(statement, file)):
+    sent = [found[1] for found in _SEND.finditer(text)]
+    if called is not None and worker is not None:
+        sent = _sent_by(worker, called[2], file)
+    for channel in sent:
+        rest = text_after(statement, file)
+        if _is_unbuffered(channel, statement, file) and (
+            _receiver_may_leave(channel, rest) or (file.in_loop(statement) and _collector_may_leave(channel, rest))
+        ):
             yield file.mark(
                 RULE.id,
                 statement,
                 f"The goroutine blocks for ever on `{channel}` when the receiver takes the other case and returns",
             )
             return
+
+
+def _runs_for_ever(text: str) -> bool:
+    """Whether a function is one loop that nothing ends: what ticks is no way out."""
+    loop = _FOR_EVER.search(text)
+    return loop is not None and not _ENDS.search(_NO_EXIT.sub("", text[loop.start() :]))
+
+
+def _function_called(name: str, file: SourceFile) -> Node | None:
+    """The function or method of this file that a `go` statement runs; None when there are several."""
+    found = [each.node for each in file.functions[1:] if each.name.rpartition(".")[2] == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _sent_by(worker: Node, given: str, file: SourceFile) -> list[str]:
+    """The names of the arguments whose parameters the function sends on outside of any `select`."""
+    listed, body = worker.child_by_field_name("parameters"), worker.child_by_field_name("body")
+    if listed is None or body is None:
+        return []
+    text = file.text(body)
+    names = [part.split()[0] for part in file.text(listed).strip("()").split(",") if part.strip()]
+    sent = {found[1] for found in _SEND.finditer(text)} if "select" not in text else set()
+    return [value.strip() for value, name in zip(given.split(","), names, strict=False) if name in sent]
 
 
 def look_at_ticker(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -175,6 +208,22 @@ def _nobody_feeds(channel: str, statement: Node, file: SourceFile) -> bool:
     if re.search(rf"\bclose\(\s*{word}\s*\)|[(,:=&]\s*{word}\s*[,)}}\n]|\breturn\s[^\n]*\b{word}\b", text):
         return False
     return re.search(rf"\brange\s+{word}\b", text) is not None or not re.search(rf"\b{word}\s*<-", text)
+
+
+def _collector_may_leave(channel: str, rest: str) -> bool:
+    """Whether the loop that takes the results of several goroutines one by one returns before it has all."""
+    received = re.search(rf"<-\s*{re.escape(channel)}\b", rest)
+    loop = rest.rfind("for ", 0, received.start()) if received is not None else -1
+    if received is None or loop < 0:
+        return False
+    depth = rest.count("{", loop, received.start()) - rest.count("}", loop, received.start())
+    for found in re.finditer(r"[{}]|\breturn\b", rest[received.end() :]):
+        if found[0] == "return":
+            return True
+        depth += 1 if found[0] == "{" else -1
+        if depth <= 0:
+            return False
+    return False
 
 
 def _receiver_may_leave(channel: str, rest: str) -> bool:

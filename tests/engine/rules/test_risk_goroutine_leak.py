@@ -55,3 +55,61 @@ def test_from_go_1_23_on_a_ticker_is_collected():
     source = 'package a\nimport "time"\nfunc f() {\nt := time.NewTicker(a)\n<-t.C\n}\n'
     for version, count in (("1.21", 1), ("1.23", 0)):
         assert len(findings_of(RULE, {"go.mod": f"module a\n\ngo {version}\n", "a.go": source})) == count
+
+
+HEAD = 'package a\nimport ("context"; "time"; "sync")\n'
+
+
+@pytest.mark.parametrize(
+    ("worker", "count"),
+    [
+        ("for {\n\t\tpoll()\n\t\ttime.Sleep(time.Second)\n\t}", 1),
+        (
+            "t := time.NewTicker(d)\n\tdefer t.Stop()\n\tfor {\n\t\tselect {\n\t\tcase <-t.C:\n\t\t\tpoll()\n"
+            "\t\t}\n\t}",
+            1,
+        ),
+        ("for range time.Tick(d) {\n\t\tpoll()\n\t}", 1),
+        ("for {\n\t\tselect {\n\t\tcase <-t.C:\n\t\t\tpoll()\n\t\tcase <-ctx.Done():\n\t\t\treturn\n\t\t}\n\t}", 0),
+        ("for range queue {\n\t\tpoll()\n\t}", 0),
+        ("for i := 0; i < 3; i++ {\n\t\tpoll()\n\t}", 0),
+    ],
+)
+def test_a_worker_without_a_way_out_in_place_and_by_name(worker, count):
+    in_place = f"{HEAD}func f() {{\n\tgo func() {{\n\t{worker}\n\t}}()\n}}\n"
+    by_name = f"{HEAD}func f() {{\n\tgo work()\n}}\nfunc work() {{\n\t{worker}\n}}\n"
+    assert lines_of(RULE, in_place, "go") == [4] * count
+    assert lines_of(RULE, by_name, "go") == [4] * count
+
+
+@pytest.mark.parametrize(
+    ("made", "worker", "count"),
+    [
+        ("make(chan int)", "func ask(out chan<- int) {\n\tout <- slow()\n}", 1),
+        ("make(chan int, 1)", "func ask(out chan<- int) {\n\tout <- slow()\n}", 0),
+        ("make(chan int)", "func ask(out chan<- int) {\n\tselect {\n\tcase out <- slow():\n\tdefault:\n\t}\n}", 0),
+    ],
+)
+def test_a_function_that_is_given_the_channel(made, worker, count):
+    body = (
+        f"ch := {made}\n\tgo ask(ch)\n\tselect {{\n\tcase v := <-ch:\n\t\tuse(v)\n\tcase <-ctx.Done():\n"
+        "\t\treturn\n\t}"
+    )
+    source = f"{HEAD}func f(ctx context.Context) {{\n\t{body}\n}}\n{worker}\n"
+    assert lines_of(RULE, source, "go") == [5] * count
+
+
+@pytest.mark.parametrize(
+    ("made", "taken", "count"),
+    [
+        ("make(chan int)", "if <-ch < 0 {\n\t\t\treturn\n\t\t}", 1),
+        ("make(chan int, len(xs))", "if <-ch < 0 {\n\t\t\treturn\n\t\t}", 0),
+        ("make(chan int)", "use(<-ch)", 0),
+    ],
+)
+def test_who_collects_from_many_takes_all(made, taken, count):
+    body = (
+        f"ch := {made}\n\tfor _, x := range xs {{\n\t\tgo func() {{ ch <- run(x) }}()\n\t}}\n"
+        f"\tfor range xs {{\n\t\t{taken}\n\t}}\n\tdone()"
+    )
+    assert lines_of(RULE, f"{HEAD}func f(xs []int) {{\n\t{body}\n}}\n", "go") == [6] * count
