@@ -11,6 +11,7 @@ from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 from analysis.engine.rules.reading import followed, short, text_after, within
 from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
+from analysis.engine.rules.transactions import typed
 
 RULE = Rule(
     id="risk-lock-held-across-io",
@@ -52,14 +53,18 @@ def refresh(lock, rates):
     ),
 )
 
-_LOCK = re.compile(rb"with\s+(self\.\w*lock\w*|\w*lock\w*|\w*mutex\w*)\s*:", re.IGNORECASE)
-_GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|^this)$")
+_LOCK = re.compile(rb"with\s+((?:self\.|cls\.)?\w+)\s*:")
+_NAMED = re.compile(r"(?i)lock|mutex")
+_MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:threading\.|multiprocessing\.)?R?Lock\(")
+_GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
 _OF_A_RESOURCE = re.compile(r"(?i)cmd|file|write|conn|socket|client|session|log|io_|rate|throttle|send|request")
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")
 _DATABASE = re.compile(
     r"(?i)(?:^|\.)(?:cursor|cur|session|conn\w*|db|tx|jdbcTemplate|entityManager|em)(?:\(\))?\."
     r"(?:execute\w*|query\w*|exec\w*|commit|fetch\w*|find|persist|merge|update)$"
+    r"|(?:^|\.)jdbc(?:Template)?\.(?:update|batchUpdate|query\w*|execute)$"
+    r"|(?:^|\.)\w+(?:Dao|Mapper)\.(?:select|find|insert|update|delete|save)\w*$"
     r"|\.objects\.(?:\w+\(\)\.)*(?:get|create|count|exists|first|update|delete)$"
     r"|\w+Repo(?:sitory)?\.(?:save\w*|find\w*|delete\w*)$"
 )
@@ -67,6 +72,11 @@ _FILE = re.compile(
     r"^(?:open|io\.open|os\.(?:ReadFile|WriteFile|Open|Create|ReadDir)|shutil\.\w+"
     r"|(?:java\.nio\.file\.)?Files\.(?:read|write|copy|list|walk)\w*)$"
     r"|\.(?:read_text|read_bytes|write_text|write_bytes)$"
+)
+# What is called a client or a session, by its verbs.
+_REMOTE = re.compile(
+    r"(?i)(?:^|[._])(?:\w*client|http|session)(?:\(\))?\."
+    r"(?:get|post|put|patch|delete|head|request|send|do|exchange|(?:get|post)For\w+)$"
 )
 _CALLED = re.compile(r"\(")
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
@@ -76,8 +86,19 @@ def look_at_with(block: Node, file: SourceFile) -> Iterator[Mark]:
     """`with lock:` around a request; `async with` waits without blocking."""
     found = _LOCK.match(file.source, block.start_byte)
     body = block.child_by_field_name("body")
-    if found is not None and body is not None:
-        yield from _first(found[1].decode(), body, file, body.start_byte, body.end_byte)
+    name = found[1].decode("utf-8", "replace") if found is not None else ""
+    if name and body is not None and _is_lock(name, file):
+        yield from _first(name, body, file, body.start_byte, body.end_byte)
+
+
+def _is_lock(name: str, file: SourceFile) -> bool:
+    """Whether it is called a lock, or this file makes it one."""
+    if _NAMED.search(name):
+        return True
+    if not file.mentions(b"Lock("):
+        return False
+    source = file.source.decode("utf-8", "replace")
+    return next(followed(name.rpartition(".")[2], source, _MADE, "_"), None) is not None
 
 
 def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
@@ -143,7 +164,7 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
             reads = _what_it_reads(name)
             if reads and not _GENERAL.search(lock):
                 reads = ""  # named after what it protects
-            words = what_it_does(name, file.language) or reads or _awaited(call, lock, file)
+            words = what_it_does(typed(name, file), file.language) or reads or _awaited(call, lock, file)
             if words and not _WAITS.search(name):
                 message = (
                     f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
@@ -156,6 +177,8 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
 def _what_it_reads(callee: str) -> str:
     if _DATABASE.search(callee):
         return "talks to the database"
+    if _REMOTE.search(callee):
+        return "asks a server"
     return "reads or writes a file" if _FILE.search(callee) else ""
 
 

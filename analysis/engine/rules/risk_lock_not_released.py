@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import followed, function_name, text_after
+from analysis.engine.rules.reading import declarations, followed, function_name, text_after
 
 RULE = Rule(
     id="risk-lock-not-released",
@@ -59,6 +59,8 @@ _BY_CONTRACT = re.compile(
 )
 _LOCK = re.compile(r"lock|mutex|semaphore|^(\w+\.)*mu$", re.IGNORECASE)
 _BOUND = re.compile(rb"\b(?:const|let|var)\s+(?:\[\s*\w+\s*,\s*)?(\w+)\s*\]?\s*=\s*(?:await\s+)?\Z")
+_MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:\w+\.)*(?:R?Lock|(?:Bounded)?Semaphore|Condition)\(")
+_LOCK_TYPE = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _COMMENT = re.compile(r"//[^\n]*")
 _CALLED = re.compile(r"\(\)")
 _HANDED_ON = re.compile(r"\b(?!\()")
@@ -147,7 +149,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver, release = _names(call, file)
-    if not receiver or not _LOCK.search(receiver) or _BY_CONTRACT.search(function_name(call, file)):
+    if not receiver or not _is_lock(receiver, file) or _BY_CONTRACT.search(function_name(call, file)):
         return
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\s*\.{release}\("
@@ -168,7 +170,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver, release = _names(call, file)
     parent = call.parent
     statement = parent.parent if parent is not None and parent.type == "await" else parent
-    if not receiver or not _LOCK.search(receiver) or statement is None or statement.type != "expression_statement":
+    if not receiver or statement is None or statement.type != "expression_statement" or not _is_lock(receiver, file):
         return
     if _BY_CONTRACT.search(function_name(call, file)):
         return
@@ -185,6 +187,19 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             f"`{receiver}` stays locked when something between here and `{release}` raises",
             confidence="medium",
         )
+
+
+def _is_lock(receiver: str, file: SourceFile) -> bool:
+    """Whether it is called a lock, or this file declares it as one or as a semaphore."""
+    if _LOCK.search(receiver):
+        return True
+    name = receiver.rpartition(".")[2]
+    if file.language == "java":
+        return any(_LOCK_TYPE.search(before) is not None for before in declarations(name, file))
+    if not (file.mentions(b"Lock(") or file.mentions(b"Semaphore(") or file.mentions(b"Condition(")):
+        return False
+    source = file.source.decode("utf-8", "replace")
+    return next(followed(name, source, _MADE, "_"), None) is not None
 
 
 def _names(call: Node, file: SourceFile) -> tuple[str, str]:
@@ -229,7 +244,7 @@ def _early_exit(rest: str, receiver: str, taking: str, release: str) -> str:
 
 WATCHES = (
     Watch("call", look_at_go, GO, names=frozenset({"Lock", "RLock"})),
-    Watch("call", look_at_java, JAVA, names=frozenset({"lock", "lockInterruptibly"})),
+    Watch("call", look_at_java, JAVA, names=frozenset({"lock", "lockInterruptibly", "acquire"})),
     Watch("call", look_at_python, PYTHON, names=frozenset({"acquire"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"acquire"})),
 )

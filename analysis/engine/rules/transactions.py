@@ -119,7 +119,7 @@ def _annotation(method: Node, file: SourceFile) -> bytes:
     return b""
 
 
-def _typed(callee: str, file: SourceFile) -> str:
+def typed(callee: str, file: SourceFile) -> str:
     """A call on what the file declares as a client, named after that: `kafka.send` of a `KafkaTemplate` is
     `kafkaTemplate.send`, and in Go `client.Get` of an `http.Client` is `httpClient.Get`."""
     receiver, _, method = callee.rpartition(".")
@@ -138,7 +138,7 @@ def _marked(
     calls: list[str] = []
     for call in within(body, _STOP):
         if call.type in _CALLS and start <= call.start_byte < end and len(calls) < MOST_CALLS:
-            calls.append(f"{_typed(''.join(file.callee(call).split()), file)}@{file.line(call)}")
+            calls.append(f"{typed(''.join(file.callee(call).split()), file)}@{file.line(call)}")
     if not calls:
         return
     data = {"last": str(file.lines.of(max(start, end - 1))), "calls": " ".join(calls)}

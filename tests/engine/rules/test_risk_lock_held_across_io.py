@@ -55,3 +55,45 @@ def test_slow_calls_under_a_lock(source, language, lines):
 )
 def test_more_locks_and_more_that_is_slow(language, source, lines):
     assert lines_of(RULE, source, language) == lines
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "lines"),
+    [
+        (
+            "python",
+            "import threading\nclass A:\n    def __init__(self):\n        self._guard = threading.RLock()\n"
+            "    def f(self, x):\n        with self._guard:\n            self.rows[x] = self.client.get(x)\n",
+            [7],
+        ),
+        (
+            "python",
+            "class A:\n    def f(self, x):\n        with self._guard:\n            self.rows[x] = self.client.get(x)\n",
+            [],
+        ),
+        (
+            "go",
+            'package a\nimport ("net/http"; "sync")\ntype A struct {\n\tmu sync.Mutex\n\tclient *http.Client\n}\n'
+            "func (a *A) f(r *http.Request) {\n\ta.mu.Lock()\n\tdefer a.mu.Unlock()\n\ta.client.Do(r)\n}\n",
+            [10],
+        ),
+        (
+            "java",
+            "class A {\n private final JdbcTemplate jdbc;\n synchronized void f(String s) {\n"
+            '  jdbc.update("x", s);\n }\n}',
+            [4],
+        ),
+        (
+            "java",
+            "class A {\n void f() {\n  synchronized (monitor) {\n   client.send(request, handler);\n  }\n }\n}",
+            [4],
+        ),
+        (
+            "java",
+            "class A {\n void f() {\n  synchronized (monitor) {\n   clients.put(request, handler);\n  }\n }\n}",
+            [],
+        ),
+    ],
+)
+def test_clients_and_locks_by_what_they_are_declared_as(language, source, lines):
+    assert lines_of(RULE, source, language) == lines

@@ -92,3 +92,25 @@ def test_script(rest, lines):
 
 def test_a_second_lock_that_was_meant_to_unlock_is_told_once():
     assert lines_of(RULE, go("s.mu.Lock()\ndefer s.mu.Lock()\nreturn x()"), "go") == [4]
+
+
+@pytest.mark.parametrize(
+    ("language", "declared", "count"),
+    [
+        ("python", "guard = threading.RLock()", 1),
+        ("python", "guard = asyncio.Semaphore(3)", 1),
+        ("python", "guard = Turnstile()", 0),
+        ("java", "private final ReentrantLock guard = new ReentrantLock();", 1),
+        ("java", "private final Semaphore guard = new Semaphore(3);", 1),
+        ("java", "private final Turnstile guard = new Turnstile();", 0),
+    ],
+)
+def test_a_lock_of_any_name(language, declared, count):
+    if language == "python":
+        source = f"{declared}\ndef f(x):\n    guard.acquire()\n    work(x)\n    guard.release()\n"
+    else:
+        taken = "guard.acquire();\n work();\n guard.release();"
+        if "Lock" in declared:
+            taken = taken.replace("acquire", "lock").replace("release", "unlock")
+        source = f"class A {{\n{declared}\nvoid f() {{\n {taken}\n}} }}"
+    assert len(lines_of(RULE, source, language)) == count
