@@ -117,6 +117,13 @@ def followed(
         position = text.find(name, max(position + 1, match.end() if match is not None else 0), last)
 
 
+def has_own(name: str, text: bytes) -> bool:
+    """Whether the text of a function declares a variable or parameter of this name."""
+    word = re.escape(name.encode())
+    own = rb"\b(?:const|let|var)\s+" + word + rb"\b|\b" + word + rb"\s*:=|^[^\n]*[(,]\s*" + word + rb"\s*[,):=]"
+    return re.search(own, text) is not None
+
+
 def declarations(name: str, file: SourceFile) -> Iterator[bytes]:
     """What stands before a name wherever Java may declare it: `private final Map<String, Row>`, and no more than that
     is certain."""

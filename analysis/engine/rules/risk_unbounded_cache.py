@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.scopes import FunctionDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.reading import followed, has_own
 
 RULE = Rule(
     id="risk-unbounded-cache",
@@ -54,15 +56,26 @@ def rate(region):
 )
 
 _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.IGNORECASE)
-_REGISTRY = re.compile(r"(?i)regist|handlers?$|plugins?$|metrics|factories|loaders|listeners|lock")
-_PYTHON_CACHE = re.compile(
-    rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|(?:dict|set)\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$"
+# Other names count as well where a request or a job adds to them, but for what is filled at the start.
+_FILLED_AT_THE_START = re.compile(
+    r"(?i)regist|handler|plugin|listener|subscri|hook|middleware|route|loader|factor|command|strateg|convert|config"
+    r"|setting|option|metric|gauge|stats|instance|client|engine|lock|mutex|pool|logger|context"
 )
-_PYTHON_EMPTY = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|dict\(|set\(|defaultdict\(|OrderedDict\()")
-_SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new (?:Map|Set)(?:<[^\n]*>)?\(\)|\{ ?\})")
+_FILLS_AT_THE_START = re.compile(
+    r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
+)
+_PYTHON_CACHE = re.compile(
+    rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|\[ ?\]|dict\(\)|set\(\)|list\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$"
+)
+_PYTHON_EMPTY = re.compile(
+    rb"\w+\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|\[ ?\]|dict\(\)|set\(\)|list\(\)|defaultdict\(|OrderedDict\()"
+)
+_SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new (?:Map|Set)(?:<[^\n]*>)?\(\)|\{ ?\}|\[ ?\])")
 _AT_THE_TOP = "(module (expression_statement (assignment) @n))"
-_PYTHON_MAPS = (b"{}", b"{ }", b"dict(", b"Dict(", b"set(")
-_SCRIPT_MAPS = (b"new Map", b"new Set", b"{}", b"{ }")
+_OF_A_CLASS = "(class_definition body: (block (expression_statement (assignment) @n)))"
+_OF_A_STRUCT = "(struct_type (field_declaration_list (field_declaration type: (map_type)) @n))"
+_PYTHON_MAPS = (b"{}", b"{ }", b"dict(", b"Dict(", b"[]", b"set(", b"list(")
+_SCRIPT_MAPS = (b"new Map", b"new Set", b"{}", b"{ }", b"[]")
 _NEW_LINE = ord("\n")
 _KEEPS_SELF = frozenset({"functools.lru_cache", "functools.cache"})
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
@@ -80,7 +93,7 @@ _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository
 _GO_CACHE = re.compile(rb"(?P<name>\w+)\s*(?:=\s*(?:map\[|make\(map\[)|\s+sync\.Map\b|=\s*sync\.Map\{)")
 _SCRIPT_FIELD = re.compile(
     rb"(?:(?:public|private|protected|static|readonly)\s+)*#?(?P<name>\w+)\s*(?::[^=\n]+)?="
-    rb"\s*(?:new Map(?:<[^\n]*>)?\(\)|\{ ?\})"
+    rb"\s*(?:new (?:Map|Set)(?:<[^\n]*>)?\(\)|\{ ?\}|\[ ?\])"
 )
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect|useRef)\b|['\"]use client['\"]")
 _CLOSED_KEYS = re.compile(
@@ -90,17 +103,17 @@ _CLOSED_KEYS = re.compile(
 )
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
 # Adding under a key that is no literal, and all that makes a collection smaller or asks how large it is.
-_ADDED = (
+_ADDED = re.compile(
     rb"(?:\[\s*(?![\"'`\d])(?P<key>[^\]\n]+)\]\s*=(?!=)"
-    rb"|\.(?:set|put|putIfAbsent|computeIfAbsent|setdefault|add|Store"
+    rb"|\.(?:set|put|putIfAbsent|computeIfAbsent|setdefault|add|append|push|unshift|offer|Store"
     rb"|LoadOrStore)\(\s*(?![\"'`\d)])(?P<given>[^,\n)]*))"
 )
 _TAKEN = (
-    rb"\bNAME\.(?:pop|popitem|clear|delete|move_to_end|size|remove\w*|poll|evict|invalidate\w*|Delete|Clear"
-    rb"|keySet|entrySet"
-    rb"|retainAll|LoadAndDelete)\b|\bdel NAME\b|\bdelete [\w.]*\bNAME\b|\bdelete\(NAME\b|len\(NAME\)"
-    rb"|Object\.keys\((?:this\.)?NAME\)"
-    rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:this\.|self\.)?NAME\s*=[^=])"
+    rb"\bNAME\.(?:pop\w*|clear|delete|move_to_end|size|remove\w*|poll|evict|invalidate\w*|Delete|Clear"
+    rb"|keySet|entrySet|shift|splice|length|discard"
+    rb"|retainAll|LoadAndDelete)\b|\bdel (?:\w+\.)?NAME\b|\bdelete [\w.]*\bNAME\b|\bdelete\((?:\w+\.)*NAME\b"
+    rb"|len\((?:\w+\.)*NAME\)|Object\.keys\((?:this\.)?NAME\)|\bclear\((?:\w+\.)*NAME\)"
+    rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:\w+\.)?NAME\s*=[^=])"
 )
 _ASKED = (
     rb"(?<![\w.])(?P<table>\w+)(?:\[\s*KEY(?:\s+as\s[^\]\n]*)?\]|\.(?:get|has|includes)\(\s*KEY\s*\))"
@@ -109,15 +122,11 @@ _ASKED = (
 _CONSTANT = re.compile(rb"_?[A-Z][A-Z0-9_]{2,}")
 _OF_CONSTANTS = re.compile(rb"=\s*(?:tuple|frozenset|sorted|str|repr)\(\s*(?:\w+\.)?_?[A-Z][A-Z0-9_]{2,}\s*\)")
 _TABLE = rb"^(?:export\s+)?(?:const\s+)?NAME\s*(?::[^=\n]+)?=\s*(?:new \w+\(|Object\.freeze\()?\s*[\[{(]\s*[^\s\]})]"
-_ASKS = (
-    (b"in ", b""),
-    (b"", b".get("),
-    (b"", b".has("),
-    (b"", b".containsKey("),
-    (b"!", b"["),
-    (b"= ", b"["),
-    (b"", b".Load("),
-)
+# What may stand before the name where something is added.
+_ALONE = re.compile(rb"(?:^|[^.])\Z")
+_OF_SOMETHING = re.compile(rb"\w\.\Z")
+_OF_THE_CLASS = re.compile(rb"\b(?:self|cls|[A-Z]\w*)\.\Z")
+_ALONE_OR_FIELD = re.compile(rb"(?:^|[^.]|\b(?:this|[A-Z]\w*)\.)\Z")
 _STATIC = re.compile(rb"@(staticmethod|classmethod)")
 
 
@@ -172,7 +181,7 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
     if b"removeEldestEntry" in file.source[field.start_byte : field.end_byte]:
         return
     if found is not None and (b"static" in found[0] or _BEAN.search(file.source)):
-        yield from _grown(found["name"].decode(), field, file)
+        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD)
 
 
 def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
@@ -181,11 +190,25 @@ def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
         yield from _grown(found["name"].decode(), spec, file)
 
 
+def look_at_go_field(field: Node, file: SourceFile) -> Iterator[Mark]:
+    """A map in a struct that lives as long as the server: that there is one of it is a guess."""
+    name = file.source[field.start_byte : field.end_byte].split(None, 1)[0].decode("utf-8", "replace")
+    if _CACHE_NAME.search(name):
+        yield from _grown(name, field, file, form="field", owner=_OF_SOMETHING)
+
+
+def look_at_class(assignment: Node, file: SourceFile) -> Iterator[Mark]:
+    """A cache of a Python class, which all of its instances fill."""
+    found = _PYTHON_CACHE.match(file.source[assignment.start_byte : assignment.end_byte])
+    if found is not None and _CACHE_NAME.search(name := found[1].decode("utf-8", "replace")):
+        yield from _grown(name, assignment, file, owner=_OF_THE_CLASS)
+
+
 def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
     """A map in a provider of Nest, or in a static field: there is one for the whole process."""
     found = _SCRIPT_FIELD.match(file.source, field.start_byte, field.end_byte)
     if found is not None and (b"static" in found[0] or b"@Injectable(" in file.source):
-        yield from _grown(found["name"].decode(), field, file)
+        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD)
 
 
 def look_at_python(assignment: Node, file: SourceFile) -> Iterator[Mark]:
@@ -211,9 +234,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     served = codebase.request_path.get(place.path, frozenset()) | codebase.job_path.get(place.path, frozenset())
     if any(int(index) in served for index in mark.data["functions"].split()):
-        return place.finding(mark)
-    is_guess = mark.data.get("form") != "memo" and _CACHE_NAME.search(mark.data["name"])
-    return place.finding(mark, confidence=Confidence.LOW) if is_guess else None
+        return place.finding(mark, confidence=Confidence.LOW if mark.data.get("form") == "field" else None)
+    return place.finding(mark, confidence=Confidence.LOW) if mark.data.get("form") is None else None
 
 
 def _has_closed_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
@@ -240,43 +262,52 @@ def _is_looked_up(key: bytes, cache: bytes, text: bytes, file: SourceFile) -> bo
     return False
 
 
-def _grown(name: str, declared: Node, file: SourceFile) -> Iterator[Mark]:
+def _grown(
+    name: str, declared: Node, file: SourceFile, form: str = "", owner: re.Pattern[bytes] = _ALONE
+) -> Iterator[Mark]:
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
+    is_named = _CACHE_NAME.search(name) is not None
     if (
         _CLOSED_KEYS.search(name)
-        or _REGISTRY.search(name)
+        or (not is_named and _FILLED_AT_THE_START.search(name))
         or (file.language in SCRIPT and _BROWSER.search(file.source))
     ):
         return
     word = re.escape(name.encode())
-    if not _CACHE_NAME.search(name) and not any(name.encode().join(each) in file.source for each in _ASKS):
-        return
     added = [
         match
-        for match in re.finditer(rb"^(?![ \t]*(?:#|//|\*))[^\n]*?(?<![\w])" + word + _ADDED, file.source, re.MULTILINE)
-        if not _has_closed_keys(name.encode(), match, file)
+        for match in followed(name.encode(), file.source, _ADDED, b"_$")
+        if _is_meant(match.start() - len(name), owner, file) and not _has_closed_keys(name.encode(), match, file)
     ]
-    taken = re.search(_TAKEN.replace(b"NAME", word), file.source, re.MULTILINE)
+    if not added:
+        return
+    taken = any(
+        not declared.start_byte <= match.end() <= declared.end_byte
+        for match in re.finditer(_TAKEN.replace(b"NAME", word), file.source, re.MULTILINE)
+    )
     exported = re.search(rb"\bexport\b[^\n]*\b" + word + rb"\b|__all__[^\n]*" + word, file.source)
-    functions = dict.fromkeys(file.scope_at(match.end() - 1, match.end()).function.index for match in added)
-    functions.pop(0, None)
-    if not _CACHE_NAME.search(name):  # state of another kind, unless what is missing is made and kept
-        functions = {index: None for index in functions if _asks_first(word, file.functions[index].node, file)}
-    if functions and taken is None and exported is None:
+    adding = [file.scope_at(match.end() - 1, match.end()).function for match in added]
+    functions = dict.fromkeys(
+        each.index for each in adding if each.index and (is_named or not _fills(each, name, file))
+    )
+    if functions and not taken and exported is None:
         message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
-        data = {"name": name, "functions": " ".join(map(str, functions))}
+        data = {"functions": " ".join(map(str, functions))}
+        if form or not is_named:
+            data["form"] = form or "other"
         yield file.mark(RULE.id, declared, message, data=data)
 
 
-def _asks_first(word: bytes, function: Node, file: SourceFile) -> bool:
-    """Whether a function looks for the key before it adds it: it remembers what it has made."""
-    asked = (
-        rb"(?:\bnot in|\bin)\s+(?:self\.)?" + word + rb"\b|(?<![\w])" + word + rb"\.(?:get|has|containsKey|Load)\("
-        rb"|\bif\s*\(\s*!\s*" + word + rb"\[|, ok\s*:?=\s*(?:\w+\.)?" + word + rb"\["
-    )
-    text = file.source[function.start_byte : function.end_byte]
-    counts = rb"(?<![\w])" + word + rb"\[[^\]\n]+\]\s*=(?!=)[^\n]*[-+]\s*\d"
-    return re.search(asked, text) is not None and re.search(counts, text) is None
+def _is_meant(start: int, owner: re.Pattern[bytes], file: SourceFile) -> bool:
+    """Whether a name at this byte belongs to such an owner, and stands in no comment."""
+    line = file.source[file.source.rfind(b"\n", 0, start) + 1 : start]
+    return owner.search(line) is not None and not line.lstrip().startswith((b"#", b"//", b"*"))
+
+
+def _fills(function: FunctionDraft, name: str, file: SourceFile) -> bool:
+    """Whether the function adds to something of its own, or says that it prepares."""
+    text = file.source[function.node.start_byte : function.node.end_byte]
+    return _FILLS_AT_THE_START.search(function.name.rpartition(".")[2]) is not None or has_own(name, text)
 
 
 WATCHES = (
@@ -284,7 +315,9 @@ WATCHES = (
     Watch("decorator", look_at_memo, PYTHON, needs=(b"cache",)),
     Watch("field", look_at_java, JAVA, needs=(b"Map<", b"Set<", b"List<", b"ThreadLocal<")),
     Watch("var_spec", look_at_go, GO, needs=(b"map[", b"sync.Map"), starts=_GO_CACHE),
-    Watch("field", look_at_script_field, SCRIPT, needs=(b"new Map", b"{}", b"{ }")),
+    Watch("field", look_at_script_field, SCRIPT, needs=_SCRIPT_MAPS),
+    Watch(_OF_A_STRUCT, look_at_go_field, GO, needs=(b"map[",)),
+    Watch(_OF_A_CLASS, look_at_class, PYTHON, needs=_PYTHON_MAPS, starts=_PYTHON_EMPTY),
     Watch(_AT_THE_TOP, look_at_python, PYTHON, needs=_PYTHON_MAPS, starts=_PYTHON_EMPTY),
     Watch("variable_declarator", look_at_script, SCRIPT, needs=_SCRIPT_MAPS, starts=_SCRIPT_CACHE),
 )

@@ -164,15 +164,56 @@ def test_a_key_of_a_table_of_loaders():
     assert lines_of(RULE, source.replace("loaders[name as Name]", "find(name)"), "typescript") == [4]
 
 
+FLASK = "from flask import Flask\napp = Flask(__name__)\n"
+
+
 @pytest.mark.parametrize(
-    ("body", "count"),
+    ("source", "lines"),
     [
-        ("if key not in QUOTES:\n        QUOTES[key] = load(key)\n    return QUOTES[key]", 1),
-        ("QUOTES[key] = QUOTES.get(key, 0) + 1", 0),  # a counter
-        ("QUOTES[key] = load(key)", 0),
+        ("_rates = {}\n@app.get('/<r>')\ndef f(r):\n    _rates[r] = fetch(r)\n    return _rates[r]\n", [3]),
+        ("_ids = set()\n@app.post('/')\ndef f(event):\n    _ids.add(event)\n    return ''\n", [3]),
+        ("orders = []\n@app.post('/')\ndef f(o):\n    orders.append(o)\n    return ''\n", [3]),
+        ("orders = []\n@app.post('/')\ndef f(o):\n    orders.append(o)\n    orders.pop(0)\n    return ''\n", []),
+        ("orders = []\n@app.post('/')\ndef f(o):\n    orders = [o]\n    orders.append(o)\n    return ''\n", []),
+        ("orders = []\ndef f(o):\n    orders.append(o)\n", []),
+        ("handlers = {}\n@app.post('/')\ndef f(o):\n    handlers[o] = make(o)\n    return ''\n", []),
     ],
 )
-def test_what_is_asked_for_and_then_kept_is_a_cache_by_any_name(body, count):
-    source = f"QUOTES = {{}}\n\n\n@app.get('/quote')\ndef quote(key):\n    {body}\n"
-    assert len(findings_of(RULE, {"shop/views.py": source})) == count
-    assert findings_of(RULE, {"shop/quotes.py": source.replace("@app.get('/quote')\n", "")}) == []
+def test_whatever_requests_only_add_to(source, lines):
+    assert [each.line for each in findings_of(RULE, {"shop/views.py": FLASK + source})] == lines
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "line"),
+    [
+        (
+            "src/a.ts",
+            "const app = express();\nconst profiles = new Map<string, Profile>();\n"
+            "app.get('/:id', async (req, res) => {\n  profiles.set(req.params.id, await load(req));\n});\n",
+            2,
+        ),
+        (
+            "src/A.java",
+            "@RestController\nclass A {\n private final Map<String, Row> rows = new HashMap<>();\n"
+            ' @GetMapping("/{id}")\n public Row get(@PathVariable String id) {\n  rows.put(id, load(id));\n'
+            "  return rows.get(id);\n }\n}",
+            3,
+        ),
+        (
+            "a/a.go",
+            'package a\nimport "net/http"\ntype Server struct {\n\tcache map[string]int\n}\n'
+            "func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {\n\ts.cache[r.URL.Path] = 1\n}\n",
+            4,
+        ),
+    ],
+)
+def test_maps_of_a_server(path, source, line):
+    assert [each.line for each in findings_of(RULE, {path: source})] == [line]
+
+
+def test_a_cache_of_a_class_belongs_to_all_of_its_instances():
+    source = "class Prices:\n    _cache = {}\n    def get(self, sku):\n        self._cache[sku] = load(sku)\n"
+    assert lines_of(RULE, source) == [2]
+    assert lines_of(RULE, source + "    def drop(self, sku):\n        del self._cache[sku]\n") == []
+    assert lines_of(RULE, source + "    def __init__(self):\n        self._cache = {}\n") == []
+    assert findings_of("risk-shared-mutable-state", {"a.py": source}) == []
