@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.calls import Callee
@@ -71,8 +72,9 @@ def place(customer):
 _VERBS = {"insert": "inserted", "bulk_insert": "inserted", "update": "updated", "delete": "deleted"}
 _REPOSITORY = re.compile(
     rb"(?<!prisma\.)(?<!tx\.)\b((?:\w+)[rR]epo(?:sitory)?)\.(save|saveAll|saveAndFlush|insert|update|delete"
-    rb"|deleteById|deleteAll|remove)\("
+    rb"|deleteById|deleteAll|remove)\((?:(\w+)\))?"
 )
+_SAVED = re.compile(r"([\w.]+)\.a?save\(")
 _GORM = re.compile(rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(\w+)")
 _ASIDE = re.compile(r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt")
 _MONEY = re.compile(r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer|payout")
@@ -97,12 +99,20 @@ class _Write(NamedTuple):
     line: int
     label: str
     verb: str
+    row: str = ""  # the variable that is saved, when it is one
+
+    def differs_from(self, other: "_Write") -> bool:
+        """Whether it goes to another table, or to another row that the source tells apart."""
+        return self.label != other.label or bool(self.row and other.row and self.row != other.row)
 
 
 def look(root: Node, file: SourceFile) -> Iterator[Mark]:
     """The functions of a file that write to two tables outside of any transaction."""
     for writes in _by_function(file).values():
-        if len(writes) > 1 and (pair := _unprotected(writes, root, file)) is not None:
+        pair = _unprotected(writes, root, file) if len(writes) > 1 else None
+        if pair is None:
+            yield from _alone(writes, root, file)
+        else:
             first, second = pair
             node = _node_at(first.start, root)
             message = (
@@ -113,6 +123,16 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
             if all(_is_upsert(each, root, file) for each in pair):
                 data["repeatable"] = "1"
             yield file.mark(RULE.id, node, message, suggestion=_FIX.get(file.language, ""), data=data)
+
+
+def _alone(writes: list[_Write], root: Node, file: SourceFile) -> Iterator[Mark]:
+    """A write that is half of what its function does, when that calls another one which writes elsewhere."""
+    bare = [write for write in writes if not in_transaction(write.start, file)]
+    if len(bare) == len(writes) and len({write.label for write in bare}) == 1:
+        write, node = bare[0], _node_at(bare[0].start, root)
+        if not _BY_HAND.search(function_text(node, file)):
+            data = {"form": "alone", "table": write.label, "verb": write.verb}
+            yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
 
 
 def _is_upsert(write: _Write, root: Node, file: SourceFile) -> bool:
@@ -232,12 +252,40 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         mark.data["form"] == "atomic requests" for place, mark in found if place.kind is FileKind.SOURCE
     )
     heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
+    heard.extend(_with_callee(found, codebase))
     covered = _called_in_transactions(codebase, {_name(place.function) for place, _ in heard})
     for place, mark in heard:
         if mark.data["form"] != "writes":
             yield place.finding(mark)
         elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
             yield place.finding(mark, severity=_severity(mark, place))
+
+
+def _with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
+    """Functions that write to one table and call, outside of any transaction, one that writes to another."""
+    alone = {
+        Callee(place.path, place.index): mark.data
+        for place, mark in found
+        if mark.data["form"] == "alone" and place.kind is FileKind.SOURCE
+    }
+    inside: dict[Callee, set[str]] = {}
+    for place, mark in codebase.marks(transactions.ANNOTATION) if alone else ():
+        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
+        inside.setdefault(Callee(place.path, mark.function), set()).update(called)
+    for place, mark in found:
+        if mark.data["form"] != "alone" or Callee(place.path, place.index) not in alone:
+            continue
+        protected = inside.get(Callee(place.path, place.index), set())
+        for call in place.function.calls:
+            callees = codebase.calls.resolve(place.path, place.function, call) if call not in protected else []
+            written = alone.get(callees[0]) if len(callees) == 1 else None
+            if written is not None and written["table"] != mark.data["table"]:
+                message = (
+                    f"`{mark.data['table']}` is {mark.data['verb']} here and `{written['table']}` {written['verb']} in"
+                    f" `{call.rpartition('.')[2]}`, not in one transaction"
+                )
+                yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
+                break
 
 
 def _severity(mark: Mark, place: Place) -> Severity | None:
@@ -285,7 +333,8 @@ def _name(function: Function) -> str:
 def _by_function(file: SourceFile) -> Mapping[int, list[_Write]]:
     found: dict[int, list[_Write]] = {}
     queries = list(_queries(file))
-    read = {query.line for query in file.queries}  # what a reader of the ORM knows needs no second look
+    # What a reader of the ORM knows needs no second look.
+    read = {query.line for query in file.queries if query.model}
     others = (write for write in (*_repositories(file), *_gorm(file)) if write.line not in read)
     for write in sorted({*queries, *others}):
         if not _ASIDE.search(write.label):
@@ -296,14 +345,14 @@ def _by_function(file: SourceFile) -> Mapping[int, list[_Write]]:
 
 def _unprotected(writes: list[_Write], root: Node, file: SourceFile) -> tuple[_Write, _Write] | None:
     """The first two writes to different tables that one run may reach."""
-    if len({write.label for write in writes}) < 2 or _BY_HAND.search(
+    if len({(write.label, write.row) for write in writes}) < 2 or _BY_HAND.search(
         function_text(_node_at(writes[0].start, root), file)
     ):
         return None
     bare = [write for write in writes if not in_transaction(write.start, file)]
     for position, first in enumerate(bare):
         for second in bare[position + 1 :]:
-            if first.label != second.label and run_together(_node_at(first.start, root), _node_at(second.start, root)):
+            if first.differs_from(second) and run_together(_node_at(first.start, root), _node_at(second.start, root)):
                 return first, second
     return None
 
@@ -323,7 +372,8 @@ def _queries(file: SourceFile) -> Iterator[_Write]:
             is_passed = _PASSED_ON.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
             if not is_lazy and not is_passed:
                 indent = len(row) - len(row.lstrip())
-                yield _Write(start + indent, query.line, query.model, _verb(query))
+                row = _SAVED.match(query.anchor) if query.operation == "update" else None
+                yield _Write(start + indent, query.line, query.model, _verb(query), row[1] if row is not None else "")
 
 
 def _verb(query: Query) -> str:
@@ -336,7 +386,8 @@ def _repositories(file: SourceFile) -> Iterator[_Write]:
     for match in _REPOSITORY.finditer(file.source):
         verb = "deleted" if match[2].startswith((b"delete", b"remove")) else "saved"
         label = match[1].decode().removesuffix("sitory").removesuffix("Repo").removesuffix("repo")
-        yield _Write(match.start(), file.lines.of(match.start()), label, verb)
+        row = (match[3] or b"").decode() if verb == "saved" else ""
+        yield _Write(match.start(), file.lines.of(match.start()), label, verb, row)
 
 
 def _gorm(file: SourceFile) -> Iterator[_Write]:
@@ -347,7 +398,7 @@ def _gorm(file: SourceFile) -> Iterator[_Write]:
 
 
 _NEEDS = {
-    PYTHON: (b".objects", b"execute("),
+    PYTHON: (b".objects", b"execute(", b".save("),
     SCRIPT: (b"sequelize", b"mongoose", b"typeorm", b"risma", b"epository", b"Repo.", b"execute(", b"query("),
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),

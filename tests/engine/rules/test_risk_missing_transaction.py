@@ -188,3 +188,36 @@ def test_upserts_of_a_job_that_runs_again_are_worth_knowing():
     source = TASK + ("def f(c):\n    Order.objects.update_or_create(customer=c)\n    Line.objects.{}(amount=1)")
     assert [each.severity for each in findings(RULE, source.format("update_or_create"))] == ["info"]
     assert [each.severity for each in findings(RULE, source.format("create"))] == ["warning"]
+
+
+def test_two_rows_of_one_table_are_two_writes():
+    head = TASK + "def f(key, n):\n    a = Wallet.objects.get(pk=key)\n    b = Wallet.objects.get(pk=n)\n"
+    assert len(findings(RULE, head + "    a.save()\n    b.save()\n")) == 1
+    assert findings(RULE, head + "    a.save()\n    a.save()\n") == []
+    assert findings(RULE, head + "    with transaction.atomic():\n        a.save()\n        b.save()\n") == []
+
+
+def test_the_other_half_may_stand_in_a_function_that_is_called():
+    source = TASK + "def f(c):\n    Order.objects.create(customer=c)\n    add(c)\n\n\n{}def add(c):\n    {}\n"
+    (finding,) = findings(RULE, source.format("", "Line.objects.create(amount=1)"))
+    assert finding.confidence == "low"
+    assert finding.message == "`Order` is inserted here and `Line` inserted in `add`, not in one transaction"
+    assert findings(RULE, source.format("", "Order.objects.create(customer=c)")) == []
+    assert findings(RULE, source.format("@transaction.atomic\n", "Line.objects.create(amount=1)")) == []
+
+
+def test_a_call_inside_a_transaction_is_protected():
+    source = TASK + (
+        "def f(c):\n    with transaction.atomic():\n        Order.objects.create(customer=c)\n        add(c)\n\n\n"
+        "def add(c):\n    Line.objects.create(amount=1)\n"
+    )
+    assert findings(RULE, source) == []
+
+
+def test_rows_of_gorm_by_the_names_of_variables():
+    source = (
+        'package a\nimport ("gorm.io/gorm"; "net/http")\n'
+        "func f(w http.ResponseWriter, r *http.Request) {\n\tdb.Create(&order)\n\tdb.Save(&stock)\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [4]
+    assert findings_of(RULE, {"a/a.go": source.replace("\tdb.Save(&stock)\n", "")}) == []
