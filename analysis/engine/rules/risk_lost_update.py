@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import declarations, followed, function_text, short, text_after, text_before
+from analysis.engine.rules.transactions import in_transaction
 
 RULE = Rule(
     id="risk-lost-update",
@@ -58,12 +59,16 @@ _UPDATES = frozenset({"update", "updateOne", "updateMany", "findByIdAndUpdate", 
 _SETTER = re.compile(
     rf"({_NAME})\.set(\w+)\(\s*\1\.get\2\(\)\s*(?:[-+]|\.add\(|\.subtract\(|\.plus\(|\.minus\()".encode()
 )
+_SETTER_COPY = re.compile(rf"({_NAME})\.set(\w+)\(\s*({_NAME})\s*\)".encode())
+_READ_OFF = re.compile(rf"\s*=\s*({_NAME})\.get(\w+)\(\)\s*(?:[-+]|\.add\(|\.subtract\()")
+_LOADED = r"\b(?:find|get|load|select|fetch|read)\w*\("
 _COPIED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*=\s*({_NAME})".encode())
 _CALCULATED = re.compile(rf"\s*(?::[^=\n]+)?:?=\s*({_NAME}(?:\.{_NAME})+)\s*([-+])")
 _GIVEN = re.compile(
     rf"[\"']?(?P<name>{_NAME})[\"']?\s*[:=]\s*(?P<owner>{_NAME})(?:\.(?P=name)"
     rf"|\[[\"'](?P=name)[\"']\])\s*(?P<sign>[-+])\s*(?![\"'`])"
 )
+_NAMED_VALUE = re.compile(rf"[\"']?({_NAME})[\"']?\s*[:=]\s*({_NAME})\s*(?=[,}})\n])")
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _ATOMIC = re.compile(
     r"\bF\(|select_for_update|with_for_update|FOR UPDATE|PESSIMISTIC|pessimistic|@Version|[lL]ockMode|\.lock\("
@@ -79,7 +84,7 @@ _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _LOADED_LOCKED = re.compile(
     r"\bLOCK\.(?:NO_KEY_)?UPDATE\b|\block:\s*true\b|\b(?:find|get|load)\w*(?:Locked|WithLock)\w*\("
 )
-_LOADED = re.compile(r"\s*(?::[^=\n]+)?=(?!=)([^;]{0,400})")
+_GIVEN = re.compile(r"\s*(?::[^=\n]+)?=(?!=)([^;]{0,400})")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
 _FIX = {
@@ -126,29 +131,54 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
     """An UPDATE that is given a number of a row loaded before: `update({ data: { stock: item.stock - n } })`."""
     text = file.text(call)
     match = _GIVEN.search(text, text.find("("))
-    if match is None or _ATOMIC.search(function_text(call, file)) or file.in_test(call):
+    given = (match["owner"], match["name"], match["sign"]) if match is not None else _given_by_name(text, call, file)
+    if given is None or _ATOMIC.search(function_text(call, file)) or file.in_test(call):
         return
-    owner, name = match["owner"], match["name"]
+    owner, name, sign = given
     loaded = (
         rf"(?<![\w.]){re.escape(owner)}\s*(?::[^=\n]+)?=\s*(?:await\s)?[^\n"
         rf"]*\b(?:find|get|first|load|select|query|one|fetch|scalar)\w*\b"
     )
     if re.search(loaded, text_before(call, file)):
-        yield _mark(call, owner, name, match["sign"], file, file.line(call))
+        yield _mark(call, owner, name, sign, file, file.line(call))
+
+
+def _given_by_name(text: str, call: Node, file: SourceFile) -> tuple[str, str, str] | None:
+    """What an UPDATE is given when a variable holds it: `left = item.stock - n`, then `{ data: { stock: left } }`."""
+    before = text_before(call, file)
+    for name, value in _NAMED_VALUE.findall(text):
+        for made in followed(value, before, _CALCULATED, "_."):
+            owner, _, column = made[1].rpartition(".")
+            if column == name and owner.isidentifier():
+                return owner, name, made[2]
+    return None
 
 
 def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`account.setBalance(account.getBalance().subtract(amount))` followed by `accounts.save(account)`."""
     match = _SETTER.match(file.source, call.start_byte, call.end_byte)
+    copied = _SETTER_COPY.match(file.source, call.start_byte, call.end_byte) if match is None else None
+    if copied is not None:
+        made = followed(copied[3].decode(), text_before(call, file), _READ_OFF, "_.")
+        if any(each[1] == copied[1].decode() and each[2] == copied[2].decode() for each in made):
+            match = copied
     if match is None:
         return
     owner = match[1].decode()
-    saved = _saved_on(owner, call, file)
+    saved = _saved_on(owner, call, file) or _flushed_on(owner, call, file)
     if saved and not _is_safe(owner, call, file):
         name = match[2].decode()
         mark = _mark(call, owner, name[:1].lower() + name[1:], "-", file, saved)
         declared = next(filter(None, map(_DECLARED.search, declarations(owner, file))), None)
         yield structs.replace(mark, data=mark.data | {"model": declared[1].decode()}) if declared is not None else mark
+
+
+def _flushed_on(owner: str, call: Node, file: SourceFile) -> int:
+    """The line of the change, when the row was loaded in a transaction of Spring's: its commit writes it."""
+    if not in_transaction(call.start_byte, file):
+        return 0
+    loaded = rf"(?<![\w.]){re.escape(owner)}\s*=[^;]*{_LOADED}"
+    return file.line(call) if re.search(loaded, text_before(call, file)) is not None else 0
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -216,7 +246,7 @@ def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
     if _ATOMIC.search(function_text(node, file)) or file.in_test(node):
         return True
     before = text_before(node, file)
-    if any(_LOADED_LOCKED.search(loaded[1]) for loaded in followed(owner, before, _LOADED, "_.")):
+    if any(_LOADED_LOCKED.search(loaded[1]) for loaded in followed(owner, before, _GIVEN, "_.")):
         return True
     made = re.search(
         rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",
@@ -241,6 +271,7 @@ def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: 
 _FIRST = re.compile(rf"{_NAME}(?:\.{_NAME})+\s*[-+]?=".encode())
 _SELF = re.compile(rf"({_NAME}(?:\.{_NAME})+)\s*=\s*\1\s*[-+]".encode())
 _ADDED = re.compile(rf"{_NAME}(?:\.{_NAME})+\s*[-+]=".encode())
+_SETS = re.compile(rf"{_NAME}\.set\w+\(\s*{_NAME}(?:\.get|\s*\))".encode())
 _SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
 
 WATCHES = (
@@ -256,5 +287,5 @@ WATCHES = (
     Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
     Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_ADDED),
     Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_SELF),
-    Watch("expression_statement", look_at_setter, JAVA, needs=_SAVES, starts=_SETTER),
+    Watch("expression_statement", look_at_setter, JAVA, needs=(*_SAVES, b"@Transactional"), starts=_SETS),
 )

@@ -183,3 +183,27 @@ stocks.save(s); }} }}"""
     assert len(findings_of(RULE, plain)) == 1
     assert findings_of(RULE, plain | {"src/Stock.java": entity.format("@Version private long version;")}) == []
     assert findings_of(RULE, plain | {"src/A.java": body.format("findLockedById")}) == []
+JAVA = "class A {{\n{}\npublic void f(Long id, int n) {{\n Product p = products.{}(id);\n {}\n}} }}"
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        (JAVA.format("@Transactional", "findById", "p.setStock(p.getStock() - n);"), [5]),
+        (JAVA.format("", "findById", "p.setStock(p.getStock() - n);"), []),
+        (JAVA.format("@Transactional", "copy", "p.setStock(p.getStock() - n);"), []),
+        (JAVA.format("", "findById", "int left = p.getStock() - n;\n p.setStock(left);\n products.save(p);"), [7]),
+        (JAVA.format("", "findById", "int left = count(n);\n p.setStock(left);\n products.save(p);"), []),
+    ],
+)
+def test_rows_of_java_that_a_commit_writes(source, lines):
+    assert lines_of(RULE, source, "java") == lines
+
+
+@pytest.mark.parametrize(("left", "count"), [("p.stock - n", 1), ("limit(n)", 0)])
+def test_an_update_that_is_given_a_variable(left, count):
+    source = (
+        "export async function f(id, n) {\n  const p = await prisma.product.findUniqueOrThrow({ where: { id } });\n"
+        f"  const left = {left};\n  await prisma.product.update({{ where: {{ id }}, data: {{ stock: left }} }});\n}}"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count
