@@ -91,6 +91,12 @@ _SCRIPT_CALLS = re.compile(
     r"(^|\.)(pool|pgPool|dbPool)\.(connect|getConnection)$|^fs(/promises|\.promises)\.open$|^fs\.openSync$"
     r"|^(mysql2?(/promise)?|amqplib)\.(createConnection|connect)$|^net\.(createConnection|connect)$"
 )
+# Go: who reads or writes and keeps nothing, and what is made around a file for this function alone.
+_BORROWED = re.compile(
+    r"\b(?:io|ioutil)\.(?:ReadAll|ReadFull|Copy\w*|WriteString)\([^()\n]*\)|\bfmt\.F\w+\([^()\n]*\)"
+    r"|\b(?:json|xml|gob|yaml|csv|bufio|toml)\.New\w+\([^()\n]*\)\.\w+|\bcsv\.NewReader\([^()\n]*\)\.\w+"
+)
+_WRAPPED = re.compile(r"\b(\w+)\s*:?=\s*(?:bufio|csv|json|xml|gob|yaml)\.New\w+\([^()\n]*\)")
 _ERROR_RETURN = re.compile(r"\s*if err != nil \{[^}]*\}")
 _NEAR = 2_000  # characters
 _RELEASES = r"(close|release|end|destroy|shutdown|terminate|__exit__|detach|quit)"
@@ -160,7 +166,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         if is_response:
             yield file.mark(RULE.id, call, f"The body of the answer of `{short}` is never closed")
         return
-    if _belongs_to_outer(name, call, file) or _is_given_away(name, rest):
+    if _belongs_to_outer(name, call, file) or _is_given_away(name, _without_borrowers(rest)):
         return
     if callee == "net.Listen" and _SERVED.search(rest):
         return  # listens as long as the process lives
@@ -180,6 +186,14 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         suggestion=f"Add `defer {what.strip('`')}.Close()` right after the error check.",
         data={"kind": "connection"} if is_response else None,
     )
+
+
+def _without_borrowers(rest: str) -> str:
+    """The text without calls that use a file and hand it back."""
+    for made in _WRAPPED.finditer(rest):
+        if not re.search(rf"\breturn\b[^\n]*\b{made[1]}\b(?!\.)|[(,:=]\s*&?{made[1]}\s*[,)}}\n]", rest[made.end() :]):
+            rest = rest.replace(made[0], "")
+    return _BORROWED.sub("", rest)
 
 
 def _belongs_to_outer(name: str, call: Node, file: SourceFile) -> bool:

@@ -188,3 +188,21 @@ def test_a_path_opens_files_too():
     body = "    f = Path(p).open()\n    return f.readline()"
     assert lines_of(RULE, f"from pathlib import Path\ndef g(p):\n{body}", "python") == [3]
     assert lines_of(RULE, f"from work import Path\ndef g(p):\n{body}", "python") == []
+
+
+@pytest.mark.parametrize(
+    ("used", "count"),
+    [
+        ("return io.ReadAll(file)", 1),
+        ("return json.NewDecoder(file).Decode(&row)", 1),
+        ("lines := bufio.NewScanner(file)\n\tfor lines.Scan() {\n\t\tuse(lines.Text())\n\t}\n\treturn nil", 1),
+        ("lines := bufio.NewScanner(file)\n\treturn lines", 0),
+        ("return bufio.NewReader(file)", 0),
+        ("defer file.Close()\n\treturn io.ReadAll(file)", 0),
+        ("return keep(file)", 0),
+    ],
+)
+def test_who_reads_a_file_of_go_does_not_close_it(used, count):
+    body = f"file, err := os.Open(path)\n\tif err != nil {{\n\t\treturn err\n\t}}\n\t{used}"
+    source = f'package a\nimport ("bufio"; "encoding/json"; "io"; "os")\nfunc f(path string) any {{\n\t{body}\n}}\n'
+    assert len(lines_of(RULE, source, "go")) == count
