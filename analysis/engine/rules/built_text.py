@@ -6,7 +6,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.rules.reading import COMMENTS, assigned_values
+from analysis.engine.rules.reading import COMMENTS, assigned_values, within
 
 _STRINGS = frozenset(
     {"string", "template_string", "string_literal", "interpreted_string_literal", "raw_string_literal"}
@@ -23,6 +23,8 @@ _CONSTANT = re.compile(r"([\w.]+\.)?_?[A-Z][A-Z0-9_]*(\[\w+\])?$")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*$")
 _PLACE = re.compile(r"%(?:\(\w+\))?[-+#0-9.]*[a-zA-Z]|\{[^{}]*\}")
 _NUMBERED = re.compile(r"[di]$|:[\d,]*d\}$")
+_BUILDER = re.compile(r"(\w+)\.toString\(\)")
+_MADE = re.compile(r"new\s+String(?:Builder|Buffer)\(")
 _MOST_PARTS = 60
 _LONGEST_LEAD = 200  # characters
 
@@ -63,10 +65,16 @@ def built_text(expression: Node, file: SourceFile) -> BuiltText:
 
 
 def text_of_argument(argument: Node, file: SourceFile) -> BuiltText:
-    """Like `built_text`; a local variable stands for what was assigned to it before."""
-    if argument.type != "identifier":
+    """Like `built_text`; a local variable stands for what was assigned to it before, and a `StringBuilder` for what
+    was appended."""
+    builder = _BUILDER.fullmatch(file.text(argument)) if argument.type == "method_invocation" else None
+    if builder is not None:
+        values = _appended(builder[1], argument, file)
+    elif argument.type == "identifier":
+        values = assigned_values(file.text(argument), argument, file)
+    else:
         return built_text(argument, file)
-    texts = [built_text(value, file) for value in assigned_values(file.text(argument), argument, file)]
+    texts = [built_text(value, file) for value in values]
     if not texts:
         return BuiltText("", (argument,), ("",))
     return BuiltText(
@@ -87,6 +95,23 @@ def is_constant(part: Node, file: SourceFile) -> bool:
     values = assigned_values(text, part, file)
     held = (each for value in values for each in built_text(value, file).parts)
     return bool(values) and all(_CONSTANT.fullmatch(file.text(each)) for each in held)
+
+
+def _appended(name: str, argument: Node, file: SourceFile) -> list[Node]:
+    """What a local `StringBuilder` of Java was given before the argument, in order."""
+    made = [value for value in assigned_values(name, argument, file) if _MADE.match(file.text(value))]
+    function = file.enclosing_function(argument)
+    if not made or function is None:
+        return []
+    calls = [
+        each
+        for each in within(function)
+        if each.type == "method_invocation"
+        and each.end_byte <= argument.start_byte
+        and file.source.startswith((name + ".append(").encode(), each.start_byte)
+    ]
+    calls.sort(key=lambda each: each.end_byte)
+    return [given for each in (*made, *calls) for given in file.arguments(each)[0]]
 
 
 class _Slot(NamedTuple):

@@ -118,7 +118,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
         return
     fixed, parts, leads = text_of_argument(positional[0], file)
-    if not parts or not _SQL.search(fixed):
+    if not parts or not (_SQL.search(fixed) or (method in _CONDITIONS and fixed.strip(" ?"))):
         return
     context = function_text(call, file)
     told = [
@@ -262,9 +262,13 @@ def look_at_extra(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 _PYTHON = frozenset(
-    {"execute", "executemany", "executescript", "raw", "RawSQL", "text", "fetch", "fetchrow", "fetchval"}
+    {
+        *("execute", "executemany", "executescript", "raw", "RawSQL", "text", "fetch", "fetchrow", "fetchval"),
+        *("read_sql", "read_sql_query"),
+    }
 )
-_SCRIPT = frozenset({"$queryRawUnsafe", "$executeRawUnsafe", "query", "raw", "execute", "literal"})
+_CONDITIONS = frozenset({"whereRaw", "orWhereRaw", "andWhereRaw", "havingRaw", "orderByRaw", "groupByRaw", "joinRaw"})
+_SCRIPT = _CONDITIONS | {"$queryRawUnsafe", "$executeRawUnsafe", "query", "raw", "execute", "literal", "all", "run"}
 _JAVA = frozenset(
     """createQuery createNativeQuery executeQuery executeUpdate execute prepareStatement prepareCall addBatch
     queryForObject queryForList queryForMap query batchUpdate update""".split()

@@ -233,3 +233,28 @@ def test_the_name_of_a_table_in_quotes_is_still_a_name():
     body = "cur.execute(\"SELECT n FROM pg_class WHERE relname = '%s'\" % {})"
     assert lines_of(RULE, f"def f(cur, model):\n    {body.format('model._meta.db_table')}", "python") == []
     assert lines_of(RULE, f"def f(cur, model):\n    {body.format('model')}", "python") == [2]
+
+
+@pytest.mark.parametrize(("appended", "count"), [("name", 1), ('"x"', 0), ("LIMIT_TEXT", 0)])
+def test_what_a_string_builder_was_given(appended, count):
+    body = (
+        'StringBuilder sql = new StringBuilder("SELECT a FROM t WHERE 1 = 1");\n'
+        f'sql.append(" AND name = \'").append({appended}).append("\'");\njdbc.queryForList(sql.toString());'
+    )
+    assert len(lines_of(RULE, f"class A {{\nvoid f(JdbcTemplate jdbc, String name) {{\n{body}\n}} }}", "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("language", "call", "count"),
+    [
+        ("typescript", "knex('t').whereRaw(`name = '${name}'`)", 1),
+        ("typescript", "knex('t').whereRaw('name = ?', [name])", 0),
+        ("typescript", 'db.all("SELECT a FROM t WHERE name = \'" + name + "\'", done)', 1),
+        ("typescript", "Promise.all([name + 'x'])", 0),
+        ("python", "pd.read_sql(f\"SELECT a FROM t WHERE name = '{name}'\", conn)", 1),
+        ("python", 'pd.read_sql("SELECT a FROM t WHERE name = ?", conn, params=[name])', 0),
+    ],
+)
+def test_more_that_runs_sql(language, call, count):
+    source = f"def f(name, conn):\n    return {call}" if language == "python" else f"function f(name) {{\n  {call};\n}}"
+    assert len(lines_of(RULE, source, language)) == count
