@@ -84,7 +84,7 @@ _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _LOADED_LOCKED = re.compile(
     r"\bLOCK\.(?:NO_KEY_)?UPDATE\b|\block:\s*true\b|\b(?:find|get|load)\w*(?:Locked|WithLock)\w*\("
 )
-_GIVEN = re.compile(r"\s*(?::[^=\n]+)?=(?!=)([^;]{0,400})")
+_LOAD = re.compile(r"\s*(?::[^=\n]+)?=(?!=)([^;]{0,400})")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
 _FIX = {
@@ -246,7 +246,7 @@ def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
     if _ATOMIC.search(function_text(node, file)) or file.in_test(node):
         return True
     before = text_before(node, file)
-    if any(_LOADED_LOCKED.search(loaded[1]) for loaded in followed(owner, before, _GIVEN, "_.")):
+    if any(_LOADED_LOCKED.search(loaded[1]) for loaded in followed(owner, before, _LOAD, "_.")):
         return True
     made = re.search(
         rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",

@@ -71,6 +71,7 @@ MOST_CHANGES = 20  # places of one name that are looked at
 _NOT_STATE = re.compile(
     r"(?i)cache|memo|regist|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight"
 )
+_REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
 _IS_CACHE = re.compile(rb"(?i)cache|memo")
 _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|order")
 _LOCKED = re.compile(rb"(?i)lock|mutex|synchronized|once\.Do|atomic")
@@ -103,20 +104,40 @@ _JAVA_UNSAFE = re.compile(
 _JAVA_FIELD = re.compile(
     rb"(?:private|protected|public)\s+(?!static|final|volatile|transient)([\w<>\[\], .?]+?)\s+(\w+)\s*[;=]"
 )
+# A collection is shared however final the field is that holds it.
+_JAVA_COLLECTION = re.compile(
+    rb"(?:(?:private|protected|public|static|final)\s+)+[\w.]*(?:Map|List|Set|Queue|Deque)<[^;=]*>\s+(\w+)\s*=\s*"
+    rb"new\s+(?:java\.util\.)?(?:(?:Linked)?Hash(?:Map|Set)|Tree(?:Map|Set)|ArrayList|LinkedList|ArrayDeque)\b"
+)
+_JAVA_COUNTER = re.compile(
+    rb"(?:(?:private|protected|public)\s+)?static\s+(?:int|long|double|Integer|Long)\s+(\w+)\s*[;=]"
+)
+_NEST_FIELD = re.compile(
+    rb"(?:(?:private|protected|public)\s+)?(?!readonly|static)(\w+)\s*(?::[^=\n;]+)?"
+    rb"(?:=\s*(?:null|undefined|0|''|\"\")\s*)?;?\Z"
+)
+_NEST_COLLECTION = re.compile(
+    rb"(?:(?:private|protected|public|readonly)\s+)*(\w+)\s*(?::[^=\n;]+)?"
+    rb"=\s*(?:\[\s*\]|\{\s*\}|new (?:Map|Set)(?:<[^\n]*>)?\(\))\s*;?\Z"
+)
+_PROVIDER = re.compile(rb"@(?:Injectable|Controller|Resolver)\(")
 _JAVA_SAFE_TYPES = re.compile(rb"Atomic|Concurrent|ThreadLocal|CopyOnWrite|BlockingQueue|Logger")
-_BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository)\b")
+_BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository)\b|extends\s+\w*Servlet\b")
 _SCOPED = re.compile(rb"@Scope|@RequestScope|@SessionScope|@ConfigurationProperties|@Configuration")
 _STARTUP = re.compile(
-    r"(?i)^(set|init|start|stop|destroy|configure|afterPropertiesSet|close|shutdown|load|refresh|reload|on[A-Z])"
+    r"^_*(?:constructor$|(?i:set|set_?up|init|initiali[sz]e|start|start_?up|stop|destroy|configure|afterPropertiesSet|close|shutdown|load"
+    r"|refresh|reload)(?![a-z])|on[A-Z_])"
 )
-_GO_START = re.compile(rb"\w+\s*(?:map\[[^\n]*|=\s*(?:map\[|make\(map\[))")
+_GO_START = re.compile(
+    rb"\w+\s*(?:map\[[^\n]*|=\s*(?:map\[|make\(map\[))|\w+\s+(?:u?int\d*|float\d+)\s*(?=\n|=|\Z)|\w+\s*=\s*0\s"
+)
 _CHECKED_TWICE = re.compile(rb"if\s*\(\s*(\w+)\s*==\s*null\s*\)\s*\{?\s*\Z")
 
 
 def look_at_python(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     start = assignment.start_byte
     found = _PYTHON.match(file.source[start : assignment.end_byte])
-    if found is None or (start and file.source[start - 1] != _NEW_LINE):
+    if found is None or (start and file.source[start - 1] != _NEW_LINE) or _REMEMBERS.match(found[0]):
         return
     word = re.escape(found[1])
     inside = re.compile(rb"^[ \t]+(?:(?<![\w.])" + word + _CHANGES + rb"|" + word + rb"\s*[-+]?=(?!=))", re.MULTILINE)
@@ -149,7 +170,7 @@ def look_at_script(declarator: Node, file: SourceFile) -> Iterator[Mark]:
     if file.scope_of(declarator).kind != "module" or file.language == "tsx" or _BROWSER.search(file.source):
         return
     name = re.match(rb"\w+", file.source[declarator.start_byte : declarator.end_byte])
-    if name is not None:
+    if name is not None and not _REMEMBERS.match(file.source, declarator.start_byte):
         inside = re.compile(rb"(?<![\w.$])" + re.escape(name[0]) + _SCRIPT_CHANGES)
         yield from _changed(name[0].decode(), declarator, inside, file)
 
@@ -162,7 +183,7 @@ def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
         inside = re.compile(
             rb"(?<![\w.])(?:"
             + re.escape(name[0])
-            + rb"\[[^\]\n]+\]\s*(?:[-+]?=(?!=)|\+\+|--)|delete\("
+            + rb"(?:\[[^\]\n]+\])?\s*(?:[-+]?=(?!=)|\+\+|--)|delete\("
             + re.escape(name[0])
             + rb"\b)"
         )
@@ -178,13 +199,40 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
             fix = "Use an immutable class (`DateTimeFormatter`), one object per call, or a `ThreadLocal`."
             yield file.mark(RULE.id, field, message, confidence="high", suggestion=fix, data={"form": "static"})
         return
-    found = _JAVA_FIELD.match(file.source, field.start_byte)
-    if found is not None and not _JAVA_SAFE_TYPES.search(found[1]) and _is_singleton(field, file):
-        word = re.escape(found[2])
+    name = _java_state(field, file)
+    if name:
         inside = re.compile(
-            rb"(?<![\w.])(?:this\.)?" + word + rb"(?:\s*[-+]?=(?!=)|\+\+|--|\.(?:add|put|remove|clear)\()"
+            rb"(?<![\w.])(?:this\.)?"
+            + re.escape(name.encode())
+            + rb"(?:\s*[-+]?=(?!=)|\+\+|--|\.(?:add|put|remove|clear|merge)\()"
         )
-        yield from _changed(found[2].decode(), field, inside, file)
+        yield from _changed(name, field, inside, file)
+
+
+def _java_state(field: Node, file: SourceFile) -> str:
+    """The name of a field that all threads share and that may change: of a bean, or a static one."""
+    start, end = field.start_byte, field.end_byte
+    collection = _JAVA_COLLECTION.match(file.source, start, end) or _JAVA_COUNTER.match(file.source, start, end)
+    if collection is not None and (b"static" in collection[0] or _is_singleton(field, file)):
+        return collection[1].decode()
+    found = _JAVA_FIELD.match(file.source, start)
+    is_state = found is not None and not _JAVA_SAFE_TYPES.search(found[1]) and _is_singleton(field, file)
+    return found[2].decode() if found is not None and is_state else ""
+
+
+def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
+    """A field of a provider of Nest, of which there is one for the whole process, that its methods write."""
+    found = _NEST_COLLECTION.match(file.source, field.start_byte, field.end_byte) or _NEST_FIELD.match(
+        file.source, field.start_byte, field.end_byte
+    )
+    owner = file.scope_of(field)
+    if found is None or owner.kind != "class":
+        return
+    head = file.source[max(0, owner.start - 200) : owner.start + 200].partition(b"class ")[0].rpartition(b"\n\n")[2]
+    if _PROVIDER.search(head) is None or b"Scope.REQUEST" in head or b"Scope.TRANSIENT" in head:
+        return
+    inside = re.compile(rb"(?<![\w.$])this\." + re.escape(found[1]) + _SCRIPT_CHANGES)
+    yield from _changed(found[1].decode(), field, inside, file)
 
 
 def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
@@ -243,9 +291,9 @@ def _changed(
         text = file.source[function.node.start_byte : function.node.end_byte]
         if not function.index or _STARTUP.search(function.name.rpartition(".")[2]):
             continue
-        if _LOCKED.search(text) or has_own(name, text):
+        if _LOCKED.search(text):
             return
-        if _is_filled_once(name, text):
+        if has_own(name, text) or _is_filled_once(name, text):
             continue
         if needs is None or needs.search(text) or not _is_assigned(name, text):
             functions[function.index] = None
@@ -280,12 +328,13 @@ WATCHES = (
     Watch("(module (expression_statement (assignment) @n))", look_at_python, PYTHON, starts=_PYTHON_START),
     Watch(_OF_A_CLASS, look_at_class_attribute, PYTHON, needs=(b"self.",), starts=_CLASS_START),
     Watch("variable_declarator", look_at_script, SCRIPT, starts=_SCRIPT_START),
+    Watch("field", look_at_script_field, SCRIPT, needs=(b"@Injectable(", b"@Controller(", b"@Resolver(")),
     Watch("var_spec", look_at_go, GO, starts=_GO_START),
     Watch(
         "field",
         look_at_java,
         JAVA,
-        needs=(b"static", b"@Controller", b"@RestController", b"@Service", b"@Component", b"@Repository"),
+        needs=(b"static", b"@Controller", b"@RestController", b"@Service", b"@Component", b"@Repository", b"Servlet"),
     ),
     Watch("synchronized_statement", look_at_synchronized, JAVA, needs=(b"== null",)),
 )

@@ -183,6 +183,8 @@ stocks.save(s); }} }}"""
     assert len(findings_of(RULE, plain)) == 1
     assert findings_of(RULE, plain | {"src/Stock.java": entity.format("@Version private long version;")}) == []
     assert findings_of(RULE, plain | {"src/A.java": body.format("findLockedById")}) == []
+
+
 JAVA = "class A {{\n{}\npublic void f(Long id, int n) {{\n Product p = products.{}(id);\n {}\n}} }}"
 
 

@@ -244,3 +244,44 @@ func other(w http.ResponseWriter, r *http.Request) { total := 1; total++ }
 func Init() { http.HandleFunc("/", count) }
 """
     assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [3]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "lines"),
+    [
+        (
+            "src/A.java",
+            "public class A extends HttpServlet {\n private String user;\n"
+            " protected void doGet(HttpServletRequest q, HttpServletResponse s) {\n"
+            '  user = q.getParameter("u");\n }\n}',
+            [2],
+        ),
+        (
+            "src/a.ts",
+            "@Controller('x')\nexport class A {\n  private current: User;\n  constructor(private readonly b: B) {}\n"
+            "  @Get()\n  show(@Req() req) {\n    this.current = req.user;\n    return this.b.show();\n  }\n}\n",
+            [3],
+        ),
+        (
+            "src/b.ts",
+            "@Controller('x')\nexport class A {\n  private client: Client;\n"
+            "  constructor() {\n    this.client = make();\n"
+            "  }\n  @Get()\n  show() {\n    return this.client.get();\n  }\n}\n",
+            [],
+        ),
+        (
+            "a/a.go",
+            'package a\nimport "net/http"\nvar total int\nfunc count(w http.ResponseWriter, r *http.Request) {\n'
+            '\ttotal++\n}\nfunc Init() { http.HandleFunc("/", count) }\n',
+            [3],
+        ),
+        (
+            "a/b.go",
+            'package a\nimport "net/http"\nvar limit int\nfunc count(w http.ResponseWriter, r *http.Request) {\n'
+            '\tuse(limit)\n}\nfunc Init() { http.HandleFunc("/", count) }\n',
+            [],
+        ),
+    ],
+)
+def test_fields_of_servlets_and_of_nest_and_counters_of_go(path, source, lines):
+    assert [each.line for each in findings_of(RULE, {path: source})] == lines
