@@ -16,7 +16,7 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.checked_files import FileAct
 from analysis.engine.rules.checked_rows import RowAct
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.reading import declarations, followed, function_text, text_after
+from analysis.engine.rules.reading import declarations, followed, function_text, text_after, text_before
 
 RULE = Rule(
     id="risk-check-then-act",
@@ -64,8 +64,9 @@ _STARTS_PYTHON = re.compile(rb"if\s+(?:not\s+)?(?:\(?await\s+)?[\w.]+")
 _STARTS_SCRIPT = re.compile(rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|\s*[)=!>]|Sync\())")
 _JAVA_MAP = re.compile(
     rb"if\s*\(\s*(?:!\s*(?:this\.)?(?P<map>\w+)\.containsKey\(|(?:this\.)?(?P<got>\w+)\.get\([^()\n"
-    rb"]*(?:\(\))?\)\s*==\s*null)"
+    rb"]*(?:\(\))?\)\s*==\s*null|(?P<value>\w+)\s*==\s*null\s*\))"
 )
+_GOT = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.get\(")
 _SHARED_MAP = re.compile(rb"\b(?:private|protected|public|static)\b[^\n;(]*?\b\w*Map<[^\n;]*\Z")
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
 _PUT = re.compile(r"\.put\(")
@@ -177,7 +178,12 @@ def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
     body = branch.child_by_field_name("consequence")
     if found is None or body is None or file.is_in(branch, "with"):
         return
-    name = (found["map"] or found["got"]).decode()
+    name = (found["map"] or found["got"] or b"").decode()
+    if found["value"] is not None:
+        got = [each[1] for each in followed(found["value"].decode(), text_before(branch, file), _GOT, "_.")]
+        name = got[-1] if got else ""
+    if not name:
+        return
     put = next(followed(name, file.text(body), _PUT, "_"), None)
     if put is None or _LOCKED.search(function_text(branch, file)) or _KNOWS_LOCKS.search(file.source):
         return

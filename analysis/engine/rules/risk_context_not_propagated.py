@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import bound_names
 from analysis.engine.rules.reading import function_name, text_after
@@ -80,6 +82,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     given = _context_of(call, file)
     if not given:
+        yield from _of_a_request(call, callee, file)
         return
     if callee in _FRESH:
         yield from _fresh(call, callee, given, file)
@@ -91,6 +94,33 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context"
         yield _without(call, callee, better, given, file)
+
+
+def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
+    """A call without a context in a function that has none: on the way of a request it could have been given one."""
+    better = ""
+    if callee in _WITHOUT:
+        if not re.search(r"WithContext\(|\.Do\(ctx", text_after(call, file)):
+            better = _WITHOUT[callee]
+    elif "database/sql" in file.bindings.values() and _HANDLE.search(callee):
+        method = callee.rpartition(".")[2]
+        better = "BeginTx" if method == "Begin" else method + "Context" if method in _DATABASE else ""
+    if better:
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{callee.rpartition('/')[2]}` runs on when the request that it works for is cancelled",
+            confidence="medium",
+            suggestion=f"Give the function a context and use `{better}`.",
+            data={"only": "request"},
+        )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A function without a context counts where a request comes through it."""
+    if "only" in mark.data and not place.in_request_path:
+        return None
+    return place.finding(mark)
 
 
 def _derived(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:

@@ -61,6 +61,7 @@ _LIMITS = re.compile(
     r"|<-\s*sem|sem\s*<-|tokens?\s*<-|pool"
 )
 _LIMITED_INSIDE = re.compile(rf"{_LIMITS.pattern}|\basync\s+with\s+[\w.]*(?:sem|limit|slots?|gate)\w*", re.IGNORECASE)
+_ENDLESS_QUEUE = re.compile(r"new\s+LinkedBlocking(?:Queue|Deque)(?:<[^>()]*>)?\(\s*\)")
 _EACH_OF_JAVA = frozenset({"enhanced_for_statement", "lambda_expression"})
 _PAGE_SIDE = re.compile(r"(^|/)(frontend|ui|portal|components|hooks|stores?|static|public)/")
 _LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
@@ -227,6 +228,11 @@ def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee.endswith("Executors.newCachedThreadPool"):
         message = "`newCachedThreadPool` starts a thread for every task that finds none free"
         yield file.mark(RULE.id, call, message, suggestion=advice)
+    if callee.endswith("ThreadPoolExecutor") and _ENDLESS_QUEUE.search(file.text(call)):
+        message = "The queue of this `ThreadPoolExecutor` has no limit: tasks wait in memory, however many there are"
+        fix = "Give the queue a capacity and the executor a `RejectedExecutionHandler`."
+        yield file.mark(RULE.id, call, message, suggestion=fix)
+        return
     if callee not in ("Thread", "java.lang.Thread") or _LIMITS.search(function_text(call, file)):
         return
     loop = round_of(call, file)
@@ -284,5 +290,5 @@ WATCHES = (
     Watch("call", look_at_pushed, SCRIPT, names=frozenset({"push"})),
     Watch("call", look_at_task, PYTHON, names=frozenset({"create_task", "ensure_future"})),
     Watch("call", look_at_python_thread, PYTHON, names=frozenset({"Thread"})),
-    Watch("call", look_at_thread, JAVA, names=frozenset({"newCachedThreadPool", "Thread"})),
+    Watch("call", look_at_thread, JAVA, names=frozenset({"newCachedThreadPool", "Thread", "ThreadPoolExecutor"})),
 )

@@ -281,3 +281,15 @@ def test_a_repository_of_java_is_known_by_its_type():
         "if (found.isEmpty()) {\nreturn seats.save(new Seat(no));\n}\nreturn found.get(); } }"
     )
     assert lines_of(RULE, source, "java") == [5]
+
+
+@pytest.mark.parametrize(
+    ("field", "count"),
+    [("private final Map<K, V> rows = new ConcurrentHashMap<>();", 1), ("", 0)],
+)
+def test_a_value_of_a_map_that_is_tested_for_null(field, count):
+    local = "" if field else "Map<K, V> rows = load();\n"
+    body = (
+        f"{local}V row = rows.get(key);\nif (row == null) {{\n row = make(key);\n rows.put(key, row);\n}}\nreturn row;"
+    )
+    assert len(lines_of(RULE, f"class A {{\n{field}\nV f(K key) {{\n{body}\n}} }}", "java")) == count

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import findings_of, lines_of
 
 RULE = "risk-context-not-propagated"
 
@@ -60,3 +60,13 @@ def test_a_request_has_a_context_too():
 def test_contexts_that_grow_are_never_cancelled_or_missing(body, lines):
     head = 'package a\nimport "context"\nimport "net/http"\nfunc f(ctx context.Context, xs []int) {\n\t'
     assert lines_of(RULE, f"{head}{body}\n}}\n", "go") == lines
+
+
+def test_without_a_context_it_counts_on_the_way_of_a_request():
+    source = (
+        'package a\nimport ("database/sql"; "net/http")\n'
+        "func show(w http.ResponseWriter, r *http.Request) {\n\tload(1)\n}\n"
+        'func load(id int) {\n\tdb.Query("q", id)\n}\nfunc Routes() { http.HandleFunc("/", show) }\n'
+    )
+    assert [(each.line, each.confidence) for each in findings_of(RULE, {"a/a.go": source})] == [(7, "medium")]
+    assert findings_of(RULE, {"a/a.go": source.replace("\tload(1)\n", "")}) == []

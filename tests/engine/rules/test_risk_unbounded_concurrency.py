@@ -139,3 +139,12 @@ def test_browsers_open_few_connections_at_once():
     source = "export const f = (ids) => Promise.all(ids.map((id) => fetch(id)));"
     assert len(findings_of(RULE, {"src/orders.ts": source})) == 1
     assert findings_of(RULE, {"frontend/orders.ts": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("queue", "count"), [("new LinkedBlockingQueue<>()", 1), ("new LinkedBlockingQueue<>(500)", 0)]
+)
+def test_an_executor_whose_queue_has_no_end(queue, count):
+    made = f"new ThreadPoolExecutor(4, 8, 1, TimeUnit.MINUTES, {queue})"
+    source = f"import java.util.concurrent.*;\nclass A {{\n private final ExecutorService pool = {made};\n}}"
+    assert len(lines_of(RULE, source, "java")) == count
