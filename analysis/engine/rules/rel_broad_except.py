@@ -10,7 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import JAVA, PYTHON, Watch
 from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
-from analysis.engine.rules.reading import short, statements
+from analysis.engine.rules.reading import short, statements, text_after
 
 RULE = Rule(
     id="rel-broad-except",
@@ -67,12 +67,15 @@ _TELLS = re.compile(
 )
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|return(\s+(None|null|False|false))?;?)$")
 ENOUGH_WORDS = 5  # of a comment that says why everything is caught
+_AWAITED = re.compile(r"await\s+(?:asyncio\.(?:shield|wait_for)\()?(\w+)[^\n]*")
 _NAMED = re.compile(r"\bas\s+(\w+)\s*:?$")
 _BOUNDARY = re.compile(
     r"(^|\.)(main|run|__del__|__exit__|__repr__|__str__|dispatch|handle\w*|on_\w+|worker\w*|\w*_loop|loop|middleware|shutdown\w*|close"
     r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
 )
 _LOGS_MESSAGE = r"(?i:log(?:ger)?)\.(?:error|warn)\([^;]*\b{0}\.getMessage\("
+_STORES_MESSAGE = r"\.set\w*(?:Error|Message|Reason|Result|Status)\w*\([^;]*\b{0}\.getMessage\("
+_KEEPS_MESSAGE = "`catch ({0})` takes bugs with the failures, and keeps only the message"
 _SAYS = re.compile(r"(?:^|\n)\s*(return|[\w.]+\s*=)\s*(True|False|true|false);?\s*\Z")
 _ENTRY = re.compile(
     r"(^|\.)(task|shared_task|route|get|post|put|patch|delete|websocket|errorhandler|command|exception_handler"
@@ -88,7 +91,7 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
     named = _NAMED.search(header.rstrip(": \n"))
     if _tells(named[1] if named is not None else "", body, file) or _is_reported_as_swallowed(body, file):
         return
-    if _is_explained(handler, file) or _asks(handler, body, file):
+    if _is_explained(handler, file) or _asks(handler, body, file) or _is_read_later(body, handler, file):
         return
     yield file.mark(
         RULE.id, handler, f"`{short(header.rstrip(':'))}` takes every error, bugs included, and tells nobody"
@@ -118,8 +121,23 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`catch ({short(file.text(formal))})` takes bugs with the failures, and the log has only its message"
         yield file.mark(RULE.id, handler, message, severity="info", confidence="medium", suggestion=_LOG_THE_OBJECT)
         return
+    if is_plain and caught and re.search(_STORES_MESSAGE.format(re.escape(caught)), file.text(body)):
+        message = _KEEPS_MESSAGE.format(short(file.text(formal)))
+        yield file.mark(RULE.id, handler, message, severity="info", confidence="medium", suggestion=_LOG_THE_OBJECT)
+        return
     half_told = caught and re.search(rf"\b{re.escape(caught)}\b", file.text(body))
     yield file.mark(RULE.id, handler, message, confidence="medium" if is_plain or half_told else "")
+
+
+def _is_read_later(body: Node, handler: Node, file: SourceFile) -> bool:
+    """Whether a loop that waits for a future is left, whose result raises the error right behind it."""
+    guarded = guarded_text(handler, file)
+    awaited = _AWAITED.fullmatch(guarded)
+    return (
+        awaited is not None
+        and file.text(body).strip() in ("break", "pass")
+        and f"{awaited[1]}.result()" in text_after(handler, file)
+    )
 
 
 def _asks(handler: Node, body: Node, file: SourceFile) -> bool:

@@ -129,6 +129,8 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if attempt is not None and _ends_a_task(guarded, body, attempt, file):
         return
+    if b"asyncio.shield(" in file.source[guarded.start_byte : guarded.end_byte] and _drains(handler, file):
+        return
     caught = found[2].decode() if found[2] else "except:"
     yield file.mark(
         RULE.id, handler, f"`{caught}` around an await takes the cancellation of `{function_name(handler, file)}`"
@@ -139,6 +141,12 @@ def _ends_a_task(guarded: Node, body: Node, attempt: Node, file: SourceFile) -> 
     """Whether the loop that a task runs for ever ends there and nothing comes after, as a cancellation asks."""
     is_loop = any(each.type == "while_statement" for each in guarded.named_children)
     return is_loop and not re.search(r"\breturn[ \t]+\w", file.text(body)) and not text_after(attempt, file).strip()
+
+
+def _drains(handler: Node, file: SourceFile) -> bool:
+    """Whether a loop waits for something to be done, whatever comes meanwhile: `while not task.done():`."""
+    index = file.loop_of(handler)
+    return index is not None and ".done()" in file.text(file.loops[index].node).partition(":")[0]
 
 
 def _takes_interrupt(handler: Node, file: SourceFile) -> str:

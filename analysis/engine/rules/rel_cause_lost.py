@@ -84,6 +84,8 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
             or node.child_by_field_name("cause") is not None
         ):
             continue
+        if _is_caught_again(node, body):
+            continue
         raised = node.named_children[0]
         if raised.type == "call":
             passed = raised.child_by_field_name("arguments")
@@ -96,6 +98,17 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
         if short_name[:1].isupper():
             is_mild = bool(_BOUNDARY.search(short_name) or _LOGGED.search(file.text(body)))
             yield _mark(node, short_name, "from", file, is_mild=is_mild)
+
+
+def _is_caught_again(statement: Node, body: Node) -> bool:
+    """Whether a `try` within the handler may take what is raised, and has the last word on its cause."""
+    below, above = statement, statement.parent
+    while above is not None and above.id != body.id:
+        tried = above.child_by_field_name("body") if above.type == "try_statement" else None
+        if tried is not None and tried.id == below.id:
+            return any(each.type == "except_clause" for each in above.named_children)
+        below, above = above, above.parent
+    return False
 
 
 def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:

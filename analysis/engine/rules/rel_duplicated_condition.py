@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import short, within
+from analysis.engine.rules.reading import short
 
 RULE = Rule(
     id="rel-duplicated-condition",
@@ -191,7 +191,8 @@ def look_at_switch(statement: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_cases(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """Go's `switch { case a: ... }` and Python's `match`, where no guard tells two patterns apart."""
     cases = []
-    for clause in statement.named_children if file.language == "go" else within(statement):
+    body = statement.child_by_field_name("body") if file.language == "python" else statement
+    for clause in body.named_children if body is not None else ():
         if clause.type == "expression_case" and (value := clause.child_by_field_name("value")) is not None:
             cases.append(value)
         elif clause.type == "case_clause" and clause.child_by_field_name("guard") is None:

@@ -120,3 +120,28 @@ def test_who_tells_half_is_told_with_less_confidence():
     source = "class A { void f() { try { x(); } catch (Throwable t) { %s } } }"
     told, silent = (marks_of(RULE, source % body, "java") for body in ("tell(t.getMessage());", "count();"))
     assert [told[0].confidence, silent[0].confidence] == ["medium", ""]
+
+
+@pytest.mark.parametrize(("after", "lines"), [("return task.result()", []), ("return None", [4])])
+def test_a_future_that_is_read_right_behind_raises_its_error(after, lines):
+    source = (
+        "async def wait(task):\n    try:\n        await asyncio.shield(task)\n"
+        f"    except BaseException:\n        break_off()\n    {after}\n"
+    )
+    assert lines_of(RULE, source) == [4]
+    loop = (
+        "async def wait(task):\n    while True:\n        try:\n"
+        "            await asyncio.shield(task)\n        except BaseException:\n            break\n"
+        f"    {after}\n"
+    )
+    assert lines_of(RULE, loop) == [each + 1 for each in lines]
+
+
+def test_a_message_that_is_stored_is_worth_knowing():
+    source = (
+        "class A {{ void f() {{ try {{ send(a); }} catch (Exception e) {{ a.set{}(e.getMessage()); a.save(); }} }} }}"
+    )
+    (mark,) = marks_of(RULE, source.format("ErrorMessage"), "java")
+    assert (mark.severity, mark.confidence) == ("info", "medium")
+    (mark,) = marks_of(RULE, source.format("Title"), "java")
+    assert mark.severity == ""

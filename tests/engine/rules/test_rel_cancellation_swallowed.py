@@ -106,3 +106,12 @@ def test_the_loop_of_a_task_may_end_where_it_is_cancelled(handled, after, lines)
         f"    except asyncio.CancelledError:\n        {handled}\n{after}"
     )
     assert lines_of(RULE, source) == lines
+
+
+@pytest.mark.parametrize(("head", "lines"), [("while not task.done():", []), ("while True:", [5])])
+def test_waiting_for_what_must_be_done_outlives_a_cancellation(head, lines):
+    source = (
+        f"async def close(task):\n    {head}\n        try:\n            await asyncio.shield(task)\n"
+        "        except asyncio.CancelledError:\n            continue\n"
+    )
+    assert lines_of(RULE, source) == lines

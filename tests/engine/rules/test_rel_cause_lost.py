@@ -133,3 +133,18 @@ def test_a_go_branch_that_forgets_what_failed(branch, count):
         f'package a\nimport ("errors"; "fmt")\nfunc f() error {{\n\tif err := x(); err != nil {{\n\t\t{branch}\n\t}}\n'
     )
     assert len(lines_of(RULE, source + "\treturn nil\n}\n", "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("outer", "lines"),
+    [
+        ("except ValueError as second:\n            raise Odd(a) from second", []),
+        ("finally:\n            close()", [5]),
+    ],
+)
+def test_what_is_raised_for_an_inner_handler_is_not_lost(outer, lines):
+    source = (
+        "try:\n    read(a)\nexcept ValueError:\n    if a:\n        try:\n            raise ValueError(a)\n"
+        f"        {outer}\n"
+    )
+    assert lines_of(RULE, source) == [line + 1 for line in lines]

@@ -117,3 +117,12 @@ def test_a_repeated_case_of_go():
 )
 def test_the_last_of_a_chain_is_its_value(chain, lines):
     assert lines_of(RULE, chain, "typescript") == lines
+
+
+def test_the_patterns_of_an_inner_match_are_its_own():
+    source = (
+        "match a:\n    case 1:\n        match b:\n            case 1:\n                x()\n"
+        "            case _:\n                y()\n    case _:\n        z()\n"
+    )
+    assert lines_of(RULE, source) == []
+    assert lines_of(RULE, source.replace("    case _:\n        z", "    case 1:\n        z")) == [8]
