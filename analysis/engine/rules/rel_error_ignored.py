@@ -161,6 +161,7 @@ _RETURNED = re.compile(r"\breturn\b([^\n}]*)")
 _NIL_LAST = re.compile(r"(?:^|,)\s*nil\s*(?:;\s*)?(?://.*)?$")
 _LITERAL = re.compile(r"url\.Parse\((?:[\w.]*[A-Z][\w.]*\s*\+\s*)?\"[^\"%]*\"\)")
 _ERROR_NEXT = re.compile(r"\s*return\b[^\n]*\b(?:Errorf|errors\.New)\([^\n]*StatusCode")
+_FAILS_NEXT = re.compile(r"\s*(?:[\w.]*[lL]og\w*\.[^\n]*\n\s*)?return\b[^\n]*\b(?:Errorf|errors\.New|[eE]rr\w*)\b")
 _PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
 _CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
 
@@ -243,10 +244,13 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
         return
     message = f"The error of `{name}` is thrown away, and no comment says why"
+    if not kept and _FAILS_NEXT.match(text_after(call, file)):
+        return  # cleaning up on the way out with another error
     to_client = name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call))
     # What may fail without harm is mostly thrown away on purpose.
     is_own = not kept and _of_this_file(file.callee(call), call, file) in functions_that_fail(file)
-    yield _mark(call, name, message, file, "low" if to_client or is_own or name in _RARELY_FAIL else "medium")
+    is_guess = to_client or is_own or name in _RARELY_FAIL or name in _CLEANS_UP
+    yield _mark(call, name, message, file, "low" if is_guess else "medium")
 
 
 def _is_text_of_an_error(call: Node, file: SourceFile) -> bool:

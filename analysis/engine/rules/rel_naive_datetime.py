@@ -188,8 +188,12 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
             return True
         if re.match(r"\s*-\s*\w*(start|begin|t0|tic)\w*", after):
             return True
-        started = re.search(r"(\w*(?:start|begin|t0|tic)\w*)\s*=\s*$", before)
-        return started is not None and bool(re.search(rf"\bnow\(\)\s*-\s*{started[1]}\b", text_after(call, file)))
+        started = re.search(r"((?:self\.)?\w*(?:start|begin|t0|tic)\w*)\s*=\s*$", before)
+        if started is None:
+            return False
+        is_kept = started[1].startswith("self.")
+        later = file.source[call.end_byte :].decode("utf-8", "replace") if is_kept else text_after(call, file)
+        return re.search(rf"\bnow\(\)\s*-\s*{re.escape(started[1])}\b", later) is not None
     return callee == "datetime.datetime.strptime" and _REWRITTEN.match(after) is not None
 
 

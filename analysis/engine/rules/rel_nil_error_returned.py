@@ -65,6 +65,8 @@ _ASKS = re.compile(
 )
 # What stands beside the nil says that it failed: `Update400JSONResponse{}`, `VerdictReject`.
 _REFUSES = re.compile(r"[45]\d\d(?=[A-Z])|(?:Status|\b)[45]\d\d\b|(?i:reject|refus|denied|forbid|invalid|fail|error)")
+_WALKS = re.compile(rb"\.Walk(?:Dir)?\([^(){}\n]*\Z")
+NEAR = 200  # bytes before a function
 _WAITS = re.compile(r"func\([^)]*\) \(\w*\s*bool, \w*\s*error\)")
 _TOLD = re.compile(
     r"\bfmt\.F?[pP]rint\w*\(|\bprintln\(|\b(color|log|logger|slog|\w+\.[lL]og(ger)?)\.\w+\("
@@ -107,7 +109,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     name = function_name(statement, file)
     if failed:
         # What is computed in place of the result may be an answer.
-        confidence = "medium" if returned.named_children[0].type == "call_expression" else ""
+        is_computed = returned.type == "expression_list" and returned.named_children[0].type == "call_expression"
+        confidence = "medium" if is_computed or _goes_on(returned, function, file) else ""
         yield file.mark(
             RULE.id,
             held[-1],
@@ -118,6 +121,14 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(
             RULE.id, held[-1], f"`{error}` is nil here; `{name}` returns it as if it were an error", severity="info"
         )
+
+
+def _goes_on(returned: Node, function: Node, file: SourceFile) -> bool:
+    """Whether a `false` beside the nil says that there is none, or a walk over files goes on without one."""
+    if any(file.text(each) == "false" for each in returned.named_children[:-1]):
+        return True
+    before = file.source[max(0, function.start_byte - NEAR) : function.start_byte]
+    return function.type == "func_literal" and _WALKS.search(before) is not None
 
 
 def _is_passed_on(error: str, statement: Node, file: SourceFile) -> bool:

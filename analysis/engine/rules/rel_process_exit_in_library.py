@@ -73,6 +73,7 @@ _SIGNAL = re.compile(
     r"signal\.Notify|process\.(on|once)\(\s*['\"]|addShutdownHook|signal\.signal\(|worker_threads|parentPort"
 )
 
+_SIGNALLED = re.compile(rb"\bprocess\.(?:on|once)\(\s*[\"']SIG\w+[\"']\s*,\s*(?:\w+\.)*(\w+)\s*[,)]")
 _ON_SIGNAL = re.compile(rb"\bsignal\.Notify\(")
 NEAR = 300  # bytes before a call, in the function around its own
 
@@ -95,9 +96,17 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         rf"\bsignal\.signal\([^)\n]*\b{name.rpartition('.')[2]}\b", file.source.decode("utf-8", "replace")
     ):
         return
+    if file.mentions(b"SIG") and _is_started_by_signal(name, file):
+        return
     if callee == "os._exit" and "os.fork(" in text_before(call, file):
         return
     yield file.mark(RULE.id, call, f"`{callee}` in `{name}` ends the process of whoever calls it")
+
+
+def _is_started_by_signal(name: str, file: SourceFile) -> bool:
+    """Whether the function, or one around it, is what a signal starts: `process.once("SIGTERM", close)`."""
+    started = {found[1].decode() for found in _SIGNALLED.finditer(file.source)}
+    return not started.isdisjoint(name.split("."))
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

@@ -100,14 +100,16 @@ _PREDICATE = re.compile(
 _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
 _EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
+_NO = re.compile(rb"\s*return\s+(?:False|None|false|null)\b")
 _MEANT = re.compile(r"\b(ignored?|expected|_\w*)\b")
 # JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
 _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
 _MAY_FAIL = re.compile(
-    r"(?i)best[- ]effort|may (?:fail|not|be)|might|optional|ignor|not (?:critical|fatal)|no matter|if possible"
+    r"(?i)best[- ]effort|may (?:fail|not|be)|might|optional|ignor|can(?:not|'t)\b|not (?:critical|fatal)|no matter"
+    r"|if possible"
 )
 _WRITES = re.compile(
-    r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)\b(save|create|insert|update|delete|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\("
+    r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)(?:(?<=\.)delete\s*\(|\b(save|create|insert|update|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\()"
 )
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
@@ -151,10 +153,14 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if gives_up and _CHECKS.fullmatch(guarded):
         return
-    if _only_parses(guarded) or _says_that_it_failed(guarded, handler, file) or _is_one_of_several_tries(handler, file):
+    if (
+        _only_parses(guarded, function_name(handler, file))
+        or _says_that_it_failed(guarded, handler, file)
+        or _is_one_of_several_tries(handler, file)
+    ):
         return
     name = function_name(handler, file)
-    if _OPTIONAL_IMPORT.search(guarded) or (gives_up and _PREDICATE.search(name)):
+    if _OPTIONAL_IMPORT.search(guarded) or (_PREDICATE.search(name) and (gives_up or _says_no_after(handler, file))):
         return
     if gives_up and file.language in SCRIPT and _READING.search(name):
         return
@@ -220,6 +226,12 @@ def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
     return explaining_words(file.text(handler)) > 1
 
 
+def _says_no_after(handler: Node, file: SourceFile) -> bool:
+    """Whether the function answers no right behind the `try`."""
+    attempt = handler.parent
+    return attempt is not None and _NO.match(file.source, attempt.end_byte) is not None
+
+
 def _says_that_it_failed(guarded: str, handler: Node, file: SourceFile) -> bool:
     """Whether all that is tried is to set a flag that says no until then."""
     attempt = handler.parent
@@ -228,9 +240,9 @@ def _says_that_it_failed(guarded: str, handler: Node, file: SourceFile) -> bool:
     return flag is not None and re.fullmatch(rf"{flag[1]}\s*=[^\n]*", guarded) is not None
 
 
-def _only_parses(guarded: str) -> bool:
-    """Whether all that is tried is to read a text, as values of the language do it."""
-    called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS
+def _only_parses(guarded: str, name: str) -> bool:
+    """Whether all that is tried is to read a text, as values of the language do it, maybe by calling itself again."""
+    called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS - {name.rpartition(".")[2]}
     return bool(called) and all(each in _CONVERTS or _DECODES.search(each) for each in called)
 
 

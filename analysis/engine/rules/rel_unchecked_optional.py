@@ -95,6 +95,9 @@ _ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
 _FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
 _MAP = re.compile(rb"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+$")
 _ASKED_OR_PUT = re.compile(r"\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(")
+_OF_ROWS = re.compile(r"\s*:\s*\w+(?:\(\))?\)\s*\{")
+_COLLECTED = re.compile(r"\s*=[^;]*\b(?:toMap|groupingBy|partitioningBy)\(")
+LONGEST_AROUND = 3_000  # bytes before a call in which its map is made
 _OPTIONAL_TYPE = re.compile(r"\bOptional(?:<[^;=]*>)?\s+\Z")
 _ASKED_OPTIONAL = re.compile(r"\s*\.\s*(?:isPresent|isEmpty|ifPresent|orElse\w*)\b")
 _FILLED = re.compile(r"\s*=[^;]*\bof\(")
@@ -151,6 +154,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     confidence = _python_look_up(call, file)
     if not confidence or _is_tested_before(call, file) or is_caught(call, file, _FAILS):
         return
+    if file.is_in(call, "handler") and "MultipleObjectsReturned" in text_before(call, file):
+        return
     if _is_matched_by_test(call, file) or (
         ".form." in file.callee(call) and _VALIDATED.search(text_before(call, file))
     ):
@@ -171,6 +176,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         if _ROWS.search(callee) and not used.text.startswith("[0]"):
             return
         message = f"`{name}` may be None: `{short(callee)}` gave it, and `{name}{short(used.text, 30)}` of None fails"
+        if _ROWS.search(callee):
+            message = f"`{name}` may hold no row: `{short(callee)}` gave it, and `{name}[0]` of nothing fails"
         yield file.mark(RULE.id, used.node, message, confidence="medium")
 
 
@@ -290,8 +297,12 @@ def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = head.rpartition(".")[2]
     if file.source[call.end_byte : call.end_byte + 1] != b"." or not any(map(_MAP.search, declarations(name, file))):
         return
-    if any(followed(name, text_before(call, file), _ASKED_OR_PUT, "_")) or is_caught(call, file, _FAILS):
+    before = text_before(call, file)
+    if any(followed(name, before, _ASKED_OR_PUT, "_")) or is_caught(call, file, _FAILS):
         return
+    around = file.source[max(0, call.start_byte - LONGEST_AROUND) : call.start_byte].decode("utf-8", "replace")
+    if any(followed(name, around, _OF_ROWS, "_")) or any(followed(name, around, _COLLECTED, "_")):
+        return  # a row has its columns, and a map that was made of a list has its elements
     message = f"`{head}.get` gives null for a key that is not there, and its use throws"
     yield file.mark(RULE.id, call, message, confidence="low")
 

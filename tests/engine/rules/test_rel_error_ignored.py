@@ -134,3 +134,21 @@ def test_what_is_copied_to_a_client_is_a_guess():
     (client,) = marks_of(RULE, go("io.Copy(w, r.Body)"), "go")
     (file,) = marks_of(RULE, go("io.Copy(target, r.Body)"), "go")
     assert (client.confidence, file.confidence) == ("low", "")
+
+
+@pytest.mark.parametrize(
+    ("after", "count"),
+    [
+        ('return fmt.Errorf("no rows")', 0),
+        ('log.Info("a")\nreturn errors.New("b")', 0),
+        ("return nil", 1),
+        ("use(a)", 1),
+    ],
+)
+def test_cleaning_up_on_the_way_out_with_another_error(after, count):
+    assert len(lines_of(RULE, go(f"if a == 0 {{\n_ = save()\n{after}\n}}"), "go")) == count
+
+
+def test_what_is_left_over_is_a_guess():
+    (mark,) = marks_of(RULE, go('_ = os.Remove("a")'), "go")
+    assert mark.confidence == "low"

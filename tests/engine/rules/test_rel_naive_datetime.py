@@ -121,3 +121,13 @@ def test_what_is_stored_or_compared_by_way_of_a_variable_matters(use, severity):
     source = f"from datetime import datetime\n\n\ndef f():\n    now = datetime.utcnow()\n    {use}\n"
     (mark,) = marks_of(RULE, source)
     assert mark.severity == severity
+
+
+@pytest.mark.parametrize(("use", "lines"), [("datetime.now() - self.started", []), ("self.started", [6])])
+def test_how_long_an_object_lives_needs_no_zone(use, lines):
+    source = (
+        "from datetime import datetime\n\n\nclass Run:\n    def __init__(self):\n"
+        "        self.started = datetime.now()\n\n"
+        f"    def age(self):\n        return {use}\n"
+    )
+    assert [line for line in lines_of(RULE, source) if line == 6] == lines

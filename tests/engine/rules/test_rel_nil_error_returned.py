@@ -110,3 +110,25 @@ def test_what_is_computed_in_place_of_the_result_may_be_an_answer():
     )
     (computed,), (empty,) = (marks_of(RULE, source % each, "go") for each in ("fresh()", '""'))
     assert (computed.confidence, empty.confidence) == ("medium", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "confidence"),
+    [
+        (
+            "func f() (int, bool, error) {\nv, err := read(x)\nif err != nil {\nreturn 0, false, nil\n"
+            "}\nreturn v, true, nil\n}",
+            "medium",
+        ),
+        ("func f() (int, error) {\nv, err := read(x)\nif err != nil {\nreturn 0, nil\n}\nreturn v, nil\n}", ""),
+        (
+            "func f() {\nfilepath.Walk(root, func(path string) error {\nv, err := read(path)\n"
+            "if err != nil {\nreturn nil\n}\n"
+            "use(v)\nreturn nil\n})\n}",
+            "medium",
+        ),
+    ],
+)
+def test_a_no_beside_the_nil_and_a_walk_that_goes_on_leave_a_doubt(source, confidence):
+    (mark,) = marks_of(RULE, f"package a\n{source}", "go")
+    assert mark.confidence == confidence

@@ -75,3 +75,13 @@ def test_a_handler_is_no_entry_though_only_the_entry_imports_it():
     files = {"src/a.controller.ts": controller, "src/app.ts": "import { A } from './a.controller';\nstart(A);\n"}
     (finding,) = findings_of(RULE, files)
     assert finding.severity == "critical"
+
+
+@pytest.mark.parametrize(("signal", "count"), [("SIGTERM", 0), ("message", 1)])
+def test_what_a_signal_starts_by_its_name(signal, count):
+    source = (
+        "export function start() {\n  const close = () => {\n    end().finally(() => {\n"
+        "      process.exit(0);\n    });\n  };\n"
+        f"  process.once('{signal}', close);\n}}\n// SIG\n"
+    )
+    assert len(findings_of(RULE, {"src/load.ts": source})) == count

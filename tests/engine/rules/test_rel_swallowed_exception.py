@@ -209,3 +209,24 @@ def test_an_import_that_may_fail_is_optional(tried, count):
 )
 def test_one_word_in_an_empty_function_explains_nothing(handler, count):
     assert len(marks(f"load().catch({handler});", "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "count"),
+    [("_is_local", "return False", 0), ("_is_local", "return True", 1), ("load", "return False", 1)],
+)
+def test_a_question_is_answered_behind_the_try(name, after, count):
+    source = f"def {name}():\n    try:\n        look()\n    except RuntimeError:\n        pass\n    {after}\n"
+    assert len(marks(source)) == count
+
+
+def test_a_reader_may_call_itself():
+    source = "function asRow(text) { try { return asRow(JSON.parse(text)); } catch { return null; } }"
+    assert marks(source, "typescript") == []
+    assert len(marks(source.replace("asRow(JSON", "keep(JSON"), "typescript")) == 1
+
+
+@pytest.mark.parametrize(("call", "severity"), [("delete(picture)", ""), ("rows.delete(row)", "critical")])
+def test_a_delete_of_no_owner_is_no_write(call, severity):
+    (mark,) = marks(handled("except RuntimeError:", "pass", call))
+    assert mark.severity == severity

@@ -284,3 +284,23 @@ def test_rows_that_a_helper_has_counted_are_there():
     source = "class A { Row f() { List<Row> found = em.createQuery(q).getResultList(); %s return found.get(0); } }"
     assert len(lines_of(RULE, source % "", "java")) == 1
     assert lines_of(RULE, source % "if (CollectionUtils.isEmpty(found)) { return null; }", "java") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ('for (Map<String, Object> row : list) { use(row.get("id").toString()); }', 0),
+        ("Map<String, Row> rows = list.stream().collect(toMap(Row::id, it)); use(rows.get(id).name());", 0),
+        ("Map<String, Row> rows = load(); use(rows.get(id).name());", 1),
+    ],
+)
+def test_rows_have_their_columns_and_collected_maps_their_elements(body, count):
+    assert len(lines_of(RULE, f"class A {{ void f(String id) {{ {body} }} }}", "java")) == count
+
+
+def test_of_several_objects_there_is_one():
+    source = (
+        "try:\n    row = Row.objects.get(a=a)\nexcept Row.%s:\n    rows = Row.objects.filter(a=a)\n    row = rows[0]\n"
+    )
+    assert lines_of(RULE, source % "MultipleObjectsReturned") == []
+    assert lines_of(RULE, source % "DoesNotExist") == [5]

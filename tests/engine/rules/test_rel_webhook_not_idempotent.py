@@ -178,3 +178,13 @@ def test_a_handler_that_is_named_where_it_is_registered(route, lines):
 
 def test_a_message_that_is_sent_counts():
     assert len(findings_of(RULE, {"a.ts": EXPRESS % "await mailer.sendMail(req.body);"})) == 1
+
+
+@pytest.mark.parametrize("name", ["regenerate_webhook_secret", "rotate_webhook_key", "reset_webhook"])
+def test_whoever_changes_a_webhook_receives_none(name):
+    assert findings_of(RULE, {"a.py": (FLASK % "hook.save()").replace("pay_webhook", name)}) == []
+
+
+def test_clients_that_sign_in_deliver_nothing():
+    source = NEXT.replace("wrapped", "authenticatedClient") % "await prisma.hook.create({ data: event });"
+    assert findings_of(RULE, {"app/api/webhooks/route.ts": source}) == []
