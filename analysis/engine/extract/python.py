@@ -224,8 +224,11 @@ class Python(Dialect):
     def import_flags(self, scope: Scope, file: SourceFile) -> int:
         if scope.kind == "if":
             condition = scope.node.child_by_field_name("condition")
-            if condition is not None and file.text(condition).endswith("TYPE_CHECKING"):
+            text = file.text(condition) if condition is not None else ""
+            if text.endswith("TYPE_CHECKING"):
                 return ImportFlag.TYPE_ONLY
+            if text.startswith("__name__"):
+                return ImportFlag.DEFERRED
         return 0
 
     # The whole file

@@ -52,8 +52,10 @@ _STEP = re.compile(
     r"\.(?:a(?=(?:get|first|last|latest|earliest|count|exists|aggregate|create|update|delete|bulk_|in_bulk|iterator)))?(\w+)\("
 )
 _UNREAD_CONDITION = re.compile(r"\.(?:filter|exclude)\(\s*(?:\*|~|Exists\(|[a-z_][\w.]*\s*[,)|&]|self\.|[\w.]+\()")
+LINES_OF_A_LAMBDA = 9
+_BRACKETS = re.compile(r"[()\[\]{}]")
 _LAMBDA = re.compile(r"\blambda\b[^:\n]*:")
-_UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*\w")
+_UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*[\w{]")
 _UNREAD_OPTIONS = re.compile(
     r"\bwhere\s*[,}]|\bwhere\s*:(?!\s*\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
 )
@@ -135,7 +137,7 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
             yield "own", "1"
         if query.limit == 0 and _may_be_limited(text) and _UNREAD_LIMIT.search(text):
             yield "limited", "1"
-    if query.orm == "django" and _LAMBDA.search(text.partition(".objects")[0]):
+    if query.orm == "django" and _is_in_lambda(text, lines, query.line):
         yield "later", "1"
     if _stands_in(lines, query.line):
         yield "optional", "1"
@@ -186,6 +188,22 @@ def _stands_in(lines: list[str], line: int) -> bool:
     if "??" in text or (("or" in text or "else" in text) and _STAND_IN.search(text)):
         return True
     return len(before) > 1 and "if" in before[-2] and _MISSING.search(before[-2]) is not None
+
+
+def _is_in_lambda(text: str, lines: list[str], line: int) -> bool:
+    """Whether a lambda of the same line, or one whose bracket is still open, holds the query."""
+    if _LAMBDA.search(text.partition(".objects")[0]):
+        return True
+    above = "\n".join(lines[max(0, line - LINES_OF_A_LAMBDA) : line - 1])
+    made = above.rfind("lambda")
+    if made < 0 or not (begun := _LAMBDA.match(above, made)):
+        return False
+    level = 0
+    for bracket in _BRACKETS.findall(above, begun.end()):
+        level += 1 if bracket in "([{" else -1
+        if level < 0:
+            return False
+    return level > 0
 
 
 def chain_text(lines: list[str], line: int) -> str:

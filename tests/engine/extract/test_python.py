@@ -129,6 +129,7 @@ def test_imports_and_their_flags():
         "from k import *\n"
         "if TYPE_CHECKING:\n    import l\n"
         "def f():\n    import m\n"
+        "if __name__ == '__main__':\n    import n\n"
     )
     found = [(each.target, each.line, each.names, each.level, each.flags) for each in python(source).imports]
     assert found == [
@@ -139,6 +140,7 @@ def test_imports_and_their_flags():
         ("k", 4, ("*",), 0, 0),
         ("l", 6, (), 0, ImportFlag.TYPE_ONLY),
         ("m", 8, (), 0, ImportFlag.DEFERRED),
+        ("n", 10, (), 0, ImportFlag.DEFERRED),
     ]
 
 

@@ -269,6 +269,7 @@ class TestImportSideEffect:
             "import requests\nf = lambda: requests.get(URL)",
             "import os\nrows = open(os.path.join(app.BASE_DIR, 'rows.txt')).read()",
             "class A:\n    count = lambda row: Order.objects.filter(row=row).count()",
+            "class A:\n    may = Check(\n        lambda row: (\n            row and Order.objects.get(row=row)\n))",
             "first = Prefetch('rows', queryset=Order.objects.order_by('id')[:1])",
             "import sqlalchemy\nfirst = request.session.get('first')",
         ],

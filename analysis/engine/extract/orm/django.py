@@ -333,7 +333,7 @@ def _loaded_by(query: Query, file: SourceFile) -> str:
 
 # Models
 
-_FIELD = re.compile(r"(?:^|\.)(\w*Field|ForeignKey|OneToOneField|ManyToManyField|GenericForeignKey)$")
+_FIELD = re.compile(r"(?:^|\.)(\w+Field|ForeignKey|OneToOneField|ManyToManyField|GenericForeignKey)$")
 _NOT_BASES = re.compile(
     r"Form|Serializer|ObjectType|Mutation|Input|FilterSet|Admin|Interface|\["
 )  # they name fields too
@@ -406,7 +406,7 @@ def _read_field(
         unique = options.get("unique") == "True" or kind == "OneToOneField"
         key = options.get("primary_key") == "True"
         indexed = unique or key or (kind in _TO_ONE and options.get("db_index") != "False")
-        indexed = indexed or options.get("db_index") == "True" or kind == "SlugField"
+        indexed = indexed or options.get("db_index") == "True" or kind.endswith("SlugField")
         columns.append(Column(name, kind, options.get("null") == "True", unique, indexed, key, line))
 
 
