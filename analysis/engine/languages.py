@@ -52,7 +52,7 @@ DISPLAY_NAME = {
 AS_TEST = "-test"  # behind the language of a reading
 
 _VENDORED = re.compile(
-    r"(^|/)(vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
+    r"(^|/)(_?vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
     # copies of editors and viewers that a page loads
     r"|(^|/)(public|static|assets)/((?:libs?|js|plugins?|vendors?)/)?(pdfjs|codemirror|ckeditor|tinymce|monaco-editor|mathjax|katex)/"
@@ -67,23 +67,23 @@ _GENERATED = re.compile(
 )
 _MIGRATION = re.compile(
     r"(^|/)(?:\w+_)?migrations/([^/]+/)?[^/]+\.(py|sql|ts|js)$|(^|/)alembic/versions/|(^"
-    r"|/)versions/(?:[0-9a-f]{8,}_|\d{4}[-_]\d\d[-_]|\d{3,4}_).*\.py$"
+    r"|/)versions/(?:\w+/)?(?:[0-9a-f]{8,}_|\d{4}[-_]\d\d[-_]|\d{3,4}_).*\.py$"
     r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$|(^|/)migrations/([^/]+/)?[^/]+\.go$"
     r"|(^|/)(db|database|datastore|store|models?|sql|persistence)/([^/]+/)*migration/[^/]+\.go$"
-    r"|(^|/)migration/[vV]ersion-[\d.]+\.[jt]s$|(^|/)upgrades/\d+\.\d+[^/]*/[^/]+\.[jt]s$"
+    r"|(^|/)migrations?/\d{8,}[\w-]*/[^/]+\.[jt]s$|(^|/)migration/[vV]ersion-[\d.]+\.[jt]s$|(^|/)upgrades/\d+\.\d+[^/]*/[^/]+\.[jt]s$"
 )
 _TEST = re.compile(
     r"(^|/)(tests?|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e|cypress)/|(^|/)t/(unit|integration"
     r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(?!ab[_-])[\w-]+[_-]tests/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
-    r"|(^|/)(test[_-][^/]*|conftest|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
+    r"|(^|/)(test[_-][^/]*|conftest|testing|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
     r"|e2e-spec|(?:client|server|unit|int|integration|api)test)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
 _SCRIPT = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?|tools|hack|dev|extra|([\w-]+-)?examples?|samples?)/"
     r"|(^|/)cmd/.*main\.go$|(^"
-    r"|/)management/commands/|(^|/)(setup|manage)\.py$"
+    r"|/)management/commands/|(^|/)(setup|manage)\.py$|^(noxfile|fabfile)\.py$"
 )
 # Below it folders are packages of Java, named for what they are about: those of vendors, of builds.
 _OF_PACKAGES = "src/main/java/"

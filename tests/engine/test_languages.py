@@ -42,6 +42,13 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("web/generated-orders.ts", FileKind.SOURCE),
         ("web/orders.clienttest.tsx", FileKind.TEST),
         ("web/orders.latest.ts", FileKind.SOURCE),
+        ("shop/_vendor/dates.py", FileKind.VENDORED),
+        ("shop/testing.py", FileKind.TEST),
+        ("noxfile.py", FileKind.SCRIPT),
+        ("tasks.py", FileKind.SOURCE),  # of Celery as likely as of a runner
+        ("shop/tasks.py", FileKind.SOURCE),
+        ("db/_migrations/versions/sqlite/2024_05_21_123101_2ac65f1758c2_orders.py", FileKind.MIGRATION),
+        ("packages/db/migration/20250103060634_add_orders/migration.ts", FileKind.MIGRATION),
         ("playwright_tests/pages/cart.py", FileKind.TEST),
         ("shop/ab_tests/choice.py", FileKind.SOURCE),
         ("web/vitest-e2e.setup.ts", FileKind.TEST),

@@ -32,7 +32,11 @@ GUIDE = Guide(
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
-    hotspots = [hotspot for hotspot in worst_hotspots(codebase) if not codebase.files[hotspot.file].is_entry]
+    hotspots = [
+        hotspot
+        for hotspot in worst_hotspots(codebase)
+        if not codebase.files[hotspot.file].is_entry and codebase.kind(hotspot.file) is not FileKind.SCRIPT
+    ]
     if not hotspots:
         return
     tests = [path for path in codebase.files if codebase.kind(path) is FileKind.TEST]
