@@ -23,11 +23,13 @@ _ROOT_NAME = re.compile(
 )
 _ROOT_DECORATOR = re.compile(r"(^|\.)(Configuration|SpringBootApplication|Module)($|\()")
 _PRIVATE_SEGMENT = re.compile(r"^_(?!_)\w")
+_PRIVATE_PATH = re.compile(r"(?:^|/)_(?!_)\w.*\.py$")
 _DRAWER = re.compile(
     r"(^|/)(utils?|common|shared|libs?|helpers?|core|components|hooks|ui|types|constants)$", re.IGNORECASE
 )
 _ENTRY_FILE = re.compile(r"(^|/)index(\.[\w-]+)*\.[cm]?[jt]sx?$")  # also one for browsers, `index.client.ts`
 _CONVENIENCE = 3  # so many more go past an entry than come in by it that nobody means it
+_MANY_USERS = 5  # of a private module, outside of its folder
 _INNER_JAVA = re.compile(r"^(.*)/(?:internals?|impl)(?:/|$)")
 _BUILT_OR_SOURCE = re.compile(r"(^|/)(src|dist)/")
 
@@ -107,6 +109,7 @@ def _is_root_decorator(text: str) -> bool:
 def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
     """Imports that reach into the inside of another module of the project."""
     passing = _passing(graph)
+    shared = _shared_python(graph)
     modules = graph.modules
     read = {path: _reader(path, files[path].language, graph) for path in graph.nodes}
     for edge in graph.project_edges:
@@ -114,8 +117,21 @@ def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
         if reader is None:
             continue
         here, there = modules[edge.source], modules[edge.target]
-        if here is not there and here != there and (found := reader(graph, files, edge, passing)):
+        if here is there or here == there or edge.target in shared:
+            continue
+        if found := reader(graph, files, edge, passing):
             yield found
+
+
+def _shared_python(graph: ImportGraph) -> frozenset[str]:
+    """Private modules that many files of the same package import from outside of their folder: they are private to the
+    whole, not to the folder that they stand in."""
+    inward = Counter(
+        edge.target
+        for edge in graph.project_edges
+        if _PRIVATE_PATH.search(edge.target) and not is_inside(edge.source, folder_of(edge.target))
+    )
+    return frozenset(path for path, count in inward.items() if count >= _MANY_USERS)
 
 
 def _reader(target: str, language: str, graph: ImportGraph) -> _Reader | None:

@@ -96,7 +96,16 @@ _KINDS = {
     for family, kinds in _CATALOG.items()
 }
 _CHECKS_AND_DATES = frozenset({"django.core.validators", "django.utils.timezone", "django.utils.dateparse"})
-_ANNOTATIONS_ONLY = ("jakarta.persistence", "javax.persistence")
+# What every model file of Django needs beside its columns.
+_BESIDE_ROWS = re.compile(r"django\.(?:utils|core|conf|apps|dispatch|contrib\.(?:auth|contenttypes|postgres))\b")
+_ANNOTATIONS_ONLY = (
+    "jakarta.persistence",
+    "javax.persistence",
+    "org.springframework.stereotype",
+    "org.springframework.beans.factory.annotation",
+    "org.springframework.context.annotation",
+    "org.springframework.transaction.annotation",
+)
 _DOMAIN_FOLDER = re.compile(r"(^|/)(domain|core|entities|models?)/")
 _INWARD = re.compile(r"hexagonal|clean|ddd|domain|onion|ports", re.IGNORECASE)
 _ACTIVE_RECORD = re.compile(r"active[- _]?record|mvc|mtv|django", re.IGNORECASE)
@@ -117,6 +126,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             if not kind or prefix in seen or target in _CHECKS_AND_DATES:
                 continue
             if kind == ORM and (is_of_models or _is_active_record(policy, language)):
+                continue
+            if _BESIDE_ROWS.match(target) and not _INWARD.search(policy.architecture):
                 continue
             seen.add(prefix)
             yield Finding(
@@ -147,7 +158,7 @@ def _domain_files(codebase: Codebase, policy: Policy) -> list[str]:
     in_layer = [path for path in nodes if (place := places[path]) is not None and place.is_domain]
     if in_layer or not _INWARD.search(policy.architecture):
         return in_layer
-    return [path for path in nodes if _DOMAIN_FOLDER.search(path)]
+    return [path for path in nodes if places[path] is None and _DOMAIN_FOLDER.search(path)]
 
 
 def _framework(target: str, family: str) -> str:

@@ -177,6 +177,12 @@ class TestDeepImports:
 
         assert "`_inner` is private to `a`" in finding.message
 
+    def test_what_many_share_is_private_to_all_of_them(self):
+        users = {f"b/{name}.py": [imported("a._inner", "f")] for name in "vwxyz"}
+        files = {"a/__init__.py": [], "a/_inner.py": [], "b/__init__.py": [], **users}
+
+        assert found(arch_deep_import, files) == []
+
     def test_a_private_name_of_another_package(self):
         files = {"a/__init__.py": [], "a/m.py": [], "b/__init__.py": [], "b/x.py": [imported("a.m", "_secret")]}
 
@@ -281,6 +287,29 @@ class TestFrameworksInTheDomain:
     )
     def test_what_is_allowed(self, target):
         assert found(arch_domain_imports_framework, {"domain/a.py": [target]}, LAYERS) == []
+
+    @pytest.mark.parametrize(
+        "target", ["org.springframework.stereotype.Component", "org.springframework.beans.factory.annotation.Autowired"]
+    )
+    def test_annotations_of_a_container_are_info(self, target):
+        (finding,) = found(arch_domain_imports_framework, {"domain/A.java": [target]}, LAYERS)
+
+        assert finding.severity is Severity.INFO
+
+    def test_what_stands_in_another_layer_is_no_domain(self):
+        policy = policy_of("handlers=api/**", architecture="clean")
+
+        assert found(arch_domain_imports_framework, {"api/models/a.go": ["net/http"]}, policy) == []
+        assert len(found(arch_domain_imports_framework, {"core/models/a.go": ["net/http"]}, policy)) == 1
+
+    @pytest.mark.parametrize(("target", "count"), [("django.utils.translation", 0), ("django.http", 1)])
+    def test_what_rows_of_django_need_is_allowed_beside_them(self, target, count):
+        policy = policy_of("models=domain/**", stack=Stack(framework="django"))
+
+        assert len(found(arch_domain_imports_framework, {"domain/models.py": [target]}, policy)) == count
+        assert len(found(arch_domain_imports_framework, {"domain/models.py": [target]}, LAYERS)) == count
+        inward = policy_of("models=domain/**", architecture="hexagonal")
+        assert len(found(arch_domain_imports_framework, {"domain/models.py": [target]}, inward)) == 1
 
     def test_the_orm_is_allowed_where_models_are_active_records(self):
         policy = policy_of("domain=domain/**", stack=Stack(framework="django"))
