@@ -72,6 +72,7 @@ _READS = {
 _SCRIPT_READ = re.compile(
     r"\bawait\s+(\w+)\.([a-z]\w*)\b(?!\()(?:\)\.(\w+))?()|(?<![\w.])(\w+)\.get([A-Z]\w*)\((?:\)|\{)(?:\.(\w+)\()?"
 )
+_CHANGES = frozenset({"add", "set", "remove", "clear", "create", "bulk_create", "get_or_create", "update_or_create"})
 _MANAGED = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+\.\w+)\.(?:all\(\)|filter\([^()]*\))$")
 _ROWS_OF = (  # annotations of many rows, with the model
     r"(?:\w+\.)*(?:QuerySet|[Ll]ist|Sequence|Iterable|Iterator|Collection|[Ss]et|[Tt]uple)\[[\"']?(?:\w+\.)*([A-Z]\w*)\b"
@@ -252,8 +253,8 @@ def _is_lazy(relation: Relation, step: str, site: QuerySite | None, schema: Sche
         return relation.fetch == "lazy" and _reads_more(relation, step) and not _is_asked(relation, site)
     if orm == "gorm":
         return step in ("Find", "Count", "")
-    if orm == "django" and relation.kind == "to_many" and not step:
-        return False  # a manager that is only named
+    if orm == "django" and relation.kind == "to_many" and (not step or step in _CHANGES):
+        return False  # a manager that is only named, or that writes
     return not _is_asked(relation, site) or (
         relation.kind == "to_many" and bool(step) and orm == "django" and step not in _COVERED_BY_PREFETCH
     )

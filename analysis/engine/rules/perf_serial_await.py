@@ -70,6 +70,7 @@ _CONNECTION = re.compile(
     r"|ws|socket|step|io)\."
 )
 _IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction|[cC]onn(?:ection)?)\s*[,})]")
+_GIVEN_SESSION = re.compile(r"[(,]\s*(?:\w+\s*=\s*)?(?:self\.)?(?:db_|async_)?session\s*[,)]")  # of a database
 _OF_TRANSACTION = re.compile(r"(?i)(?:transaction|\$tx|with_?tx)\(\)$")  # the name of a call-back
 _STARTS_UP = re.compile(
     r"(?i)(?:^|[._])load_?(?:plugin|module|extension|bootstrap)\w*$"
@@ -155,6 +156,8 @@ def _is_in_transaction(call: Node, file: SourceFile) -> bool:
     that is given to nobody is everybody's."""
     text = file.text(call)
     if _IN_TRANSACTION.search(text) is not None:
+        return True
+    if file.language == "python" and _GIVEN_SESSION.search(text) is not None:
         return True
     function = file.enclosing_function(call)
     if function is None or not _OF_TRANSACTION.search(function_name(call, file)):

@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_text
+from analysis.engine.rules.reading import function_name, function_text
 
 RULE = Rule(
     id="perf-unbounded-read",
@@ -65,6 +65,7 @@ func take(w http.ResponseWriter, r *http.Request) {
 
 _HELPERS = re.compile(r"(?i)(^|/)test(?:ing|[-_]?(?:helpers?|utils?|data|support))/")
 _BODY = re.compile(r"\b\w+\.Body$")
+_SENDS = re.compile(r"(?i)(?:^|\.)(?:sign|roundtrip)")  # a function that handles a request of its own
 _LIMITED = re.compile(
     r"MaxBytesReader|LimitReader|LimitedReader|ContentLength|content_length|\.size\b|max_?size", re.IGNORECASE
 )
@@ -75,6 +76,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional = file.arguments(call)[0]
     if file.callee(call) not in ("io.ReadAll", "io/ioutil.ReadAll") or not positional:
         return
+    if _SENDS.search(function_name(call, file)):
+        return  # the body is its own
     if _BODY.search(file.text(positional[0])) and not _LIMITED.search(function_text(call, file)):
         message = f"`{file.text(positional[0])}` is read whole, however much the other side sends"
         yield file.mark(RULE.id, call, message, suggestion="Read through `http.MaxBytesReader` or `io.LimitReader`.")

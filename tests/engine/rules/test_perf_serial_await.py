@@ -35,6 +35,7 @@ def test_script(body, lines):
         ("state = await load(state, x)", []),
         ("await asyncio.sleep(x)", []),
         ("await session.execute(x)", []),
+        ("await load(session, x)", []),
     ],
 )
 def test_python(body, lines):

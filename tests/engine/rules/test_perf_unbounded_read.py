@@ -36,3 +36,8 @@ def test_input_of_any_size(path, source, lines):
 def test_tools_read_what_they_are_given():
     source = 'package a\nimport "io"\n\nfunc load(r *Answer) {\n\tio.ReadAll(r.Body)\n}\n'
     assert findings_of(RULE, {"a.go": source}) == []
+
+
+def test_a_function_that_signs_a_request_made_its_body():
+    source = 'package a\nimport "io"\n\nfunc signOrder(r *Order) {\n\tio.ReadAll(r.Body)\n}\n'
+    assert findings_of(RULE, {"a.go": source}) == []
