@@ -60,6 +60,7 @@ NETWORK, DATABASE, FILE, PROCESS, SLEEP, GLOBAL = (
     "a pause",
     "a change to the whole process",
 )
+_OF_REDIS = ("ping", "get", "set", "delete")
 _VERBS = ("get", "post", "put", "patch", "delete", "head", "request")
 
 
@@ -74,36 +75,46 @@ _PYTHON_CALLS = _table(
             f"{client}.{verb}"
             for client in ("requests", "httpx", "requests.Session()", "httpx.Client()")
             for verb in _VERBS
-        ),
+        )
+        + " socket.socket().connect",
         DATABASE: "sqlalchemy.create_engine().connect psycopg.connect psycopg2.connect sqlite3.connect pymysql.connect"
-        " MySQLdb.connect asyncpg.connect mysql.connector.connect mongoengine.connect",
+        " MySQLdb.connect asyncpg.connect mysql.connector.connect mongoengine.connect"
+        " sqlalchemy.MetaData().create_all sqlalchemy.MetaData().reflect "
+        + " ".join(f"redis.{made}().{verb}" for made in ("Redis", "StrictRedis", "from_url") for verb in _OF_REDIS),
         FILE: "open io.open pathlib.Path().read_text pathlib.Path().read_bytes pathlib.Path().open",
         PROCESS: "subprocess.run subprocess.Popen subprocess.call subprocess.check_call subprocess.check_output"
         " os.system threading.Thread().start threading.Timer().start multiprocessing.Process().start"
+        " concurrent.futures.ThreadPoolExecutor().submit concurrent.futures.ProcessPoolExecutor().submit"
         " asyncio.run uvicorn.run",
         SLEEP: "time.sleep",
-        GLOBAL: "os.chdir os.umask locale.setlocale socket.setdefaulttimeout sys.setrecursionlimit",
+        GLOBAL: "os.chdir os.umask signal.signal locale.setlocale socket.setdefaulttimeout sys.setrecursionlimit",
     }
 )
 _SCRIPT_CALLS = _table(
     {
         NETWORK: "fetch " + " ".join(f"axios.{verb}" for verb in _VERBS),
-        DATABASE: "mongoose.connect mysql.createConnection mysql2.createConnection typeorm.createConnection",
+        DATABASE: "mongoose.connect mysql.createConnection mysql2.createConnection typeorm.createConnection"
+        " @prisma/client.PrismaClient().$connect pg.Client().connect pg.Pool().connect mongodb.MongoClient().connect"
+        " redis.createClient().connect",
         FILE: "fs.readFileSync node:fs.readFileSync fs.readdirSync node:fs.readdirSync",
         PROCESS: " ".join(
             f"{module}.{name}"
             for module in ("child_process", "node:child_process")
             for name in ("spawn", "exec", "fork", "execSync", "spawnSync", "execFileSync")
-        ),
+        )
+        + " worker_threads.Worker express().listen fastify().listen http.createServer().listen"
+        + " https.createServer().listen net.createServer().listen",
         GLOBAL: "process.on process.chdir process.umask",
     }
 )
 _GO_CALLS = _table(
     {
         NETWORK: "net.Dial net.Listen net/http.Get net/http.Post net/http.Head net/http.ListenAndServe",
-        DATABASE: "gorm.io/gorm.Open github.com/jmoiron/sqlx.Connect",
+        DATABASE: "gorm.io/gorm.Open github.com/jmoiron/sqlx.Connect github.com/jmoiron/sqlx.MustConnect"
+        " database/sql.Open().Ping github.com/jmoiron/sqlx.Open().Ping",
         FILE: "os.ReadFile os.Open os.ReadDir io/ioutil.ReadFile",
-        PROCESS: "os.StartProcess os/exec.Command().Run os/exec.Command().Output os/exec.Command().CombinedOutput",
+        PROCESS: "os.StartProcess os/exec.Command().Run os/exec.Command().Output os/exec.Command().CombinedOutput"
+        " os/exec.Command().Start",
         SLEEP: "time.Sleep",
         GLOBAL: "os.Chdir os.Setenv",
     }
@@ -145,11 +156,11 @@ def look_at_go_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[str, ...] = ()) -> Iterator[Mark]:
+    if not _runs_on_import(call, file, functions):
+        return
     callee = _callee(call, file)
     effect = known.get(callee)
     if effect is None or _OWN_DATA.search(file.text(call)) or _is_guarded(call, file):
-        return
-    if file.enclosing_function(call) is not None and file.scope_of(call).function.name not in functions:
         return
     if effect == FILE and _is_own_data(call, file):
         return
@@ -160,6 +171,19 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
         severity=Severity.CRITICAL.value if effect in (NETWORK, DATABASE) else "",
         data={"effect": effect},
     )
+
+
+def _runs_on_import(node: Node, file: SourceFile, functions: tuple[str, ...]) -> bool:
+    """Whether a node stands at the top level, in one of these functions, or in one that is called where it is made."""
+    function = file.enclosing_function(node)
+    if function is None or file.scope_of(node).function.name in functions:
+        return True
+    if function.type != "arrow_function" and function.type != "function_expression":
+        return False
+    around = function.parent
+    called = around.parent if around is not None and around.type == "parenthesized_expression" else None
+    is_called = called is not None and called.type == "call_expression" and called.child(0) == around
+    return is_called and called is not None and file.enclosing_function(called) is None
 
 
 def _is_own_data(call: Node, file: SourceFile) -> bool:
@@ -175,8 +199,10 @@ def _callee(call: Node, file: SourceFile) -> str:
     """The callee with the name in front resolved also where it is called itself, `Thread().start`, or holds what a
     call has made."""
     callee = file.callee(call)
+    if callee.endswith(".metadata.create_all"):
+        return "sqlalchemy.MetaData().create_all"
     head, dot, rest = callee.partition(".")
-    if dot and file.language == "python" and not is_imported(callee, file) and (made := origin_of(head, call, file)):
+    if dot and head.isidentifier() and not is_imported(callee, file) and (made := origin_of(head, call, file)):
         return f"{file.resolve(made.removesuffix('()'))}().{rest}" if made.endswith("()") else callee
     return file.resolve(head.removesuffix("()")) + "()" * head.endswith("()") + dot + rest
 
@@ -199,7 +225,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         ):
             yield place.finding(mark)
     for site in codebase.queries.sites:
-        if _runs_on_import(site) and site.facts.language in RULE.languages and _is_imported(codebase, site.path):
+        if _is_asked_on_import(site) and site.facts.language in RULE.languages and _is_imported(codebase, site.path):
             yield Finding(
                 rule_id=RULE.id,
                 file=site.path,
@@ -210,7 +236,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             )
 
 
-def _runs_on_import(site: QuerySite) -> bool:
+def _is_asked_on_import(site: QuerySite) -> bool:
     """At the top level or in the body of a class, but not in a lambda that is only made there."""
     query = site.query
     return query.function == 0 and query.terminal != "" and query.orm != "ddl" and "later" not in site.notes

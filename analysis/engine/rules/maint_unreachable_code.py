@@ -70,7 +70,13 @@ _NEXT_LINE = re.compile(rb"[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]*)(?=[^\s#])")
 _FALSE = re.compile(
     rb"(?:el)?if\s*(?:\(\s*(?:false|0)\s*(?:\)|&&)|\(?\s*(?:False|0)\s*(?:\)?\s*:|and\b)|false\s*(?:\{|&&))"
 )
+_TRUE = re.compile(rb"if\s*(?:\(\s*true\s*\)|True\s*:|true\s*\{)")
 _ENDLESS = re.compile(rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{")
+_NO_CODE = frozenset({"comment", "line_comment", "block_comment", "string_fragment", "string_content", "identifier"})
+_BROKEN_OUT_OF = frozenset(
+    """for_statement while_statement do_statement for_in_statement enhanced_for_statement switch_statement
+    switch_expression expression_switch_statement type_switch_statement select_statement""".split()
+)
 _LEAVES_LOOP = re.compile(rb"\b(break|goto)\b")
 
 
@@ -96,14 +102,38 @@ def look_at_exit(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
-    if _LEAVES_LOOP.search(file.source, loop.start_byte, loop.end_byte):
+    if loop.child_by_field_name("alternative") is not None or (after := _statement_after(loop, file)) is None:
         return
-    if loop.child_by_field_name("alternative") is None and (after := _statement_after(loop, file)) is not None:
+    leaving = _LEAVES_LOOP.finditer(file.source, loop.start_byte, loop.end_byte)
+    if not any(_leaves(match.start(), loop, file) for match in leaving):
         yield _mark(after, "the endless loop above", file)
+
+
+def _leaves(start: int, loop: Node, file: SourceFile) -> bool:
+    """Whether the word at this place is a jump out of the loop, and not out of a `switch` or a loop inside of it."""
+    node = file.tree.root_node.descendant_for_byte_range(start, start + 1)
+    if node is None or node.type in _NO_CODE:
+        return False
+    statement = node.parent
+    if statement is None or statement.type != "break_statement" or statement.named_child_count:
+        return True  # to a label
+    around = statement.parent
+    while around is not None and around != loop:
+        if around.type in _BROKEN_OUT_OF:
+            return False
+        around = around.parent
+    return True
 
 
 def look_at_if(statement: Node, file: SourceFile) -> Iterator[Mark]:
     yield file.mark(RULE.id, statement, "The condition is always false: the code under it never runs")
+
+
+def look_at_else(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """The `else` of a condition that is always true."""
+    other = statement.child_by_field_name("alternative")
+    if other is not None:
+        yield file.mark(RULE.id, other, "The condition is always true: the `else` never runs")
 
 
 def look_at_branches(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -172,6 +202,7 @@ WATCHES = (
     Watch(_followed("return", "break", "continue", "goto"), look_at_jump, GO),
     Watch("loop", look_at_loop, (*PYTHON, *SCRIPT, *JAVA, *GO), starts=_ENDLESS),
     Watch("if", look_at_if, ALL, starts=_FALSE),
+    Watch("if", look_at_else, ALL, starts=_TRUE),
     Watch("elif_clause", look_at_if, PYTHON, starts=_FALSE),
     Watch("if", look_at_branches, ALL, needs=(b"else",)),
     Watch(

@@ -251,6 +251,10 @@ class TestImportSideEffect:
             ("import requests\nhttp = requests.Session()\nx = http.get(URL)", Severity.CRITICAL),
             ("from pathlib import Path\nrows = Path('/etc/hosts').read_text()", None),
             ("first = Order.objects.order_by('id')[0]", Severity.CRITICAL),
+            ("import redis\nrows = redis.Redis()\nrows.ping()", Severity.CRITICAL),
+            ("from shop.base import Base\nBase.metadata.create_all(engine)", Severity.CRITICAL),
+            ("import signal\nsignal.signal(signal.SIGTERM, stop)", None),
+            ("from concurrent.futures import ThreadPoolExecutor\nsome = ThreadPoolExecutor()\nsome.submit(f)", None),
         ],
     )
     def test_what_import_runs_is_told(self, source, severity):
@@ -276,6 +280,33 @@ class TestImportSideEffect:
     )
     def test_what_is_fine(self, source):
         assert self.effects(source) == []
+
+    @pytest.mark.parametrize(
+        ("source", "severity"),
+        [
+            ("import { Client } from 'pg';\nexport const db = new Client();\ndb.connect();", Severity.CRITICAL),
+            ("import express from 'express';\nexport const app = express();\napp.listen(80);", None),
+            ("(async () => {\n  await fetch(URL);\n})();", Severity.CRITICAL),
+        ],
+    )
+    def test_what_import_runs_in_scripts_is_told(self, source, severity):
+        files = {"src/a.ts": extract(source.encode(), "typescript"), "src/b.ts": ["./a"]}
+        (finding,) = found(arch_import_side_effect, files)
+
+        assert finding.severity is severity
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import { Client } from 'pg';\nexport const db = new Client();",
+            "export const load = async () => {\n  await fetch(URL);\n};",
+            "later(async () => {\n  await fetch(URL);\n});",
+        ],
+    )
+    def test_what_is_fine_in_scripts(self, source):
+        files = {"src/a.ts": extract(source.encode(), "typescript"), "src/b.ts": ["./a"]}
+
+        assert found(arch_import_side_effect, files) == []
 
     def test_a_goroutine_of_init_is_told(self):
         source = b"package a\n\nfunc init() {\n\tgo refresh()\n}\n\nfunc load() {\n\tgo refresh()\n}\n"
