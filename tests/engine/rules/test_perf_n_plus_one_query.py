@@ -38,6 +38,12 @@ FLAGGED = [
         6,
     ),
     ("shop/work.py", "def f(names):\n    return list(map(lambda name: Order.objects.get(reference=name), names))", 2),
+    ("shop/work.py", "def f(orders):\n    return {o.pk: Region.objects.get(code=o.code).name for o in orders}", 2),
+    (
+        "shop/work.py",
+        "def f(orders):\n    for o in orders:\n        code = Line.objects.filter(order=o).first().code",
+        3,
+    ),
 ]
 FINE = [
     ("shop/work.py", "def f(o):\n    Region.objects.get(code=o.code)"),

@@ -11,7 +11,8 @@ from analysis.engine.rules.transactions import in_transaction
 
 LONGEST_CHAIN = 60  # steps
 
-_GOES_ON = re.compile(rb"\s*\??\.[A-Za-z_]")
+_GOES_ON = re.compile(rb"\s*\??\.[A-Za-z_]\w*[(<]")
+_MEMBERS = frozenset({"attribute", "member_expression", "selector_expression"})
 
 _WRAPPERS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "len", "bool", "sum", "min", "max", "any", "all"})
 _MEASURES = frozenset({"len", "bool"})
@@ -35,11 +36,12 @@ class Chain(NamedTuple):
 
 
 def chain_of(call: Node, file: SourceFile) -> Chain | None:
-    """The whole chain that ends in this call; None when the chain goes on after it, or begins with no plain name."""
+    """The whole chain that ends in this call; None when the chain goes on after it, or begins with no plain name. An
+    attribute of the result (`.get(pk=1).name`) is no step."""
     if _GOES_ON.match(file.source, call.end_byte):
         return None
     parent = file.parent_of(call)
-    if parent is not None and parent.type in ("attribute", "member_expression", "selector_expression"):
+    if parent is not None and parent.type in _MEMBERS and _is_called(parent, file):
         return None
     steps: list[Step] = []
     node = call
@@ -58,6 +60,12 @@ def chain_of(call: Node, file: SourceFile) -> Chain | None:
     limit, offset, top = _slice(call, parent, file)
     terminal, variable = _use(top, parent if top is call else file.parent_of(top), file)
     return Chain(file.text(node), tuple(reversed(steps)), limit, offset, terminal, variable, top)
+
+
+def _is_called(member: Node, file: SourceFile) -> bool:
+    outer = file.parent_of(member)
+    function = outer.child_by_field_name("function") if outer is not None else None
+    return function is not None and function.id == member.id
 
 
 def _slice(call: Node, parent: Node | None, file: SourceFile) -> tuple[int, int, Node]:
