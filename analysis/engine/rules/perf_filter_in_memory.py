@@ -46,11 +46,12 @@ def paid(customer):
     given=DJANGO_SHOP,
 )
 
-_DONE = {"filter": "filtered", "sum": "summed", "sort": "ordered"}
+_DONE = {"filter": "filtered", "sum": "summed", "sort": "ordered", "group": "grouped"}
 _ADVICE = {
     "filter": "Move the condition on {columns} into the query.",
     "sum": "Sum {columns} in the database with an aggregate.",
     "sort": "Order by {columns} in the query and limit it to the rows you need.",
+    "group": "Group by {columns} in the query, or load only what each group needs.",
 }
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from analysis.engine.extract.orm.gorm import snake
 from analysis.engine.extract.orm.steps import closing_bracket
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Query
@@ -15,20 +16,48 @@ LONGEST_WORK = 2_000  # characters behind a query in which its only use must lie
 
 _SOURCE = "§"  # stands for the rows in the text that is read
 _COMPREHENSION = re.compile(rf"\bfor\s+(\w+)\s+in\s+{_SOURCE}\s+if\s+([^\n\])}}]+)")
-_SUM = re.compile(rf"\bsum\(\s*[\[(]?\s*(\w+)\.(\w+)\s+for\s+(\w+)\s+in\s+{_SOURCE}\s*[\])]")
-_ORDER = re.compile(rf"\b(?:sorted|min|max)\(\s*{_SOURCE}\s*,\s*key\s*=\s*lambda\s+(\w+)\s*:\s*(\w+)\.(\w+)\s*[,)]")
-_SCRIPT_FILTER = re.compile(
-    rf"{_SOURCE}\)?\s*\.(filter|find|some|every)\(\s*\(?(\w+)\)?\s*=>\s*([^\n{{}}]+?)\)\s*[;,.)\]?]"
+_TOTAL = re.compile(rf"\b(?:sum|min|max)\(\s*[\[(]?\s*([^\[\]()\n]+?)\s+for\s+(\w+)\s+in\s+{_SOURCE}\s*[\])]")
+_ORDER = re.compile(
+    rf"(?:\b(?:sorted|min|max)\(\s*{_SOURCE}\s*,|{_SOURCE}\.sort\()\s*key\s*=\s*"
+    r"(?:lambda\s+(\w+)\s*:\s*\1\.(\w+)|(?:operator\.)?attrgetter\(\s*[\"'](\w+)[\"']\s*\))\s*[,)]"
 )
-_JAVA_FILTER = re.compile(rf"{_SOURCE}\s*\.stream\(\)\s*\.(?:filter|anyMatch|allMatch|noneMatch)\(")
+_SCRIPT_FILTER = re.compile(
+    rf"{_SOURCE}\)?\s*\.(filter|find|some|every)\(\s*\(?(\w+)\)?\s*=>\s*([^\n{{}}]+?),?\s*\)\s*[;,.)\]?]"
+)
+_SCRIPT_ORDER = re.compile(
+    rf"{_SOURCE}\)?\s*\.(?:sort|toSorted)\(\s*\(\s*(\w+),\s*(\w+)\s*\)\s*=>\s*"
+    r"(?:\1|\2)\.(\w+)(?:\s*-\s*|\.localeCompare\(\s*)(?:\1|\2)\.\3\b"
+)
+_SCRIPT_TOTAL = re.compile(
+    rf"{_SOURCE}\)?\s*\.reduce\(\s*\(\s*(\w+),\s*(\w+)\s*\)\s*=>\s*\1\s*\+\s*([^\n{{}}]+?),\s*[\w.]+,?\s*\)"
+)
+_LOOP = re.compile(  # with nothing but a condition in it
+    rf"\bfor\s*\(?\s*(?:_,\s*|(?:const|let|var|final)\s+|[A-Z][\w<>]*\s+)*(\w+)\s*(?::=\s*range|\bof\b|:)\s*{_SOURCE}"
+    r"\s*\)?\s*\{\s*if\s*([^\n{}]+?)\s*\{[^{}]*\}\s*\}"
+)
+_PYTHON_LOOP = re.compile(
+    rf"\bfor\s+(\w+)\s+in\s+{_SOURCE}:\n([ \t]+)if\s+([^\n]+):\n(?:\2[ \t][^\n]*(?:\n|\Z)|\n)+(?!\2\S)"
+)
+_STREAM = rf"{_SOURCE}\s*\.stream\(\)\s*\."
+_JAVA_FILTER = re.compile(rf"{_STREAM}(?:filter|anyMatch|allMatch|noneMatch)\(")
 _LAMBDA = re.compile(r"\s*\(?(\w+)\)?\s*->\s*([^\n{}]+)$|\s*\w+::(\w+)$")
-_EQUALS = re.compile(r"\.equals\(([^()]*)\)")
-_JAVA_SUM = re.compile(rf"{_SOURCE}\s*\.stream\(\)\s*\.mapTo\w+\(\s*\w+::(\w+)\s*\)\s*\.(?:sum|max|min|average)\(\)")
-_JAVA_SORT = re.compile(rf"{_SOURCE}\s*\.stream\(\)\s*\.sorted\(\s*Comparator\.comparing\w*\(\s*\w+::(\w+)\s*\)")
+_COMPARES = re.compile(r"\.(?:equals|equalsIgnoreCase|compareTo|isAfter|isBefore)\(([^()]*)(?:\(\))?\)")
+_GETS = re.compile(r"\b(\w+)\s*->\s*\1\.(\w+)\(\)(?=\s*[,)])")  # what may be written `Order::getTotal`
+_JAVA_WORK = (
+    ("sum", re.compile(rf"{_STREAM}mapTo\w+\(\s*\w+::(\w+)\s*\)\s*\.(?:sum|max|min|average)\(\)")),
+    ("sum", re.compile(rf"{_STREAM}map\(\s*\w+::(\w+)\s*\)\s*\.reduce\(")),
+    (
+        "sort",
+        re.compile(
+            rf"(?:{_STREAM}(?:sorted|max|min)|{_SOURCE}\.sort)\(\s*(?:Comparator\.)?comparing\w*\(\s*\w+::(\w+)"
+        ),
+    ),
+    ("group", re.compile(rf"{_STREAM}collect\(\s*(?:Collectors\.)?(?:grouping|partitioning)By\(\s*\w+::(\w+)")),
+)
 _GETTER = re.compile(r"(?<![\w.])(\w+)\.(?:get|is)([A-Z])(\w*)\(\)")
 _CHAIN_START = re.compile(r"[\w.$]+(?:\([^()]*\)\s*\.?[\w.$]*)*\Z")
 _READ = re.compile(r"\b(?!\s*=[^=])")
-_PLAIN = re.compile(r"[\w.\s=!<>&|'\"-]*|(?:\band\b|\bor\b|\bnot\b|\bis\b)")
+_PLAIN = re.compile(r"[\w.\s=!<>&|'\"*/+-]*|(?:\band\b|\bor\b|\bnot\b|\bis\b)")
 
 
 def kept_by(query: Query, lines: list[str], file: SourceFile) -> str:
@@ -39,15 +68,32 @@ def kept_by(query: Query, lines: list[str], file: SourceFile) -> str:
         return ""
     if (match := _COMPREHENSION.search(text)) is not None:
         return _condition(match[1], match[2])
-    if (match := _SUM.search(text)) is not None and match[1] == match[3]:
-        return f"sum {match[2]}"
-    if (match := _ORDER.search(text)) is not None and match[1] == match[2]:
-        return f"sort {match[3]}"
+    if (ordered := _ordered(text)) or f"{_SOURCE}.sort(" in text or file.language == "java":
+        return ordered or _java_work(text)
+    if (match := _TOTAL.search(text)) is not None:
+        return _condition(match[2], match[1], "sum")
     if (match := _SCRIPT_FILTER.search(text)) is not None:
         return _condition(match[2], match[3])
-    if file.language == "java":
-        return _java_work(text)
+    if (match := _SCRIPT_TOTAL.search(text)) is not None:
+        return _condition(match[2], match[3], "sum")
+    if (match := _PYTHON_LOOP.search(text)) is not None:
+        return _condition(match[1], match[3])
+    if (match := _LOOP.search(text)) is not None:
+        kept = _condition(match[1], _bare(match[2]))
+        return " ".join(map(snake, kept.split())) if file.language == "go" else kept
     return ""
+
+
+def _ordered(text: str) -> str:
+    """The order that the program brings the rows into."""
+    if (match := _ORDER.search(text)) is not None:
+        return f"sort {match[2] or match[3]}"
+    match = _SCRIPT_ORDER.search(text) or _JAVA_WORK[2][1].search(_GETS.sub(r"Row::\2", text))
+    return f"sort {_attribute(match[match.re.groups])}" if match is not None else ""
+
+
+def _bare(condition: str) -> str:
+    return condition[1:-1] if condition[:1] == "(" and condition[-1:] == ")" else condition
 
 
 def taken_by(query: Query, lines: list[str], file: SourceFile) -> str:
@@ -83,17 +129,21 @@ def taken_by(query: Query, lines: list[str], file: SourceFile) -> str:
 
 def _java_work(text: str) -> str:
     """Of streams, where getters stand for attributes."""
+    text = _GETS.sub(r"Row::\2", text)
     if (called := _JAVA_FILTER.search(text)) is not None:
         match = _LAMBDA.match(text[called.end() : closing_bracket(text, called.end())].rstrip())
         if match is None or match[3]:
             return f"filter {_attribute(match[3])}" if match is not None else ""
-        condition = _GETTER.sub(lambda getter: f"{getter[1]}.{getter[2].lower()}{getter[3]}", match[2])
-        return _condition(match[1], _EQUALS.sub(r" == \1", condition))
-    if (match := _JAVA_SUM.search(text)) is not None:
-        return f"sum {_attribute(match[1])}"
-    if (match := _JAVA_SORT.search(text)) is not None:
-        return f"sort {_attribute(match[1])}"
-    return ""
+        return _java_condition(match[1], match[2])
+    if (match := _LOOP.search(text)) is not None:
+        return _java_condition(match[1], _bare(match[2]))
+    found = ((work, pattern.search(text)) for work, pattern in _JAVA_WORK)
+    return next((f"{work} {_attribute(match[1])}" for work, match in found if match is not None), "")
+
+
+def _java_condition(row: str, text: str) -> str:
+    condition = _GETTER.sub(lambda getter: f"{getter[1]}.{getter[2].lower()}{getter[3]}", text)
+    return _condition(row, _COMPARES.sub(r" == \1", condition))
 
 
 def _attribute(getter: str) -> str:
@@ -117,10 +167,12 @@ def _marked(query: Query, lines: list[str], file: SourceFile) -> str:
     last = file.lines.of(max(node.start_byte, node.end_byte - 1))
     after = "\n".join(lines[query.line : last])
     uses = list(_uses(query.variable, after))
-    if len(uses) != 1:
+    if not uses:
         return ""
     start, end = uses[0]
-    return (after[:start] + _SOURCE + after[end:])[: after.find(query.variable) + LONGEST_WORK]
+    text = (after[:start] + _SOURCE + after[end:])[: start + LONGEST_WORK]
+    is_alone = len(uses) == 1 or f"{_SOURCE}.sort(" in text or f"{query.variable} = sorted({_SOURCE}" in text
+    return text if is_alone else ""
 
 
 def _marked_call(query: Query, text: str) -> str:
@@ -143,10 +195,10 @@ def _uses(name: str, text: str) -> Iterator[tuple[int, int]]:
         yield (start - len("list(") if text.endswith("list(", 0, start) else start), end
 
 
-def _condition(row: str, text: str) -> str:
-    """The attributes of a row that a condition compares, when it does nothing else."""
+def _condition(row: str, text: str, work: str = "filter") -> str:
+    """The attributes of a row that a condition compares or a sum adds, when it does nothing else."""
     attributes = re.findall(rf"(?<![\w.]){row}\.(\w+)(?!\w*[.(])", text)
     if not attributes or not _PLAIN.fullmatch(text) or re.search(rf"(?<![\w.]){row}(?!\.\w)", text):
         return ""
     others = re.sub(rf"(?<![\w.]){row}\.\w+", "", text)
-    return "" if "(" in others else "filter " + " ".join(dict.fromkeys(attributes))
+    return "" if "(" in others else f"{work} " + " ".join(dict.fromkeys(attributes))

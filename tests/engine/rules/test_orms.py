@@ -155,6 +155,24 @@ FLAGGED = [
         1,
     ),
     ("perf-filter-in-memory", "mongoose", "return (await Order.find()).filter((row) => row.isPaid);", 1),
+    (
+        "perf-filter-in-memory",
+        "jpa",
+        "return orders.findAll().stream()\n .filter(o -> o.getReference().compareTo(x) > 0).toList();",
+        1,
+    ),
+    (
+        "perf-filter-in-memory",
+        "jpa",
+        "return orders.findAll().stream().collect(Collectors.groupingBy(Order::getReference));",
+        1,
+    ),
+    (
+        "perf-filter-in-memory",
+        "gorm",
+        "var rows []Order\ndb.Find(&rows)\nfor _, o := range rows {\n if o.Reference == x {\n  n++\n }\n}",
+        2,
+    ),
     # Deep offsets of large tables stand in test_perf_deep_offset
 ]
 FINE = [

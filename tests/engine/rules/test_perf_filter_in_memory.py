@@ -15,10 +15,44 @@ FLAGGED = [
         "  return rows.filter((row) => row.status === 'open');\n}",
         2,
     ),
+    (
+        "shop/work.py",
+        "def f():\n    n = 0\n    rows = Order.objects.all()\n    for o in rows:\n        if o.is_paid:\n"
+        "            n += 1\n    return n",
+        3,
+    ),
+    (
+        "shop/work.py",
+        "def f():\n    rows = Order.objects.all()\n    rows = sorted(rows, key=lambda o: o.total)\n    return rows",
+        2,
+    ),
+    ("shop/work.py", "def f():\n    rows = Order.objects.all()\n    return max(o.total for o in rows)", 2),
+    (
+        "shop/work.ts",
+        "async function f() {\n  const rows = await prisma.order.findMany();\n"
+        "  rows.sort((a, b) => a.status - b.status);\n  return rows;\n}",
+        2,
+    ),
+    (
+        "shop/work.ts",
+        "async function f() {\n  const rows = await prisma.order.findMany();\n  const open = [];\n"
+        "  for (const row of rows) {\n    if (row.status === 'open') {\n      open.push(row);\n    }\n  }\n"
+        "  return open;\n}",
+        2,
+    ),
 ]
 FINE = [
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all() if allowed(o)]"),
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all() if o.is_overdue]"),
+    (
+        "shop/work.py",
+        "def f():\n    rows = Order.objects.all()\n    for o in rows:\n        if o.is_paid:\n            show(o)\n"
+        "        else:\n            hide(o)",
+    ),
+    (
+        "shop/work.py",
+        "def f():\n    rows = Order.objects.all()\n    best = sorted(rows, key=lambda o: o.total)\n    f(rows, best)",
+    ),
     ("shop/work.py", "def f(c):\n    return [o for o in Order.objects.filter(customer=c) if o.is_paid]"),
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all()[:50] if o.is_paid]"),
     (

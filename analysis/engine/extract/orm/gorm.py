@@ -166,7 +166,7 @@ def _filters(step: Step) -> Iterator[Filter]:
             for each in conditions_in(operator_free, "", arguments[1:]):
                 yield Filter(each.column, kind, each.constant) if kind else each
     elif _STRUCT.match(first):
-        yield from (Filter(_snake(name), "eq") for name in _FIELD.findall(first))
+        yield from (Filter(snake(name), "eq") for name in _FIELD.findall(first))
     elif first.startswith("map["):
         yield from (Filter(name, "eq") for name in _MAP_KEY.findall(first))
 
@@ -230,7 +230,7 @@ def _type_of(expression: str, call: Node, file: SourceFile) -> tuple[str, bool]:
     return two or four or six, "[]" in (one + three + five)
 
 
-def _snake(name: str) -> str:
+def snake(name: str) -> str:
     return _WORD_START.sub("_", name).lower()
 
 
@@ -270,7 +270,7 @@ def _struct(node: Node, name: str, table: str, file: SourceFile) -> Model | None
     if not table and not is_xorm and "gorm" not in text:
         return None
     if is_xorm:
-        table = table or _snake(name)  # xorm takes names as they are, in the singular
+        table = table or snake(name)  # xorm takes names as they are, in the singular
     columns: list[Column] = []
     relations: list[Relation] = []
     indexes: dict[str, list[str]] = {}
@@ -355,7 +355,7 @@ def _column_of(
     line: int,
 ) -> Column:
     """The column of a field. Where its tag names an index, the column joins that index."""
-    column = options.get("column") or _snake(name)
+    column = options.get("column") or snake(name)
     for option in ("index", "uniqueindex", "unique_index"):
         given = options.get(option, "").partition(",")[0]
         if given:
