@@ -97,7 +97,12 @@ _TAIL = re.compile(
     r"(?P<close>\s*\))|(?P<size>\.(?:length|size\(\))(?![\w(]))|(?P<empty>\.isEmpty\(\))|(?P<colon>\s*(?::|\band\b|\bor\b))|(?P<given>\s*=(?!=))"
 )
 _APART = re.compile(r"relationLoadStrategy|separate\s*:\s*true")
-_CLAMP = re.compile(r"\b(?:Math\.)?min\(|\bclamp\(|MAX_\w*(?:OFFSET|PAGE)|max_\w*(?:offset|page)\b")
+_POSITION = r"(?<!per)(?<!per_)(?:page|offset|skip|start)(?!_?s(?:ize)?\b)\w*"  # and no size of a page
+_CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
+    rf"\b\w*?{_POSITION}\s*:?=[^=\n]*\b(?:min|clamp)\(|\b(?:min|clamp)\([^\n]*?{_POSITION}|max_?{_POSITION}"
+    rf"|\b{_POSITION}\s*:[^\n]*\ble=|\bif\b[^\n]*\b{_POSITION}\s*>=?\s*\d",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"\w")
 LONGEST_HEAD = 12  # the longest of the signs that are asked for, `if not`, with room for more blanks
 WIDEST_HEAD = 120  # characters before a name that say how it is used
@@ -150,7 +155,7 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         yield "whole", "1"
     if len(query.eager) > 1 and _APART.search(text):
         yield "apart", "1"
-    if query.offset == -1 and _CLAMP.search("\n".join(lines[max(0, query.line - 12) : query.line + 6])):
+    if query.offset == -1 and _CLAMP.search(_around(query, lines, file)):
         yield "clamped", "1"
     if query.operation == "count" and _COMPARED.search(text):
         yield "compared", "1"
@@ -165,6 +170,13 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         uses = _uses(query, lines, query.line + text.count("\n"), file)
         if uses:
             yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
+
+
+def _around(query: Query, lines: list[str], file: SourceFile) -> str:
+    """The lines of the function before a query, and some after it."""
+    node = file.functions[query.function].node
+    first, last = file.lines.of(node.start_byte), file.lines.of(max(node.start_byte, node.end_byte - 1))
+    return "\n".join(lines[max(first - 1, query.line - 30) : min(last, query.line + 6)])
 
 
 def _is_remembered(query: Query, lines: list[str], file: SourceFile) -> bool:

@@ -23,3 +23,15 @@ def test_a_job_that_walks_the_table_by_offsets():
     )
     (finding,) = findings(RULE, source, volumes={"Order": "XXL"})
     assert (finding.severity, "grows" in finding.message) == ("critical", True)
+
+
+def test_a_clamp_is_one_of_the_offset_and_in_the_same_function():
+    offset = "page = int(request.GET['page'])\n        start = (page - 1) * 50\n        "
+    size = "size = min(int(request.GET['size']), 100)\n        "
+    next_one = "\n\n    def post(self, request):\n        page = min(int(request.GET['page']), 90)"
+    clamp = "start = min(start, 9000)\n        "
+    found = {"Order": "XL"}
+    assert len(findings(RULE, VIEW % (offset + size + PAGE), volumes=found)) == 1
+    assert len(findings(RULE, VIEW % (offset + PAGE + next_one), volumes=found)) == 1
+    assert findings(RULE, VIEW % (offset + clamp + PAGE), volumes=found) == []
+    assert findings(RULE, VIEW % ("start = min(page, 90) * 50\n        " + PAGE), volumes=found) == []
