@@ -60,23 +60,42 @@ _PYTHON = frozenset(
     """requests.Session requests.session httpx.Client httpx.AsyncClient aiohttp.ClientSession sqlalchemy.create_engine
     sqlalchemy.ext.asyncio.create_async_engine boto3.client boto3.resource redis.Redis redis.from_url
     pymongo.MongoClient
-    psycopg_pool.ConnectionPool elasticsearch.Elasticsearch""".split()
+    psycopg_pool.ConnectionPool elasticsearch.Elasticsearch redis.asyncio.Redis redis.asyncio.from_url
+    redis.ConnectionPool motor.motor_asyncio.AsyncIOMotorClient asyncpg.create_pool psycopg2.pool.SimpleConnectionPool
+    psycopg2.pool.ThreadedConnectionPool concurrent.futures.ThreadPoolExecutor concurrent.futures.ProcessPoolExecutor
+    google.cloud.storage.Client google.cloud.pubsub_v1.PublisherClient""".split()
 )
 _SCRIPT = frozenset(
     """axios.create @prisma/client.PrismaClient pg.Pool mysql2.createPool mysql2/promise.createPool mongodb.MongoClient
     ioredis.Redis ioredis redis.createClient @aws-sdk/client-s3.S3Client @aws-sdk/client-sqs.SQSClient
-    @aws-sdk/client-ses.SESClient""".split()
+    @aws-sdk/client-ses.SESClient @aws-sdk/client-sns.SNSClient @aws-sdk/client-dynamodb.DynamoDBClient
+    @aws-sdk/client-lambda.LambdaClient @aws-sdk/client-secrets-manager.SecretsManagerClient mysql.createPool
+    mysql.createConnection mysql2.createConnection mysql2/promise.createConnection sequelize.Sequelize sequelize knex
+    mongoose.createConnection typeorm.DataSource nodemailer.createTransport kafkajs.Kafka undici.Pool
+    @elastic/elasticsearch.Client""".split()
 )
 _JAVA = frozenset(
     """com.fasterxml.jackson.databind.ObjectMapper java.net.http.HttpClient.newHttpClient
     org.springframework.web.client.RestTemplate okhttp3.OkHttpClient com.zaxxer.hikari.HikariDataSource
-    java.util.concurrent.Executors.newFixedThreadPool java.util.concurrent.Executors.newCachedThreadPool""".split()
+    java.util.concurrent.Executors.newFixedThreadPool java.util.concurrent.Executors.newCachedThreadPool
+    java.util.concurrent.Executors.newScheduledThreadPool java.util.concurrent.Executors.newSingleThreadExecutor
+    java.util.concurrent.Executors.newWorkStealingPool java.util.concurrent.ThreadPoolExecutor
+    java.net.http.HttpClient.newBuilder com.fasterxml.jackson.databind.json.JsonMapper
+    org.apache.http.impl.client.HttpClients.createDefault
+    org.apache.hc.client5.http.impl.classic.HttpClients.createDefault
+    org.springframework.web.reactive.function.client.WebClient.create
+    software.amazon.awssdk.services.s3.S3Client.create software.amazon.awssdk.services.sqs.SqsClient.create
+    com.mongodb.client.MongoClients.create redis.clients.jedis.JedisPool""".split()
 )
 _GO = frozenset(
     """database/sql.Open github.com/jmoiron/sqlx.Open github.com/jmoiron/sqlx.Connect
     github.com/redis/go-redis/v9.NewClient
-    github.com/jackc/pgx/v5/pgxpool.New""".split()
+    github.com/jackc/pgx/v5/pgxpool.New gorm.io/gorm.Open go.mongodb.org/mongo-driver/mongo.Connect
+    github.com/aws/aws-sdk-go-v2/service/s3.NewFromConfig google.golang.org/grpc.Dial google.golang.org/grpc.NewClient
+    html/template.ParseFiles html/template.ParseGlob html/template.ParseFS text/template.ParseFiles
+    text/template.ParseGlob""".split()
 )
+_GO_CLIENT = re.compile(rb"http\.Client\{")
 _FACTORY = re.compile(
     r"(^|[._])_*(get|create|make|build|new|init|__init__|__new__|setup|provide\w*|configure|connect"
     r"|constructor|main|open|start|bootstrap"
@@ -90,7 +109,12 @@ _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     known = {"python": _PYTHON, "java": _JAVA, "go": _GO}.get(file.language, _SCRIPT)
-    if callee not in known or file.scope_of(call).function.index == 0:
+    if callee in known:
+        yield from _built(call, callee, file)
+
+
+def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
+    if file.scope_of(call).function.index == 0:
         return
     function = file.functions[file.function_of(call)]
     in_loop = file.in_loop(call)
@@ -103,6 +127,12 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     yield file.mark(
         RULE.id, call, f"`{name}` builds a pool of its own {when}", data={"loop": "yes"} if in_loop else None
     )
+
+
+def look_at_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go: `http.Client{Transport: ...}`; without a transport of its own a client shares that of all."""
+    if b"Transport:" in file.source[literal.start_byte : literal.end_byte]:
+        yield from _built(literal, "http.Client", file)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -121,4 +151,5 @@ WATCHES = (
     Watch("call", look, SCRIPT, names=_names(_SCRIPT)),
     Watch("call", look, JAVA, names=_names(_JAVA)),
     Watch("call", look, GO, names=_names(_GO)),
+    Watch("literal", look_at_literal, GO, starts=_GO_CLIENT),
 )

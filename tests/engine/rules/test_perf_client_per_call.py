@@ -40,3 +40,19 @@ def test_a_script_handler():
 )
 def test_shared_clients_and_factories_are_fine(source):
     assert lines("app/clients.py", source) == []
+
+
+@pytest.mark.parametrize(
+    ("built", "lines_found"),
+    [
+        ("client := &http.Client{Transport: &http.Transport{}}", [8]),
+        ('page := template.Must(template.ParseFiles("a.html"))', [8]),
+        ("client := &http.Client{Timeout: time.Second}", []),
+    ],
+)
+def test_a_handler_of_go(built, lines_found):
+    source = (
+        'package a\nimport (\n\t"html/template"\n\t"net/http"\n)\n\n'
+        f"func show(w http.ResponseWriter, r *http.Request) {{\n\t{built}\n}}\n"
+    )
+    assert lines("a.go", source) == lines_found
