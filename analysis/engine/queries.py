@@ -344,7 +344,7 @@ class Queries:
             if model.orm == "ddl" and entry.model.orm != "ddl":
                 model = _in_words_of(columns, model)
             columns.update((each.name, each) for each in model.columns if each.name not in columns)
-            relations.update((each.name, each) for each in model.relations if each.name not in relations)
+            relations.update((each.name, each) for each in model.relations if each.kind and each.name not in relations)
             indexes += model.indexes
             searchable.update(model.searchable)
         for name, relation in self._reverse.get(entry.model.name, {}).items():

@@ -1,6 +1,8 @@
 """A relation to many rows is loaded with every object, or several of them are joined into one query."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from msgspec import structs
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import Relation
@@ -93,19 +95,32 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if joining is None or codebase.kind(entry.path) not in (FileKind.SOURCE, FileKind.SCRIPT):
             continue
         for relation in entry.model.relations:
-            if relation.kind == "to_many" and relation.fetch.lower() in joining:
-                yield _finding(entry, relation, codebase)
+            if relation.fetch.lower() in joining and (many := _to_many(relation, entry, codebase)) is not None:
+                yield _finding(entry, many, codebase)
     for site in codebase.queries.sites:
-        if site.query.orm in _JOINED_BY_QUERY and len(site.query.eager) > 1 and "apart" not in site.notes:
-            joined = _collections(site, codebase)
+        of_query = site.query.eager if site.query.orm in _JOINED_BY_QUERY else site.notes.get("joined", "").split()
+        if len(of_query) > 1 and "apart" not in site.notes:
+            joined = _collections(site, of_query, codebase)
             if len(joined) > 1:
                 yield _multiplied(site, joined)
 
 
-def _collections(site: QuerySite, codebase: Codebase) -> list[str]:
+def _to_many(relation: Relation, entry: IndexedModel, codebase: Codebase) -> Relation | None:
+    """The relation if it leads to many; of what a default scope only names, the relation that another file makes."""
+    if relation.kind:
+        return relation if relation.kind == "to_many" else None
+    schema = codebase.queries.schema(entry.model.name)
+    made = next(
+        (each for each in schema.relations.values() if relation.name in (each.name, each.target)) if schema else (),
+        None,
+    )
+    return structs.replace(made, line=relation.line) if made is not None and made.kind == "to_many" else None
+
+
+def _collections(site: QuerySite, paths: Iterable[str], codebase: Codebase) -> list[str]:
     """The paths of relations to many that a query joins side by side; one below another multiplies nothing more."""
     found: list[str] = []
-    for path in site.query.eager:
+    for path in paths:
         schema, kind = site.schema, ""
         for name in path.split("."):
             relation = schema.relations.get(name) if schema is not None else None

@@ -14,6 +14,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite, Schema
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.rules.reading import assigned_values
 from analysis.engine.volumes import is_large
 
 RULE = Rule(
@@ -67,9 +68,20 @@ _LARGE = re.compile(r"(?i)text|json|blob|binary|bytea|clob|xml|array")
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`SELECT * FROM orders` as the first or second argument of a call that runs it."""
     for argument in file.arguments(call)[0][:2]:
-        found = _STAR.match(file.text(argument)) if "string" in argument.type else None
+        found = _STAR.match(_text_of(argument, file))
         if found is not None:
             yield file.mark(RULE.id, call, f"`SELECT *` fetches every column of `{found[1]}`", data={"table": found[1]})
+
+
+def _text_of(argument: Node, file: SourceFile) -> str:
+    """The text that is run: written out, in `text(...)` of SQLAlchemy, or given to a name once."""
+    if argument.type == "identifier":
+        values = assigned_values(file.text(argument), argument, file)
+        argument = values[0] if len(values) == 1 else argument
+    if argument.type == "call":
+        given = file.arguments(argument)[0]
+        argument = given[0] if given and file.callee(argument).rpartition(".")[2] == "text" else argument
+    return file.text(argument) if "string" in argument.type else ""
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -129,6 +141,7 @@ _NARROWER = {
     "jpa": "Use a projection of {names}.",
     "gorm": "Add `Select(…)` with {names}, or `Pluck`.",
 }
-_NAMES = "execute query Query QueryContext Queryx raw $queryRawUnsafe executeQuery prepareStatement createNativeQuery"
+_NAMES = """execute query Query QueryContext Queryx raw $queryRawUnsafe executeQuery prepareStatement createNativeQuery
+    queryForList queryForObject Raw QueryRow QueryRowContext Select Get fetch fetchrow"""
 
 WATCHES = (Watch("call", look, ALL, names=frozenset(_NAMES.split())),)

@@ -16,6 +16,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `failed`: inside its loop it stands where an error is handled, so that it runs in few rounds
 - `reasoned`: a comment above it says why it is done for one row at a time
 - `nested`: what it writes brings rows of other tables along (`data: { lines: { create: … } }`)
+- `joined`: the relations that SQLAlchemy joins to its rows, of those that it loads
 - `compared`: the count is only compared with zero
 - `apart`: relations are loaded by queries of their own
 - `clamped`: near its offset stands an upper limit
@@ -96,6 +97,7 @@ _HEAD = re.compile(
 _TAIL = re.compile(
     r"(?P<close>\s*\))|(?P<size>\.(?:length|size\(\))(?![\w(]))|(?P<empty>\.isEmpty\(\))|(?P<colon>\s*(?::|\band\b|\bor\b))|(?P<given>\s*=(?!=))"
 )
+_JOINED = re.compile(r"\bjoinedload\(\s*(?:[\w.]*\.)?(\w+)")
 _APART = re.compile(r"relationLoadStrategy|separate\s*:\s*true")
 _POSITION = r"(?<!per)(?<!per_)(?:page|offset|skip|start)(?!_?s(?:ize)?\b)\w*"  # and no size of a page
 _CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
@@ -155,6 +157,10 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         yield "whole", "1"
     if len(query.eager) > 1 and _APART.search(text):
         yield "apart", "1"
+    if query.orm == "sqlalchemy" and len(query.eager) > 1:
+        joined = [name for name in _JOINED.findall(_around(query, lines, file)) if name in query.eager]
+        if len(joined) > 1:
+            yield "joined", " ".join(dict.fromkeys(joined))
     if query.offset == -1 and _CLAMP.search(_around(query, lines, file)):
         yield "clamped", "1"
     if query.operation == "count" and _COMPARED.search(text):

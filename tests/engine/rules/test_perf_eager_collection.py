@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings
 
 RULE = "perf-eager-collection"
@@ -28,3 +29,42 @@ def test_a_collection_that_every_query_joins_is_found(lazy):
 )
 def test_lazy_collections_batches_and_single_rows_are_fine(kind, lazy):
     assert findings(RULE, MODELS.format(kind=kind, lazy=lazy)) == []
+
+
+def test_the_line_is_that_of_the_annotation():
+    java = (
+        "import jakarta.persistence.*;\n@Entity\nclass User {\n  @Id Long id;\n"
+        "  @OneToMany(fetch = FetchType.EAGER)\n  @OrderBy\n  List<Post> posts;\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/User.java": java})] == [5]
+    script = (
+        "import { Entity, OneToMany } from 'typeorm';\n@Entity()\nexport class User {\n"
+        "  @OneToMany(() => Post, (post) => post.user, { eager: true })\n  posts: Post[];\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/user.ts": script})] == [4]
+
+
+def test_a_default_scope_includes_what_another_file_relates():
+    files = {
+        "models/user.js": (
+            "const User = sequelize.define('User', { name: DataTypes.STRING }, {\n"
+            "  defaultScope: { include: ['posts'] },\n});\n"
+        ),
+        "models/index.js": "const { User, Post } = load(sequelize);\nUser.%s(Post, { as: 'posts' });\n",
+    }
+    many = {path: source.replace("%s", "hasMany") for path, source in files.items()}
+    assert [(each.file, each.line) for each in findings_of(RULE, many)] == [("models/user.js", 2)]
+    assert findings_of(RULE, {path: source.replace("%s", "hasOne") for path, source in files.items()}) == []
+
+
+@pytest.mark.parametrize(("load", "count"), [("joinedload", 1), ("selectinload", 0)])
+def test_two_collections_that_one_query_joins(load, count):
+    source = MODELS.format(kind="list['Post']", lazy="select").replace(
+        'relationship("Post", lazy="select")',
+        'relationship("Post")\n    notes: Mapped[list["Post"]] = relationship("Post")',
+    )
+    query = (
+        f"\ndef f(session):\n    stmt = select(User).options({load}(User.posts), {load}(User.notes))\n"
+        "    return session.scalars(stmt).all()\n"
+    )
+    assert len(findings(RULE, source + query)) == count

@@ -17,3 +17,10 @@ def test_narrow_unknown_and_small_tables_and_named_columns_are_fine():
         findings(RULE, "def f(cursor):\n    cursor.execute('SELECT * FROM shop_customer')", volumes={"Customer": "S"})
         == []
     )
+
+
+def test_the_text_may_stand_in_a_variable_or_in_a_call_that_wraps_it():
+    held = "def f(cursor):\n    query = 'SELECT * FROM shop_customer'\n    cursor.execute(query)"
+    wrapped = "from sqlalchemy import text\n\ndef f(session):\n    session.execute(text('SELECT * FROM shop_customer'))"
+    assert len(findings(RULE, held)) == 1
+    assert len(findings(RULE, wrapped)) == 1

@@ -28,6 +28,7 @@ class Decorator(NamedTuple):
     name: str
     arguments: list[Node]
     text: str
+    line: int
 
 
 def models(file: SourceFile) -> Iterator[Model]:
@@ -147,7 +148,9 @@ def _decorators(node: Node, file: SourceFile, *, with_parent: bool = False) -> l
         inner = each.named_child(0)
         called = inner.child_by_field_name("function") if inner.type == "call_expression" else inner
         arguments = file.arguments(inner)[0] if inner.type == "call_expression" else []
-        found.append(Decorator(file.text(called or inner).rpartition(".")[2], arguments, file.text(each)))
+        found.append(
+            Decorator(file.text(called or inner).rpartition(".")[2], arguments, file.text(each), file.line(each))
+        )
     return found
 
 
@@ -215,7 +218,7 @@ def _relation(name: str, decorator: Decorator, kind: str, line: int, file: Sourc
         reverse[1] if reverse is not None else "",
         deleted[1].lower().replace(" ", "_") if deleted is not None else "",
         fetch,
-        line,
+        decorator.line if fetch == "eager" else line,
     )
 
 

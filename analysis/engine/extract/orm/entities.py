@@ -108,6 +108,8 @@ def _read(
     if relation:
         text = above[relation]
         eager = "EAGER" in text or (relation in _TO_ONE and "LAZY" not in text)
+        if eager and relation in _TO_MANY:  # what loads the rows stands in the annotation
+            line = file.lines.of(file.source.find(text.encode(), node.start_byte))
         batched = not _BATCHED.isdisjoint(above)
         target = _TARGET_ENTITY.search(text) or _TARGET.search(kind)
         mapped = _MAPPED.search(text)

@@ -1,7 +1,7 @@
 """Sequelize models that are no decorated classes: `define`, `init`, associations, and indexes of migrations."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import structs
 from tree_sitter import Node
@@ -13,7 +13,9 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Mark, Model, Relation
 
 _ASSOCIATIONS = {"hasMany": "to_many", "belongsToMany": "to_many", "hasOne": "to_one", "belongsTo": "to_one"}
-_INCLUDED = re.compile(r"\b(?:association\s*:\s*[\"'](\w+)|as\s*:\s*[\"'](\w+)|model\s*:\s*(?:\w+\.)*(\w+))")
+_INCLUDED = re.compile(
+    r"\b(?:association\s*:\s*[\"'](\w+)|as\s*:\s*[\"'](\w+)|model\s*:\s*(?:\w+\.)*(\w+)|include\s*:\s*\[?\s*[\"'](\w+)[\"'])"
+)
 
 
 def look_at_definition(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -50,13 +52,19 @@ def _model(name: str, call: Node, positional: list[Node], file: SourceFile) -> M
         line=file.line(call),
         columns=tuple(columns),
         relations=tuple(
-            Relation(included, "", included, fetch="eager")
+            Relation(included, "", included, fetch="eager", line=_line_of(included, options, file))
             for match in _INCLUDED.findall(texts.get("defaultScope", ""))
             for included in match
             if included
         ),
         indexes=tuple(indexes_of(options.get("indexes"), file)),
     )
+
+
+def _line_of(included: str, options: dict[str, Node | None], file: SourceFile) -> int:
+    """Where the default scope names a relation."""
+    scope = options["defaultScope"]
+    return file.lines.of(file.source.find(included.encode(), scope.start_byte)) if scope is not None else 0
 
 
 def _column(name: str, value: Node | None, file: SourceFile) -> Column:
@@ -125,19 +133,31 @@ READERS = {
 
 
 def models(file: SourceFile) -> Iterator[Model]:
-    """What the calls of the file define; relations that a default scope includes are eager."""
+    """What the calls of the file define; relations that a default scope includes are eager, also where another file
+    makes them: then they are of no kind here."""
     always = {
-        (model.name, each.name)
+        (model.name, each.name): each.line
         for model in file.models
         for each in model.relations
         if each.fetch == "eager" and not each.kind
     }
+    known = {
+        (model.name, name)
+        for model in file.models
+        for each in model.relations
+        for name in (each.name, each.target)
+        if each.kind
+    }
     for model in file.models:
         relations = tuple(
-            structs.replace(each, fetch="eager")
-            if not always.isdisjoint({(model.name, each.name), (model.name, each.target)})
+            structs.replace(each, fetch="eager", line=always[model.name, name])
+            if each.kind and (name := _included_as(each, model, always))
             else each
             for each in model.relations
-            if each.kind
+            if each.kind or (model.name, each.name) not in known
         )
         yield structs.replace(model, relations=relations)
+
+
+def _included_as(relation: Relation, model: Model, always: Mapping[tuple[str, str], int]) -> str:
+    return next((name for name in (relation.name, relation.target) if (model.name, name) in always), "")
