@@ -86,6 +86,7 @@ _ENDLESS = re.compile(r"\bfor\s*\{")
 _COLLECTS = re.compile(r'"(?:go|version|runtime)"\s*:\s*"(?:go ?)?1\.(?:2[3-9]|[3-9]\d)(?:\.\d+)?"')
 _STARTERS = re.compile(r"(?i)(^|\.)(init|start|run|serve|launch|new|setup|main)\w*$")
 _WAY_OUT = "Select on `ctx.Done()` in the loop and return."
+_SELECT = re.compile(r"^([ \t]*)select\s*\{[\s\S]*?\n\1\}", re.MULTILINE)  # with the blocks in it
 _ALIVE = re.compile(r"(^|\.)(main|init)$")
 
 
@@ -234,11 +235,11 @@ def _receiver_may_leave(channel: str, rest: str) -> bool:
     first = re.search(rf"<-\s*{re.escape(channel)}\b", rest)
     if first is not None and re.search(r"^\s*return\b", rest[: first.start()], re.MULTILINE):
         return True
-    select = re.search(r"\bselect\s*\{([\s\S]*?)\n\s*\}", rest)
-    if select is None or not re.search(rf"<-\s*{re.escape(channel)}\b", select[1]):
+    select = _SELECT.search(rest)
+    if select is None or not re.search(rf"<-\s*{re.escape(channel)}\b", select[0]):
         return False
     loops = re.search(r"\bfor\b[^\n]*\{[^{}]*$", rest[: select.start()]) is not None
-    return not loops and re.search(r"\.Done\(\)|time\.After|timer\.C|timeout", select[1]) is not None
+    return not loops and re.search(r"\.Done\(\)|time\.After|timer\.C|timeout", select[0]) is not None
 
 
 WATCHES = (

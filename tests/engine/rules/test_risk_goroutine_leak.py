@@ -113,3 +113,15 @@ def test_who_collects_from_many_takes_all(made, taken, count):
         f"\tfor range xs {{\n\t\t{taken}\n\t}}\n\tdone()"
     )
     assert lines_of(RULE, f"{HEAD}func f(xs []int) {{\n\t{body}\n}}\n", "go") == [6] * count
+
+
+def test_blocks_in_the_cases_and_a_function_that_sends():
+    wait = (
+        "\tselect {\n\tcase r := <-ch:\n\t\tif r > 0 {\n\t\t\tuse(r)\n\t\t}\n\tcase <-time.After(1):\n\t\treturn\n\t}"
+    )
+    made = "\tch := make(chan int)\n"
+    assert lines_of(RULE, go(made + "\tgo func() { ch <- slow() }()\n" + wait), "go") == [5]
+    sends = "func fetch(url string, out chan<- int) {\n\tout <- slow(url)\n}\n"
+    assert lines_of(RULE, go(made + '\tgo fetch("a", ch)\n' + wait) + sends, "go") == [5]
+    asks = sends.replace("out <- slow(url)", "select {\n\tcase out <- slow(url):\n\tdefault:\n\t}")
+    assert lines_of(RULE, go(made + '\tgo fetch("a", ch)\n' + wait) + asks, "go") == []
