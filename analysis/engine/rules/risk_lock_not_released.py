@@ -149,13 +149,16 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver, release = _names(call, file)
-    if not receiver or not _is_lock(receiver, file) or _BY_CONTRACT.search(function_name(call, file)):
+    if not receiver or not _is_lock(receiver, file):
         return
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\s*\.{release}\("
-    if not re.search(unlock, rest) and _released_elsewhere(receiver, release, call, file):
+    is_released = re.search(unlock, rest) is not None
+    if not is_released and (
+        _BY_CONTRACT.search(function_name(call, file)) or _released_elsewhere(receiver, release, call, file)
+    ):
         return
-    if not re.search(unlock, rest):
+    if not is_released:
         yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this method")
     elif not re.search(rf"finally\s*\{{[\s\S]*?{unlock}", rest):
         yield file.mark(
@@ -172,13 +175,13 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     statement = parent.parent if parent is not None and parent.type == "await" else parent
     if not receiver or statement is None or statement.type != "expression_statement" or not _is_lock(receiver, file):
         return
-    if _BY_CONTRACT.search(function_name(call, file)):
-        return
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\.{release}\("
     if _released_elsewhere(receiver, release, call, file):
         return
     if not re.search(rf"{re.escape(receiver)}\.{release}\b", rest):
+        if _BY_CONTRACT.search(function_name(call, file)):
+            return
         yield file.mark(RULE.id, call, f"`{receiver}` is acquired and never released in this function")
     elif not re.search(rf"finally:[\s\S]*?{unlock}|\.{release}\b(?!\()", rest):
         yield file.mark(

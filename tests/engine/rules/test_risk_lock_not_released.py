@@ -114,3 +114,9 @@ def test_a_lock_of_any_name(language, declared, count):
             taken = taken.replace("acquire", "lock").replace("release", "unlock")
         source = f"class A {{\n{declared}\nvoid f() {{\n {taken}\n}} }}"
     assert len(lines_of(RULE, source, language)) == count
+
+
+def test_a_name_that_speaks_of_starting_excuses_no_way_out():
+    early = "class A {{ void startJob() {{\nlock.lock(); if (x) return; {} }} }}"
+    assert lines_of(RULE, early.format("lock.unlock();"), "java") == [2]
+    assert lines_of(RULE, early.format(""), "java") == []
