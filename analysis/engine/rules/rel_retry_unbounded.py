@@ -75,7 +75,7 @@ _LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
 _SUCCEEDS = re.compile(r"\breturn\b|\bbreak\b")
 _REMOTE = re.compile(
     r"\b(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api|socket|http\w*|send|publish"
-    r"|upload|download|query|request|dial\w*|redis|s3|rpc|grpc|\w*[cC]lient|\w*[rR]epository|\w*[tT]emplate)\b\.?\w*\("
+    r"|upload|download|query|request|dial\w*|redis|s3|rpc|grpc|stripe|rest|\w*gateway|\w*[cC]lient|\w*[rR]epository|\w*[tT]emplate)\b\.?\w*\("
     r"|\w\.(?:\w+_)?(?:publish|send|upload|download|save|commit|ping)\w*\(|\bsql\.open\(",
     re.IGNORECASE,
 )
@@ -94,7 +94,8 @@ _LIMITED = re.compile(
 )
 # How long one call may take says nothing about how often it is made; neither does what it fails with.
 _TIMEOUT_OF_A_CALL = re.compile(
-    r"\b(?:\w+_)?timeout\s*[=:]\s*[\w.]+\s*[,)}]|(?:except|catch)\b[^:{\n]*[:{]", re.IGNORECASE
+    r"\b(?:\w+_)?timeout\s*[=:]\s*[\w.]+\s*[,)}]|AbortSignal\.timeout\([^()\n]*\)|(?:except|catch)\b[^:{\n]*[:{]",
+    re.IGNORECASE,
 )
 _WAITS = re.compile(r"sleep|delay|backoff|\bwait|setTimeout|time\.After|pause|ticker", re.IGNORECASE)
 _OPTIMISTIC = re.compile(

@@ -171,3 +171,15 @@ def test_go_that_tries_again(body, lines):
 @pytest.mark.parametrize(("most", "lines"), [("Integer.MAX_VALUE", [1]), ("5", [])])
 def test_retryable(most, lines):
     assert lines_of(RULE, f"class A {{ @Retryable(maxAttempts = {most}) void f() {{}} }}", "java") == lines
+
+
+def test_a_while_loop_that_counts_its_attempts_needs_a_pause():
+    source = retry("attempts += 1").replace("while True", "while attempts < 5")
+    assert lines_of(RULE, source) == [2]
+    assert lines_of(RULE, source.replace("attempts += 1", "attempts += 1\n            time.sleep(2)")) == []
+
+
+def test_the_limit_of_one_call_is_none_of_the_loop():
+    call = "return await fetch(url, { signal: AbortSignal.timeout(100) });"
+    source = f"async function f() {{\nwhile (true) {{\ntry {{ {call} }} catch (e) {{ log(e); }}\n}}\n}}"
+    assert lines_of(RULE, source, "typescript") == [2]
