@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.engine.rules.rel_float_money import is_amount
-from tests.engine.rules.reading import findings_of
+from tests.engine.rules.reading import findings_of, lines_of
 
 RULE = "rel-float-money"
 
@@ -115,3 +115,9 @@ def test_in_billing_code_it_is_critical():
     (finding,) = findings_of(RULE, {"billing/models.py": DJANGO % "price = models.FloatField()"})
     assert (finding.severity, finding.confidence) == ("critical", "medium")
     assert finding.message == "`Order.price` is an amount of money in a `FloatField`"
+
+
+def test_cents_of_another_field_say_nothing():
+    source = "class Order(BaseModel):\n    price: float\n    total_cents: int\n"
+    assert lines_of(RULE, source) == [2]
+    assert lines_of(RULE, source.replace("price: float", "price: float  # in cents")) == []
