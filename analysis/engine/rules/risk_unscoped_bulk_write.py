@@ -99,7 +99,7 @@ def _is_unbounded(site: QuerySite) -> bool:
     query = site.query
     if query.operation not in _VERBS or not query.filters or query.limit or site.is_unreadable or site.loop is not None:
         return False
-    if query.terminal not in _STATEMENTS.get(query.orm, ()) or not is_large(site.volume):
+    if query.terminal not in _STATEMENTS.get(query.orm, ()) or not is_large(site.volume) or site.has_key:
         return False
     return all(each.operator == "range" or each.constant for each in query.filters)
 

@@ -125,3 +125,8 @@ def test_statements_of_sqlalchemy(statement, found):
         f"    id = mapped_column(Integer, primary_key=True)\ndef f(session):\n    session.execute({statement})"
     )
     assert len(findings(RULE, source)) == found
+
+
+def test_a_key_that_is_written_out_names_one_row():
+    source = "def f():\n    Order.objects.filter(pk=3).delete()"
+    assert findings(RULE, source, volumes={"shop_order": "XL"}) == []
