@@ -248,8 +248,8 @@ def _is_imported(codebase: Codebase, path: str) -> bool:
     facts = codebase.files[path]
     if facts.is_entry or _LIBRARY_ENTRY.search(path):
         return False
-    if facts.language == "go":
-        return True
+    if facts.language == "go" or any(entry.kind != "main" for entry in facts.entries):
+        return True  # what a framework loads
     return any(
         edge.source not in codebase.graph.tests and not (edge.deferred and _LIBRARY_ENTRY.search(edge.source))
         for edge in codebase.graph.importers_of(path)

@@ -326,6 +326,11 @@ class TestImportSideEffect:
         assert found(arch_import_side_effect, {**files, **at_start}) == []
         assert len(found(arch_import_side_effect, {**files, **at_start, "web/orders.ts": ["../setup"]})) == 1
 
+    def test_a_file_of_tasks_is_loaded_though_nothing_imports_it(self):
+        source = b"import time\nfrom celery import shared_task\ntime.sleep(1)\n\n@shared_task\ndef work(): ...\n"
+        (finding,) = found(arch_import_side_effect, {"tasks.py": extract(source, "python"), "other.py": []})
+        assert finding.line == 3
+
     def test_settings_may_read_files(self):
         assert self.effects("key = open('/run/secrets/key').read()", "shop/settings.py") == []
 
