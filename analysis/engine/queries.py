@@ -295,6 +295,8 @@ class Queries:
     def _site(self, path: str, facts: FileFacts, position: int, query: Query, notes: Mapping[str, str]) -> QuerySite:
         schema = self._nearest(self.schema(query.model), path)
         declared = self._declared(schema)
+        if schema is None and query.orm == "sql" and query.model:
+            declared = self._codebase.volumes.declared(query.model)  # a table that no model or script describes
         return QuerySite(path, facts, position, query, schema, declared or UNDECLARED, declared is not None, notes)
 
     def _nearest(self, schema: Schema | None, path: str) -> Schema | None:

@@ -130,3 +130,9 @@ def test_statements_of_sqlalchemy(statement, found):
 def test_a_key_that_is_written_out_names_one_row():
     source = "def f():\n    Order.objects.filter(pk=3).delete()"
     assert findings(RULE, source, volumes={"shop_order": "XL"}) == []
+
+
+def test_the_policy_may_size_a_table_that_only_sql_names():
+    source = "def purge(cursor):\n    cursor.execute('DELETE FROM visits')"
+    (finding,) = findings(RULE, source, volumes={"visits": "XXL"})
+    assert (finding.table, finding.volume, finding.severity) == ("visits", "XXL", "critical")
