@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from tree_sitter import Node
 
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -126,11 +125,14 @@ _ROUTED_BY_PATH = re.compile(
 _POSTED = re.compile(rb"csrf_exempt|require_POST")
 _POST, _PAGE = (b"POST(", b"POST ="), (b"NextApiReq",)
 _BY_PATH = {"POST": _POST, "handler": _PAGE, "default": _PAGE}  # handlers of Next, and what their files hold
-_REGISTERED = re.compile(
-    rb"(?i:\.post|\.handlefunc|\.handle)\(\s*[\"'`](?:POST )?[^\"'`\n{}<]*"
-    + _WORD
-    + rb"[^\"'`\n{}<]*[\"'`]\s*,\s*(?:[\w.()]+\s*,\s*)*(?:\w+\.)*(\w+)\s*\)"
+# A handler whose route may stand in another file, or say less than the name of its own.
+_HANDLER = re.compile(
+    rb"\bhttp\.ResponseWriter\b|\*gin\.Context\b|\becho\.Context\b|\*fiber\.Ctx\b"
+    rb"|\(\s*_?req(?:uest)?\b[^)\n]*,\s*_?res(?:ponse)?\b"
 )
+_ROUTE = re.compile(r"(?i)(?:POST )?(?=/)[^ ]*" + _WORD.decode())
+_FILE_OF_HOOKS = re.compile(r"(?i)(?:^|/)(?:web_?)?hooks?[.\w-]*\.(?:[jt]s|go)$")
+_MESSAGE = "`{}` acts on every delivery: no event id is stored or checked"
 _CLASSES = frozenset({"class_definition", "class_declaration"})
 _ROUTES, _NAMES = (b"post", b".route", b"methods"), (b"hook", b"ipn", b"callback", b"notif")
 _HEADER = 300  # bytes before a function in which its route stands
@@ -143,23 +145,9 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     before = before[max(before.rfind(b"\n\n"), before.rfind(b"}\n"), 0) :]
     text = file.source[start : min(function.end_byte, start + LONGEST)]
     head = text[:_HEADER].partition(b"\n")[0]
-    where = before + head
-    may_be_routed, may_be_named = _speaks_of(where, _ROUTES), _speaks_of(head, _NAMES)
-    speaks = _BY_PATH.get(file.functions[file.function_of(function)].name, ())
-    by_path = any(each in file.source for each in speaks) or _POSTED.search(before) is not None
-    is_candidate = may_be_routed or may_be_named or by_path or _registered(file)
-    if not is_candidate or file.in_test(function):
+    told_by, where = _told(function, before, head, file)
+    if not told_by or file.in_test(function):
         return
-    is_routed = may_be_routed and _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where)
-    is_routed = is_routed or file.functions[file.function_of(function)].name.rpartition(".")[2] in _registered(file)
-    if is_routed or (may_be_named and _NAMED.search(head)):
-        by_path = False
-    else:
-        around = _class_header(function, file) if may_be_routed and _POSTS.search(where) else b""
-        is_of_hooks = _CLASS_OF_HOOKS.search(around) is not None
-        if not (is_of_hooks or by_path):
-            return
-        where, by_path = (around, False) if is_of_hooks else (where, True)
     if _SIGN_IN.search(where):
         return
     if _SIGNED_IN.search(before) or _SIGNED_IN.search(text):
@@ -174,10 +162,10 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         "money": "1" if _MONEY.search(text) else "",
         "adds": "1" if _ADDS.search(text) else "",
         "asks": "1" if _ASKS_STATE.search(text) else "",
-        "path": "1" if by_path else "",
+        "told_by": told_by,
     }
     header = function.child_by_field_name("name") or function
-    yield file.mark(RULE.id, header, f"`{name}` acts on every delivery: no event id is stored or checked", data=data)
+    yield file.mark(RULE.id, header, _MESSAGE.format(name), data=data)
     verified, parsed = _VERIFIED.search(text), _PARSED.search(text)
     if verified is not None and parsed is not None and parsed.start() < verified.start():
         yield file.mark(
@@ -185,15 +173,26 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
             header,
             f"`{name}` reads the body before it has verified the signature",
             suggestion="Verify the signature over the raw bytes first, then read the body.",
-            data={"form": "order", "path": data["path"]},
+            data={"form": "order", "told_by": told_by},
         )
 
 
-@lru_cache(maxsize=1)
-def _registered(file: SourceFile) -> frozenset[str]:
-    """The functions that the file names for a route of webhooks: `router.post("/webhooks/pay", take)`. Kept for the
-    file asked last."""
-    return frozenset(found[1].decode() for found in _REGISTERED.finditer(file.source))
+def _told(function: Node, before: bytes, head: bytes, file: SourceFile) -> tuple[str, bytes]:
+    """What may tell that a function takes webhooks, and the text that does: its route or name, that of its class, the
+    path of the file, or a route of another file. Nothing when it is none."""
+    where = before + head
+    may_be_routed = _speaks_of(where, _ROUTES)
+    if may_be_routed and _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where):
+        return "route", where
+    if _speaks_of(head, _NAMES) and _NAMED.search(head):
+        return "name", where
+    around = _class_header(function, file) if may_be_routed and _POSTS.search(where) else b""
+    if _CLASS_OF_HOOKS.search(around) is not None:
+        return "class", around
+    speaks = _BY_PATH.get(file.functions[file.function_of(function)].name, ())
+    if any(each in file.source for each in speaks) or _POSTED.search(before) is not None:
+        return "path", where
+    return "other route" if _HANDLER.search(head) is not None else "", where
 
 
 def _class_header(method: Node, file: SourceFile) -> bytes:
@@ -222,7 +221,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Only handlers of requests that write or send, and neither they nor what they call knows the event."""
     if place.kind is not FileKind.SOURCE or not _is_entry(place):
         return None
-    if mark.data["path"] and not _is_routed_by_path(place.path):
+    if mark.data["told_by"] == "path" and not _is_routed_by_path(place.path):
+        return None
+    if mark.data["told_by"] == "other route" and not _is_routed_as_hook(place):
         return None
     if mark.data.get("form") == "order":
         return place.finding(mark)
@@ -251,6 +252,23 @@ def _is_entry(place: Place) -> bool:
     name = place.function.name
     return any(
         entry.kind == "request" and entry.function in (name, name.rpartition(".")[2]) for entry in place.facts.entries
+    )
+
+
+def _is_routed_as_hook(place: Place) -> bool:
+    """Whether a route to the handler, in its own file or another, speaks of webhooks."""
+    name = place.function.name.rpartition(".")[2]
+    if _FILE_OF_HOOKS.search(place.path) and any(
+        entry.detail.startswith("POST") and entry.function == place.function.name for entry in place.facts.entries
+    ):
+        return True
+    return any(name in handlers for handlers in place.codebase.summaries(_routed_as_hooks).values())
+
+
+def _routed_as_hooks(facts: FileFacts) -> frozenset[str]:
+    """What the routes of a file that speak of webhooks call their handlers."""
+    return frozenset(
+        entry.function.rpartition(".")[2] for entry in facts.entries if _ROUTE.match(entry.detail) is not None
     )
 
 
@@ -291,4 +309,8 @@ _NEEDS = (
     b"require_P",
 )
 
-WATCHES = tuple(Watch("function", look, languages, needs=_NEEDS) for languages in (PYTHON, SCRIPT, JAVA, GO))
+_HANDLERS = (b"http.ResponseWriter", b"gin.Context", b"echo.Context", b"fiber.Ctx", b"(req, res", b"(request, response")
+
+WATCHES = tuple(
+    Watch("function", look, languages, needs=(*_NEEDS, *_HANDLERS)) for languages in (PYTHON, SCRIPT, JAVA, GO)
+)

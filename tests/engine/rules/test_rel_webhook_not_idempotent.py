@@ -188,3 +188,21 @@ def test_whoever_changes_a_webhook_receives_none(name):
 def test_clients_that_sign_in_deliver_nothing():
     source = NEXT.replace("wrapped", "authenticatedClient") % "await prisma.hook.create({ data: event });"
     assert findings_of(RULE, {"app/api/webhooks/route.ts": source}) == []
+
+
+@pytest.mark.parametrize(("route", "count"), [("/hooks/pay", 1), ("/orders/pay", 0)])
+def test_the_route_may_stand_in_another_file(route, count):
+    routes = f'package main\nimport "net/http"\nfunc routes(h *api.Handler) {{ http.HandleFunc("{route}", h.Pay) }}\n'
+    handler = """package api
+import "net/http"
+func (h *Handler) Pay(w http.ResponseWriter, r *http.Request) {
+	h.db.ExecContext(r.Context(), "UPDATE orders SET paid = paid + 1 WHERE id = $1", 1)
+}
+"""
+    assert len(findings_of(RULE, {"cmd/routes.go": routes, "api/handler.go": handler})) == count
+
+
+@pytest.mark.parametrize(("path", "count"), [("src/routes/webhooks.js", 1), ("src/routes/orders.js", 0)])
+def test_the_file_may_say_that_it_takes_webhooks(path, count):
+    source = "router.post('/stripe', async (req, res) => {\n  await Account.update({ paid: 1 });\n  res.end();\n});\n"
+    assert len(findings_of(RULE, {path: source})) == count
