@@ -5,12 +5,15 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import guarded_text
 from analysis.engine.rules.reading import function_name, short, statements, text_before, within
+from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
 
 RULE = Rule(
     id="rel-retry-unbounded",
@@ -133,20 +136,50 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     is_endless = endless is not None
     text = file.text(loop)
     is_endless = is_endless and (not text.startswith("do") or _ENDS_ENDLESS.search(text) is not None)
-    if not _may_succeed(endless, text) or not (_REMOTE.search(text) or (is_endless and _FILE.search(text))):
+    if not _may_succeed(endless, text):
         return
     tried = _go_try(text) if file.language == "go" else _tried(loop, file, is_counted=not is_endless)
     name = function_name(loop, file)
-    if tried is None or _DAEMON.search(name) or not (_REMOTE.search(tried) or (is_endless and _FILE.search(tried))):
+    if tried is None or _DAEMON.search(name):
         return
+    is_known = _REMOTE.search(tried) is not None or (is_endless and _FILE.search(tried) is not None)
+    data = None if is_known else _called_in(loop, file)
+    if data is not None and file.language != "go" and not _SUCCEEDS.search(tried):
+        return  # success does not end it: it is no attempt, but the next piece of work
     if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", text))):
         pace = "" if _WAITS.search(text) else " and at full speed"
-        yield file.mark(RULE.id, loop, f"`{name}` tries again for ever{pace} when the call fails")
+        yield file.mark(RULE.id, loop, f"`{name}` tries again for ever{pace} when the call fails", data=data)
     elif (
         not is_endless and not _WAITS.search(text) and not _OPTIMISTIC.search(text) and _is_same_each_time(text, tried)
     ):
         message = f"`{name}` tries again without a pause when the call fails"
-        yield file.mark(RULE.id, loop, message, suggestion="Wait exponentially with jitter between the attempts.")
+        fix = "Wait exponentially with jitter between the attempts."
+        yield file.mark(RULE.id, loop, message, suggestion=fix, data=data)
+
+
+def _called_in(loop: Node, file: SourceFile) -> dict[str, str]:
+    """What a loop calls, for want of a name that tells of something remote."""
+    calls = (file.callee(each) for each in within(loop) if each.type in _CALLS)
+    return {"calls": " ".join(dict.fromkeys("".join(each.split()) for each in calls))}
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Where no name tells, one of the functions that are called has to leave the process or ask the database."""
+    if "calls" not in mark.data:
+        return place.finding(mark)
+    called = (
+        codebase.place(callee.path, callee.position)
+        for name in mark.data["calls"].split()
+        for callee in codebase.calls.resolve(place.path, place.function, name)
+    )
+    return place.finding(mark) if any(map(_is_remote, called)) else None
+
+
+def _is_remote(place: Place) -> bool:
+    queries = (each for each in place.facts.queries if each.function == place.index)
+    return any(each.terminal for each in queries) or any(
+        what_it_does(call, place.facts.language) or _REMOTE.search(f"{call}(") for call in place.function.calls
+    )
 
 
 def _may_succeed(endless: re.Match[bytes] | None, text: str) -> bool:

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import findings_of, lines_of
 
 RULE = "rel-retry-unbounded"
 
@@ -51,7 +51,7 @@ def retry(handler, call="return client.fetch(key)"):
     ],
 )
 def test_python(source, lines):
-    assert lines_of(RULE, source) == lines
+    assert [each.line for each in findings_of(RULE, {"shop/a.py": source})] == lines
 
 
 @pytest.mark.parametrize(
@@ -183,3 +183,13 @@ def test_the_limit_of_one_call_is_none_of_the_loop():
     call = "return await fetch(url, { signal: AbortSignal.timeout(100) });"
     source = f"async function f() {{\nwhile (true) {{\ntry {{ {call} }} catch (e) {{ log(e); }}\n}}\n}}"
     assert lines_of(RULE, source, "typescript") == [2]
+
+
+def test_what_a_function_of_the_project_does_tells_whether_it_is_remote():
+    pay = "def pay(order):\n    return requests.post(url, json=order)\n\n\n"
+    loop = (
+        "def settle(order):\n    while True:\n        try:\n            return pay(order)\n"
+        "        except OSError:\n            pass\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"shop/a.py": "import requests\n" + pay + loop})] == [7]
+    assert findings_of(RULE, {"shop/a.py": pay.replace("requests.post(url, json=order)", "order + 1") + loop}) == []
