@@ -67,7 +67,7 @@ _VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
 _HTTP = (
     rf"(?:requests|httpx)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
     rf"|got(?:\.{_VERBS})?|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|get|post|put|exchange|execute)"
-    r"|(?:\w+\.)*restTemplate\.\w+"
+    r"|(?:\w+\.)*restTemplate\.\w+|(?:\w+\.)*_?(?:session|client)\.(?:post|put|patch|request)"
 )
 _MAIL = (
     r"django\.core\.mail\.(?:send_mail|send_mass_mail|mail_admins|mail_managers)|smtplib\.SMTP\w*|net/smtp\.SendMail"

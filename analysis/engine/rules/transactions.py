@@ -30,6 +30,7 @@ _RUNS = re.compile(
     rb"(?:\$transaction|\.transaction|withTransaction|unInTransaction|\.Transaction|RunInTx|InTx|WithTx)"
     rb"\((?:[^\n(){}]*,)?\s*(?:async\s*)?\Z"
 )
+_TEMPLATE = re.compile(r"(?i)(?:transaction|tx)(?:template|operations)\.\w+$")
 _JAVA = b"@Transactional"
 TRANSACTIONAL = re.compile(rb"@Transactional\b")  # not `@TransactionalEventListener`
 _HEADER = 400  # bytes before a body in which annotations stand
@@ -81,11 +82,32 @@ def look_at_begin(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield from _marked(call, function, file, start=call.end_byte, end=call.end_byte + length)
 
 
+def look_at_started(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Script: from `const t = await sequelize.transaction()` or `startTransaction()` to the last commit."""
+    if any(argument.type in _FUNCTIONS for argument in file.arguments(call)[0]):
+        return
+    function, after = file.enclosing_function(call), text_after(call, file).encode()
+    length = max(after.rfind(b".commit("), after.rfind(b".commitTransaction("))
+    if function is not None and length >= 0:
+        yield from _marked(call, function, file, start=call.end_byte, end=call.end_byte + length)
+
+
+def look_at_template(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Java: `transactionTemplate.execute(status -> { ... })`."""
+    if _TEMPLATE.search(file.callee(call)):
+        for argument in file.arguments(call)[0]:
+            body = argument.child_by_field_name("body") if argument.type == "lambda_expression" else None
+            if body is not None:
+                yield from _marked(call, body, file)
+
+
 WATCHES = (
     Watch("with", look_at_with, PYTHON, needs=(b"atomic", b".begin", b"transaction"), starts=_WITH),
     Watch("decorator", look_at_decorator, PYTHON, needs=(b"atomic", b"transactional"), starts=_DECORATOR),
     Watch("function", look_at_method, JAVA, needs=(_JAVA,)),
     Watch("call", look_at_runner, SCRIPT, names=_RUNNERS),
+    Watch("call", look_at_started, SCRIPT, names=frozenset({"transaction", "startTransaction"})),
+    Watch("call", look_at_template, JAVA, names=frozenset({"execute", "executeWithoutResult"})),
     Watch("call", look_at_runner, GO, names=_GO_RUNNERS),
     Watch("call", look_at_begin, GO, names=_GO_BEGINS),
 )

@@ -136,7 +136,6 @@ def test_script_that_tries_again(source, lines):
     ("source", "lines"),
     [
         (retry("continue", "return open(key).read()"), [2]),
-        (retry("continue", "return open(key).read()").replace("while True", "for attempt in range(3)"), []),
         (retry("log.warning('attempt failed')"), [2]),
         (retry("tries += 1").replace("while True", "while tries < 3"), [2]),
         (retry("continue", "order.save()\n            return"), [2]),
@@ -171,6 +170,11 @@ def test_go_that_tries_again(body, lines):
 @pytest.mark.parametrize(("most", "lines"), [("Integer.MAX_VALUE", [1]), ("5", [])])
 def test_retryable(most, lines):
     assert lines_of(RULE, f"class A {{ @Retryable(maxAttempts = {most}) void f() {{}} }}", "java") == lines
+
+
+def test_a_file_that_is_tried_a_few_times_needs_no_pause():
+    source = retry("continue", "return open(key).read()").replace("while True", "for attempt in range(3)")
+    assert findings_of(RULE, {"shop/files.py": source}) == []
 
 
 def test_a_while_loop_that_counts_its_attempts_needs_a_pause():

@@ -165,3 +165,32 @@ def test_an_imported_mailer_sends_mail():
         "  await mailer.sendMail(letter);\n});"
     )
     assert [finding.line for finding in findings_of(RULE, {"a.ts": source})] == [3]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "lines"),
+    [
+        (
+            "src/a.js",
+            "async function f() {\nconst t = await sequelize.transaction();\n"
+            "await Order.create({}, { transaction: t });\n"
+            "await fetch(url);\nawait t.commit();\nawait fetch(other);\n}",
+            [4],
+        ),
+        (
+            "src/A.java",
+            "class A { void f() {\ntransactionTemplate.execute(status -> {\norders.save(o);\n"
+            "restTemplate.postForObject(u, o, T);\n"
+            "return null; });\nrestTemplate.postForObject(u, o, T); } }",
+            [4],
+        ),
+        (
+            "shop/a.py",
+            "class Gateway:\n    def charge(self):\n        return self.session.post(url)\n\n\n"
+            "def f():\n    with transaction.atomic():\n        order.save()\n        Gateway(url).charge()\n",
+            [9],
+        ),
+    ],
+)
+def test_transactions_that_are_begun_by_hand_and_clients_of_a_gateway(path, source, lines):
+    assert [each.line for each in findings_of(RULE, {path: source})] == lines

@@ -97,3 +97,11 @@ def test_more_locks_and_more_that_is_slow(language, source, lines):
 )
 def test_clients_and_locks_by_what_they_are_declared_as(language, source, lines):
     assert lines_of(RULE, source, language) == lines
+
+
+def test_a_lock_by_any_name_and_a_client_by_its_type():
+    python = "import threading\nguard = threading.Lock()\n\n\ndef f():\n    with guard:\n        requests.get(url)\n"
+    assert lines_of(RULE, python) == [7]
+    assert lines_of(RULE, python.replace("threading.Lock()", "Door()")) == []
+    java = "class A {\nprivate RestTemplate rest;\nsynchronized void f() {\nrest.getForObject(url, String.class);\n} }"
+    assert lines_of(RULE, java, "java") == [4]
