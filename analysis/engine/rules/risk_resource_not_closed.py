@@ -80,7 +80,7 @@ _JAVA_WRAPPERS = frozenset({"java.io.PrintWriter", "java.util.Scanner"})
 _STREAM = re.compile(r"(?i)^\s*(?:\w*(?:stream|writer|reader|response|socket)\w*|os|is|out|in|System\.\w+|sw)\b")
 _JDBC = re.compile(
     r"^java\.sql\.DriverManager\.getConnection$|(?i:data_?source|\bds)\.getConnection$"
-    r"|\.(?:prepareStatement|createStatement|prepareCall)$"
+    r"|\.(?:prepareStatement|createStatement|prepareCall)$|URL(?:\(\))?\.openStream$"
 )
 _GO_OPENERS = frozenset(
     "os.Open os.OpenFile os.Create os.CreateTemp archive/zip.OpenReader net.Dial net.DialTimeout net.Listen".split()
@@ -118,6 +118,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         used = file.source[parent.end_byte - 8 : parent.end_byte].decode("utf-8", "replace").rpartition(".")[2]
         if used.startswith(("read", "write")):
             yield file.mark(RULE.id, call, f"`{callee}(...).{used}` leaves the file open: nobody holds it to close it")
+    elif parent.type in ("for_statement", "for_in_clause") and callee in ("open", "io.open"):
+        yield file.mark(RULE.id, call, "The file of this loop is never closed: nobody holds it")
     elif parent.type == "argument_list" and callee in ("open", "io.open"):
         around = parent.parent
         if around is not None and around.type == "call" and _READERS.search(file.callee(around)):
@@ -174,7 +176,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     if closed is not None:
         before = _ERROR_RETURN.sub("", rest[: closed.start()], count=1)
         is_late = re.search(r"\bdefer\b", before.rpartition("\n")[2]) is None and "defer func" not in before
-        if is_late and re.search(r"^\s*return\b", before, re.MULTILINE) and len(before) < _NEAR:
+        earlier = before.rpartition("\n")[0]  # `return f.Close()` closes it
+        if is_late and re.search(r"^\s*return\b", earlier, re.MULTILINE) and len(before) < _NEAR:
             message = f"`{name}` of `{short}` stays open on the way out by a return before its `Close`"
             yield file.mark(RULE.id, call, message, confidence="medium")
         return
@@ -270,7 +273,7 @@ def _outermost_wrapper(call: Node) -> Node:
 
 _JAVA_NAMES = frozenset(
     {name.rpartition(".")[2] for name in _JAVA_TYPES | _JAVA_CALLS}
-    | {"getConnection", "prepareStatement", "createStatement", "prepareCall"}
+    | {"openStream", "getConnection", "prepareStatement", "createStatement", "prepareCall"}
 )
 WATCHES = (
     Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),

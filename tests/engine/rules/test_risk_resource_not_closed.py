@@ -206,3 +206,24 @@ def test_who_reads_a_file_of_go_does_not_close_it(used, count):
     body = f"file, err := os.Open(path)\n\tif err != nil {{\n\t\treturn err\n\t}}\n\t{used}"
     source = f'package a\nimport ("bufio"; "encoding/json"; "io"; "os")\nfunc f(path string) any {{\n\t{body}\n}}\n'
     assert len(lines_of(RULE, source, "go")) == count
+
+
+def test_a_close_in_the_return_a_file_of_a_loop_and_a_stream_of_a_url():
+    go = """package a
+import "net/http"
+func f() error {
+	resp, err := http.Get(url)
+	if err != nil {
+		log(err)
+		return err
+	}
+	return resp.Body.Close()
+}
+"""
+    assert lines_of(RULE, go, "go") == []
+    assert lines_of(RULE, "def f(path):\n    for line in open(path):\n        use(line)\n") == [2]
+    java = (
+        "class A { int f(String u) throws IOException {\nInputStream in = new URL(u).openStream();\n"
+        "return in.read(); } }"
+    )
+    assert lines_of(RULE, java, "java") == [2]
