@@ -84,7 +84,9 @@ _PROMISING = {
     "go": re.compile(rb"/[/*]\s*(?:[\w.,\[\] ]{1,40}:?= |[\w.]+\(|(?:if|for|switch|func|defer|go|var|return)\b|[})])"),
 }
 _BRACED_ENDS = frozenset(b";{})],/")
-_ANNOUNCED = re.compile(rb"(?://|#|\*)[^\n]*:[ \t]*\n\s*\Z")  # the comment before says that an example follows
+_ANNOUNCED = re.compile(
+    rb"^\s*(?://|#|\*)[^\n]*:[ \t]*\n\s*\Z", re.MULTILINE
+)  # the comment before says that an example follows
 
 
 def look(comment: Node, file: SourceFile) -> Iterator[Mark]:

@@ -71,3 +71,9 @@ def test_java_and_go():
 def test_a_long_block_is_a_warning():
     (mark,) = marks_of(RULE, "".join(f"# save(x{n})\n" for n in range(15)))
     assert (mark.severity, mark.message) == ("warning", "15 lines of code are commented out (`save(x0)`)")
+
+
+def test_a_star_in_the_line_of_code_before_announces_nothing():
+    source = "def f(name, *, size):\n    # order.save(name)\n    return name\n"
+    assert lines_of(RULE, source) == [2]
+    assert lines_of(RULE, source.replace("def f(name, *, size):", "# for example:")) == []
