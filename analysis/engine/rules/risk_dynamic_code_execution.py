@@ -105,7 +105,7 @@ def _with_shell(given: list[Node], file: SourceFile) -> bool:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional, _ = file.arguments(call)
-    if 0 < len(positional) <= 2 and any(full.startswith("javax.script.") for full in file.bindings.values()):
+    if 0 < len(positional) <= 2 and file.mentions(b"javax.script."):
         yield from _code(call, "ScriptEngine.eval", positional[0], file)
 
 

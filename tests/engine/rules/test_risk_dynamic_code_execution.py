@@ -122,3 +122,11 @@ def test_in_a_browser_it_is_a_warning():
 def test_the_suggestion_speaks_of_the_language_at_hand(path, source, words):
     (finding,) = findings_of(RULE, {path: source})
     assert words in finding.suggestion
+
+
+def test_a_script_engine_by_its_full_name():
+    source = (
+        "class A { Object f(String s) {\n"
+        'return new javax.script.ScriptEngineManager().getEngineByName("js").eval(s); } }'
+    )
+    assert lines_of(RULE, source, "java") == [2]
