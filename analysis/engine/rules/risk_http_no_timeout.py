@@ -73,6 +73,10 @@ _OWN_ORIGIN = re.compile(rb"(?:[\w.]+)\(\s*[\"'`]/(?!/)")
 _RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
 _NO_BODY = frozenset({"get", "delete", "head", "options"})  # axios takes its options second here, third elsewhere
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
+# What only runs on the server: a component that is awaited, and what Next asks before it renders.
+_ON_SERVER = re.compile(
+    rb"\bexport\s+default\s+async\s+function\b|\basync\s+function\s+(?:getServerSideProps|getStaticProps|generateMetadata)\b"
+)
 _JAVA_TIMEOUT = re.compile(
     rb"\.(timeout|connectTimeout|setConnectTimeout|setReadTimeout|setRequestFactory)\(|RestTemplateBuilder"
 )
@@ -166,7 +170,11 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if library == "axios" and verb != "create" and file.bindings.get("axios") != "axios":
         return  # an instance of the project's own
-    if file.language == "tsx" or _BROWSER.search(file.source) or b"axios.defaults.timeout" in file.source:
+    if (
+        (file.language == "tsx" and not _ON_SERVER.search(file.source))
+        or _BROWSER.search(file.source)
+        or b"axios.defaults.timeout" in file.source
+    ):
         return
     if _OWN_ORIGIN.match(file.source, call.start_byte) is not None:
         return  # only a browser knows where that is

@@ -197,3 +197,13 @@ class A {
 def test_connections_given_away_and_clients_of_another_name(line, count):
     head = "import java.net.*;\nimport java.net.http.HttpClient;\nclass A {\nvoid f(URL url) {\n"
     assert len(lines_of(RULE, f"{head}{line}\n}} }}", "java")) == count
+
+
+def test_a_component_that_is_awaited_runs_on_the_server():
+    source = (
+        "export default async function Page() {\n  const rows = await fetch('https://a.example/rows');\n"
+        "  return <b/>;\n}\n"
+    )
+    assert lines_of(RULE, source, "tsx") == [2]
+    assert lines_of(RULE, "'use client';\n" + source, "tsx") == []
+    assert lines_of(RULE, source.replace("default async", "async"), "tsx") == []
