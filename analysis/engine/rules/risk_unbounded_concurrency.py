@@ -62,6 +62,8 @@ _LIMITS = re.compile(
 )
 _LIMITED_INSIDE = re.compile(rf"{_LIMITS.pattern}|\basync\s+with\s+[\w.]*(?:sem|limit|slots?|gate)\w*", re.IGNORECASE)
 _ENDLESS_QUEUE = re.compile(r"new\s+LinkedBlocking(?:Queue|Deque)(?:<[^>()]*>)?\(\s*\)")
+ANNOTATION = "semaphore"  # rule of the marks that say that a function takes one
+_SEMAPHORE = re.compile(rb"async\s+with\s+[\w.]*(?i:sem|limit|slots?|gate)")
 _EACH_OF_JAVA = frozenset({"enhanced_for_statement", "lambda_expression"})
 _PAGE_SIDE = re.compile(r"(^|/)(frontend|ui|portal|components|hooks|stores?|static|public)/")
 _LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
@@ -121,7 +123,14 @@ def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _started(
-    node: Node, collection: str, file: SourceFile, what: str, *, known: bool = True, suggestion: str = ""
+    node: Node,
+    collection: str,
+    file: SourceFile,
+    what: str,
+    *,
+    known: bool = True,
+    suggestion: str = "",
+    data: dict[str, str] | None = None,
 ) -> Iterator[Mark]:
     """None where there are few by the name of the collection; a guess unless there may be many."""
     size = size_of(collection, node, file)
@@ -131,7 +140,8 @@ def _started(
     if not what.startswith("All"):
         message = f"{what} starts for each of `{short(collection, 40)}`, however many there are"
     is_certain = known and size is Size.MANY
-    yield file.mark(RULE.id, node, message, confidence="" if is_certain else "low", suggestion=suggestion)
+    confidence = "" if is_certain else "low"
+    yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
 
 
 def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -164,12 +174,13 @@ def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
     loop = file.loops[index] if index is not None else None
     if loop is None or not loop.variables or 0 < loop.bound <= SMALL or loop.iterable.startswith(("range(", "[", "(")):
         return
-    started = re.search(r"\(\s*(?:self\.)?(\w+)\(", file.text(call))
+    started = re.search(r"\(\s*(?:self\.)?([\w.]+)\(", file.text(call))
     if started is not None and _is_limited_inside(started[1], file):
         return
     if "asyncio.gather(" in file.text(file.statement_of(call)):
         return  # told at the `gather`
-    yield from _started(call, loop.iterable, file, "A task")
+    called = {"called": file.resolve(started[1])} if started is not None else None
+    yield from _started(call, loop.iterable, file, "A task", data=called)
 
 
 def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -184,14 +195,15 @@ def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
     comprehension = _EACH.search(splat) or _MAP.match(splat)
     if comprehension is None or "create_task(" in splat or _LIMITS.search(function_text(call, file)):
         return
-    started = re.match(r"[\[(]?\s*(?:self\.)?(\w+)\(", splat)
+    started = re.match(r"[\[(]*\s*(?:self\.)?([\w.]+)\(", splat)
     name = comprehension["called"] if splat.startswith("map(") else started[1] if started is not None else ""
     collection = comprehension["all"]
     if (name and _is_limited_inside(name, file)) or is_short_list(collection, call, file):
         return
     if collection.startswith(("range(", "[", "(")) or collection.isupper():
         return
-    yield from _started(call, collection, file, f"All of `{short(collection, 40)}`")
+    called = {"called": file.resolve(name)} if name else None
+    yield from _started(call, collection, file, f"All of `{short(collection, 40)}`", data=called)
 
 
 def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -254,9 +266,25 @@ def look_at_python_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
     yield from _started(call, loop.iterable, file, "A thread", suggestion="Use `ThreadPoolExecutor(max_workers=...)`.")
 
 
+def look_at_semaphore(block: Node, file: SourceFile) -> Iterator[Mark]:
+    """A coroutine that takes a semaphore itself: how many are started is no matter."""
+    yield Mark(ANNOTATION, file.line(block), file.function_of(block), "", "")
+
+
+def _is_limited_by(called: str, place: Place, codebase: Codebase) -> bool:
+    """Whether what is started takes a semaphore, in whichever file it stands."""
+    return any(
+        mark.rule == ANNOTATION and mark.function == callee.position
+        for callee in codebase.calls.resolve(place.path, place.function, called)
+        for mark in codebase.files[callee.path].marks
+    )
+
+
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script is watched by whoever runs it; a single thread counts where each request starts one. A browser opens
     few connections at once."""
+    if "called" in mark.data and _is_limited_by(mark.data["called"], place, codebase):
+        return None
     if place.facts.language in SCRIPT and _PAGE_SIDE.search(place.path) and not place.in_request_path:
         return None
     if mark.data.get("alone") and not place.in_request_path:
@@ -289,6 +317,7 @@ WATCHES = (
     Watch("call", look_at_group, GO, names=frozenset({"Go"})),
     Watch("call", look_at_pushed, SCRIPT, names=frozenset({"push"})),
     Watch("call", look_at_task, PYTHON, names=frozenset({"create_task", "ensure_future"})),
+    Watch("with", look_at_semaphore, PYTHON, starts=_SEMAPHORE),
     Watch("call", look_at_python_thread, PYTHON, names=frozenset({"Thread"})),
     Watch("call", look_at_thread, JAVA, names=frozenset({"newCachedThreadPool", "Thread", "ThreadPoolExecutor"})),
 )

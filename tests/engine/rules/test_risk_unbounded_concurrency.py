@@ -148,3 +148,14 @@ def test_an_executor_whose_queue_has_no_end(queue, count):
     made = f"new ThreadPoolExecutor(4, 8, 1, TimeUnit.MINUTES, {queue})"
     source = f"import java.util.concurrent.*;\nclass A {{\n private final ExecutorService pool = {made};\n}}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+def test_the_semaphore_may_stand_in_another_file():
+    mail = "limit = asyncio.Semaphore(9)\n\n\nasync def send(to):\n    async with limit:\n        await post(to)\n"
+    work = (
+        "import asyncio\nfrom shop import mail\n\n\nasync def f(users):\n"
+        "    await asyncio.gather(*[mail.send(u) for u in users])\n"
+    )
+    assert findings_of(RULE, {"shop/mail.py": mail, "shop/work.py": work}) == []
+    free = mail.replace("async with limit", "if to")
+    assert [each.line for each in findings_of(RULE, {"shop/mail.py": free, "shop/work.py": work})] == [6]
