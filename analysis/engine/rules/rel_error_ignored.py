@@ -73,6 +73,8 @@ _ALONE = frozenset(  # the error is all that they give back
     | _each("database/sql", "Ping")
     | _each("fmt", "Sscan Sscanf Sscanln")
     | _each("os", "Remove RemoveAll")
+    | _each("os/exec.Command()", "Run Start")
+    | _each("os/exec.CommandContext()", "Run Start")
     | {"gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v2.Unmarshal", "io/ioutil.WriteFile"}
 )
 _BESIDE = frozenset(  # the error is the last of several results
@@ -86,6 +88,8 @@ _BESIDE = frozenset(  # the error is the last of several results
     | _each("time", "Parse ParseDuration LoadLocation ParseInLocation")
     | _each("encoding/hex", "DecodeString")
     | _each("database/sql", "Open")
+    | _each("os/exec.Command()", "Output CombinedOutput")
+    | _each("os/exec.CommandContext()", "Output CombinedOutput")
     | {"encoding/base64.StdEncoding.DecodeString", "github.com/google/uuid.Parse", "regexp.Compile"}
 )
 # Of values that a program has made itself, or where no number means nothing, they seldom matter.
@@ -146,7 +150,9 @@ _CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\
 _ACTS = re.compile(
     rb"(?:[sS]ave|[uU]pdate|[dD]elete|[cC]reate|[iI]nsert|[wW]rite|[sS]end|[pP]ublish|[sS]tore|[pP]ut|[rR]emove|[fF]lush"
     rb"|[lL]oad|[rR]un|[eE]xec|[iI]nit|[mM]igrate|[aA]pply|[sS]ync|[iI]ncrease|[dD]ecrease|[rR]efund|[cC]harge|[pP]ersist"
-    rb"|[rR]efresh|[rR]ebuild|[sS]tart|[cC]ommit|[aA]dd|[rR]egister|[sS]chedule|[pP]rocess|[cC]leanup|[uU]pload)"
+    rb"|[rR]efresh|[rR]ebuild|[sS]tart|[cC]ommit|[aA]dd|[rR]egister|[sS]chedule|[pP]rocess|[cC]leanup|[uU]pload"
+    rb"|[nN]otify|[wW]arm|[pP]ay|[mM]ark|[cC]ancel|[rR]eserve|[tT]ransfer|[aA]rchive|[iI]mport|[eE]xport|[iI]ndex|[eE]nqueue"
+    rb"|[sS]ubmit|[aA]pprove|[rR]eject|[sS]ettle|[sS]hip|[bB]ook|[aA]ssign|[rR]ecord|[pP]urge|[eE]xpire|[rR]elease|[vV]alidate)"
 )
 _LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_ALONE, *_BESIDE, *_METHODS, *_CLOSING))
 _BUILT_IN = frozenset({"delete", "append", "copy", "close", "panic", "print", "println", "clear"})
@@ -221,7 +227,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     meant = codebase.calls.resolve(place.path, place.function, mark.data["call"])
     functions = [codebase.files[each.path].functions[each.position] for each in meant]
-    fails = [each.flags & FunctionFlag.RETURNS_ERROR for each in functions if each.owner == mark.data["owner"]]
+    owner, holder = mark.data["owner"], mark.data.get("holder", "")
+    fails = [
+        each.flags & FunctionFlag.RETURNS_ERROR
+        for each in functions
+        if each.owner == owner or (holder and each.owner not in ("", holder))
+    ]
     if not fails or not all(fails):
         return None
     if "dropped" in mark.data:
@@ -414,6 +425,8 @@ def _asked(call: Node, file: SourceFile, **data: str) -> Mark:
     head, _, last = callee.rpartition(".")
     receiver, owner = receiver_of(call, file)
     meant = {"call": last, "owner": owner} if head and head == receiver else {"call": callee, "owner": ""}
+    if receiver and re.fullmatch(rf"{receiver}(?:\.\w+)+", head):
+        meant["holder"] = owner  # whose method it is, nobody reads: not that of the holder itself
     return file.mark(RULE.id, call, f"The error of `{name}` is {how}", data={**meant, **data})
 
 

@@ -152,3 +152,27 @@ def test_cleaning_up_on_the_way_out_with_another_error(after, count):
 def test_what_is_left_over_is_a_guess():
     (mark,) = marks_of(RULE, go('_ = os.Remove("a")'), "go")
     assert mark.confidence == "low"
+
+
+def test_methods_of_what_a_field_holds():
+    store = "package store\ntype Store struct{}\nfunc (s *Store) Notify(id int) error { return send(id) }\n"
+    api = """package api
+import "example.org/shop/store"
+type Handler struct{ store *store.Store }
+func (h *Handler) Pay(id int) {
+	h.store.Notify(id)
+}
+"""
+    manifest = "module example.org/shop\n"
+    found = findings_of(RULE, {"go.mod": manifest, "store/store.go": store, "api/api.go": api})
+    assert [(each.file, each.line) for each in found] == [("api/api.go", 5)]
+    silent = store.replace("error { return send(id) }", "{ send(id) }")
+    assert findings_of(RULE, {"go.mod": manifest, "store/store.go": silent, "api/api.go": api}) == []
+
+
+def test_processes_fail():
+    source = (
+        'package a\nimport "os/exec"\nfunc f() string {\n\tout, _ := exec.Command("ls").Output()\n'
+        "\tlog(out)\n\treturn string(out)\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == [4]
