@@ -121,3 +121,16 @@ def test_cents_of_another_field_say_nothing():
     source = "class Order(BaseModel):\n    price: float\n    total_cents: int\n"
     assert lines_of(RULE, source) == [2]
     assert lines_of(RULE, source.replace("price: float", "price: float  # in cents")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("shop/a.go", "package a\ntype Order struct {\n\tTotal float64\n}\n", 1),
+        ("shop/a.go", "package a\ntype Page struct {\n\tTotal float64\n}\n", 0),
+        ("shop/a.py", "class InvoiceOut(BaseModel):\n    total: float\n", 1),
+        ("shop/A.java", "class Receipt { private double total; }", 1),
+    ],
+)
+def test_the_total_of_a_bill_is_money(path, source, count):
+    assert len(findings_of(RULE, {path: source})) == count
