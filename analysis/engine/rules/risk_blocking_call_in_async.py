@@ -1,8 +1,10 @@
 """A coroutine calls something that blocks, and with it blocks every other coroutine of the process."""
 
 import re
+import sys
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
@@ -11,7 +13,7 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, Watch
-from analysis.engine.rules.reading import full_callee, function_name, origin_of
+from analysis.engine.rules.reading import followed, full_callee, function_name, origin_of
 
 RULE = Rule(
     id="risk-blocking-call-in-async",
@@ -88,6 +90,8 @@ _LOCAL_FILES = frozenset({"open", "io.open", "io.open_code", "os.fdopen"})  # on
 _TERMINALS = frozenset("get create first last exists count delete update iterator aggregate bulk_create save".split())
 _AWAITED = re.compile(rb"\bawait\s*\Z")
 _NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | _METHODS
+_OPENS = re.compile(rb"\(")
+_AWAITS = re.compile(rb"\bawait\b|\bfor\b|\bwith\b|create_task|ensure_future|gather|_to_async|to_thread|def\b|lambda\b")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _OWN_NAME = re.compile(r"(?:self\.)?[A-Za-z_]\w*")
 
@@ -147,8 +151,49 @@ def look_one_level_deep(root: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, node, message, confidence="medium")
 
 
+def look_at_imported(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """Coroutines that call an imported function without awaiting it: `judge` knows whether that one blocks."""
+    own = {target.partition(".")[0] for target in file.bindings.values()} - sys.stdlib_module_names
+    for function in file.functions[1:]:
+        if not function.flags & FunctionFlag.ASYNC:
+            continue
+        for name in function.calls:
+            head, _, last = name.rpartition(".")
+            if not head or "(" in name or name.partition(".")[0] not in own or last[:1].isupper() or name in _BLOCKING:
+                continue
+            start, end = function.node.start_byte, function.node.end_byte
+            for match in followed(last.encode(), file.source, _OPENS, b"_", start, end):
+                scope = file.scope_at(match.start(), match.end())
+                line_start = file.source.rfind(b"\n", 0, match.start()) + 1
+                if (
+                    scope.function.index != function.index
+                    or not scope.is_async
+                    or _AWAITS.search(file.source, line_start, match.start())
+                ):
+                    continue
+                node = root.descendant_for_byte_range(match.start(), match.end() - 1) or root
+                yield file.mark(RULE.id, node, "", confidence="medium", data={"call": name})
+
+
+def _blocked_by(call: str, place: Place, codebase: Codebase) -> str:
+    """The call by which a plain function of another file blocks; empty when what is called may be a coroutine."""
+    meant = codebase.calls.resolve(place.path, place.function, call)
+    functions = [codebase.files[each.path].functions[each.position] for each in meant if each.path != place.path]
+    if len(functions) != 1 or functions[0].flags & FunctionFlag.ASYNC or functions[0].decorators:
+        return ""
+    return next((name for name in functions[0].calls if name in _BLOCKING - _LOCAL_FILES and "." in name), "")
+
+
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """In a request handler every other request waits too."""
+    if "call" in mark.data:
+        call = mark.data["call"]
+        blocking = _blocked_by(call, place, codebase)
+        if not blocking:
+            return None
+        called = call.rpartition(".")[2]
+        message = f"`{called}` calls `{blocking}`, which blocks the event loop inside `{place.function.name}`"
+        mark = structs.replace(mark, message=message)
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
@@ -199,4 +244,5 @@ WATCHES = (
     Watch("call", look, PYTHON, names=_NAMES),
     Watch("module", look_at_queries, PYTHON, needs=(b"async def",)),
     Watch("module", look_one_level_deep, PYTHON, needs=(b"async def",)),
+    Watch("module", look_at_imported, PYTHON, needs=(b"async def",)),
 )

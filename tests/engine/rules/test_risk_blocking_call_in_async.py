@@ -42,7 +42,7 @@ def test_a_blocking_call_in_a_coroutine_is_marked_at_its_line(body, head):
 
 @pytest.mark.parametrize(("body", "head"), FINE)
 def test_awaited_and_handed_over_calls_are_fine(body, head):
-    assert lines_of(RULE, coroutine(body, head)) == []
+    assert findings_of(RULE, {"shop/a.py": coroutine(body, head)}) == []
 
 
 def test_a_function_inside_the_coroutine_runs_elsewhere():
@@ -114,3 +114,23 @@ def test_queries_of_django(body, lines):
 )
 def test_what_the_file_or_the_object_holds(source, lines):
     assert lines_of(RULE, source) == lines
+
+
+def test_a_plain_function_of_another_file_that_blocks():
+    rates = (
+        "import requests\n\n\ndef rate(code):\n    return requests.get(code, timeout=2)\n\n\n"
+        "def twice(x):\n    return x * 2\n"
+    )
+    views = """from shop import rates
+
+
+async def show(code):
+    kept = rates.twice(2)
+    return await asyncio.to_thread(rates.rate, code), rates.rate(code)
+"""
+    assert findings_of(RULE, {"shop/rates.py": rates, "shop/views.py": views}) == []
+    plain = views.replace("await asyncio.to_thread(rates.rate, code), ", "")
+    assert [each.line for each in findings_of(RULE, {"shop/rates.py": rates, "shop/views.py": plain})] == [6]
+    coroutine = rates.replace("def rate", "async def rate")
+    found = findings_of(RULE, {"shop/rates.py": coroutine, "shop/views.py": plain})
+    assert [each.file for each in found] == ["shop/rates.py"]
