@@ -124,6 +124,7 @@ _SCRIPT = {
     "addConstraint": "a constraint is added and checked at once: all rows are read under the lock",
     "renameColumn": "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
 }
+_QUOTES = "\"'"
 _INDEX = "an index is built without `AddIndexConcurrently`: writes wait until it is done"
 
 
@@ -139,6 +140,11 @@ def look_at_django(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     says = _CONSTRAINTS.get(name, "")
     confidence = ""
+    if name == "RemoveField" and (column := keywords.get("name", positional[-1] if positional else None)) is not None:
+        dropped = file.text(column).strip("\"'")
+        message = f"On `{file.text(model).strip(_QUOTES)}` {_DROPPED.format(column=dropped)}"
+        yield file.mark(RULE.id, call, message, data={"model": file.text(model).strip(_QUOTES), "column": dropped})
+        return
     if name == "RenameField":
         says = "a column is renamed: the code that runs until the roll-out ends still asks for the old name"
     elif name == "AlterField" and (field := keywords.get("field", positional[-1] if positional else None)) is not None:
@@ -234,7 +240,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if path not in codebase.added or kind_of(path) is not FileKind.MIGRATION:
             continue
         for mark in facts.marks:
-            if mark.rule == RULE.id and _is_asked_for(mark, codebase):
+            if mark.rule == RULE.id and _is_asked_for(mark, path, codebase):
                 function = facts.functions[mark.function].name if mark.function < len(facts.functions) else "module"
                 yield Finding(
                     rule_id=RULE.id,
@@ -248,12 +254,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 )
 
 
-def _is_asked_for(mark: Mark, codebase: Codebase) -> bool:
+def _is_asked_for(mark: Mark, path: str, codebase: Codebase) -> bool:
     """Whether a model still has the column that is dropped; true for marks of other kinds."""
     column = mark.data.get("column", "")
     if not column:
         return True
-    entry = codebase.models.of_table(mark.data["table"])
+    entry = codebase.models.of_table(mark.data.get("table") or _table(path, mark.data["model"], codebase))
     return entry is not None and entry.model.orm != "ddl" and any(each.name == column for each in entry.model.columns)
 
 
@@ -341,7 +347,7 @@ WATCHES = (
         "call",
         look_at_django,
         PYTHON,
-        names=frozenset({"AddIndex", "AddField", "AlterField", "RenameField"}) | _CONSTRAINTS.keys(),
+        names=frozenset({"AddIndex", "AddField", "AlterField", "RemoveField", "RenameField"}) | _CONSTRAINTS.keys(),
     ),
     Watch("function", look_at_backfill, PYTHON, needs=(b"apps.get_model(",)),
     Watch(

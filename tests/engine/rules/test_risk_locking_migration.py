@@ -39,6 +39,7 @@ FLAGGED = [
     'migrations.AddField("event", "code", models.CharField(max_length=9, default="", db_index=True))',
     'migrations.AddField("event", "owner", models.ForeignKey("User", null=True, on_delete=models.CASCADE))',
     'migrations.RunSQL("CREATE INDEX a ON shop_event (kind)")',
+    'migrations.RemoveField("event", "kind")',
     'migrations.AddField(model_name="event", name="code", field=models.CharField(max_length=9, unique=True))',
 ]
 FINE = [
@@ -46,6 +47,7 @@ FINE = [
     'migrations.AddField("event", "code", models.CharField(max_length=9, null=True))',
     'migrations.AddField("event", "code", models.CharField(max_length=9, default=""))',
     'migrations.RunSQL("CREATE INDEX CONCURRENTLY a ON shop_event (kind)")',
+    'migrations.RemoveField(model_name="event", name="left_over")',  # no model has it any more
     'migrations.CreateModel("Event", fields=[]), migrations.AddIndex("event", models.Index(fields=["kind"]))',
 ]
 
