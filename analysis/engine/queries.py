@@ -243,6 +243,9 @@ class Queries:
     def driver(self, path: str, loop: Loop) -> QuerySite | None:
         """The query whose rows a loop goes through, when the function shows it."""
         sites = self.by_function.get((path, loop.function), ())
+        if loop.kind == "callback":  # the rows come from the function around it
+            around = self._codebase.files[path].functions[loop.function].parent
+            sites = (*self.by_function.get((path, around), ()), *sites)
         for site in reversed(sites):
             if site.line > loop.line + loop.iterable.count("\n"):
                 continue

@@ -64,6 +64,8 @@ ONE_ROUND = frozenset({"retried", "searched"})  # notes of loops that stop once 
 _ENDLESS = re.compile(
     r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\("
 )  # consumers
+_WORDS = re.compile(r"[A-Z]?[a-z]+")
+SHORT = 2  # letters that tell nothing of a class
 _BATCHES = ("batch", "chunk", "page", "ids", "pks", "keys")
 _CACHED = ("cache", "memo", "once")
 _BATCH_LOADERS = ("batch_load", "batchLoad", "load_many", "loadMany")
@@ -211,13 +213,13 @@ def _asked(
     """The query that a call runs, when it is sure which function is meant."""
     caller = facts.functions[loop.function]
     targets = codebase.calls.resolve(path, caller, call.callee)
-    if len(targets) != 1 or targets[0] not in asking or not _is_named(call.callee, caller, targets[0], codebase):
+    if len(targets) != 1 or targets[0] not in asking or not is_named(call.callee, caller, targets[0], codebase):
         return None
     site = asking[targets[0]]
     return None if site.path == path and site.query.function == loop.function else site
 
 
-def _is_named(callee: str, caller: Function, target: Callee, codebase: Codebase) -> bool:
+def is_named(callee: str, caller: Function, target: Callee, codebase: Codebase) -> bool:
     """Whether what stands before the function's name is its class, its module, or the caller's own object."""
     receiver = callee.rpartition(".")[0]
     if not receiver or receiver in OWN_RECEIVERS:
@@ -232,7 +234,16 @@ def _is_named(callee: str, caller: Function, target: Callee, codebase: Codebase)
         or last.lstrip("_").lower() == owner.lower()  # `this.orderService` of the class `OrderService`
         or (file.suffix == ".java" and last.lower() in owner.lower())  # which `OrderServiceImpl` implements
         or receiver.rpartition("/")[2].startswith(file.stem)
+        or _speaks_of(last, owner)
     )
+
+
+def _speaks_of(name: str, owner: str) -> bool:
+    """Whether each word of an object's name begins one of its class: `repo` or `invoice_repo` of
+    `InvoiceRepository`."""
+    words = [word.lower() for word in _WORDS.findall(name) if len(word) > SHORT]
+    known = [word.lower() for word in _WORDS.findall(owner.rpartition(".")[2])]
+    return bool(words) and all(any(each.startswith(word) for each in known) for word in words)
 
 
 def _one_level(

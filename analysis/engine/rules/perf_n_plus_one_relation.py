@@ -15,7 +15,8 @@ from analysis.engine.queries import Queries, QuerySite, Schema, runs_by_hand
 from analysis.engine.rules import serialized_rows
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.perf_n_plus_one_query import goes_on, rounds
+from analysis.engine.rules.perf_n_plus_one_query import goes_on, is_named, rounds
+from analysis.engine.rules.reading import assigned_values
 from analysis.engine.rules.serialized_rows import Served
 from analysis.engine.severity import MILDER
 
@@ -79,9 +80,25 @@ _ROWS_OF = (  # annotations of many rows, with the model
 )
 _ANNOTATED = re.compile(_ROWS_OF)
 _ANNOTATED_PARAMETER = re.compile(rf"\b(\w+)\s*:\s*[\"']?{_ROWS_OF}")
-_ORMS = {
-    "python": (b"django", b".objects", b".all()", b"sqlalchemy", b"models import "),
-    "java": (b"Repository", b"createQuery"),
+LONGEST_CALL = 300  # characters of a call that gives rows
+_CALLED = re.compile(r"\(?(?:await\s+)?((?:\w+\.)*\w+)\((?:[^()]|\([^()]*\))*\)\)?$")
+_OF_ALL = frozenset(
+    """items values keys range enumerate zip list sorted reversed set tuple map filter get all split findAll entrySet
+    keySet stream find append now len objects""".split()
+)
+_ORMS = {  # their words, and those of what gives their rows
+    "python": (
+        b"django",
+        b".objects",
+        b".all()",
+        b"sqlalchemy",
+        b"models import ",
+        b"selectors",
+        b"repositor",
+        b"queries",
+        b"crud",
+    ),
+    "java": (b"Repository", b"createQuery", b"Service"),
     "go": (b".Association(",),
 }
 _SCRIPT_ORMS = (b"typeorm", b"await", b"equelize")
@@ -101,11 +118,19 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
     for loop in file.loops:
         is_python = file.language == "python"
         managed = _MANAGED.search(loop.iterable) if is_python and loop.iterable.endswith(")") else None
-        if loop.kind == "while" or not (loop.function in asking or managed or _annotated(loop, file)):
+        if loop.kind == "while":
+            continue
+        giver = _giver(loop, file)
+        is_asking = loop.function in asking or (
+            loop.kind == "callback" and file.functions[loop.function].parent in asking
+        )
+        if not (is_asking or managed or giver or _annotated(loop, file)):
             continue
         reads = _reads(loop, file)
         if reads:
             data = {"loop": str(loop.index), "reads": " ".join(reads)}
+            if giver:
+                data["giver"] = giver
             if managed:
                 data["manager"] = managed[1]
             yield file.mark(RULE.id, loop.node, "", data=data)
@@ -118,6 +143,18 @@ WATCHES = (
     ),
     *serialized_rows.watches(RULE.id),
 )
+
+
+def _giver(loop: LoopDraft, file: SourceFile) -> str:
+    """The function whose answer the loop goes through, `open_orders` of `for order in open_orders():`, also where a
+    variable holds it. Empty for what every program has."""
+    called = _CALLED.match(loop.iterable)
+    if called is None and loop.iterable.isidentifier() and loop.node.child_by_field_name("body") is not None:
+        values = assigned_values(loop.iterable, loop.node, file)
+        called = _CALLED.match(file.text(values[-1])[:LONGEST_CALL]) if values else None
+    if called is None or called[1].rpartition(".")[2] in _OF_ALL:
+        return ""
+    return called[1]
 
 
 def _annotated(loop: LoopDraft, file: SourceFile) -> bool:
@@ -143,7 +180,12 @@ def _reads(loop: LoopDraft, file: SourceFile) -> list[str]:
     found: dict[str, str] = {}
     for position, row, name, step, further in _read_in(text, file.language):
         path = f"{name}.{further}"
-        if row not in loop.variables or _KEYS.match(name) or path in found or len(found) >= MOST_READS:
+        if (
+            (row not in loop.variables and (file.language != "go" or row != loop.iterable))
+            or _KEYS.match(name)
+            or path in found
+            or len(found) >= MOST_READS
+        ):
             continue
         if not further and any(each.startswith(path) for each in found):
             continue
@@ -173,6 +215,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if not goes_on(loop, place.facts):
             continue
         site = queries.driver(place.path, loop)
+        given = site is None and "giver" in mark.data and "manager" not in mark.data
+        if given:
+            site = _given_by(mark.data["giver"], place, codebase)
         schema = _rows_of(site, place, mark, loop, queries)
         if schema is None:
             continue
@@ -191,6 +236,16 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 yield _finding(place, mark, loop, int(line), behind[0], behind[1], site, queries, name)
     for served in serialized_rows.served(RULE.id, codebase):
         yield _of_serializer(served, queries)
+
+
+def _given_by(name: str, place: Place, codebase: Codebase) -> QuerySite | None:
+    """The query whose rows the named function gives back, when it is sure which function is meant and that it runs no
+    other."""
+    targets = codebase.calls.resolve(place.path, place.function, name)
+    if len(targets) != 1 or not is_named(name, place.function, targets[0], codebase):
+        return None
+    asked = codebase.queries.by_function.get(tuple(targets[0]), ())
+    return asked[0] if len(asked) == 1 and "returned" in asked[0].notes else None
 
 
 def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, queries: Queries) -> Schema | None:
@@ -303,6 +358,8 @@ def _finding(
     volume = queries.volume_of(target) if target is not None else None
     table = target.entry.table if target is not None else ""
     size = f" (table `{table}`, {volume})" if table else ""
+    is_own = site is not None and site.path == place.path and site.query.function == loop.function
+    of_file = f" of `{site.path}`" if site is not None and site.path != place.path else ""
     return Finding(
         rule_id=RULE.id,
         file=place.path,
@@ -310,8 +367,8 @@ def _finding(
         message=f"`{schema.name}.{relation.name}` is loaded once per {rounds(loop)}{size}",
         function=place.function.name,
         anchor=f"{mark.anchor} {relation.name}",
-        suggestion=_suggestion(relation, site, through, step),
-        confidence=Confidence.HIGH if site is not None else Confidence.MEDIUM,
+        suggestion=_suggestion(relation, site, through, step, of_file),
+        confidence=Confidence.HIGH if is_own else Confidence.MEDIUM,
         table=table,
         volume=volume,
         severity=queries.severity(volume, site),
@@ -358,13 +415,15 @@ _WORDS = {
 }
 
 
-def _suggestion(relation: Relation, site: QuerySite | None, through: str = "", step: str = "") -> str:
+def _suggestion(
+    relation: Relation, site: QuerySite | None, through: str = "", step: str = "", of_file: str = ""
+) -> str:
     if relation.kind == "to_many" and step and step not in _COVERED_BY_PREFETCH and _is_django(site):
         return (
             f"`{step}` asks again whatever was prefetched: load the rows of `{relation.name}` for all of the loop in "
             "one query, or annotate what is needed with a `Subquery`."
         )
-    where = f"the query at line {site.line}" if site is not None else "the query before the loop"
+    where = f"the query at line {site.line}{of_file}" if site is not None else "the query before the loop"
     words = _WORDS.get(site.query.orm) if site is not None else None
     if words is not None:
         return words.format(name=relation.name, where=where)

@@ -24,6 +24,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `kept`: what the program does with all rows that the database could do, and the attributes of a row that it takes:
   `filter is_paid`, `sum amount`, `sort created`
 - `whole`: a statement that writes names the table and, in its whole chain, no condition
+- `returned`: its rows, or the lazy chain, are what the function gives back
 - `uses`: how the rest of the function uses the variable that holds the rows, as words with counts: `len:1 bool:2`
 """
 
@@ -98,6 +99,9 @@ _TAIL = re.compile(
     r"(?P<close>\s*\))|(?P<size>\.(?:length|size\(\))(?![\w(]))|(?P<empty>\.isEmpty\(\))|(?P<colon>\s*(?::|\band\b|\bor\b))|(?P<given>\s*=(?!=))"
 )
 _JOINED = re.compile(r"\bjoinedload\(\s*(?:[\w.]*\.)?(\w+)")
+_RETURN = re.compile(r"\s*return\b")
+_RETURNED = re.compile(r"\s*return\s+(?:list\()?(\w+)(?:\.scalars\(\)|\.all\(\)|\))*(?:, (?:nil|res\.Error))?;?\s*$")
+LONGEST_RETURN = 12  # lines behind a query in which its rows are given back
 _APART = re.compile(r"relationLoadStrategy|separate\s*:\s*true")
 _POSITION = r"(?<!per)(?<!per_)(?:page|offset|skip|start)(?!_?s(?:ize)?\b)\w*"  # and no size of a page
 _CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
@@ -169,6 +173,8 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         taken = taken_by(query, lines, file)
         if taken:
             yield "taken", taken
+        if _is_returned(query, lines):
+            yield "returned", "1"
         kept = kept_by(query, lines, file)
         if kept:
             yield "kept", kept
@@ -176,6 +182,16 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
         uses = _uses(query, lines, query.line + text.count("\n"), file)
         if uses:
             yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
+
+
+def _is_returned(query: Query, lines: list[str]) -> bool:
+    """Whether a `return` stands before the query, or right behind it with its variable and nothing more."""
+    if query.limit == 1 or query.function == 0:
+        return False
+    if not query.variable:
+        return _RETURN.match(lines[query.line - 1]) is not None
+    after = lines[query.line : query.line + LONGEST_RETURN]
+    return any((found := _RETURNED.match(line)) is not None and found[1] == query.variable for line in after)
 
 
 def _around(query: Query, lines: list[str], file: SourceFile) -> str:

@@ -187,3 +187,18 @@ func (s *Store) Export(ids []uint) {
 }
 """
     assert [finding.line for finding in findings_of(RULE, {"shop/store.go": source})] == [12]
+
+
+def test_an_object_may_be_called_after_a_word_of_its_class():
+    files = {
+        "shop/models.py": "from django.db import models\n\nclass Order(models.Model):\n    code = models.CharField()\n",
+        "shop/repositories.py": (
+            "from shop.models import Order\n\nclass OrderRepository:\n    def with_code(self, code):\n"
+            "        return Order.objects.get(code=code)\n"
+        ),
+        "shop/work.py": (
+            "from shop.repositories import OrderRepository\n\ndef load(codes):\n    repo = OrderRepository()\n"
+            "    return [repo.with_code(code) for code in codes]\n"
+        ),
+    }
+    assert [(each.file, each.line) for each in findings_of(RULE, files)] == [("shop/work.py", 5)]

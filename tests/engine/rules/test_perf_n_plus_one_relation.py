@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-n-plus-one-relation"
@@ -137,3 +138,48 @@ def test_what_was_prefetched_is_asked_for_again_by_first():
         "`first` asks again whatever was prefetched: load the rows of `lines` for all of the loop in one query, or "
         "annotate what is needed with a `Subquery`."
     )
+
+
+HELPERS = {
+    "open_orders": "def open_orders():\n    return Order.objects.filter(is_paid=False)",
+    "in_two_steps": "def open_orders():\n    rows = Order.objects.filter(is_paid=False)\n    return list(rows)",
+    "with_customer": "def open_orders():\n    return Order.objects.select_related('customer')",
+    "of_two": "def open_orders(all):\n    if all:\n        return Order.objects.all()\n    return Order.objects.none()",
+    "one": "def open_orders():\n    return Order.objects.first()",
+}
+
+
+@pytest.mark.parametrize(
+    ("helper", "found"),
+    [("open_orders", 1), ("in_two_steps", 1), ("with_customer", 0), ("of_two", 0), ("one", 0)],
+)
+@pytest.mark.parametrize("loop", ["for order in open_orders():", "rows = open_orders()\n    for order in rows:"])
+def test_the_rows_may_come_from_a_function_of_another_file(helper, found, loop):
+    files = {
+        "shop/models.py": (
+            "from django.db import models\n\nclass Customer(models.Model):\n    email = models.CharField()\n\n"
+            "class Order(models.Model):\n    is_paid = models.BooleanField()\n"
+            "    customer = models.ForeignKey(Customer, models.CASCADE)\n"
+        ),
+        "shop/selectors.py": f"from shop.models import Order\n\n{HELPERS[helper]}\n",
+        "shop/work.py": (
+            f"from shop.selectors import open_orders\n\ndef send():\n    {loop}\n        mail(order.customer.email)\n"
+        ),
+    }
+    got = findings_of(RULE, files)
+    assert [(each.file, each.confidence) for each in got] == [("shop/work.py", "medium")] * found
+
+
+def test_a_callback_goes_through_the_rows_of_the_function_around_it():
+    files = {
+        "models.js": (
+            "const Order = sequelize.define('Order', { code: DataTypes.STRING });\n"
+            "const Line = sequelize.define('Line', { sku: DataTypes.STRING });\nOrder.hasMany(Line, { as: 'lines' });\n"
+        ),
+        "work.js": (
+            "const { Order } = require('./models'); // sequelize\nasync function send() {\n"
+            "  const orders = await Order.findAll({ limit: 50 });\n"
+            "  return Promise.all(orders.map(async (o) => {\n    return (await o.getLines()).length;\n  }));\n}\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [5]

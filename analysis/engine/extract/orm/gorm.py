@@ -76,6 +76,8 @@ def _is_sure(steps: tuple[Step, ...]) -> bool:
 def _append(
     call: Node, steps: tuple[Step, ...], model: str, variable: str, is_list: bool, base: str, file: SourceFile
 ) -> None:
+    if any(step.name == "Association" for step in steps):
+        return  # of another model's rows: `perf-n-plus-one-relation` reads them
     terminal = steps[-1].name
     operation = _OPERATIONS[terminal]
     if operation == "insert" and is_list:
