@@ -102,6 +102,11 @@ def assigned_values(name: str, node: Node, file: SourceFile) -> list[Node]:
     return [_expression_at(match.end(), file) for match in found]
 
 
+def given_values(name: str, file: SourceFile) -> list[Node]:
+    """The expressions that the file gives a name anywhere, as a constant has one."""
+    return [_expression_at(match.end(), file) for match in followed(name.encode(), file.source, _ASSIGNED, b"_.$")]
+
+
 def followed(
     name: AnyStr, text: AnyStr, behind: re.Pattern[AnyStr], no_start: AnyStr, start: int = 0, end: int | None = None
 ) -> Iterator[re.Match[AnyStr]]:

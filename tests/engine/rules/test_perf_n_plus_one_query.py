@@ -202,3 +202,30 @@ def test_an_object_may_be_called_after_a_word_of_its_class():
         ),
     }
     assert [(each.file, each.line) for each in findings_of(RULE, files)] == [("shop/work.py", 5)]
+
+
+SQL = {
+    "a.py": (
+        'ONE = "SELECT name FROM users WHERE id = %s"\n\ndef f(cursor, ids):\n    for pk in ids:\n'
+        "        cursor.execute(ONE, (pk,))\n        use(cursor.fetchone())\n"
+    ),
+    "a.go": (
+        "package a\n\nfunc (r *Raw) Names(ids []int) {\n\tfor _, id := range ids {\n\t\tvar s string\n"
+        "\t\tr.db.QueryRow(one, id).Scan(&s)\n\t}\n}\n\nconst one = `SELECT name FROM users WHERE id = $1`\n"
+    ),
+    "A.java": (
+        'class A {\n  static final String ONE = "SELECT name FROM users WHERE id = ?";\n'
+        "  void f(Connection c, List<Long> ids) {\n    for (Long id : ids) {\n"
+        "      PreparedStatement ps = c.prepareStatement(ONE);\nps.setLong(1, id);\n      use(ps.executeQuery());\n"
+        "    }\n  }\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "line"), [("a.py", 5), ("a.go", 6), ("A.java", 7)])
+def test_sql_that_a_constant_holds(path, line):
+    assert [each.line for each in findings_of(RULE, {path: SQL[path]})] == [line]
+
+
+def test_a_name_that_is_given_two_texts_may_hold_either():
+    assert findings_of(RULE, {"a.py": SQL["a.py"] + '\nONE = "SELECT 1"\n'}) == []

@@ -11,7 +11,7 @@ from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
-from analysis.engine.rules.reading import followed, text_before
+from analysis.engine.rules.reading import assigned_values, followed, given_values, text_before
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)
@@ -39,9 +39,13 @@ _NAMES = (
     " Select prepareStatement executeQuery executeUpdate queryForObject queryForList createNativeQuery raw update"
     " $queryRawUnsafe"
 )
-_RUNS_PREPARED = frozenset({"Exec", "ExecContext", "executeUpdate", "execute"})
+_RUNS_PREPARED = frozenset(
+    "Exec ExecContext executeUpdate execute executeQuery Query QueryContext QueryRow QueryRowContext".split()
+)
+_BOUND = re.compile(r"\?|\$\d|[:@]\w")  # what is filled in for each run
+_WORDS = (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ", b"select ")
 _PREPARED = re.compile(
-    r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex)\(\s*(?:[\w.()]+\s*,\s*)?([\"`])"
+    r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex)\(\s*(?:[\w.()]+\s*,\s*)?(?:([\"`])|(\w+)\s*[,)])"
 )
 _LOADS = {  # what shows that all rows are kept, behind a query
     "python": re.compile(rb"\.fetchall\("),
@@ -56,6 +60,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     for argument in given[:2]:
         text = _literal(argument, file)
+        if not text and argument.type == "identifier":
+            text = _held(file.text(argument), call, file)
         verb = _VERB.match(text)
         if verb is not None:
             _append(call, text, verb[1].upper(), file)
@@ -78,15 +84,26 @@ def _read_prepared(call: Node, file: SourceFile) -> None:
     prepared = ""
     before = text_before(call, file)
     for match in followed(receiver, before, _PREPARED, "_."):
-        prepared = before[match.end() : match.end() + LONGEST_STATEMENT].partition(match[1])[0]
+        if match[1]:
+            prepared = before[match.end() : match.end() + LONGEST_STATEMENT].partition(match[1])[0]
+        else:
+            prepared = _held(match[2], call, file)
     verb = _VERB.match(prepared)
-    if verb is not None and verb[1].upper() in ("INSERT", "UPDATE", "DELETE"):
+    if verb is not None and verb[1].upper() != "WITH" and _BOUND.search(prepared):
         _append(call, prepared, verb[1].upper(), file)
         # What it writes was bound to it in statements before.
         file.queries[-1] = structs.replace(file.queries[-1], uses_loop_variable=True)
 
 
 READERS = dict.fromkeys(_NAMES.split(), look)
+
+
+def _held(name: str, call: Node, file: SourceFile) -> str:
+    """The SQL that a name holds which the function, or else the file, gives a value once."""
+    if not any(map(file.mentions, _WORDS)):
+        return ""
+    values = assigned_values(name, call, file) or given_values(name, file)
+    return _literal(values[0], file) if len(values) == 1 else ""
 
 
 def _literal(node: Node, file: SourceFile) -> str:
