@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_name, function_text
+from analysis.engine.rules.reading import assigned_values, followed, function_name, function_text, text_before
 
 RULE = Rule(
     id="perf-unbounded-read",
@@ -69,6 +69,19 @@ _SENDS = re.compile(r"(?i)(?:^|\.)(?:sign|roundtrip)")  # a function that handle
 _LIMITED = re.compile(
     r"MaxBytesReader|LimitReader|LimitedReader|ContentLength|content_length|\.size\b|max_?size", re.IGNORECASE
 )
+_GZIP = re.compile(r"\b(?:gzip|zlib|flate|bzip2|zstd)\.NewReader\(")
+_UNPACKS = frozenset(
+    "gzip.decompress zlib.decompress bz2.decompress lzma.decompress brotli.decompress zstandard.decompress".split()
+)
+_GIVEN = re.compile(r"(?:\s*,\s*\w+)?\s*:?=\s*")
+_FILES = re.compile(r"\brequest\.(?:FILES|files)\b")
+_CONTENT = re.compile(rb"\.content\b")
+_NAMED = re.compile(rb"(\w+)\s*=\s*(?:await\s+)?\Z")
+LONGEST_WAY = 1_500  # bytes behind a call in which its answer is read
+LONGEST_NAME = 60
+_UPLOAD = re.compile(r"\s*:\s*(?:\w+\.)*UploadFile\b")
+_REQUEST = re.compile(r"\s*:\s*(?:\w+\.)*Request\b")
+_SENT = re.compile(r"\b(?:MultipartFile|HttpServletRequest|Part)\s+\w+")
 _STREAM = re.compile(r"(?:^|\.)request\.(?:stream|body)\.read$|request\.FILES(?:\[\]|\.get\(\)|\(\))*\.read$")
 
 
@@ -78,18 +91,35 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _SENDS.search(function_name(call, file)):
         return  # the body is its own
-    if _BODY.search(file.text(positional[0])) and not _LIMITED.search(function_text(call, file)):
-        message = f"`{file.text(positional[0])}` is read whole, however much the other side sends"
+    name = file.text(positional[0])
+    is_open = _BODY.search(name) or _is_unpacked(name, call, file)
+    if is_open and not _LIMITED.search(function_text(call, file)):
+        message = f"`{name}` is read whole, however much the other side sends"
         yield file.mark(RULE.id, call, message, suggestion="Read through `http.MaxBytesReader` or `io.LimitReader`.")
 
 
+def _is_unpacked(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether a name stands for a stream that is unpacked: few bytes may become many."""
+    if not name.isidentifier() or not file.mentions(b".NewReader("):
+        return _GZIP.search(name) is not None
+    before = text_before(call, file)
+    return any(_GZIP.match(before, each.end()) is not None for each in followed(name, before, _GIVEN, "_."))
+
+
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
-    if file.arguments(call)[0]:
-        return
     callee = file.callee(call)
+    if callee in _UNPACKS and not _LIMITED.search(function_text(call, file)):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{callee}` unpacks everything at once: few bytes may become many",
+            suggestion="Unpack in pieces with a decompressor object and stop at a limit.",
+        )
+    if file.arguments(call)[0] or not callee.endswith((".read", ".body")):
+        return
     name = callee.rpartition(".")[0]
     text = function_text(call, file)
-    is_upload = name.isidentifier() and re.search(rf"\b{name}\s*:\s*(?:\w+\.)*UploadFile\b", text) is not None
+    is_upload = name.isidentifier() and _is_upload(name, call, text, file)
     if (is_upload or _STREAM.search(callee)) and not _LIMITED.search(text):
         yield file.mark(
             RULE.id,
@@ -97,6 +127,50 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             f"`{callee}()` brings the whole upload into memory",
             suggestion="Read it in chunks and stop at a limit.",
         )
+
+
+def _is_upload(name: str, call: Node, text: str, file: SourceFile) -> bool:
+    """Whether a name stands for a file, or here for the request, that comes from outside."""
+    if file.callee(call).endswith(".body"):
+        return next(followed(name, text, _REQUEST, "_."), None) is not None
+    if next(followed(name, text, _UPLOAD, "_."), None) is not None:
+        return True
+    return _FILES.search(text) is not None and any(
+        _FILES.search(file.text(value)) is not None for value in assigned_values(name, call, file)
+    )
+
+
+def look_at_answer(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`requests.get(url)` of an address from the request, whose `content` is read."""
+    callee = file.callee(call)
+    positional, named = file.arguments(call)
+    if callee not in ("requests.get", "httpx.get") or not positional or "stream" in named:
+        return
+    before = file.source[max(0, call.start_byte - LONGEST_NAME) : call.start_byte]
+    variable = _NAMED.search(before)
+    if variable is None or not _is_asked(positional[0], call, file):
+        return
+    after = file.source[call.end_byte : min(call.end_byte + LONGEST_WAY, _end_of_function(call, file))]
+    for match in followed(variable[1], after, _CONTENT, b"_."):
+        place = file.tree.root_node.descendant_for_byte_range(
+            call.end_byte + match.start(), call.end_byte + match.end()
+        )
+        if place is not None and not _LIMITED.search(function_text(call, file)):
+            message = f"`{variable[1].decode()}.content` brings all of what the given address sends into memory"
+            yield file.mark(RULE.id, place, message, suggestion="Pass `stream=True`, read in chunks, stop at a limit.")
+        return
+
+
+def _end_of_function(call: Node, file: SourceFile) -> int:
+    return (file.enclosing_function(call) or file.tree.root_node).end_byte
+
+
+def _is_asked(address: Node, call: Node, file: SourceFile) -> bool:
+    """Whether the request says which address is meant."""
+    text = file.text(address)
+    if "request." in text:
+        return True
+    return text.isidentifier() and any("request." in file.text(each) for each in assigned_values(text, call, file))
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -109,12 +183,12 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = file.callee(call).rpartition(".")[0]
     text = function_text(call, file)
-    if (
-        name.isidentifier()
-        and re.search(rf"\bMultipartFile\s+{name}\b", text)
-        and not re.search(r"getSize\(|Limit", text)
-    ):
-        message = f"`{name}.getBytes()` brings the whole upload into memory"
+    if re.search(r"getSize\(|Limit", text):
+        return
+    written = file.text(call)
+    is_stream = "getInputStream()" in written and _SENT.search(text) is not None
+    if is_stream or (name.isidentifier() and re.search(rf"\bMultipartFile\s+{name}\b", text)):
+        message = f"`{written.split(chr(10))[0]}` brings the whole upload into memory"
         yield file.mark(RULE.id, call, message, suggestion="Stream it (`getInputStream`) and check its size first.")
 
 
@@ -127,7 +201,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 WATCHES = (
     Watch("call", look_at_go, GO, names=frozenset({"ReadAll"})),
-    Watch("call", look_at_python, PYTHON, names=frozenset({"read"})),
+    Watch("call", look_at_python, PYTHON, names=frozenset({"read", "body", "decompress"})),
+    Watch("call", look_at_answer, PYTHON, names=frozenset({"get"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"multer"})),
-    Watch("call", look_at_java, JAVA, names=frozenset({"getBytes"})),
+    Watch("call", look_at_java, JAVA, names=frozenset({"getBytes", "readAllBytes", "toByteArray"})),
 )

@@ -8,6 +8,7 @@ FASTAPI = (
     "from fastapi import FastAPI, UploadFile\napp = FastAPI()\n\n@app.post('/x')\n"
     "async def take(file: UploadFile):\n    %s\n"
 )
+VIEW = "import requests\n@api_view(['GET'])\ndef show(request):\n    %s\n"
 SPRING = (
     'package a;\nimport org.springframework.web.bind.annotation.*;\n@RestController\nclass A {\n  @PostMapping("/x")\n'
     "  public void take(MultipartFile file) {\n    %s\n  }\n}\n"
@@ -20,6 +21,15 @@ SPRING = (
         ("a.go", GO % "data, _ := io.ReadAll(r.Body)", [8]),
         ("a.go", GO % "r.Body = http.MaxBytesReader(w, r.Body, 100)\n\tdata, _ := io.ReadAll(r.Body)", []),
         ("a.go", GO % "data, _ := io.ReadAll(file)", []),
+        ("a.go", GO % "zr, _ := gzip.NewReader(r.Body)\n\tdata, _ := io.ReadAll(zr)", [9]),
+        ("a.py", FASTAPI % "data = gzip.decompress(file)", [6]),
+        ("a.py", VIEW % "sent = request.FILES['x']\n    data = sent.read()", [5]),
+        ("a.py", VIEW % "sent = open('x')\n    data = sent.read()", []),
+        ("a.py", VIEW % "got = requests.get(request.GET['url'])\n    return got.content", [5]),
+        ("a.py", VIEW % "url = request.GET['url']\n    got = requests.get(url)\n    return got.content", [6]),
+        ("a.py", VIEW % "got = requests.get(request.GET['url'], stream=True)\n    return got.content", []),
+        ("a.py", VIEW % "got = requests.get(ADDRESS)\n    return got.content", []),
+        ("A.java", SPRING % "byte[] data = file.getInputStream().readAllBytes();", [7]),
         ("a.py", FASTAPI % "data = await file.read()", [6]),
         ("a.py", FASTAPI % "data = await file.read(1024)", []),
         ("a.py", FASTAPI % "data = open('x').read()", []),
