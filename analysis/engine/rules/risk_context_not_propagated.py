@@ -57,6 +57,7 @@ func load(ctx context.Context, id string) error {
 
 _CONTEXT = re.compile(r"(\w+)\s+context\.Context\b")
 _REQUEST = re.compile(r"(\w+)\s+\*http\.Request\b")
+_OF_A_ROUTER = re.compile(r"(\w+)\s+\*?(?:gin|echo|fiber)\.(?:Context|Ctx)\b")
 _FRESH = frozenset({"context.Background", "context.TODO"})
 _WITHOUT = {
     "net/http.NewRequest": "http.NewRequestWithContext",
@@ -187,7 +188,12 @@ def _context_of(call: Node, file: SourceFile) -> str:
     context, request = _CONTEXT.search(text), _REQUEST.search(text)
     if context is not None and context[1] != "_":
         return context[1]
-    return f"{request[1]}.Context()" if request is not None and request[1] != "_" else ""
+    if request is not None and request[1] != "_":
+        return f"{request[1]}.Context()"
+    router = _OF_A_ROUTER.search(text)
+    if router is None or router[1] == "_":
+        return ""
+    return f"{router[1]}.{'Request().' if 'echo.' in router[0] else 'Request.' if 'gin.' in router[0] else ''}Context()"
 
 
 WATCHES = (

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import findings_of, lines_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-context-not-propagated"
 
@@ -70,3 +70,17 @@ def test_without_a_context_it_counts_on_the_way_of_a_request():
     )
     assert [(each.line, each.confidence) for each in findings_of(RULE, {"a/a.go": source})] == [(7, "medium")]
     assert findings_of(RULE, {"a/a.go": source.replace("\tload(1)\n", "")}) == []
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given"),
+    [
+        ("c *gin.Context", "c.Request.Context()"),
+        ("c echo.Context", "c.Request().Context()"),
+        ("c *fiber.Ctx", "c.Context()"),
+    ],
+)
+def test_the_context_of_a_router_is_at_hand(parameter, given):
+    source = f"package a\nfunc (h *H) Show({parameter}) {{\n\th.load(context.Background())\n}}\n"
+    (mark,) = marks_of(RULE, source.replace("package a", 'package a\nimport "context"'), "go")
+    assert given in mark.message
