@@ -185,11 +185,11 @@ def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
     if not name:
         return
     put = next(followed(name, file.text(body), _PUT, "_"), None)
-    if put is None or _LOCKED.search(function_text(branch, file)) or _KNOWS_LOCKS.search(file.source):
+    if put is None or _LOCKED.search(function_text(branch, file)):
         return
     field = next(filter(None, map(_SHARED_MAP.search, declarations(name, file))), None)
-    if field is None:
-        return
+    if field is None or (b"Concurrent" not in field[0] and _KNOWS_LOCKS.search(file.source)):
+        return  # whoever calls may hold the lock
     is_shared = b"static" in field[0] or b"Concurrent" in field[0] or _BEAN.search(file.source)
     line = file.line(body) + file.text(body)[: put.start()].count("\n")
     message = f"`{name}` is asked for a key and then given it: another thread may do the same in between"

@@ -293,3 +293,18 @@ def test_a_value_of_a_map_that_is_tested_for_null(field, count):
         f"{local}V row = rows.get(key);\nif (row == null) {{\n row = make(key);\n rows.put(key, row);\n}}\nreturn row;"
     )
     assert len(lines_of(RULE, f"class A {{\n{field}\nV f(K key) {{\n{body}\n}} }}", "java")) == count
+
+
+def test_a_lock_elsewhere_guards_no_concurrent_map():
+    source = """import java.util.concurrent.locks.ReentrantLock;
+class A {
+  private static final ConcurrentHashMap<String, Long> RATES = new ConcurrentHashMap<>();
+  private final ReentrantLock reportLock = new ReentrantLock();
+  long rate(String code) {
+    if (!RATES.containsKey(code)) { RATES.put(code, load(code)); }
+    return RATES.get(code);
+  }
+}
+"""
+    assert lines_of(RULE, source, "java") == [6]
+    assert lines_of(RULE, source.replace("ConcurrentHashMap", "HashMap"), "java") == []
