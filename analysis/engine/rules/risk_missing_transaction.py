@@ -75,7 +75,9 @@ _REPOSITORY = re.compile(
     rb"|deleteById|deleteAll|remove)\((?:(\w+)\))?"
 )
 _SAVED = re.compile(r"([\w.]+)\.a?save\(")
-_GORM = re.compile(rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(\w+)")
+_GORM = re.compile(
+    rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
+)
 _ASIDE = re.compile(r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt")
 _MONEY = re.compile(r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer|payout")
 _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")

@@ -221,3 +221,15 @@ def test_rows_of_gorm_by_the_names_of_variables():
     )
     assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [4]
     assert findings_of(RULE, {"a/a.go": source.replace("\tdb.Save(&stock)\n", "")}) == []
+
+
+def test_models_of_another_package_of_go():
+    source = """package a
+import ("gorm.io/gorm"; "net/http")
+func (s *S) Pay(w http.ResponseWriter, r *http.Request) {
+	s.db.Create(&domain.Invoice{})
+	s.db.WithContext(r.Context()).Create(&domain.Parcel{})
+}
+"""
+    assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [4]
+    assert findings_of(RULE, {"a/a.go": source.replace("domain.Invoice", "domain.Parcel")}) == []
