@@ -175,7 +175,8 @@ _CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """A call whose results nobody takes, also one started by `go` or `defer`."""
     found = _CALL.match(file.source, statement.start_byte)
-    if found is None or not (found[2] in _LAST_NAMES or not found[1] or _ACTS.match(found[2])):
+    is_of_a_field = found is not None and found[1].count(b".") > 1 and found[2][:1].isupper()
+    if found is None or not (found[2] in _LAST_NAMES or not found[1] or is_of_a_field or _ACTS.match(found[2])):
         return
     call = statement.named_children[0]
     if call.type != "call_expression":
@@ -375,9 +376,13 @@ def _is_of_project(call: Node, file: SourceFile) -> bool:
     package, of an imported one that is not Go's own, or another method of the receiver."""
     callee = file.callee(call)
     head, _, name = callee.rpartition(".")
-    if not _ACTS.match(name.encode()) or callee in _BUILT_IN or callee in functions_that_fail(file):
+    receiver = receiver_of(call, file)[0]
+    is_of_a_field = bool(receiver) and head.startswith(f"{receiver}.")
+    if callee in _BUILT_IN or callee in functions_that_fail(file):
         return False
-    return not head or "." in head.partition("/")[0] or head == receiver_of(call, file)[0]
+    if not (is_of_a_field or _ACTS.match(name.encode())):
+        return False
+    return not head or "." in head.partition("/")[0] or head == receiver
 
 
 def _is_checked_by_value(call: Node, name: str, file: SourceFile) -> bool:

@@ -176,3 +176,14 @@ def test_processes_fail():
         "\tlog(out)\n\treturn string(out)\n}\n"
     )
     assert lines_of(RULE, source, "go") == [4]
+
+
+def test_any_method_of_a_field_whose_signature_is_visible():
+    store = "package store\ntype Store struct{}\nfunc (s *Store) Scan(id int) error { return send(id) }\n"
+    head = 'package api\nimport "example.org/shop/store"\ntype Api struct{ store *store.Store }\n'
+    files = {"go.mod": "module example.org/shop\n", "store/store.go": store}
+    own = "func (a *Api) Scan(id int) error { return nil }\n"
+    source = head + "func (a *Api) Pay(id int) {\n\ta.store.Scan(id)\n}\n"
+    assert [each.line for each in findings_of(RULE, files | {"api/api.go": source})] == [5]
+    other = {"go.mod": "module example.org/shop\n", "api/api.go": source + own}
+    assert findings_of(RULE, other) == []  # its own method of that name is not meant
