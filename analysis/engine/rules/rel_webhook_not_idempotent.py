@@ -57,7 +57,7 @@ app.post("/hooks/pay", async (req, res) => {
 _SIGN_IN = re.compile(rb"(?i)oauth|saml|sso\b|oidc|login|sign_?in|auth/|authoriz")
 LONGEST = 20_000  # bytes of a handler that are read
 
-_WORD = rb"(?:web_?hooks?|_hooks?|/hooks?|callback|\bipn|notif(?:y|ication))(?![A-Za-z])"
+_WORD = rb"(?:web_?hooks?|_hooks?|/hooks?|callbacks?|\bipns?|notif(?:y|ications?))(?![A-Za-z])"
 _NAMED = re.compile(
     rb"(?i)(?:def|func|function)\s+(?:\([^)\n]*\)\s*)?\w*(?:web_?hook|_ipn|ipn_|payment_?callback|payment_?notif)\w*|\b(?:handle|receive|process)\w*[wW]eb[hH]ook\w*\s*\("
 )

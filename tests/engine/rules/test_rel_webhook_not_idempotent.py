@@ -206,3 +206,9 @@ func (h *Handler) Pay(w http.ResponseWriter, r *http.Request) {
 def test_the_file_may_say_that_it_takes_webhooks(path, count):
     source = "router.post('/stripe', async (req, res) => {\n  await Account.update({ paid: 1 });\n  res.end();\n});\n"
     assert len(findings_of(RULE, {path: source})) == count
+
+
+def test_callbacks_in_the_plural():
+    source = "@app.post('/callbacks/bank')\ndef bank(body):\n    db.add(Payment(**body))\n    db.commit()\n"
+    assert len(findings_of(RULE, {"shop/a.py": "from fastapi import FastAPI\n" + source})) == 1
+    assert findings_of(RULE, {"shop/a.py": source.replace("callbacks", "orders")}) == []
