@@ -97,6 +97,7 @@ _RARELY_FAIL = frozenset(
     _each("strconv", "Atoi ParseInt ParseUint ParseFloat") | _each("json", "Marshal MarshalIndent")
 )
 _CLEANS_UP = frozenset({"os.Remove", "os.RemoveAll"})
+_FIELD_TYPE = re.compile(rb"[ \t]+\*?(?:\w+\.)?([A-Z]\w*)[ \t]*(?:`[^`\n]*`)?[ \t]*(?://[^\n]*)?(?:\n|\})")
 NEAR = 300  # characters before a call
 SHORTHAND = 2  # statements of a function that only leaves an error out
 _METHODS = {  # to the number of arguments, -1 for any
@@ -228,12 +229,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     meant = codebase.calls.resolve(place.path, place.function, mark.data["call"])
     functions = [codebase.files[each.path].functions[each.position] for each in meant]
-    owner, holder = mark.data["owner"], mark.data.get("holder", "")
-    fails = [
-        each.flags & FunctionFlag.RETURNS_ERROR
-        for each in functions
-        if each.owner == owner or (holder and each.owner not in ("", holder))
-    ]
+    fails = [each.flags & FunctionFlag.RETURNS_ERROR for each in functions if each.owner == mark.data["owner"]]
     if not fails or not all(fails):
         return None
     if "dropped" in mark.data:
@@ -431,8 +427,14 @@ def _asked(call: Node, file: SourceFile, **data: str) -> Mark:
     receiver, owner = receiver_of(call, file)
     meant = {"call": last, "owner": owner} if head and head == receiver else {"call": callee, "owner": ""}
     if receiver and re.fullmatch(rf"{receiver}(?:\.\w+)+", head):
-        meant["holder"] = owner  # whose method it is, nobody reads: not that of the holder itself
+        meant["owner"] = _type_of_field(head.rpartition(".")[2], file)
     return file.mark(RULE.id, call, f"The error of `{name}` is {how}", data={**meant, **data})
+
+
+def _type_of_field(name: str, file: SourceFile) -> str:
+    """The type of a field as a struct of the file declares it, without its package; `?` when none does."""
+    declared = followed(name.encode(), file.source, _FIELD_TYPE, b"_.")
+    return next((each[1].decode() for each in declared), "?")
 
 
 def _has_reason(statement: Node, file: SourceFile) -> bool:
