@@ -304,3 +304,18 @@ def test_of_several_objects_there_is_one():
     )
     assert lines_of(RULE, source % "MultipleObjectsReturned") == []
     assert lines_of(RULE, source % "DoesNotExist") == [5]
+
+
+def test_a_key_or_keyword_of_the_same_name_is_no_use():
+    script = "async function f() {\n  const patient = await Patient.findOne({ a });\n"
+    assert lines_of(RULE, script + "  return Visit.find({ patient: patient.id });\n}\n", "typescript") == [3]
+    assert lines_of(RULE, script + "  return Visit.find({ patient: patient });\n}\n", "typescript") == []
+    python = "def f(a):\n    member = Member.query.filter_by(a=a).first()\n"
+    assert lines_of(RULE, python + "    return Loan(member=member.id)\n") == [3]
+    assert lines_of(RULE, python + "    member = member or Member()\n    return member.id\n") == []
+
+
+def test_flask_sqlalchemy_by_key():
+    source = "def f(a):\n    member = Member.query.get(a)\n    member.credits += 1\n"
+    assert lines_of(RULE, source) == [3]
+    assert lines_of(RULE, source.replace("get(", "get_or_404(")) == []
