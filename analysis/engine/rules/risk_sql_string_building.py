@@ -101,6 +101,11 @@ _DEFINES = re.compile(
     r"|comment)\b",
     re.IGNORECASE,
 )
+# Steps of builders that put their text into the statement: GORM's, TypeORM's.
+_CLAUSES_OF_GORM = frozenset({"Where", "Having", "Or", "Not"})
+_CLAUSES_OF_BUILDERS = frozenset({"where", "andWhere", "orWhere", "having"})
+_CLAUSES = _CLAUSES_OF_GORM | _CLAUSES_OF_BUILDERS
+_COMPARES = re.compile(r"\w\s*(?:[=<>]|\b(?:i?like|in)\b)", re.IGNORECASE)
 _CONTEXT_FIRST = re.compile(r"(Context|Ctx)$")
 _PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
 
@@ -118,7 +123,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
         return
     fixed, parts, leads = text_of_argument(positional[0], file)
-    if not parts or not (_SQL.search(fixed) or (method in _CONDITIONS and fixed.strip(" ?"))):
+    is_condition = (method in _CONDITIONS and fixed.strip(" ?")) or (method in _CLAUSES and _COMPARES.search(fixed))
+    if not parts or not (_SQL.search(fixed) or is_condition):
         return
     context = function_text(call, file)
     told = [
@@ -283,4 +289,6 @@ WATCHES = (
     Watch("call", look, SCRIPT, names=_SCRIPT),
     Watch("call", look, JAVA, names=_JAVA),
     Watch("call", look, GO, names=_GO),
+    Watch("call", look, GO, needs=(b"gorm.io/gorm",), names=_CLAUSES_OF_GORM),
+    Watch("call", look, SCRIPT, needs=(b"createQueryBuilder(",), names=_CLAUSES_OF_BUILDERS),
 )

@@ -258,3 +258,17 @@ def test_what_a_string_builder_was_given(appended, count):
 def test_more_that_runs_sql(language, call, count):
     source = f"def f(name, conn):\n    return {call}" if language == "python" else f"function f(name) {{\n  {call};\n}}"
     assert len(lines_of(RULE, source, language)) == count
+
+
+def test_the_conditions_of_gorm_are_sql():
+    source = 'package a\nimport "gorm.io/gorm"\nfunc f(db *gorm.DB, name string) {{\n\tdb.Where({}).Find(&rows)\n}}\n'
+    assert lines_of(RULE, source.format("fmt.Sprintf(\"name = '%s'\", name)"), "go") == [4]
+    assert lines_of(RULE, source.format('"name = ?", name'), "go") == []
+
+
+def test_the_conditions_of_a_builder_of_typeorm_are_sql():
+    source = "async function f(repo, name) {{\n  return repo.createQueryBuilder('s').where({}).getMany();\n}}\n"
+    assert lines_of(
+        RULE, source.format("`s.name = '${name}'`").replace("{{", "{").replace("}}", "}"), "typescript"
+    ) == [2]
+    assert lines_of(RULE, source.format("'s.name = :name', { name }"), "typescript") == []
