@@ -200,6 +200,8 @@ def _parses(text: str, file: SourceFile) -> bool:
         tries = (f"class A {{ void f() {{ {text} }} }}", f"class A {{ {text} }}")
     elif file.language == "go":
         tries = (f"package a\nfunc f() {{\n{text}\n}}", f"package a\n{text}")
+    elif file.language != "python" and text.endswith("}"):
+        tries = (text + "\n", f"class A {{ {text} }}")
     else:
         tries = (text + "\n",)
     return any(not file.dialect.parser.parse(each.encode()).root_node.has_error for each in tries)

@@ -77,3 +77,8 @@ def test_a_star_in_the_line_of_code_before_announces_nothing():
     source = "def f(name, *, size):\n    # order.save(name)\n    return name\n"
     assert lines_of(RULE, source) == [2]
     assert lines_of(RULE, source.replace("def f(name, *, size):", "# for example:")) == []
+
+
+def test_a_method_of_a_script_class():
+    source = "class A {\n  // total(lines: Line[]) {\n  //   return sum(lines);\n  // }\n}\n"
+    assert lines_of(RULE, source, "typescript") == [2]
