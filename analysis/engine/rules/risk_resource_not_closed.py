@@ -247,7 +247,9 @@ def _is_given_away(name: str, rest: str) -> bool:
     """Returned, yielded, stored, closed over, or passed to somebody who may keep it."""
     word = re.escape(name)
     if re.search(
-        rf"\b(return|yield|with)\s+([^\n;]*[\s,([{{&*]){word}\b(?!\s*\.)|\b(return|yield|with)\s+{word}\b(?!\.)", rest
+        rf"\b(return|yield|with)\s+([^\n;]*[\s,([{{&*])(?<!\bin ){word}\b(?!\s*\.)"
+        rf"|\b(return|yield|with)\s+{word}\b(?!\.)",
+        rest,
     ):
         return True
     if re.search(rf"[\w\])]\s*:?=\s*[\[{{(]?\s*{word}\b(?!\s*[.(\[])|[:{{]\s*{word}\s*[,}}]|&{word}\b", rest):

@@ -227,3 +227,9 @@ func f() error {
         "return in.read(); } }"
     )
     assert lines_of(RULE, java, "java") == [2]
+
+
+def test_what_is_only_read_in_the_return_is_not_given_away():
+    source = "import gzip\ndef f(path):\n    handle = gzip.open(path)\n    return {}\n"
+    assert lines_of(RULE, source.format("[line for line in handle]")) == [3]
+    assert lines_of(RULE, source.format("[handle]")) == []
