@@ -105,3 +105,9 @@ def test_a_lock_by_any_name_and_a_client_by_its_type():
     assert lines_of(RULE, python.replace("threading.Lock()", "Door()")) == []
     java = "class A {\nprivate RestTemplate rest;\nsynchronized void f() {\nrest.getForObject(url, String.class);\n} }"
     assert lines_of(RULE, java, "java") == [4]
+
+
+def test_a_catalogue_is_no_log():
+    source = "def f():\n    with {}:\n        requests.get(url)\n"
+    assert lines_of(RULE, source.format("catalogue_lock")) == [3]
+    assert lines_of(RULE, source.format("log_lock")) == []
