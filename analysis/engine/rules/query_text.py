@@ -73,7 +73,7 @@ _SELECTED = re.compile(r"^([ \t]*)if\s*\(?([\w$]+)(?:\.\w+)?\s*={2,3}\s*[\w.]+\)
 _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
 _WHOLE = re.compile(
     r"\b[A-Z]\w*\.objects\.(?:all\(\)\.)?a?(?:update|delete)\(|\.updateMany\(\s*\{\s*data\b|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
-    r"|\.query\(\s*\w+\s*\)\.(?:update|delete)\("
+    r"|\.query\(\s*\w+\s*\)\.(?:update|delete)\(|\b[A-Z]\w*\.query\.(?:update|delete)\("
     r"|\.exec(?:ute)?\(\s*(?:\w+\.)?(?:update|delete)\(\s*(?:\w+\.)*[A-Z]\w*\s*\)(?:(?!where|filter)[^;])*\Z"
     # TypeORM and Mongoose, Sequelize, GORM, which else refuses, and Spring Data.
     r"|\.(?:delete|softDelete)\(\s*\{\s*\}\s*\)|\.(?:update|updateMany)\(\s*\{\s*\}\s*,|\bwhere:\s*\{\s*\}"

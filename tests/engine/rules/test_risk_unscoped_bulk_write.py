@@ -136,3 +136,9 @@ def test_the_policy_may_size_a_table_that_only_sql_names():
     source = "def purge(cursor):\n    cursor.execute('DELETE FROM visits')"
     (finding,) = findings(RULE, source, volumes={"visits": "XXL"})
     assert (finding.table, finding.volume, finding.severity) == ("visits", "XXL", "critical")
+
+
+def test_the_query_of_a_class_of_flask_sqlalchemy():
+    source = "def leave():\n    {}.delete()"
+    assert len(findings(RULE, "import sqlalchemy\n" + source.format("Order.query"))) == 1
+    assert findings(RULE, "import sqlalchemy\n" + source.format("Order.query.filter_by(id=1)")) == []
