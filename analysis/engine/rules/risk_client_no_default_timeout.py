@@ -125,7 +125,9 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     options = next((each for each in given if each.type == "object"), None)
     if callee not in _SCRIPT or any(each.type in _UNKNOWN for each in given[1:]):
         return
-    if options is None and (not given or (given[0].type in _UNKNOWN and not _ADDRESS.search(file.text(given[0])))):
+    if not given and not callee.startswith("ioredis"):
+        return  # set by the environment
+    if options is None and given and given[0].type in _UNKNOWN and not _ADDRESS.search(file.text(given[0])):
         return
     text = "".join(file.text(each) for each in given)
     if not _LIMIT.search(text) and "..." not in text and not _NOT_SOCKETS.search(text):

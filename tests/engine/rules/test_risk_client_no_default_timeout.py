@@ -110,3 +110,9 @@ def test_java_futures_that_are_complete_make_nobody_wait(body, count):
 def test_options_that_a_call_gives_may_hold_a_limit(given, severities):
     source = f"import nodemailer from 'nodemailer';\nexport const mail = nodemailer.createTransport({given});\n"
     assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == severities
+
+
+def test_ioredis_without_anything_has_no_limit_either():
+    source = "import Redis from 'ioredis';\nconst redis = new Redis({});\n"
+    assert lines_of(RULE, source.format(""), "typescript") == [2]
+    assert lines_of(RULE, source.format("options"), "typescript") == []
