@@ -70,7 +70,9 @@ _NO_AMOUNT = re.compile(
     r"|volatility|index|probab|energy|fuel|water|light|sound|target"
 )
 # An amount of something else, or one in the smallest unit, as the lines around it say.
-_IN_CENTS = re.compile(rb"(?i)(?<![a-z_])cents?\b")  # as a word: a field `total_cents` says nothing of others
+_IN_CENTS = re.compile(
+    rb"(?i)(?<![a-z_.])cents?\b(?!\s*[:?=])"
+)  # as a word: a field `total_cents` says nothing of others
 _NO_MONEY_NEAR = re.compile(rb"(?i)credited units|meters?\b|\bfood\b|ingredient|quantit")
 NEAR = 250  # bytes on either side
 _BILLING = re.compile(r"(?i)billing|payment|invoice|checkout|wallet|ledger|payout|subscription")
