@@ -28,6 +28,7 @@ _DRAWER = re.compile(
     r"(^|/)(utils?|common|shared|libs?|helpers?|core|components|hooks|ui|types|constants)$", re.IGNORECASE
 )
 _ENTRY_FILE = re.compile(r"(^|/)index(\.[\w-]+)*\.[cm]?[jt]sx?$")  # also one for browsers, `index.client.ts`
+_INTERNAL = "/internal/"
 _CONVENIENCE = 3  # so many more go past an entry than come in by it that nobody means it
 _MANY_USERS = 5  # of a private module, outside of its folder
 _INNER_JAVA = re.compile(r"^(.*)/(?:internals?|impl)(?:/|$)")
@@ -117,9 +118,13 @@ def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
         if reader is None:
             continue
         here, there = modules[edge.source], modules[edge.target]
-        if here is there or here == there or edge.target in shared:
-            continue
-        if found := reader(graph, files, edge, passing):
+        is_inner = reader is not _inner_java and _INTERNAL in edge.target  # a border within a module
+        found: DeepImport | None = None
+        if here is not there and here != there and edge.target not in shared:
+            found = reader(graph, files, edge, passing)
+        elif is_inner and _guarded_folder(graph, edge.target) != there.path:
+            found = _past_entry(graph, edge, passing)
+        if found is not None:
             yield found
 
 
@@ -184,14 +189,14 @@ def _passing(graph: ImportGraph) -> Mapping[str, int]:
 def _past_entry(graph: ImportGraph, edge: Edge, passing: Mapping[str, int]) -> DeepImport | None:
     """Past the entry of the module. An entry that most go past is a convenience and no border; one that most come in by
     is one also for what it does not pass on."""
-    folder = graph.modules[edge.target].path
+    folder = _guarded_folder(graph, edge.target)
     entry = graph.entries.get(folder)
     if not entry or passing.get(entry, 0) >= _CONVENIENCE or entry == edge.target or is_inside(edge.source, folder):
         return None
     if graph.packages.get(edge.source) != graph.packages.get(edge.target) or _offers(edge):
         return None
     passed = next((each for each in graph.imports_of(entry) if each.target == edge.target), None)
-    is_inner = "/internal/" in edge.target
+    is_inner = _INTERNAL in edge.target
     if passed is None and not is_inner and (passing.get(entry, 0) >= 0 or _DRAWER.search(folder)):
         return None
     if _loads(graph, entry, edge.source):
@@ -200,6 +205,12 @@ def _past_entry(graph: ImportGraph, edge: Edge, passing: Mapping[str, int]) -> D
     if passed is None:
         return DeepImport(edge, entry, why, is_offered=is_inner, is_passed=is_inner)
     return DeepImport(edge, entry, why, is_offered="*" in passed.names or set(passed.names).issuperset(edge.names))
+
+
+def _guarded_folder(graph: ImportGraph, target: str) -> str:
+    """The folder whose entry stands before a file: what is around `internal` where that has one, else the module."""
+    around = target.rpartition(_INTERNAL)[0]
+    return around if around in graph.entries else graph.modules[target].path
 
 
 def _offers(edge: Edge) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts, Import
@@ -65,7 +66,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Imports inside the project, then imports of third-party packages."""
     graph = codebase.graph
     for deep in deep_imports(graph, codebase.files):
-        folder = graph.modules[deep.edge.target].name
+        folder = PurePosixPath(deep.entry).parent.name if deep.entry else graph.modules[deep.edge.target].name
         yield Finding(
             rule_id=RULE.id,
             file=deep.edge.source,

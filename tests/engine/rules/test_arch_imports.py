@@ -14,6 +14,7 @@ from analysis.engine.rules import (
     arch_layer_violation,
 )
 from tests.engine.graph.project import codebase_of, deferred, facts_of, imported, passed_on, policy_of, type_only
+from tests.engine.rules.reading import findings_of
 
 LAYERS = policy_of("api=api/**", "service=service/**", "domain=domain/**")
 
@@ -331,3 +332,17 @@ class TestFrameworksInTheDomain:
 
     def test_other_layers_may_import_frameworks(self):
         assert found(arch_domain_imports_framework, {"api/a.py": ["flask"], "x.sql": FileFacts("sql")}, LAYERS) == []
+
+
+def test_what_is_internal_to_a_folder_with_an_entry():
+    files = {
+        "src/modules/billing/index.ts": "export { charge } from './charge';",
+        "src/modules/billing/charge.ts": "import { round } from './internal/round';\nexport const charge = round;",
+        "src/modules/billing/internal/round.ts": "export const round = 1;",
+        "src/modules/orders/place.ts": "import { round } from '../billing/internal/round';\nround();",
+    }
+    (finding,) = findings_of("arch-deep-import", files)
+    assert (finding.file, finding.line) == ("src/modules/orders/place.ts", 1)
+    assert "public entry of `billing`" in finding.message
+    del files["src/modules/billing/index.ts"]
+    assert findings_of("arch-deep-import", files) == []
