@@ -13,6 +13,7 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import WRITES
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.promises import async_function, never_rejects
@@ -195,7 +196,7 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
     if call.type == "new_expression":
         return "`new Promise`" if callee == "Promise" else ""
     known = callee.rpartition("/")[2] if callee.startswith((".", "@/", "~/")) else callee  # `./db.prisma.user.update`
-    if callee in _PROMISES or (_KNOWN.match(known) and not _is_own(callee, file)):
+    if callee in _PROMISES or (_KNOWN.match(known) and not _is_own(callee, file)) or _writes_rows(call, file):
         return f"`{callee}`"
     if callee.endswith((".map", ".flatMap")):
         given = file.arguments(call)[0]
@@ -204,6 +205,15 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
         return ""
     function = async_function(callee, call, file)
     return f"`{callee}`" if function is not None and not never_rejects(function, file) else ""
+
+
+def _writes_rows(call: Node, file: SourceFile) -> bool:
+    """Whether the call is known to write by an ORM whose methods start at once."""
+    line = file.line(call)
+    return any(
+        query.line == line and query.orm in ("class", "typeorm", "sequelize") and query.operation in WRITES
+        for query in file.queries
+    )
 
 
 def _is_own(callee: str, file: SourceFile) -> bool:

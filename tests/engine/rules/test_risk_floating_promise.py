@@ -153,3 +153,13 @@ def test_a_function_that_awaits_only_what_keeps_its_errors_may_float(handler, co
         "async function show() {\n  draw(await ask());\n}\nfunction f() {\n  show();\n}\n"
     )
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+def test_writes_of_a_repository_by_its_type():
+    source = (
+        "class Orders {\n  constructor(@InjectRepository(Order) private readonly rows: Repository<Order>) {}\n"
+        "  async f() {\n    ROW.update({ id: 1 }, { paid: true });\n  }\n}\n"
+    )
+    source = "import { Repository } from 'typeorm';\n" + source
+    assert lines_of(RULE, source.replace("ROW", "this.rows"), "typescript") == [5]
+    assert lines_of(RULE, source.replace("ROW", "await this.rows"), "typescript") == []
