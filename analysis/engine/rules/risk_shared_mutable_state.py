@@ -226,7 +226,7 @@ def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
         file.source, field.start_byte, field.end_byte
     )
     owner = file.scope_of(field)
-    if found is None or owner.kind != "class":
+    if found is None or owner.kind != "class" or _REMEMBERS.search(found[0]):
         return
     head = file.source[max(0, owner.start - 200) : owner.start + 200].partition(b"class ")[0].rpartition(b"\n\n")[2]
     if _PROVIDER.search(head) is None or b"Scope.REQUEST" in head or b"Scope.TRANSIENT" in head:
