@@ -81,6 +81,7 @@ _WHOLE = re.compile(
     r"|Where\(\s*\"(?:1 ?= ?1|true)\"\s*\)|AllowGlobalUpdate:\s*true"
     r"|\.(?:deleteAll|deleteAllInBatch)\(\s*\)|[qQ]uery\(\s*\"(?i:delete\s+from|update)\s(?:(?!(?i:where))[^;])*executeUpdate\("
 )
+_EMPTY_WHERE = re.compile(r"\.(?:delete|update)Many\(\s*\{\s*where:\s*\{\s*\}")
 _COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
 _STAND_IN = re.compile(r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s+$")
 _MISSING = re.compile(r"\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\Z")
@@ -142,7 +143,7 @@ WATCHES = tuple(
 def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
     text = chain_text(lines, query.line)
     if query.operation in ("select", "update", "delete"):
-        if _is_opaque(query, text):
+        if _is_opaque(query, text) and not (query.operation != "select" and _EMPTY_WHERE.search(text)):
             yield "opaque", "1"
         if query.orm == "django" and not _DJANGO_STEPS.issuperset(_STEP.findall(text.partition(".objects")[2])):
             yield "own", "1"

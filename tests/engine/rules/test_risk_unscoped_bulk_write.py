@@ -11,6 +11,7 @@ FLAGGED = [
     ("shop/work.py", "def f():\n    Order.objects.update(is_paid=True)"),
     ("shop/work.py", "def f(cursor):\n    cursor.execute('DELETE FROM shop_order')"),
     ("shop/work.ts", "const f = async () =>\n  prisma.order.deleteMany();"),
+    ("shop/work.ts", "const f = async () =>\n  prisma.order.deleteMany({ where: {} });"),
     ("shop/work.ts", "const f = async () =>\n  prisma.order.updateMany({ data: { status: 'x' } });"),
 ]
 FINE = [
