@@ -70,6 +70,7 @@ _WRITES = re.compile(
     r"|^(this\.|self\.)?_?(save|create|update|delete|insert|persist|publish|enqueue|write|store)([A-Z_]\w*)?$"
 )
 _ELSEWHERE = re.compile(r"^(?:\.{1,2}/|[@~]/|src/|\.+\w)[^()]*\.\w+$|^(?:this|self)\.\w+\.\w+$")
+_EAGER = frozenset({"class", "typeorm", "sequelize"})
 _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
 _PYTHON_CALL = re.compile(rb"(?:self\.)?(?:\w+\.)?\w+\(")
 _OPERATORS = frozenset({"&&", "||", "??"})
@@ -211,7 +212,7 @@ def _writes_rows(call: Node, file: SourceFile) -> bool:
     """Whether the call is known to write by an ORM whose methods start at once."""
     line = file.line(call)
     return any(
-        query.line == line and query.orm in ("class", "typeorm", "sequelize") and query.operation in WRITES
+        query.model and query.line == line and query.orm in _EAGER and query.operation in WRITES
         for query in file.queries
     )
 
