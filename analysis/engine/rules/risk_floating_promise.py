@@ -197,7 +197,7 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
     if call.type == "new_expression":
         return "`new Promise`" if callee == "Promise" else ""
     known = callee.rpartition("/")[2] if callee.startswith((".", "@/", "~/")) else callee  # `./db.prisma.user.update`
-    if callee in _PROMISES or (_KNOWN.match(known) and not _is_own(callee, file)) or _writes_rows(call, file):
+    if callee in _PROMISES or (_KNOWN.match(known) and not _is_own(callee, file)) or _writes_rows(callee, call, file):
         return f"`{callee}`"
     if callee.endswith((".map", ".flatMap")):
         given = file.arguments(call)[0]
@@ -208,10 +208,10 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
     return f"`{callee}`" if function is not None and not never_rejects(function, file) else ""
 
 
-def _writes_rows(call: Node, file: SourceFile) -> bool:
-    """Whether the call is known to write by an ORM whose methods start at once."""
+def _writes_rows(callee: str, call: Node, file: SourceFile) -> bool:
+    """Whether a field of the object is known to write, by an ORM whose methods start at once."""
     line = file.line(call)
-    return any(
+    return callee.startswith("this.") and any(
         query.model and query.line == line and query.orm in _EAGER and query.operation in WRITES
         for query in file.queries
     )

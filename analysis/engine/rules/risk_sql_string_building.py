@@ -130,7 +130,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     told = [
         (part, is_value)
         for part, lead in zip(parts, leads, strict=True)
-        if (is_value := _stands_for_a_value(part, lead, file)) is not None and not _is_safe(part, context, file)
+        if (is_value := _stands_for_a_value(part, lead, file)) is not None
+        and not _is_safe(part, context, file)
+        and (method not in _CLAUSES or _VALUE_PLACE.search(lead))  # names of columns are the program's own there
     ]
     if not told:
         return

@@ -163,4 +163,9 @@ def test_writes_of_a_repository_by_its_type():
     source = "import { Repository } from 'typeorm';\n" + source
     assert lines_of(RULE, source.replace("ROW", "this.rows"), "typescript") == [5]
     assert lines_of(RULE, source.replace("ROW", "await this.rows"), "typescript") == []
-    assert lines_of(RULE, "import 'sequelize';\nfunction f(client) {\n  client.destroy();\n}\n", "typescript") == []
+    assert (
+        lines_of(
+            RULE, "import 'sequelize';\nfunction f(client) {\n  client.destroy();\n  Bar.remove();\n}\n", "typescript"
+        )
+        == []
+    )
