@@ -179,13 +179,15 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
     if accumulator is None:
         return
     name = re.escape(accumulator[1])
-    if re.search(
+    copied = re.search(
         rf"(=>\s*\(?|return\s+)([\[{{]\s*\.\.\.{name}\b|{name}\.concat\(|Object\.assign\(\s*\{{\s*\}},\s*{name}\b)",
         text,
-    ):
+    )
+    if copied is not None:
+        start = given[0].start_byte + len(text[: copied.start(2)].encode())
         yield file.mark(
             RULE.id,
-            call,
+            file.tree.root_node.descendant_for_byte_range(start, start + 1) or call,
             f"`{short(accumulator[1])}` is copied whole for every element of the `reduce`",
             confidence="medium" if size is Size.MANY else "low",
             suggestion="Change the accumulator in place, or use `map`, `flatMap` or `Object.fromEntries`.",

@@ -227,3 +227,8 @@ def test_numbers_that_are_made_of_texts_are_no_texts(value):
 def test_markup_is_a_text_whatever_signs_it_holds():
     source = 'def f(rows):\n    page = start()\n    for row in rows:\n        page += f"<li>{row}</li>"\n'
     assert lines_of(RULE, source) == [4]
+
+
+def test_the_line_is_that_of_the_copy():
+    source = "const names = users.reduce((acc, user) => {\n  check(user);\n  return [...acc, user.name];\n}, []);\n"
+    assert lines_of(RULE, source, "typescript") == [3]
