@@ -96,6 +96,7 @@ _SENDS = re.compile(r"^(.+)\.(?:send|notify|publish|post)[A-Z_\w]*$")
 _NOT_REMOTE = re.compile(
     r"(^|\.)(next|read|readline|write|drain|push|append|put|acquire|wait|json|text|sleep|send_json|nextTick)$"
 )
+_PUTS = re.compile(r"(?i)(?:axios|https?|api|client)\.put$")  # over the network, not into a queue
 _AWAITING = re.compile(  # a statement that only awaits a call: what it assigns, and the callee
     rb"(?:(?:const|let|var)\s+)?(?:([\w$]+|\{[^{}]*\}|\[[^\[\]]*\]|\w+(?:,\s*\w+)+)\s*(?::\s*[^=\n]{1,60})?=\s*)?\(?await\s+([\w$.?]+)(?:<[^<>()]*>)?\("
 )
@@ -125,7 +126,9 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     variables = _of_each_round(loop, body)
     if not variables:
         return
-    if _DEPENDS.search(body) or _CONNECTION.search(callee + ".") or _NOT_REMOTE.search(callee) or "Promise." in callee:
+    if _DEPENDS.search(body) or _CONNECTION.search(callee + ".") or "Promise." in callee:
+        return
+    if _NOT_REMOTE.search(callee) and not _PUTS.search(callee):
         return
     if body.find("await ") + loop.node.start_byte < node.start_byte - len("await ") and body.count("await ", 0) > 1:
         return
@@ -198,7 +201,7 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
     names, callees = set(first[0]), [first[1]]
     following = statement.next_named_sibling
     while (next_asked := _awaited(following, file)) is not None and following is not None:
-        if not names.isdisjoint(_WORDS.findall(file.text(following))):
+        if not names.isdisjoint(_words(file.text(following))):
             break
         if (sent := _SENDS.match(next_asked[1])) is not None and any(
             each.startswith(f"{sent[1]}.") for each in callees
@@ -221,6 +224,13 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
 
 _TOGETHER = {True: "asyncio.gather", False: "Promise.all"}
 _WORDS = re.compile(r"[A-Za-z_$][\w$]*")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
+_FILLED_IN = re.compile(r"\{([^{}]*)\}")
+
+
+def _words(text: str) -> list[str]:
+    """The names that code uses; of what stands in quotes those that are filled in."""
+    return _WORDS.findall(_QUOTED.sub(lambda quoted: " ".join(_FILLED_IN.findall(quoted[0])), text))
 
 
 def _awaited(statement: Node | None, file: SourceFile) -> tuple[list[str], str] | None:

@@ -10,6 +10,8 @@ RULE = "perf-serial-await"
     [
         ("for (const id of ids) {\nout.push(await api.load(id));\n}", [3]),
         ("for (const id of ids) {\nconst x = await api.load(id);\nuse(x);\n}", [3]),
+        ("for (const id of ids) {\nawait axios.put(id);\n}", [3]),
+        ("for (const id of ids) {\nawait queue.put(id);\n}", []),
         ("for (const id of ids) {\nif (await api.load(id)) break;\n}", []),
         ("for (const id of ids) {\nlastOne = await api.load(id);\n}", []),
         ("for (const id of ids) {\nawait sleep(10); await api.load(id);\n}", []),
@@ -131,3 +133,12 @@ def test_steps_of_an_upgrade_run_once():
     source = "async function f(ids) {\n  for (const id of ids) {\n    await api.load(id);\n  }\n}\n"
     assert len(findings_of(RULE, {"src/work.js": source})) == 1
     assert findings_of(RULE, {"src/upgrades/1.10.0/work.js": source}) == []
+
+
+@pytest.mark.parametrize(("third", "lines"), [("`/notes?order=${id}`", [2]), ("`/notes/${order.id}`", [])])
+def test_a_word_in_quotes_is_no_use_of_a_result(third, lines):
+    source = (
+        "async function f(id) {\n  const order = await api.get(id);\n  const owner = await api.get(`/of/${id}`);\n"
+        f"  const notes = await api.get({third});\n  return [order, owner, notes];\n}}"
+    )
+    assert lines_of(RULE, source, "typescript") == lines
