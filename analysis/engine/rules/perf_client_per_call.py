@@ -120,6 +120,8 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     in_loop = file.in_loop(call)
     if not in_loop and (_FACTORY.search(function.name) or any(map(_CACHED.search, function.decorators))):
         return
+    if in_loop and any("PostConstruct" in each for each in function.decorators):
+        return  # as many as are wanted, when the program starts
     if _STORED.search(file.source, max(0, call.start_byte - 80), call.start_byte):
         return
     name = callee.rpartition("/")[2]

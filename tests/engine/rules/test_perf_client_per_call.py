@@ -56,3 +56,12 @@ def test_a_handler_of_go(built, lines_found):
         f"func show(w http.ResponseWriter, r *http.Request) {{\n\t{built}\n}}\n"
     )
     assert lines("a.go", source) == lines_found
+
+
+def test_as_many_as_are_wanted_when_the_program_starts():
+    source = (
+        "import java.util.concurrent.Executors;\nclass A {{\n  {above}\n  void up() {{\n"
+        "    for (int i = 0; i < size; i++) {{\npools.add(Executors.newSingleThreadExecutor());\n    }}\n  }}\n}}\n"
+    )
+    assert lines("src/A.java", source.format(above="@PostConstruct")) == []
+    assert lines("src/A.java", source.format(above="")) == [6]
