@@ -26,7 +26,7 @@ _SCRIPT_FILTER = re.compile(
 )
 _SCRIPT_ORDER = re.compile(
     rf"{_SOURCE}\)?\s*\.(?:sort|toSorted)\(\s*\(\s*(\w+),\s*(\w+)\s*\)\s*=>\s*"
-    r"(?:\1|\2)\.(\w+)(?:\s*-\s*|\.localeCompare\(\s*)(?:\1|\2)\.\3\b"
+    r"(?:\1|\2)\.(\w+)(?:\.getTime\(\)|\.valueOf\(\))?(?:\s*-\s*|\.localeCompare\(\s*)(?:\1|\2)\.\3\b"
 )
 _SCRIPT_TOTAL = re.compile(
     rf"{_SOURCE}\)?\s*\.reduce\(\s*\(\s*(\w+),\s*(\w+)\s*\)\s*=>\s*\1\s*\+\s*([^\n{{}}]+?),\s*[\w.]+,?\s*\)"

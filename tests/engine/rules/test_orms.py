@@ -92,6 +92,7 @@ FLAGGED = [
     # Without an index
     ("perf-unindexed-filter", "typeorm", "return this.orders.findOneBy({ reference: x });", 1),
     ("perf-unindexed-filter", "sequelize", "return Order.findOne({ where: { reference: x } });", 1),
+    ("perf-unindexed-filter", "sequelize", "return Order.findAll({ order: [['total', 'DESC']], limit: 5 });", 1),
     ("perf-unindexed-filter", "mongoose", "return Order.findOne({ reference: x });", 1),
     ("perf-unindexed-filter", "mongoose", "return Line.find({ order: x });", 1),
     ("perf-unindexed-filter", "jpa", "orders.findByReference(x);", 1),
@@ -117,6 +118,8 @@ FLAGGED = [
         'return em.createQuery("select o from Order o where lower(o.reference) = :x", Order.class).getResultList();',
         1,
     ),
+    ("perf-unindexable-predicate", "mongoose", "return Order.find({ reference: new RegExp(x) }).limit(5);", 1),
+    ("perf-write-in-loop", "mongoose", "for (const row of rows) {\n await new Line(row).save();\n}", 2),
     ("perf-unindexable-predicate", "gorm", 'var rows []Order\ndb.Where("reference LIKE ?", "%"+x+"%").Find(&rows)', 2),
     ("perf-unindexable-predicate", "gorm", 'var rows []Order\ndb.Where("DATE(created_at) = ?", x).Find(&rows)', 2),
     # Counted in memory
@@ -176,6 +179,8 @@ FLAGGED = [
     # Deep offsets of large tables stand in test_perf_deep_offset
 ]
 FINE = [
+    ("perf-unindexed-filter", "typeorm", "await this.orders.save({ reference: x, total: y });"),
+    ("perf-unindexable-predicate", "mongoose", "return Order.find({ reference: new RegExp('^' + x) }).limit(5);"),
     ("perf-n-plus-one-query", "typeorm", "await this.orders.find({ where: { id: In(ids) } });"),
     (
         "perf-n-plus-one-query",

@@ -56,6 +56,7 @@ _SKIPPED = frozenset({"mode", "options"})
 _LEADING = re.compile(r"""^\(?\s*["'`]\s*%""")
 _MANY = re.compile(r"(?i)(?:ids|keys|list)$")
 _REGEX_START = re.compile(r"^/\^|^(?:new )?RegExp\(\s*[`'\"]\^")
+_PATTERN = re.compile(r"(?:new )?RegExp\(")
 _WRAPPED = re.compile(r"^(?:sequelize|Sequelize)?\.?(?:fn|where|literal)$")
 
 
@@ -77,8 +78,9 @@ def pairs(node: Node | None, file: SourceFile) -> Iterator[tuple[str, Node | Non
 def keys(node: Node | None, file: SourceFile) -> Iterator[str]:
     """The keys that are not switched off, of an object or of those in an array; strings of an array as they are."""
     for each in elements(node):
-        if each.type == "string":
-            yield file.text(each).strip("\"'")
+        first = each.named_children[0] if each.type == "array" and each.named_children else each  # `["name", "DESC"]`
+        if first.type == "string":
+            yield file.text(first).strip("\"'")
         for key, value in pairs(each, file):
             if value is None or value.type != "false":
                 yield key
@@ -147,6 +149,8 @@ def condition(path: str, value: Node | None, file: SourceFile, depth: int = 0) -
         yield from conditions(value, file, path, depth + 1)
     elif value.type == "array":
         yield Filter(path, "in", all(is_literal(each) for each in value.named_children))
+    elif value.type in ("call_expression", "new_expression") and _PATTERN.match(file.text(value)):
+        yield Filter(path, "like" if _REGEX_START.match(file.text(value)) else "contains")
     elif value.type == "call_expression":
         yield _called(path, value, file)
     elif value.type in ("null", "undefined"):

@@ -54,6 +54,8 @@ _MODELLED = re.compile(rb"\b(\w+)\s*(?::[^=;\n]{1,80})?=\s*[^;\n]*?\bmodel(?:<[^
 _OF_CLASS = re.compile(r"(?:Document|Doc)$")
 _COUNTING = frozenset({"length", "size"})
 _CONTINUED = frozenset({"then", "catch", "finally", "tap"})
+_WRITTEN = frozenset({"save", "insert", "create", "insertMany", "bulkCreate"})  # they take rows
+_MADE = re.compile(r"new\s+(?:\w+\.)*([A-Z]\w*)\(.*\)\s*\.save$", re.DOTALL)
 _PARAMETER = re.compile(r"^\s*(?:async\s+)?(?:function\s*\w*\s*)?\(?\s*\[?\s*([\w$]+)")
 _NUMBER = re.compile(r"\d{1,9}$")
 LONGEST_BEFORE = 6_000  # bytes before a document that are searched for what gave it
@@ -68,6 +70,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif base.isidentifier() and verb in _ON_ROWS and (row := _document(call, base, verb, file)) is not None:
         operation, terminal = _OPERATIONS[verb], f"row.{verb}"
         file.queries.append(query_at(call, file, orm=row[1], model=row[0], operation=operation, terminal=terminal))
+    elif verb == "save" and (made := _MADE.match(text_of_callee(call, file))) is not None:
+        model_name = _names_in(file).get(made[1], made[1])
+        file.queries.append(query_at(call, file, orm="class", model=model_name, operation="insert", terminal=verb))
     return iter(())
 
 
@@ -184,6 +189,8 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
         return
     operation = _operation(verb, positional, file)
     options, filters = _shape(verb, positional, file)
+    if verb in _WRITTEN and "where" not in options:
+        filters = ()  # what is written
     if operation == "select" and "group" in options:
         operation = "aggregate"
     limit = 1 if verb in _SINGLE or operation == "exists" else _limit(options, steps, file)

@@ -167,8 +167,8 @@ def _is_loaded(call: Node, text: str, condition: str, filters: tuple[Filter, ...
 
 
 def _is_awaited(call: Node, file: SourceFile) -> bool:
-    """Script: drivers give all rows to who waits for them."""
-    return file.source[max(0, call.start_byte - 8) : call.start_byte].rstrip().endswith(b"await")
+    """Script: drivers give all rows to who waits for them, or to whom the promise is given back."""
+    return file.source[max(0, call.start_byte - 8) : call.start_byte].rstrip().endswith((b"await", b"return"))
 
 
 def _offset(text: str) -> int:
