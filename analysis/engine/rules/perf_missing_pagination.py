@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
+from analysis.engine.calls import OWN_RECEIVERS, Callee
 from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import Entry, FileFacts, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import SMALL, QuerySite
@@ -62,7 +62,7 @@ class Orders(ModelViewSet):
 )
 
 _LISTING_CLASS = re.compile(
-    r"^class\s+(\w+)\s*\(([^)]*\b(?:ModelViewSet|ReadOnlyModelViewSet|ListAPIView|ListCreateAPIView|ListModelMixin)\b"
+    r"^class\s+(\w+)\s*\(([^)]*\b(?:ModelViewSet|ReadOnlyModelViewSet|ListAPIView|ListCreateAPIView|ListModelMixin|ListView)\b"
     r"[^)]*)\)\s*:((?:\n(?:[ \t]+[^\n]*|[ \t]*))*)",
     re.MULTILINE,
 )
@@ -70,7 +70,12 @@ _QUERYSET = re.compile(r"^[ \t]+queryset\s*=\s*(?:\w+\.)*(\w+)\.objects\b([^\n]*
 _RETURNED = re.compile(  # the only statement of its method
     r"def get_queryset\(self\)[^:\n]*:\s*\n[ \t]+return\s+(?:\w+\.)*(\w+)\.objects\b([^\n]*)", re.MULTILINE
 )
+_MODEL = re.compile(r"^[ \t]+model\s*=\s*(?:\w+\.)*(\w+)[ \t]*$", re.MULTILINE)
+_GENERIC = re.compile(r"(?<![\w])ListView\b")  # of Django itself, which Django REST framework's settings do not reach
 _PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
+_COLLECTIONS = frozenset({"action", "api_view", "list", "view", "route"})  # of Django, in the words of its entries
+_TAKES_NO_GET = re.compile(r"require_POST|(?:api_view|require_http_methods)\((?=[^)]*[\[(])(?!.*(?:GET|get))")
+_ONLY_REQUEST = (["request"], ["request", "*args", "**kwargs"], ["request", "format"])
 _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
 
@@ -79,13 +84,16 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
     """Settings that give every list pages, and views that list a model."""
     if file.mentions(_DEFAULT):
         yield file.mark(RULE.id, root, "", data={"default": "1"})
-    if not file.mentions(b"queryset"):
+    if not file.mentions(b"queryset") and not file.mentions(b"ListView"):
         return
     text = file.source.decode("utf-8", "replace")
     for match in _LISTING_CLASS.finditer(text):
         returned = _RETURNED.findall(match[3])
         queryset = (_RETURNED if len(returned) == 1 else _QUERYSET).search(match[3])
         pages = _PAGES.search(match[3])
+        if _GENERIC.search(match[2]):
+            yield from _generic(match, queryset, text)
+            continue
         if queryset is None or (pages is not None and pages[1] != "None"):
             continue
         line = text.count("\n", 0, match.start(3) + queryset.start(1)) + 1
@@ -95,6 +103,18 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
         is_whole = "[" not in queryset[2] and (bool(returned) or "def get_queryset" not in match[3])
         if is_whole and "Paginat" not in match[2]:
             yield Mark(RULE.id, line, 0, "", f"{match[1]}.queryset", data=data)
+
+
+def _generic(view: re.Match[str], queryset: re.Match[str] | None, text: str) -> Iterator[Mark]:
+    """A `ListView` of a whole model: at its queryset, or at its header where it only names the model."""
+    named = queryset or _MODEL.search(view[3])
+    is_cut = "paginate_by" in view[3] or "def get_queryset" in view[3] or "Paginat" in view[2]
+    if named is None or is_cut or (queryset is not None and ("[" in queryset[2] or "filter(" in queryset[2])):
+        return
+    start = view.start(3) + queryset.start(1) if queryset is not None else view.start(1)
+    line = text.count("\n", 0, start) + 1
+    data = {"view": view[1], "model": named[1], "line": str(line), "none": "1"}
+    yield Mark(RULE.id, line, 0, "", f"{view[1]}.{'queryset' if queryset else 'model'}", data=data)
 
 
 WATCHES = (Watch("module", look, PYTHON),)
@@ -142,7 +162,7 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, st
             unbounded.setdefault(Callee(site.path, site.query.function), site)
     for path, facts in codebase.sources if unbounded else ():
         for entry in facts.entries:
-            if entry.kind != REQUEST or not _lists(entry.detail):
+            if entry.kind != REQUEST or not (_lists(entry.detail) or _lists_in_django(entry, facts)):
                 continue
             for handler in codebase.calls.entered(path, entry.function):
                 listed = _listed(handler, unbounded, codebase)
@@ -161,6 +181,19 @@ def _lists(detail: str) -> bool:
     ):
         return False
     return verb in ("GET", "ALL", "ROUTE", "REQUEST") and not route.rpartition("/")[2].startswith((":", "{", "<", "["))
+
+
+def _lists_in_django(entry: Entry, facts: FileFacts) -> bool:
+    """Whether a view without a verb in its route reads a collection: it takes nothing but the request."""
+    name = entry.detail.partition("(")[0].rpartition(".")[2]
+    if entry.framework != "django" or name not in _COLLECTIONS:
+        return False
+    if name == "action":
+        return "detail=False" in entry.detail and ("methods" not in entry.detail or "get" in entry.detail.lower())
+    function = next((each for each in facts.functions if each.name == entry.function), None)
+    if function is None or any(map(_TAKES_NO_GET.search, function.decorators)):
+        return False
+    return [each.name for each in function.parameters if each.name not in OWN_RECEIVERS] in _ONLY_REQUEST
 
 
 def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codebase) -> QuerySite | None:

@@ -198,7 +198,7 @@ def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[M
     size = size_of(name, call, file)
     is_queue = name.lower().endswith(("queue", "pending", "stack", "todo"))
     if (
-        _LEFT.match(text_after(call, file))
+        _is_left(call, loop, file)
         or _POLLS.search(file.source, loop.node.start_byte, loop.node.end_byte)
         or (size is Size.FEW and not is_queue)
         or 0 < loop.bound <= FEW
@@ -212,6 +212,12 @@ def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[M
         confidence="low",
         suggestion=_QUEUES.get(file.language, f"Go through `{name}` by index."),
     )
+
+
+def _is_left(call: Node, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether the line behind a call leaves the loop that is around it."""
+    found = _LEFT.match(text_after(call, file))
+    return found is not None and call.end_byte + found.end() <= loop.node.end_byte
 
 
 _QUEUES = {

@@ -99,3 +99,50 @@ func all(db *gorm.DB) gin.HandlerFunc {
 }
 """
     assert [finding.line for finding in findings_of(RULE, {"shop/api.go": source})] == [12, 17]
+
+
+DJANGO = "from django.http import JsonResponse\nfrom rest_framework.decorators import action, api_view\n\n"
+ALL = "    return JsonResponse([o.pk for o in Order.objects.all()], safe=False)"
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        ("def orders(request):\n", 1),
+        ("@api_view(['GET'])\ndef orders(request):\n", 1),
+        ("@api_view(['POST'])\ndef orders(request):\n", 0),
+        ("@require_POST\ndef orders(request):\n", 0),
+        ("def orders(request, pk):\n", 0),
+    ],
+)
+def test_a_view_that_is_a_function(head, found):
+    assert len(findings(RULE, DJANGO + head + ALL)) == found
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        ("    @action(detail=False)\n    def late(self, request):\n", 1),
+        ("    @action(detail=False, methods=['post'])\n    def late(self, request):\n", 0),
+        ("    @action(detail=True)\n    def late(self, request, pk):\n", 0),
+        ("    def list(self, request):\n", 1),
+    ],
+)
+def test_a_list_of_a_viewset(head, found):
+    assert len(findings(RULE, DJANGO + "class Orders(ViewSet):\n" + head + "    " + ALL)) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("model = Order", [5]),
+        ("queryset = Order.objects.all()", [6]),
+        ("model = Order\n    paginate_by = 50", []),
+        ("queryset = Order.objects.filter(is_paid=False)", []),
+        ("queryset = Order.objects.all()[:50]", []),
+    ],
+)
+def test_a_generic_list_has_pages_of_its_own_only(body, found):
+    source = f"from django.views.generic import ListView\n\nclass Orders(ListView):\n    {body}\n"
+    others = {"shop/settings.py": "REST_FRAMEWORK = {'DEFAULT_PAGINATION_CLASS': 'shop.Pages'}"}
+    assert [each.line for each in findings(RULE, source, others=others)] == found

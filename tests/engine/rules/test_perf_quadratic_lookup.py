@@ -219,3 +219,11 @@ def test_a_field_that_was_given_a_list_is_one():
     )
     assert lines_of(RULE, source) == [6]
     assert lines_of(RULE, source.replace("list[str]", "set[str]")) == []
+
+
+def test_what_follows_the_loop_does_not_leave_it():
+    source = (
+        "def f(queue: list):\n    done = []\n    while queue:\n        done.append(queue.pop(0))\n    return done\n"
+    )
+    assert lines_of(RULE, source) == [4]
+    assert lines_of(RULE, source.replace("    return done", "        return done")) == []
