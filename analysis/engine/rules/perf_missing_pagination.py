@@ -72,6 +72,7 @@ _RETURNED = re.compile(  # the only statement of its method
 )
 _MODEL = re.compile(r"^[ \t]+model\s*=\s*(?:\w+\.)*(\w+)[ \t]*$", re.MULTILINE)
 _GENERIC = re.compile(r"(?<![\w])ListView\b")  # of Django itself, which Django REST framework's settings do not reach
+_BACK_OFFICE = re.compile(r"(?i)(^|/)\w*(?:admin|dashboard|backoffice)\w*(/|\.)")  # few people see a page of it
 _PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
 _COLLECTIONS = frozenset({"action", "api_view", "list", "view", "route"})  # of Django, in the words of its entries
 _TAKES_NO_GET = re.compile(r"require_POST|(?:api_view|require_http_methods)\((?=[^)]*[\[(])(?!.*(?:GET|get))")
@@ -113,7 +114,7 @@ def _generic(view: re.Match[str], queryset: re.Match[str] | None, text: str) -> 
         return
     start = view.start(3) + queryset.start(1) if queryset is not None else view.start(1)
     line = text.count("\n", 0, start) + 1
-    data = {"view": view[1], "model": named[1], "line": str(line), "none": "1"}
+    data = {"view": view[1], "model": named[1], "line": str(line), "none": "1", "generic": "1"}
     yield Mark(RULE.id, line, 0, "", f"{view[1]}.{'queryset' if queryset else 'model'}", data=data)
 
 
@@ -127,6 +128,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     narrowed = {(site.path, site.line) for site in codebase.queries.sites if site.is_narrowed or site.is_limited}
     for place, mark in marks:
         if "view" not in mark.data or SMALL.search(mark.data["model"]):
+            continue
+        if "generic" in mark.data and _BACK_OFFICE.search(place.path):
             continue
         if "returned" in mark.data and (place.path, int(mark.data["line"])) in narrowed:
             continue

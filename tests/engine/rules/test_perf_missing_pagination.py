@@ -146,3 +146,9 @@ def test_a_generic_list_has_pages_of_its_own_only(body, found):
     source = f"from django.views.generic import ListView\n\nclass Orders(ListView):\n    {body}\n"
     others = {"shop/settings.py": "REST_FRAMEWORK = {'DEFAULT_PAGINATION_CLASS': 'shop.Pages'}"}
     assert [each.line for each in findings(RULE, source, others=others)] == found
+
+
+def test_a_generic_list_of_a_back_office_is_seen_by_few():
+    source = "from django.views.generic import ListView\n\nclass Orders(ListView):\n    model = Order\n"
+    assert len(findings_of(RULE, {"shop/views.py": source})) == 1
+    assert findings_of(RULE, {"shop/dashboard/views.py": source}) == []
