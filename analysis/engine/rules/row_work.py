@@ -16,7 +16,7 @@ LONGEST_WORK = 2_000  # characters behind a query in which its only use must lie
 
 _SOURCE = "§"  # stands for the rows in the text that is read
 _COMPREHENSION = re.compile(rf"\bfor\s+(\w+)\s+in\s+{_SOURCE}\s+if\s+([^\n\])}}]+)")
-_TOTAL = re.compile(rf"\b(?:sum|min|max)\(\s*[\[(]?\s*([^\[\]()\n]+?)\s+for\s+(\w+)\s+in\s+{_SOURCE}\s*[\])]")
+_TOTAL = re.compile(rf"\b(sum|min|max|any|all)\(\s*[\[(]?\s*([^\[\]()\n]+?)\s+for\s+(\w+)\s+in\s+{_SOURCE}\s*[\])]")
 _ORDER = re.compile(
     rf"(?:\b(?:sorted|min|max)\(\s*{_SOURCE}\s*,|{_SOURCE}\.sort\()\s*key\s*=\s*"
     r"(?:lambda\s+(\w+)\s*:\s*\1\.(\w+)|(?:operator\.)?attrgetter\(\s*[\"'](\w+)[\"']\s*\))\s*[,)]"
@@ -71,7 +71,7 @@ def kept_by(query: Query, lines: list[str], file: SourceFile) -> str:
     if (ordered := _ordered(text)) or f"{_SOURCE}.sort(" in text or file.language == "java":
         return ordered or _java_work(text)
     if (match := _TOTAL.search(text)) is not None:
-        return _condition(match[2], match[1], "sum")
+        return _condition(match[3], match[2], "filter" if match[1] in ("any", "all") else "sum")
     if (match := _SCRIPT_FILTER.search(text)) is not None:
         return _condition(match[2], match[3])
     if (match := _SCRIPT_TOTAL.search(text)) is not None:

@@ -68,3 +68,11 @@ def test_two_collections_that_one_query_joins(load, count):
         "    return session.scalars(stmt).all()\n"
     )
     assert len(findings(RULE, source + query)) == count
+
+
+def test_a_default_scope_includes_what_the_same_file_relates():
+    source = (
+        "const User = sequelize.define('User', { name: DataTypes.STRING }, {\n"
+        "  defaultScope: {\n    include: [{ association: 'posts' }],\n  },\n});\nUser.hasMany(Post, { as: 'posts' });\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"models.js": source})] == [3]

@@ -26,6 +26,7 @@ FLAGGED = [
         "def f():\n    rows = Order.objects.all()\n    rows = sorted(rows, key=lambda o: o.total)\n    return rows",
         2,
     ),
+    ("shop/work.py", "def f():\n    return any(not o.is_paid for o in Order.objects.all())", 2),
     ("shop/work.py", "def f():\n    rows = Order.objects.all()\n    return max(o.total for o in rows)", 2),
     (
         "shop/work.ts",

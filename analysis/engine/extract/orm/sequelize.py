@@ -1,9 +1,8 @@
 """Sequelize models that are no decorated classes: `define`, `init`, associations, and indexes of migrations."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.classes import indexes_of
@@ -133,31 +132,6 @@ READERS = {
 
 
 def models(file: SourceFile) -> Iterator[Model]:
-    """What the calls of the file define; relations that a default scope includes are eager, also where another file
-    makes them: then they are of no kind here."""
-    always = {
-        (model.name, each.name): each.line
-        for model in file.models
-        for each in model.relations
-        if each.fetch == "eager" and not each.kind
-    }
-    known = {
-        (model.name, name)
-        for model in file.models
-        for each in model.relations
-        for name in (each.name, each.target)
-        if each.kind
-    }
-    for model in file.models:
-        relations = tuple(
-            structs.replace(each, fetch="eager", line=always[model.name, name])
-            if each.kind and (name := _included_as(each, model, always))
-            else each
-            for each in model.relations
-            if each.kind or (model.name, each.name) not in known
-        )
-        yield structs.replace(model, relations=relations)
-
-
-def _included_as(relation: Relation, model: Model, always: Mapping[tuple[str, str], int]) -> str:
-    return next((name for name in (relation.name, relation.target) if (model.name, name) in always), "")
+    """What the calls of the file define. A relation that a default scope includes is eager and of no kind there: it may
+    be made by another file."""
+    yield from file.models
