@@ -110,10 +110,8 @@ def _to_many(relation: Relation, entry: IndexedModel, codebase: Codebase) -> Rel
     if relation.kind:
         return relation if relation.kind == "to_many" else None
     schema = codebase.queries.schema(entry.model.name)
-    made = next(
-        (each for each in schema.relations.values() if relation.name in (each.name, each.target)) if schema else (),
-        None,
-    )
+    known = schema.relations.values() if schema is not None else ()
+    made = next((each for each in known if relation.name in (each.name, each.target)), None)
     return structs.replace(made, line=relation.line) if made is not None and made.kind == "to_many" else None
 
 

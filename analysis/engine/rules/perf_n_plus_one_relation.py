@@ -244,7 +244,7 @@ def _given_by(name: str, place: Place, codebase: Codebase) -> QuerySite | None:
     targets = codebase.calls.resolve(place.path, place.function, name)
     if len(targets) != 1 or not is_named(name, place.function, targets[0], codebase):
         return None
-    asked = codebase.queries.by_function.get(tuple(targets[0]), ())
+    asked = codebase.queries.by_function.get((targets[0].path, targets[0].position), ())
     return asked[0] if len(asked) == 1 and "returned" in asked[0].notes else None
 
 

@@ -229,3 +229,10 @@ def test_sql_that_a_constant_holds(path, line):
 
 def test_a_name_that_is_given_two_texts_may_hold_either():
     assert findings_of(RULE, {"a.py": SQL["a.py"] + '\nONE = "SELECT 1"\n'}) == []
+
+
+def test_a_text_that_is_put_together_is_not_known():
+    source = (
+        "package a\n\nfunc f(db *sql.DB, id int) {\n\tq := `DELETE FROM users WHERE ` + where\n\tdb.Exec(q, id)\n}\n"
+    )
+    assert findings_of("risk-unscoped-bulk-write", {"a.go": source}) == []

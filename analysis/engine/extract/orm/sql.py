@@ -99,11 +99,11 @@ READERS = dict.fromkeys(_NAMES.split(), look)
 
 
 def _held(name: str, call: Node, file: SourceFile) -> str:
-    """The SQL that a name holds which the function, or else the file, gives a value once."""
+    """The SQL that a name holds which the function, or else the file, gives a value once; none that is put together."""
     if not any(map(file.mentions, _WORDS)):
         return ""
     values = assigned_values(name, call, file) or given_values(name, file)
-    return _literal(values[0], file) if len(values) == 1 else ""
+    return _literal(values[0], file) if len(values) == 1 and "string" in values[0].type else ""
 
 
 def _literal(node: Node, file: SourceFile) -> str:
