@@ -13,7 +13,8 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from accounts import letters, tasks
-from accounts.models import Letter
+from accounts.models import Letter, PasswordReset
+from accounts.services import mint_reset
 from config.models import first_id_at
 
 
@@ -193,3 +194,20 @@ def test_what_has_ended_long_ago_is_cleared(kind, as_owner, owner):
 
     assert [letter.pk for letter in Letter.objects.all()] == [fresh.pk]
     assert not owner.sessions.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("hours", "left"), [(-1, 1), (1, 0)], ids=["not yet", "over"])
+def test_letters_links_and_sessions_stay_for_their_time(kind, as_owner, owner, settings, hours, left):
+    def ended(what):
+        return timezone.now() - settings.RETENTION[what] - timedelta(hours=hours)
+
+    post()
+    mint_reset(email=owner.email)
+    Letter.objects.update(id=first_id_at(ended("letters")), due_at=None, updated_at=ended("letters"))
+    PasswordReset.objects.update(id=first_id_at(ended("letters")), expires_at=ended("letters"))
+    owner.sessions.update(expires_at=ended("sessions"))
+
+    tasks.clear_ended()
+
+    assert [Letter.objects.count(), PasswordReset.objects.count(), owner.sessions.count()] == [left] * 3
