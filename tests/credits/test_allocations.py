@@ -4,10 +4,10 @@ import pytest
 
 from config.errors import InvalidInput
 from credits import services
-from credits.models import CreditEntry, Operation
+from credits.models import CreditAccount, CreditEntry, Operation
 from credits.selectors import balance_of
 from organizations.models import AuditEntry
-from tests.credits.conftest import END, account_of, month
+from tests.credits.conftest import END, START, account_of, month
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +33,18 @@ def test_the_same_month_is_granted_once(credited):
     services.allocate(organization=credited, allocation=month())
 
     assert history(credited) == [("grant", "monthly_allocation", 500)]
+
+
+def test_an_account_that_somebody_opens_in_the_same_moment_is_the_one(organization, just_before):
+    with just_before('INTO "credits_creditaccount"', lambda: CreditAccount.objects.create(organization=organization)):
+        services.allocate(organization=organization, allocation=month())
+
+    assert account_of(organization).balance == 500
+
+
+def test_what_a_plan_gives_is_said_by_names():
+    with pytest.raises(TypeError):
+        services.Allocation(500, "sub_1:2026-11", START, END)
 
 
 @pytest.mark.parametrize("window", ["sub_1:2026-12", "sub_0:2026-11"])
