@@ -62,7 +62,7 @@ LONGEST_NAME = 100
 _THROWS_EXCEPTION = frozenset({"call", "close", "proceed", "invoke", "invokeExact", "doExecute", "afterPropertiesSet"})
 _LOG_THE_OBJECT = "Pass the exception to the log, so that a bug leaves its trace."
 _TELLS = re.compile(
-    r"\b(raise|throw)\b|\bthrow[A-Z]\w*\(|\.exception\(|exc_info|traceback|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|halt\("
+    r"\b(raise|throw)\b|\bthrow[A-Z]\w*\(|\.exception\(|exc_info|traceback|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|\bhandleError\(|halt\("
     r"|\bmessages\.(error|warning)\("  # Django's, to the user
 )
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|return(\s+(None|null|False|false))?;?)$")

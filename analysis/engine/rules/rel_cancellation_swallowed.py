@@ -73,6 +73,9 @@ _LEAVES = re.compile(
 )
 _ENDS_THREAD = re.compile(r"(^|\.)(run|main)$")
 _CANCELLED = re.compile(rb"except\s*(\(?[^:\n]*\b(CancelledError|BaseException)\b|:)")
+_STARTED = re.compile(
+    rb"\b(?:create_task|ensure_future|run_coroutine_threadsafe|start_soon|asyncio\.run)\(\s*(?:\w+\.)*(\w+)\("
+)
 _RAISES = re.compile(r"\braise\b|sys\.exit|os\._exit")
 
 
@@ -138,9 +141,14 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _ends_a_task(guarded: Node, body: Node, attempt: Node, file: SourceFile) -> bool:
-    """Whether the loop that a task runs for ever ends there and nothing comes after, as a cancellation asks."""
-    is_loop = any(each.type == "while_statement" for each in guarded.named_children)
-    return is_loop and not re.search(r"\breturn[ \t]+\w", file.text(body)) and not text_after(attempt, file).strip()
+    """Whether the loop that a task runs for ever, or what the file starts as a task, ends there and nothing comes
+    after, as a cancellation asks."""
+    if re.search(r"\breturn[ \t]+\w", file.text(body)) or text_after(attempt, file).strip():
+        return False
+    if any(each.type == "while_statement" for each in guarded.named_children):
+        return True
+    started = {found[1].decode() for found in _STARTED.finditer(file.source)}
+    return function_name(attempt, file).rpartition(".")[2] in started
 
 
 def _drains(handler: Node, file: SourceFile) -> bool:

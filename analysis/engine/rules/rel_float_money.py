@@ -67,13 +67,14 @@ _BILL = re.compile(
 )
 _NO_AMOUNT = re.compile(
     r"(?i)rate|ratio|percent|pct|factor|weight|cents?$|minor|sats$|wei$|mean|avg|average|std|variance|score|change"
-    r"|volatility|index|probab|energy|fuel|water|light|sound|target"
+    r"|volatility|index|probab|energy|fuel|water|light|sound|target|serving|dos(?:e|age)|nutri"
 )
 # An amount of something else, or one in the smallest unit, as the lines around it say.
-_IN_CENTS = re.compile(
-    rb"(?i)(?<![a-z_.])cents?\b(?!\s*[:?=])"
-)  # as a word: a field `total_cents` says nothing of others
-_NO_MONEY_NEAR = re.compile(rb"(?i)credited units|meters?\b|\bfood\b|ingredient|quantit")
+# As a word: a field `total_cents` says nothing of others.
+_IN_CENTS = re.compile(rb"(?i)(?<![a-z_.])cents?\b(?!\s*[:?=])")
+_NO_MONEY_NEAR = re.compile(
+    rb"(?i)credited units|meters?\b|\bfood\b|ingredient|quantit|nutri|\blit(?:er|re)s?\b|\bgrams?\b"
+)
 NEAR = 250  # bytes on either side
 _BILLING = re.compile(r"(?i)billing|payment|invoice|checkout|wallet|ledger|payout|subscription")
 _JAVA_FIELD = re.compile(

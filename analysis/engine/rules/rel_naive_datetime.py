@@ -66,6 +66,7 @@ _MATTERS = re.compile(
     re.IGNORECASE,
 )
 _LOGGING = re.compile(r"\b(log\w*|print|strftime|format)\b|\.isoformat\(|[Ff]ile_?[Nn]ame")
+_HAS_A_DAY = re.compile(r"%-?[dDjxcFsUW]")
 _ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
 _QUERIED = re.compile(
     r"\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
@@ -175,6 +176,8 @@ def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
     if callee == "datetime.datetime.strptime":
         if len(positional) < 2 or positional[1].type != "string" or "%z" in file.text(positional[1]):
             return False
+        if not _HAS_A_DAY.search(file.text(positional[1])):
+            return False  # a time of the day, of whichever
         return not re.match(r"[^\n]*\n\s*[^\n]*(make_aware|\.replace\(tzinfo|\.localize\()", text_after(call, file))
     return callee in _NEVER_AWARE or callee == "datetime.date.today"
 
@@ -199,7 +202,8 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
 
 def _severity(call: Node, file: SourceFile) -> str:
     """A warning where the value is compared, stored or used for expiry, also by way of a variable."""
-    statement = file.text(file.statement_of(call))
+    # What the call itself is given says nothing of what becomes of the time.
+    statement = file.text(file.statement_of(call)).replace(file.text(call), "now()")
     if _LOGGING.search(statement):
         return ""
     if _MATTERS.search(statement):

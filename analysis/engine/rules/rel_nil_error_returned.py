@@ -65,6 +65,7 @@ _ASKS = re.compile(
 )
 # What stands beside the nil says that it failed: `Update400JSONResponse{}`, `VerdictReject`.
 _REFUSES = re.compile(r"[45]\d\d(?=[A-Z])|(?:Status|\b)[45]\d\d\b|(?i:reject|refus|denied|forbid|invalid|fail|error)")
+_READ_BEFORE = re.compile(r"(?!nil$|true$|iota$)[a-z]\w*")
 _WALKS = re.compile(rb"\.Walk(?:Dir)?\([^(){}\n]*\Z")
 NEAR = 200  # bytes before a function
 _WAITS = re.compile(r"func\([^)]*\) \(\w*\s*bool, \w*\s*error\)")
@@ -124,8 +125,10 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _goes_on(returned: Node, function: Node, file: SourceFile) -> bool:
-    """Whether a `false` beside the nil says that there is none, or a walk over files goes on without one."""
-    if any(file.text(each) == "false" for each in returned.named_children[:-1]):
+    """Whether a `false` beside the nil says that there is none, all that was read before is given back as it is, or a
+    walk over files goes on without one."""
+    beside = [file.text(each) for each in returned.named_children[:-1]]
+    if "false" in beside or (len(beside) > 1 and all(map(_READ_BEFORE.fullmatch, beside))):
         return True
     before = file.source[max(0, function.start_byte - NEAR) : function.start_byte]
     return function.type == "func_literal" and _WALKS.search(before) is not None

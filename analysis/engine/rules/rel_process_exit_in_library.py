@@ -73,6 +73,7 @@ _SIGNAL = re.compile(
     r"signal\.Notify|process\.(on|once)\(\s*['\"]|addShutdownHook|signal\.signal\(|worker_threads|parentPort"
 )
 
+_OF_COMMANDS = re.compile(rb"^(?:from invoke import|import (?:click|typer)\b)", re.MULTILINE)
 _SIGNALLED = re.compile(rb"\bprocess\.(?:on|once)\(\s*[\"']SIG\w+[\"']\s*,\s*(?:\w+\.)*(\w+)\s*[,)]")
 _ON_SIGNAL = re.compile(rb"\bsignal\.Notify\(")
 NEAR = 300  # bytes before a call, in the function around its own
@@ -98,9 +99,18 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if file.mentions(b"SIG") and _is_started_by_signal(name, file):
         return
+    if file.language == "python" and _is_of_commands(file):
+        return
     if callee == "os._exit" and "os.fork(" in text_before(call, file):
         return
     yield file.mark(RULE.id, call, f"`{callee}` in `{name}` ends the process of whoever calls it")
+
+
+def _is_of_commands(file: SourceFile) -> bool:
+    """Whether a file of Python holds commands: for a tool that runs them, or a `main` that reads arguments."""
+    if _OF_COMMANDS.search(file.source):
+        return True
+    return b"ArgumentParser(" in file.source and any(each.name.startswith("main") for each in file.functions)
 
 
 def _is_started_by_signal(name: str, file: SourceFile) -> bool:

@@ -28,7 +28,7 @@ GUIDE = Guide(
     fine=({"shop/load.ts": "load().then(show).catch(report);"},),
 )
 
-_TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b")
+_TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b|\.whenReady\(\)\.then$")
 # What gives a promise whatever the file says; of other names `then` tells it by convention.
 _GIVES = re.compile(
     r"^(fetch|import|axios|Promise|window\.fetch|navigator|got|ky|http)\b|\.(json|text|blob|arrayBuffer)\(\)\.then"

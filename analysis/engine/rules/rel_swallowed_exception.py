@@ -78,6 +78,7 @@ _STORED = re.compile(
 )
 _LINE_OF_A_CALL = re.compile(r"(?<=\()\s*\n\s*|,?\s*\n\s*(?=\))")  # written over several lines
 # One kind of error that answers no: the function says so, or counts the others.
+_CHECKS_TEXT = re.compile(r"[^\n]*\bJSON\.parse\([\s\S]*\breturn true;?\s*\Z")
 _SAYS_YES = re.compile(r"(?:.*\n)?\s*(?:return\s+[Tt]rue;?|\w+\s*\+=\s*1;?|\w+\+\+;?)\s*", re.DOTALL)
 _CHECKS = re.compile(r"(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)[A-Z_]\w*\([^\n]*\);?")
 _TAKEN_OUT = re.compile(r"[\w.\[\]]+\.(?:remove|index)\([^\n]*\)")  # of a list that may not hold it
@@ -159,6 +160,8 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         or _is_one_of_several_tries(handler, file)
     ):
         return
+    if gives_up and file.language in SCRIPT and _CHECKS_TEXT.match(guarded):
+        return
     name = function_name(handler, file)
     if _OPTIONAL_IMPORT.search(guarded) or (_PREDICATE.search(name) and (gives_up or _says_no_after(handler, file))):
         return
@@ -220,6 +223,8 @@ def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
     """A comment of more than one word inside, one before the `try` that says that it may fail, or a variable named
     for being ignored."""
     if _MEANT.search(caught):
+        return True
+    if explaining_words(comment_above(handler, file)) > 1:
         return True
     if handler.parent is not None and _MAY_FAIL.search(comment_above(handler.parent, file)):
         return True

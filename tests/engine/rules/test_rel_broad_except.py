@@ -145,3 +145,12 @@ def test_a_message_that_is_stored_is_worth_knowing():
     assert (mark.severity, mark.confidence) == ("info", "medium")
     (mark,) = marks_of(RULE, source.format("Title"), "java")
     assert mark.severity == ""
+
+
+def test_a_handler_of_logs_has_a_way_to_tell():
+    source = (
+        "class Lines(Handler):\n    def emit(self, record):\n        try:\n"
+        "            write(record)\n        except Exception:\n            self.%s(record)\n"
+    )
+    assert lines_of(RULE, source % "handleError") == []
+    assert lines_of(RULE, source % "forget") == [5]

@@ -115,3 +115,13 @@ def test_waiting_for_what_must_be_done_outlives_a_cancellation(head, lines):
         "        except asyncio.CancelledError:\n            continue\n"
     )
     assert lines_of(RULE, source) == lines
+
+
+@pytest.mark.parametrize(("after", "lines"), [("", []), ("    more()\n", [6])])
+def test_what_is_started_as_a_task_may_end_where_it_is_cancelled(after, lines):
+    source = (
+        "def start():\n    asyncio.create_task(serve())\n\nasync def serve():\n    try:\n        await listen()\n"
+        f"    except asyncio.CancelledError:\n        pass\n{after}"
+    )
+    assert lines_of(RULE, source) == [line + 1 for line in lines]
+    assert lines_of(RULE, source.replace("create_task(serve", "create_task(other")) == [7]

@@ -134,3 +134,15 @@ def test_cents_of_another_field_say_nothing():
 )
 def test_the_total_of_a_bill_is_money(path, source, count):
     assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("class Food(BaseModel):\n    serving_amount: float\n", 0),
+        ("energy = float(nutrient.get('amount'))\n", 0),
+        ("paid = float(body.get('amount'))\n", 1),
+    ],
+)
+def test_amounts_of_what_is_eaten(source, count):
+    assert len(findings_of(RULE, {"a.py": source})) == count

@@ -131,3 +131,17 @@ def test_how_long_an_object_lives_needs_no_zone(use, lines):
         f"    def age(self):\n        return {use}\n"
     )
     assert [line for line in lines_of(RULE, source) if line == 6] == lines
+
+
+def test_a_time_of_the_day_has_no_zone():
+    source = "from datetime import datetime\nunlock_at = datetime.strptime(a, '%s')\n"
+    assert lines_of(RULE, source % "%H:%M") == []
+    assert lines_of(RULE, source % "%Y-%m-%d %H:%M") == [2]
+
+
+def test_what_the_call_is_given_says_nothing_of_what_becomes_of_it():
+    source = "from datetime import datetime\nshow(datetime.fromtimestamp(row.created))\n"
+    (mark,) = marks_of(RULE, source)
+    assert mark.severity == ""
+    (mark,) = marks_of(RULE, source.replace("show(", "row.save(created="))
+    assert mark.severity == "warning"

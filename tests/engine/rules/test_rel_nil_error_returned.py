@@ -132,3 +132,12 @@ def test_what_is_computed_in_place_of_the_result_may_be_an_answer():
 def test_a_no_beside_the_nil_and_a_walk_that_goes_on_leave_a_doubt(source, confidence):
     (mark,) = marks_of(RULE, f"package a\n{source}", "go")
     assert mark.confidence == confidence
+
+
+def test_what_was_read_before_is_given_back_as_it_is():
+    source = (
+        "package a\nfunc f() (int, Row, error) {\nn, row := read(x)\nhead, err := parse(b)\n"
+        "if err != nil {\nreturn %s, nil\n}\nreturn n, head, nil\n}"
+    )
+    (read,), (nothing,) = (marks_of(RULE, source % each, "go") for each in ("n, row", "0, nil"))
+    assert (read.confidence, nothing.confidence) == ("medium", "")

@@ -85,3 +85,16 @@ def test_what_a_signal_starts_by_its_name(signal, count):
         f"  process.once('{signal}', close);\n}}\n// SIG\n"
     )
     assert len(findings_of(RULE, {"src/load.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("head", "count"),
+    [
+        ("from invoke import task\n", 0),
+        ("import click\n", 0),
+        ("from argparse import ArgumentParser\ndef main():\n    ArgumentParser()\n", 0),
+        ("", 1),
+    ],
+)
+def test_a_file_of_commands_may_end_the_process(head, count):
+    assert len(findings_of(RULE, {"shop/load.py": head + PYTHON})) == count

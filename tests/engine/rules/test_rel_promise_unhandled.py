@@ -63,3 +63,7 @@ def test_it_is_certain_where_the_callee_is_known_to_give_a_promise(chain, confid
 def test_a_rejection_that_was_taken_before_is_handled():
     source = "load()\n  // first\n  .then(keep)\n  .catch(() => false)\n  // then\n  .then(show);"
     assert lines_of(RULE, source, "typescript") == []
+
+
+def test_what_never_fails_needs_no_handler():
+    assert lines_of(RULE, "app.whenReady().then(open);", "typescript") == []

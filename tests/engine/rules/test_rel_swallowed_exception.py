@@ -230,3 +230,20 @@ def test_a_reader_may_call_itself():
 def test_a_delete_of_no_owner_is_no_write(call, severity):
     (mark,) = marks(handled("except RuntimeError:", "pass", call))
     assert mark.severity == severity
+
+
+@pytest.mark.parametrize(
+    ("comment", "count"), [("# the name is taken already, the next one will do", 0), ("# TODO", 1)]
+)
+def test_a_comment_right_above_the_handler_explains(comment, count):
+    source = f"try:\n    row.save()\n\n{comment}\nexcept IntegrityError:\n    pass\n"
+    assert len(marks(source)) == count
+
+
+def test_a_check_of_a_text_answers_no():
+    source = (
+        "check((text) => { try {\nconst row = JSON.parse(text);\nif (!row) { return false; }\n"
+        "return true;\n} catch { return false; } });"
+    )
+    assert marks(source, "typescript") == []
+    assert len(marks(source.replace("JSON.parse", "store"), "typescript")) == 1

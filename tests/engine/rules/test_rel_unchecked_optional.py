@@ -319,3 +319,15 @@ def test_flask_sqlalchemy_by_key():
     source = "def f(a):\n    member = Member.query.get(a)\n    member.credits += 1\n"
     assert lines_of(RULE, source) == [3]
     assert lines_of(RULE, source.replace("get(", "get_or_404(")) == []
+
+
+@pytest.mark.parametrize(("asked", "count"), [("if Row.objects.filter(a=a).count():", 0), ("if a:", 1)])
+def test_rows_that_were_counted_are_there(asked, count):
+    source = f"def f(a):\n    {asked}\n        return Row.objects.filter(a=a, b=1)[0]\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+def test_a_table_of_functions_is_of_the_program():
+    source = 'package a\nfunc f() {\nwrite := rows["a"].(%s)\nuse(write)\n}'
+    assert lines_of(RULE, source % "func(string) error", "go") == []
+    assert lines_of(RULE, source % "string", "go") == [3]

@@ -212,3 +212,12 @@ def test_callbacks_in_the_plural():
     source = "@app.post('/callbacks/bank')\ndef bank(body):\n    db.add(Payment(**body))\n    db.commit()\n"
     assert len(findings_of(RULE, {"shop/a.py": "from fastapi import FastAPI\n" + source})) == 1
     assert findings_of(RULE, {"shop/a.py": source.replace("callbacks", "orders")}) == []
+
+
+def test_a_callee_that_meets_a_unique_constraint_knows_the_event():
+    store = (
+        "\ndef keep(event):\n    try:\n        rows.create(event)\n    except Exception as error:\n        %s(error)\n"
+    )
+    source = FLASK % "keep(request)\n    org.save()"
+    assert findings_of(RULE, {"a.py": source + store % "is_unique_constraint_error"}) == []
+    assert len(findings_of(RULE, {"a.py": source + store % "show"})) == 1
