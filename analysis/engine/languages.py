@@ -56,7 +56,10 @@ _VENDORED = re.compile(
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
     # copies of editors and viewers that a page loads
     r"|(^|/)(public|static|assets)/((?:libs?|js|plugins?|vendors?)/)?(pdfjs|codemirror|ckeditor|tinymce|monaco-editor|mathjax|katex)/"
-    r"|(^|/)jquery([.-][\w.-]*)?\.js$"  # plug-ins are named so, and copied as they are
+    r"|(^|/)jquery[.-][\w.-]*\.js$"  # plug-ins are named so, and copied as they are
+    # libraries of pages that were copied as they are
+    r"|(^|/)(public|static|assets|resources)/(?:[^/]+/)*(jquery|bootstrap|select2|redactor|ckeditor|tinymce|summernote"
+    r"|moment|lodash|underscore|handlebars|backbone|knockout|modernizr|fullcalendar)(\.(full|bundle|all|custom|slim))?\.js$"
     # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
     r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )
