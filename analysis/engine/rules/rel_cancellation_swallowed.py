@@ -76,6 +76,7 @@ _CANCELLED = re.compile(rb"except\s*(\(?[^:\n]*\b(CancelledError|BaseException)\
 _STARTED = re.compile(
     rb"\b(?:create_task|ensure_future|run_coroutine_threadsafe|start_soon|asyncio\.run)\(\s*(?:\w+\.)*(\w+)\("
 )
+_TELLS = re.compile(r"(?:self\.)?(?:_?log\w*|print)(?:\(\))?(?:\.\w+)?\((?:[^()]|\([^()]*\))*\)|#[^\n]*")
 _RAISES = re.compile(r"\braise\b|sys\.exit|os\._exit")
 
 
@@ -135,18 +136,27 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if b"asyncio.shield(" in file.source[guarded.start_byte : guarded.end_byte] and _drains(handler, file):
         return
     caught = found[2].decode() if found[2] else "except:"
-    yield file.mark(
-        RULE.id, handler, f"`{caught}` around an await takes the cancellation of `{function_name(handler, file)}`"
-    )
+    message = f"`{caught}` around an await takes the cancellation of `{function_name(handler, file)}`"
+    is_end = attempt is not None and _is_end_of_task(body, attempt, file)
+    yield file.mark(RULE.id, handler, message, confidence="medium" if is_end else "")
 
 
 def _ends_a_task(guarded: Node, body: Node, attempt: Node, file: SourceFile) -> bool:
-    """Whether the loop that a task runs for ever, or what the file starts as a task, ends there and nothing comes
-    after, as a cancellation asks."""
+    """Whether the loop that a task runs for ever ends there and nothing comes after, as a cancellation asks."""
     if re.search(r"\breturn[ \t]+\w", file.text(body)) or text_after(attempt, file).strip():
         return False
-    if any(each.type == "while_statement" for each in guarded.named_children):
-        return True
+    return any(each.type == "while_statement" for each in guarded.named_children)
+
+
+def _is_end_of_task(body: Node, attempt: Node, file: SourceFile) -> bool:
+    """Whether what the file starts as a task ends there: nothing but a line for the log comes after."""
+    said = _TELLS.sub("", file.text(body)).strip()
+    if said not in ("pass", "break", "return", ""):
+        return False
+    index = file.loop_of(attempt) if said == "break" else None
+    last = file.loops[index].node if index is not None else attempt
+    if _TELLS.sub("", text_after(last, file)).strip():
+        return False
     started = {found[1].decode() for found in _STARTED.finditer(file.source)}
     return function_name(attempt, file).rpartition(".")[2] in started
 

@@ -55,6 +55,8 @@ _NO_NUMBER = re.compile(
 )
 _NAME = re.compile(rb"[\w$]+")
 _NUMBER = re.compile(rb"\d[\w.]*$")
+# What is equal to itself unless it is NaN: `order.price == order.price`.
+_NUMBER_NAME = re.compile(rb"(?i)(?:price|amount|rate|ratio|score|qty|average|avg|mean|nan)$")
 _SPACE = re.compile(rb"\s+")
 _SPACE_AROUND = re.compile(rb"\s*([^\w\s])\s*")
 _ELSE = re.compile(rb"else\s*$")
@@ -88,7 +90,9 @@ def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
         "java",
         "go",
     ):
-        is_test = operator.startswith("!") and _NO_NUMBER.search(text) is None
+        is_test = _NO_NUMBER.search(text) is None and (
+            operator.startswith("!") or (file.language != "go" and _NUMBER_NAME.search(text) is not None)
+        )
         suggestion = "Use `Number.isNaN` or `math.isnan`." if is_test else ""
         message = f"`{expression}` compares a value with itself"
         yield file.mark(RULE.id, operation, message, severity="info" if is_test else "", suggestion=suggestion)

@@ -159,6 +159,7 @@ _LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_ALONE, *
 _BUILT_IN = frozenset({"delete", "append", "copy", "close", "panic", "print", "println", "clear"})
 _REASON = re.compile(rb"[^\n]*(?://|/\*)\s*(?!nolint|debt:)\w")
 _REASON_ABOVE = re.compile(rb"//\s*(?!nolint|debt:|\s)[^\n]*\w[^\n]*\n[ \t]*\Z")
+_LIKE_IT = re.compile(rb"(?:\A|\n)([ \t]*\w+,\s*_\s*:?=[^\n]*\n)\Z")
 _DROPS_OR_BINDS = re.compile(rb"(?:\w+,\s*)*_\s*:?=|(?:[\w.]+,\s*)*err\s*:?=")
 _DROPPED = re.compile(rb"((?:\w+,\s*)*)_\s*:?=(?!=)")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*(:?)=(?!=)\s*")
@@ -176,6 +177,8 @@ _CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """A call whose results nobody takes, also one started by `go` or `defer`."""
     found = _CALL.match(file.source, statement.start_byte)
+    if file.mentions(b'"testing"'):
+        return  # what helps tests fails with them
     is_of_a_field = found is not None and found[1].count(b".") > 1 and found[2][:1].isupper()
     if found is None or not (found[2] in _LAST_NAMES or not found[1] or is_of_a_field or _ACTS.match(found[2])):
         return
@@ -187,13 +190,20 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if name:
         is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
-        if name in _CLEANS_UP and statement.type == "defer_statement":
+        if name in _CLEANS_UP and (statement.type == "defer_statement" or _is_deferred(call, file)):
             return  # what is left over does no harm, mostly
         is_guess = name in _CLEANS_UP or _answers_client(call, name, file)
         confidence = "low" if is_guess else "medium" if is_deferred else ""
         yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence)
     else:
         yield _asked(call, file)
+
+
+def _is_deferred(call: Node, file: SourceFile) -> bool:
+    """Whether the call stands in a function that is deferred where it is written."""
+    function = file.enclosing_function(call)
+    start = function.start_byte if function is not None else 0
+    return file.source[max(0, start - 10) : start].endswith(b"defer ")
 
 
 def _answers_client(call: Node, name: str, file: SourceFile) -> bool:
@@ -442,6 +452,8 @@ def _has_reason(statement: Node, file: SourceFile) -> bool:
     if _REASON.match(file.source, statement.end_byte) is not None:
         return True
     line_start = file.source.rfind(b"\n", 0, statement.start_byte) + 1
+    while (before := _LIKE_IT.search(file.source, max(0, line_start - 200), line_start)) is not None:
+        line_start = before.start(1)  # one comment for several lines
     return _REASON_ABOVE.search(file.source, max(0, line_start - 200), line_start) is not None
 
 

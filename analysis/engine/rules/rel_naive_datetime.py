@@ -185,6 +185,8 @@ def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
 def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
     """Whether the value is turned at once into what is right without a zone, or measures how long something takes."""
     after = file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")
+    if callee == "datetime.datetime.utcnow":
+        return after.lstrip().startswith(".strftime(")  # a text of the time in UTC
     if callee in ("datetime.datetime.now", "datetime.datetime.today"):
         before = file.source[max(0, call.start_byte - 80) : call.start_byte].decode("utf-8", "replace")
         if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):

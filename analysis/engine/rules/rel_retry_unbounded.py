@@ -92,7 +92,7 @@ _LAST_TIME = re.compile(
 )
 _LIMITED = re.compile(
     r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|timeout|elapsed|\bcount|remaining|ctx\.|context\.|\bcontext\(\)|<-\s*(?!time\.)[\w.]|cancel"
-    r"|stopped|shutdown|closed|isInterrupted|is_running|poll|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
+    r"|stopped|shutdown|closed|isInterrupted|is_running|poll|prompt\(|\binput\(|readline|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
     re.IGNORECASE,
 )
 # How long one call may take says nothing about how often it is made; neither does what it fails with.
@@ -299,11 +299,18 @@ def _tried(loop: Node, file: SourceFile, *, is_counted: bool) -> str | None:
         if node.type == "try_statement" and file.loop_of(node) == _index_of(loop, file):
             handlers = [each for each in node.named_children if each.type in _CLAUSES]
             said = [file.text(each) for each in handlers]
-            said = [_LAST_TIME.sub("", each) for each in said] if is_counted else said
+            if is_counted and not any(map(_ends_by_leaving, handlers)):
+                said = [_LAST_TIME.sub("", each) for each in said]
             if handlers and not any(map(_LEAVES.search, said)):
                 body = node.child_by_field_name("body")
                 return file.text(body) if body is not None else None
     return None
+
+
+def _ends_by_leaving(handler: Node) -> bool:
+    """Whether the last statement of a handler raises: it goes on for some errors only."""
+    held = statements(handler.child_by_field_name("body") or handler.named_children[-1])
+    return bool(held) and held[-1].type in ("raise_statement", "throw_statement", "return_statement")
 
 
 def _index_of(loop: Node, file: SourceFile) -> int | None:

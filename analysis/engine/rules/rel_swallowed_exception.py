@@ -87,7 +87,7 @@ _CONVERTS = frozenset(
     decodeURIComponent valueOf fromString fromisoformat fromhex unhexlify b64decode strptime json""".split()
 )
 _HARMLESS = frozenset(
-    """if return catch switch for while String Number Boolean str len strip lower trim slice split substring replace
+    """has if return catch switch for while String Number Boolean str len strip lower trim slice split substring replace
     startsWith endsWith startswith endswith toLowerCase includes indexOf stringify""".split()
 )
 _OPTIONAL_IMPORT = re.compile(
@@ -95,7 +95,7 @@ _OPTIONAL_IMPORT = re.compile(
 )
 _SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
 _PREDICATE = re.compile(
-    r"(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|check|test(?=_?[Cc]onnect))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
+    r"(?:[a-z](?:Has|Is|Can)(?=[A-Z]))|(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|check|test(?=_?[Cc]onnect))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
     r"|(?:[Hh]ealthy|[Aa]live|[Rr]eady|[Rr]eachable|[Aa]vailable|[Ee]xists?)$"
 )
 _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")

@@ -128,6 +128,7 @@ _LOOKED_UP = re.compile(rb"\.get\(")  # in what a look-up gave: dictionaries in 
 _WORD_END = re.compile(r"\b")
 _ASKED = re.compile(r"\b(?:if|and|or|not|assert|is)\s+\Z")
 _NAMES_A_VALUE = re.compile(r"\s*:(?!:)|=(?!=)")
+_COMMENT = re.compile(r"(?<![:'\"])//|(?:^|\s)#\s|^\s*\*\s", re.MULTILINE)
 _IF = re.compile(r"\bif\s+\Z")
 _CHOOSES = re.compile(r"(?!\.)[^\n:]*(?:\n\s*)?else\b")
 _ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
@@ -538,7 +539,12 @@ def _shown(call: Node, file: SourceFile) -> str:
 def _used_unchecked(name: str, call: Node, file: SourceFile) -> _Use | None:
     """How a variable is used next, when that is a member or an element of it and the statement asks nothing."""
     after = text_after(call, file)
-    found = next((each for each in followed(name, after, _WORD_END, "_.$") if not _is_key(each, name, after)), None)
+    uses = (
+        each
+        for each in followed(name, after, _WORD_END, "_.$")
+        if not _is_key(each, name, after) and not _is_said(each.start(), after)
+    )
+    found = next(uses, None)
     if found is None or found.start() - len(name) > _NEAR:
         return None
     used = re.match(r"(\.rows)?\[[^\]\n]{1,20}\](\.[\w$]+)?|\.[\w$]+", after[found.end() :])
@@ -556,6 +562,11 @@ def _is_key(found: re.Match[str], name: str, text: str) -> bool:
     """Whether the name is that of a key or of a keyword: `{ patient: patient.id }`, `Visit(patient=patient.id)`."""
     before = text[: found.end() - len(name)].rstrip()[-1:]
     return before in ("{", ",", "(") and _NAMES_A_VALUE.match(text, found.end()) is not None
+
+
+def _is_said(position: int, text: str) -> bool:
+    """Whether a comment begins before the place, on its line."""
+    return _COMMENT.search(text, text.rfind("\n", 0, position) + 1, position) is not None
 
 
 def _is_chosen_by(name: str, text: str) -> bool:

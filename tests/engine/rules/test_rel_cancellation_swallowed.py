@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import lines_of, marks_of
 
 RULE = "rel-cancellation-swallowed"
 
@@ -117,11 +117,31 @@ def test_waiting_for_what_must_be_done_outlives_a_cancellation(head, lines):
     assert lines_of(RULE, source) == lines
 
 
-@pytest.mark.parametrize(("after", "lines"), [("", []), ("    more()\n", [6])])
-def test_what_is_started_as_a_task_may_end_where_it_is_cancelled(after, lines):
+@pytest.mark.parametrize(
+    ("body", "after", "confidence"),
+    [
+        ("pass", "", "medium"),
+        ("logger.info('stopped')", "", "medium"),
+        ("pass", "    more()\n", ""),
+        ("return 1", "", ""),
+    ],
+)
+def test_where_a_task_ends_when_it_is_cancelled_nobody_may_miss_it(body, after, confidence):
     source = (
         "def start():\n    asyncio.create_task(serve())\n\nasync def serve():\n    try:\n        await listen()\n"
-        f"    except asyncio.CancelledError:\n        pass\n{after}"
+        f"    except asyncio.CancelledError:\n        {body}\n{after}"
     )
-    assert lines_of(RULE, source) == [line + 1 for line in lines]
-    assert lines_of(RULE, source.replace("create_task(serve", "create_task(other")) == [7]
+    (mark,) = marks_of(RULE, source)
+    assert mark.confidence == confidence
+    (mark,) = marks_of(RULE, source.replace("create_task(serve", "create_task(other"))
+    assert mark.confidence == ""
+
+
+def test_a_loop_of_a_task_that_is_left_when_cancelled():
+    source = (
+        "def start():\n    asyncio.create_task(serve())\n\nasync def serve():\n    while True:\n        try:\n"
+        "            await listen()\n        except asyncio.CancelledError:\n            break\n"
+        "    self.logger().info('stopped')\n"
+    )
+    (mark,) = marks_of(RULE, source)
+    assert mark.confidence == "medium"

@@ -126,3 +126,9 @@ def test_the_patterns_of_an_inner_match_are_its_own():
     )
     assert lines_of(RULE, source) == []
     assert lines_of(RULE, source.replace("    case _:\n        z", "    case 1:\n        z")) == [8]
+
+
+@pytest.mark.parametrize(("name", "severity"), [("order.price", "info"), ("order.owner", "")])
+def test_what_equals_itself_unless_it_is_nan(name, severity):
+    (mark,) = marks_of(RULE, f"if {name} == {name}:\n    x()\n")
+    assert mark.severity == severity

@@ -187,3 +187,20 @@ def test_any_method_of_a_field_whose_signature_is_visible():
     assert [each.line for each in findings_of(RULE, files | {"api/api.go": source})] == [5]
     other = {"go.mod": "module example.org/shop\n", "api/api.go": source + own}
     assert findings_of(RULE, other) == []  # its own method of that name is not meant
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ('defer func() {\nos.Remove("a")\n}()', 0),
+        ('func() {\nos.Remove("a")\n}()', 1),
+        ("// digits alone get here\na, _ := strconv.Atoi(b)\nc, _ := strconv.Atoi(d)\nuse(a, c)", 0),
+        ("use(b)\na, _ := strconv.Atoi(b)\nc, _ := strconv.Atoi(d)\nuse(a, c)", 2),
+    ],
+)
+def test_deferred_clean_ups_and_one_comment_for_several_lines(body, count):
+    assert len(lines_of(RULE, go(body), "go")) == count
+
+
+def test_what_helps_tests_fails_with_them():
+    assert lines_of(RULE, go("db.Exec(a)").replace('"bufio"', '"testing"'), "go") == []

@@ -145,3 +145,9 @@ def test_what_the_call_is_given_says_nothing_of_what_becomes_of_it():
     assert mark.severity == ""
     (mark,) = marks_of(RULE, source.replace("show(", "row.save(created="))
     assert mark.severity == "warning"
+
+
+def test_a_text_of_the_time_in_utc_is_right():
+    source = "from datetime import datetime\nname = datetime.utcnow()%s\n"
+    assert lines_of(RULE, source % ".strftime('%Y')") == []
+    assert lines_of(RULE, source % "") == [2]

@@ -197,3 +197,17 @@ def test_what_a_function_of_the_project_does_tells_whether_it_is_remote():
     )
     assert [each.line for each in findings_of(RULE, {"shop/a.py": "import requests\n" + pay + loop})] == [7]
     assert findings_of(RULE, {"shop/a.py": pay.replace("requests.post(url, json=order)", "order + 1") + loop}) == []
+
+
+@pytest.mark.parametrize(("asked", "lines"), [("app.prompt('address')", []), ("app.address()", [2])])
+def test_a_person_who_is_asked_sets_the_pace(asked, lines):
+    assert lines_of(RULE, retry("continue").replace("        try", f"        key = {asked}\n        try")) == lines
+
+
+@pytest.mark.parametrize(("last", "lines"), [("throw e;", []), ("log(e);", [1])])
+def test_a_handler_that_goes_on_for_one_kind_of_error_only(last, lines):
+    source = (
+        "for (let i = 0; i < 9; i++) { try { return await api.load(); } "
+        f"catch (e) {{ if (i === 0) {{ renew(); continue; }} {last} }} }}"
+    )
+    assert lines_of(RULE, source, "typescript") == lines

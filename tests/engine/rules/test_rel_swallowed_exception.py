@@ -247,3 +247,9 @@ def test_a_check_of_a_text_answers_no():
     )
     assert marks(source, "typescript") == []
     assert len(marks(source.replace("JSON.parse", "store"), "typescript")) == 1
+
+
+def test_a_question_in_the_middle_of_a_name():
+    source = "const pageHasInput = (text) => { try { return look(text); } catch { return false; } };"
+    assert marks(source, "typescript") == []
+    assert len(marks(source.replace("pageHasInput", "pageInput"), "typescript")) == 1

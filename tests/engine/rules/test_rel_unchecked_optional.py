@@ -331,3 +331,9 @@ def test_a_table_of_functions_is_of_the_program():
     source = 'package a\nfunc f() {\nwrite := rows["a"].(%s)\nuse(write)\n}'
     assert lines_of(RULE, source % "func(string) error", "go") == []
     assert lines_of(RULE, source % "string", "go") == [3]
+
+
+def test_what_a_comment_says_is_no_use():
+    source = "const row = rows.find((each) => each.id === id);\n// row.name may be missing\nshow(%s);"
+    assert lines_of(RULE, source % "row", "typescript") == []
+    assert lines_of(RULE, source % "row.name", "typescript") == [3]
