@@ -12,7 +12,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import guarded_text
-from analysis.engine.rules.reading import function_name, short, statements, text_before, within
+from analysis.engine.rules.reading import followed, function_name, short, statements, text_before, within
 from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
 
 RULE = Rule(
@@ -114,6 +114,7 @@ _GO_AGAIN = re.compile(
     rb"if\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{[^{}]*\breturn\s+(?:\w+\.)?(\w+)\(([^(){}\n]*)\)\s*\}"
 )
 _RETRIED = re.compile(r"@Retry\w*\([^()]*[aA]ttempts\w*\s*=\s*Integer\.MAX_VALUE")
+_NO_ARGUMENTS = re.compile(r"\(\s*\)")
 _ATTEMPTS = frozenset({"retries", "maxRetries", "retry", "attempts", "numOfAttempts", "maxAttempts"})
 _NO_NUMBER = re.compile(rb"Infinity|Number\.(?:POSITIVE_INFINITY|MAX_\w+)")
 _BACKOFF_ENDS = re.compile(r"\bmax_(?:tries|time)\s*=")
@@ -222,7 +223,9 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     if len(given) != 1 or not short_name.isidentifier() or _DAEMON.search(name):
         return
     handler, tried = file.text(given[0]), file.source[call.start_byte : given[0].start_byte].decode("utf-8", "replace")
-    if not re.search(rf"(?<!\.)\b(?:this\.)?{re.escape(short_name)}\(\s*\)", handler) or not _REMOTE.search(tried):
+    if f"{short_name}()" not in handler or not any(followed(short_name, handler, _NO_ARGUMENTS, "$")):
+        return
+    if not _REMOTE.search(tried):
         return
     if not (_WAITS.search(handler) or _NEXT_ATTEMPT.search(handler)):
         yield file.mark(RULE.id, call, f"`{name}` calls itself again when it fails, without a limit or a pause")

@@ -191,7 +191,9 @@ def _told(function: Node, before: bytes, head: bytes, file: SourceFile) -> tuple
     if _CLASS_OF_HOOKS.search(around) is not None:
         return "class", around
     speaks = _BY_PATH.get(file.functions[file.function_of(function)].name, ())
-    if any(each in file.source for each in speaks) or _POSTED.search(before) is not None:
+    if any(each in file.source for each in speaks) or (
+        file.language == "python" and _POSTED.search(before) is not None
+    ):
         return "path", where
     return "other route" if _HANDLER.search(head) is not None else "", where
 
