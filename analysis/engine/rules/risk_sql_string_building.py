@@ -106,6 +106,7 @@ _CLAUSES_OF_GORM = frozenset({"Where", "Having", "Or", "Not"})
 _CLAUSES_OF_BUILDERS = frozenset({"where", "andWhere", "orWhere", "having"})
 _CLAUSES = _CLAUSES_OF_GORM | _CLAUSES_OF_BUILDERS
 _COMPARES = re.compile(r"\w\s*(?:[=<>]|\b(?:i?like|in)\b)", re.IGNORECASE)
+_AFTER_SIGN = re.compile(r"(?:[=<>]|\b(?:i?like|in))\s*\(?\s*[\\\"'%]*\Z", re.IGNORECASE)
 _CONTEXT_FIRST = re.compile(r"(Context|Ctx)$")
 _PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
 
@@ -132,7 +133,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         for part, lead in zip(parts, leads, strict=True)
         if (is_value := _stands_for_a_value(part, lead, file)) is not None
         and not _is_safe(part, context, file)
-        and (method not in _CLAUSES or _VALUE_PLACE.search(lead))  # names of columns are the program's own there
+        and (method not in _CLAUSES or _AFTER_SIGN.search(lead))  # names of columns are the program's own there
     ]
     if not told:
         return
