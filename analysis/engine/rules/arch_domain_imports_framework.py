@@ -95,9 +95,12 @@ _KINDS = {
     family: {prefix: kind for kind, prefixes in kinds.items() for prefix in prefixes.split()}
     for family, kinds in _CATALOG.items()
 }
-_CHECKS_AND_DATES = frozenset({"django.core.validators", "django.utils.timezone", "django.utils.dateparse"})
+_CHECKS_AND_DATES = frozenset(
+    """django.core.validators django.utils.timezone django.utils.dateparse java.sql.Timestamp java.sql.Date
+    java.sql.Time""".split()
+)
 # What every model file of Django needs beside its columns.
-_BESIDE_ROWS = re.compile(r"django\.(?:utils|core|conf|apps|dispatch|contrib\.(?:auth|contenttypes|postgres))\b")
+_BESIDE_ROWS = re.compile(r"django\.(?:utils|core|conf|apps|dispatch|urls|contrib\.(?!admin\b)\w+)\b")
 _ANNOTATIONS_ONLY = (
     "jakarta.persistence",
     "javax.persistence",
@@ -113,12 +116,13 @@ _ACTIVE_RECORD = re.compile(r"active[- _]?record|mvc|mtv|django", re.IGNORECASE)
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding per domain file and package, at the first import."""
-    modelled = frozenset() if _INWARD.search(policy.architecture) else _folders_of_models(codebase)
+    inward = _INWARD.search(policy.architecture) is not None
+    modelled = frozenset() if inward else _folders_of_models(codebase)
     for path in _domain_files(codebase, policy):
         language = codebase.files[path].language
         family = language if language in _KINDS else "script"
         seen: set[str] = set()
-        is_of_models = folder_of(path) in modelled
+        is_of_models = folder_of(path) in modelled or (bool(codebase.files[path].models) and not inward)
         for external in codebase.graph.external.get(path, ()):
             target = external.statement.target
             prefix = _framework(target, family)
@@ -127,7 +131,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 continue
             if kind == ORM and (is_of_models or _is_active_record(policy, language)):
                 continue
-            if _BESIDE_ROWS.match(target) and not _INWARD.search(policy.architecture):
+            if _BESIDE_ROWS.match(target) and not inward:
                 continue
             seen.add(prefix)
             yield Finding(

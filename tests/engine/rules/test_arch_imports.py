@@ -263,6 +263,10 @@ class TestFrameworksInTheDomain:
 
         assert finding.severity is Severity.INFO
 
+    def test_moments_of_a_database_are_no_orm(self):
+        assert found(arch_domain_imports_framework, {"domain/A.java": ["java.sql.Timestamp"]}, LAYERS) == []
+        assert len(found(arch_domain_imports_framework, {"domain/A.java": ["java.sql.Connection"]}, LAYERS)) == 1
+
     def test_one_finding_per_file_and_package(self):
         files = {"domain/a.py": ["flask.views", "flask.json"]}
 
@@ -303,7 +307,10 @@ class TestFrameworksInTheDomain:
         assert found(arch_domain_imports_framework, {"api/models/a.go": ["net/http"]}, policy) == []
         assert len(found(arch_domain_imports_framework, {"core/models/a.go": ["net/http"]}, policy)) == 1
 
-    @pytest.mark.parametrize(("target", "count"), [("django.utils.translation", 0), ("django.http", 1)])
+    @pytest.mark.parametrize(
+        ("target", "count"),
+        [("django.utils.translation", 0), ("django.urls", 0), ("django.contrib.sites.models", 0), ("django.http", 1)],
+    )
     def test_what_rows_of_django_need_is_allowed_beside_them(self, target, count):
         policy = policy_of("models=domain/**", stack=Stack(framework="django"))
 
