@@ -49,7 +49,7 @@ SMALL = re.compile(
 )
 MADE_UP = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/example/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])"
-    r"|random_data|dummy_data|_seed_data"
+    r"|(?:random|dummy|fake|_seed)_data"
 )
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(

@@ -58,6 +58,7 @@ LINES_OF_A_LAMBDA = 9
 _BRACKETS = re.compile(r"[()\[\]{}]")
 _LAMBDA = re.compile(r"\blambda\b[^:\n]*:")
 _UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*[\w{]")
+_GROUPED = re.compile(r"\.values(?:_list)?\([^()]+\)[\s\\]*(?:\.order_by\([^()]*\)[\s\\]*)?\.annotate\(")  # a row each
 _UNREAD_OPTIONS = re.compile(
     r"\bwhere\s*[,}]|\bwhere\s*:(?!\s*\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
 )
@@ -263,7 +264,7 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.raw:
         return True  # conditions that the reader of the ORM could not read
     if query.orm == "django":
-        return _UNREAD_CONDITION.search(text) is not None or _UNREAD_KEYWORDS.search(text) is not None
+        return any(each.search(text) is not None for each in (_UNREAD_CONDITION, _UNREAD_KEYWORDS, _GROUPED))
     if query.orm == "prisma":
         unread = _UNREAD_OPTIONS.findall(text)
         return any("where" not in each for each in unread) or (not query.filters and "where" in text)

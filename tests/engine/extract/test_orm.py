@@ -222,3 +222,16 @@ def test_tables_and_indexes_of_sql_files():
 def test_a_function_that_makes_rows_is_no_table(text, table):
     (query,) = queries(f'def f(cursor):\n    cursor.execute("{text}")\n')
     assert query.model == table
+
+
+def test_what_is_written_is_no_condition():
+    script = (
+        "import { Sequelize } from 'sequelize';\nimport { OrderModel } from './models/order';\n"
+        "async function f(x) {\n  await OrderModel.create({ customer: x, paid: true });\n}\n"
+    )
+    java = (
+        "package a;\nimport org.hibernate.Session;\nclass A {\n  Session session;\n"
+        "  void f(Order order) {\n    session.saveOrUpdate(Order.class.getName(), order);\n  }\n}\n"
+    )
+    queries = (*extract(script.encode(), "typescript").queries, *extract(java.encode(), "java").queries)
+    assert [(each.operation, each.filters) for each in queries] == [("insert", ()), ("update", ())]

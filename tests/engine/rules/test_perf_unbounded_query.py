@@ -23,6 +23,8 @@ FINE = [
     ("shop/work.py", "def f(ids):\n    return list(Order.objects.filter(pk__in=ids))"),
     ("shop/work.py", "def f(x):\n    return list(Order.objects.filter(reference=x))"),
     ("shop/work.py", "def f(x):\n    return list(Order.objects.filter(reference=['shop', x]))"),
+    ("shop/work.py", "def f(x):\n    return list(Order.objects.filter(**{f'{x}__in': [1]}))"),
+    ("shop/work.py", "def f():\n    return list(Order.objects.values('status').annotate(count=Count(1)))"),
     ("shop/work.py", "def f(customer):\n    return list(Order.objects.filter(customer=customer))"),
     ("shop/work.py", "def f(wanted):\n    return list(Order.objects.filter(**wanted))"),
     (

@@ -169,7 +169,9 @@ def look_at_entity(call: Node, file: SourceFile) -> Iterator[Mark]:
         return iter(())
     arguments = [file.text(each) for each in file.arguments(call)[0]]
     named = _CLASS.search(arguments[0]) if arguments else None
-    if (verb in _ENTITY_WRITES and len(arguments) == 1) or (verb == "flush" and not arguments):
+    if (verb in _ENTITY_WRITES and (len(arguments) == 1 or verb == "saveOrUpdate")) or (
+        verb == "flush" and not arguments
+    ):
         operation = _ENTITY_WRITES.get(verb, "commit")
         file.queries.append(query_at(call, file, orm="jpa", model="", operation=operation, terminal=verb))
     elif named is not None:

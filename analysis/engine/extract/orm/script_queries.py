@@ -240,6 +240,8 @@ def _shape(verb: str, positional: list[Node], file: SourceFile) -> tuple[dict[st
     """Options and conditions of a call. Mongoose, and the `…By` of TypeORM, take the conditions themselves."""
     if verb in _BY_KEY or verb.startswith("findById"):
         return options_of(positional[1] if len(positional) > 1 else None, file), (Filter("id", "eq"),)
+    if verb in ("create", "insert"):
+        return {}, ()  # what is written is no condition
     first = positional[0] if positional else None
     if verb == "findByIds":
         return {}, (Filter("id", "in"),)
