@@ -174,7 +174,7 @@ def _reads(loop: LoopDraft, file: SourceFile) -> list[str]:
     function = file.functions[loop.function].node
     text = file.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
     whole = file.source[function.start_byte : function.end_byte]
-    if b"prefetch_related_objects(" in whole:
+    if b"prefetch_related_objects(" in whole or b"_prefetched_objects_cache" in whole:
         return []
     first = file.line(node)
     found: dict[str, str] = {}

@@ -291,9 +291,12 @@ def _is_global(name: str, statement: Node, file: SourceFile) -> bool:
 
 
 def _adds_text(value: str, file: SourceFile) -> bool:
-    """Whether a part of the sum is a literal text; a single quote means a number outside of Python."""
+    """Whether a part of the sum is a literal text, or one that is made of something; a single quote means a number
+    outside of Python."""
     if file.language != "python":
         value = value.replace("'", "")
+    elif _MADE_TEXT.match(value):
+        return True
     plain = _LITERAL.sub(r"\1\1", value)
     while (shorter := _IN_BRACKETS.sub("", plain)) != plain:
         plain = shorter
@@ -311,6 +314,8 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     if next(followed(name, before, _GROWN, "_."), None) is not None:
         return False
     owner = name.partition(".")[0]
+    if owner != name and owner in loop.variables:
+        return False  # each round has another one
     if owner != name and next(followed(owner, before, _BEGINS, "_."), None) is not None:
         return False
     return all(
@@ -319,6 +324,7 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     )
 
 
+_MADE_TEXT = re.compile(r"\s*(?:str|repr)\((?:[^()]|\([^()]*\))*\)\s*(?:\+|\Z)")
 _LITERAL = re.compile(r"""(["'`])(?:(?!\1).)*+\1""", re.DOTALL)
 _COMPARED = re.compile(r"[=!<>]=|[<>]|\bin\b")  # yes or no: a number at most
 _IN_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")

@@ -26,6 +26,8 @@ FINE = [
     "def f():\n    for o in Order.objects.prefetch_related(Prefetch('lines', qs)):\n        list(o.lines.all())",
     "def f():\n    for o in Order.objects.all():\n        mail(o.customer_id, o.status)",
     "def f(line):\n    for o in Order.objects.all():\n        o.lines.add(line)",
+    "def f():\n    for o in Order.objects.all():\n        if 'lines' in o._prefetched_objects_cache:\n"
+    "            list(o.lines.all())",
     "def f():\n    order = Order.objects.get(pk=1)\n    mail(order.customer.email)",
     "def f(orders):\n    for order in orders:\n        mail(order.customer.email)",
     "def f():\n    for order in Order.objects.all()[:5]:\n        mail(order.customer.email)",

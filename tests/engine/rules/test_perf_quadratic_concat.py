@@ -14,6 +14,9 @@ def python(start, body, tail=""):
     [
         ("s = ''", "s += str(x)", None),
         ("self.s = ''", "self.s += x", ""),
+        ("pass", "self.s += str(x)", ""),
+        ("pass", "x.s += str(xs)", None),
+        ("pass", "self.s += len(str(x))", None),
         ("s = b''", "s += x", ""),
         ("s = 0", "s += x", None),
         ("s = []", "s += [x]", None),
