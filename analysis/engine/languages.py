@@ -59,7 +59,8 @@ _VENDORED = re.compile(
     r"|(^|/)jquery[.-][\w.-]*\.js$"  # plug-ins are named so, and copied as they are
     # libraries of pages that were copied as they are
     r"|(^|/)(public|static|assets|resources)/(?:[^/]+/)*(jquery|bootstrap|select2|redactor|ckeditor|tinymce|summernote"
-    r"|moment|lodash|underscore|handlebars|backbone|knockout|modernizr|fullcalendar)(\.(full|bundle|all|custom|slim))?\.js$"
+    r"|moment|lodash|underscore|handlebars|backbone|knockout|modernizr|fullcalendar|three|d3|echarts|highcharts|chart|vue"
+    r"|angular|react)(\.\w+)?\.js$"
     # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
     r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )

@@ -45,6 +45,8 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("web/generated-orders.ts", FileKind.SOURCE),
         ("web/orders.clienttest.tsx", FileKind.TEST),
         ("web/orders.latest.ts", FileKind.SOURCE),
+        ("web/src/assets/private/three.js", FileKind.VENDORED),
+        ("web/src/chart.js", FileKind.SOURCE),
         ("shop/_vendor/dates.py", FileKind.VENDORED),
         ("shop/testing.py", FileKind.TEST),
         ("noxfile.py", FileKind.SCRIPT),
