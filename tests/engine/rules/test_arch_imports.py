@@ -162,6 +162,24 @@ class TestDeepImports:
         }
         assert [finding.file for finding in found(arch_deep_import, files)] == ["orders/a.py"]
 
+    def test_an_init_may_name_its_own_modules_in_full(self):
+        files = {
+            "shop/billing/__init__.py": [imported("shop.billing.invoice", "bill")],
+            "shop/billing/invoice.py": [],
+            "shop/orders/__init__.py": [],
+            "shop/orders/a.py": [imported("shop.billing.invoice", "bill")],
+        }
+        assert [finding.file for finding in found(arch_deep_import, files)] == ["shop/orders/a.py"]
+
+    @pytest.mark.parametrize(("beside", "count"), [("api", 1), ("web", 0)])
+    def test_a_package_of_java_may_have_an_api(self, beside, count):
+        files = {
+            f"src/main/java/shop/billing/{beside}/Billing.java": [],
+            "src/main/java/shop/billing/internal/Bill.java": [],
+            "src/main/java/shop/orders/A.java": ["shop.billing.internal.Bill"],
+        }
+        assert len(found(arch_deep_import, files)) == count
+
     def test_who_is_loaded_by_the_entry_cannot_go_through_it(self):
         files = {
             "billing/__init__.py": [imported("invoice", "bill", level=1), imported("tax", "rate", level=1)],
