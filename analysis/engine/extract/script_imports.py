@@ -26,7 +26,7 @@ _EXPORTED = re.compile(rb"\b(?:module\.)?exports\.([\w$]+)\s*=[^=]|\bmodule\.exp
 # Classes with such decorators keep the types of their parameters: they are values there.
 _DECORATED = re.compile(rb"^[ \t]*@[A-Z]\w*\(", re.MULTILINE)
 # Of the project: relative, by an alias, or from a root of sources. The path of a package costs one look more.
-_OWN_TARGET = re.compile(r"\.{1,2}/|[@~]/|#|[A-Za-z_][\w-]*/")
+_OWN_TARGET = re.compile(r"\.{1,2}(?:/|$)|~/|#|@?[\w-]*/")
 _VALUES = frozenset({"identifier", "shorthand_property_identifier"})
 _IN_TYPES = frozenset({"type_query", "nested_type_identifier"})
 _MOST_USES = 40  # that are looked at

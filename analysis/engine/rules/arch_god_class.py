@@ -45,6 +45,7 @@ _PER_KIND = re.compile(r"^(visit|parse|enter|exit|leave|handle|generic_visit)_?[
 
 _OF_ROWS = frozenset({"equals", "hashCode", "toString", "compareTo", "__eq__", "__hash__", "__repr__", "__str__"})
 _MADE = re.compile(r"[A-Z]\w*[a-z]|[nN]ew_?[A-Z]")  # a class, or a function of Go that makes something
+_MAPPED = re.compile(r"(?:^|\.)(?:Entity|Document|Embeddable|MappedSuperclass|PersistenceCapable)\b")
 _THROWN = ("Exception", "Error")
 _ASKING = re.compile(r"(?:get|is|has)[A-Z_]")
 
@@ -82,10 +83,17 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 def _judged(path: str, facts: FileFacts, entry: Class, methods: Sequence[Function]) -> Iterator[Finding]:
     body = _Body(entry, [method for method in methods if not _is_of_data(method)])
+    if _is_row(body, methods):
+        return
     if body.methods and not _is_by_design(body):
         signs, is_large = _signs(body, facts)
         if len(signs) >= SIGNS_NEEDED and is_large:
             yield _finding(path, body, signs)
+
+
+def _is_row(body: _Body, methods: Sequence[Function]) -> bool:
+    """Whether nearly nothing but accessors works on the fields."""
+    return len(methods) > MOST_METHODS and len(body.methods) <= (1 - _DELEGATING_SHARE) * len(methods)
 
 
 def _is_of_data(method: Function) -> bool:
@@ -114,7 +122,7 @@ def _signs(body: _Body, facts: FileFacts) -> tuple[list[str], bool]:
     if facts.language == "go":
         code_lines += sum(method.code_lines for method in body.methods)
     # Columns of a model belong together because they are one row.
-    is_model = any(model.name == body.name for model in facts.models)
+    is_model = any(model.name == body.name for model in facts.models) or _is_mapped(body.entry)
     groups = 1 if is_model else len(field_groups(body.entry))
     fields = 0 if is_model else sum(1 for name in body.entry.fields if not name.isupper())  # constants are no state
     measured = (
@@ -126,6 +134,10 @@ def _signs(body: _Body, facts: FileFacts) -> tuple[list[str], bool]:
     )
     is_large = len(body.methods) > MOST_METHODS or complexity > MOST_COMPLEXITY or code_lines > MOST_LINES
     return [text for is_sign, text in measured if is_sign], is_large
+
+
+def _is_mapped(entry: Class) -> bool:
+    return any(_MAPPED.search(decorator) for decorator in entry.decorators)
 
 
 def field_groups(entry: Class) -> list[set[str]]:

@@ -42,6 +42,16 @@ def test_types_do_not(source):
     assert circles(source) == 0
 
 
+@pytest.mark.parametrize(("use", "count"), [("interface A extends B {}", 0), ("export const a = B;", 1)])
+def test_a_folder_and_an_alias_are_of_the_project_too(use, count):
+    files = {
+        "tsconfig.json": '{"compilerOptions": {"paths": {"@parts/*": ["./src/*"]}}}',
+        "src/index.ts": f"import {{ B }} from '@parts/b';\n{use}\nexport class C {{}}\n",
+        "src/b.ts": "import { C } from '.';\nexport class B {\n  c = new C();\n}\n",
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
 @pytest.mark.parametrize(("use", "count"), [("b?: B;", 0), ("b = new B();", 1)])
 def test_a_path_from_the_root_of_the_sources_is_of_the_project_too(use, count):
     files = {
