@@ -72,8 +72,8 @@ _CATALOG = {
         CLOUD: "aws-sdk @aws-sdk @google-cloud @azure firebase-admin",
     },
     "java": {
-        ORM: "jakarta.persistence javax.persistence org.hibernate org.springframework.data org.springframework.jdbc"
-        " org.apache.ibatis org.jooq org.mongodb java.sql",
+        ORM: "jakarta.persistence javax.persistence javax.jdo org.hibernate org.springframework.data"
+        " org.springframework.jdbc org.apache.ibatis org.jooq org.mongodb java.sql",
         WEB: "org.springframework jakarta.servlet javax.servlet jakarta.ws.rs javax.ws.rs io.micronaut io.quarkus",
         HTTP: "okhttp3 retrofit2 org.apache.http org.apache.hc feign",
         QUEUE: "org.apache.kafka com.rabbitmq jakarta.jms javax.jms org.springframework.amqp org.springframework.kafka",
@@ -104,11 +104,13 @@ _BESIDE_ROWS = re.compile(r"django\.(?:utils|core|conf|apps|dispatch|urls|contri
 _ANNOTATIONS_ONLY = (
     "jakarta.persistence",
     "javax.persistence",
+    "javax.jdo.annotations",
     "org.springframework.stereotype",
     "org.springframework.beans.factory.annotation",
     "org.springframework.context.annotation",
     "org.springframework.transaction.annotation",
 )
+_MODELS_FILE = re.compile(r"(^|/)models(/|\.py$)")
 _DOMAIN_FOLDER = re.compile(r"(^|/)(domain|core|entities|models?)/")
 _INWARD = re.compile(r"hexagonal|clean|ddd|domain|onion|ports", re.IGNORECASE)
 _ACTIVE_RECORD = re.compile(r"active[- _]?record|mvc|mtv|django", re.IGNORECASE)
@@ -118,11 +120,14 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding per domain file and package, at the first import."""
     inward = _INWARD.search(policy.architecture) is not None
     modelled = frozenset() if inward else _folders_of_models(codebase)
+    is_django = any(entry.model.orm == "django" for entry in codebase.models.all)
     for path in _domain_files(codebase, policy):
         language = codebase.files[path].language
         family = language if language in _KINDS else "script"
         seen: set[str] = set()
-        is_of_models = folder_of(path) in modelled or (bool(codebase.files[path].models) and not inward)
+        is_of_models = folder_of(path) in modelled or (
+            is_django and not inward and _MODELS_FILE.search(path) is not None
+        )
         for external in codebase.graph.external.get(path, ()):
             target = external.statement.target
             prefix = _framework(target, family)

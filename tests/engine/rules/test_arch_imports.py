@@ -344,6 +344,14 @@ class TestFrameworksInTheDomain:
         assert found(arch_domain_imports_framework, files, policy) == []
         assert len(found(arch_domain_imports_framework, files, LAYERS)) == 1
 
+    @pytest.mark.parametrize(("architecture", "count"), [("", 0), ("hexagonal", 1)])
+    def test_the_orm_is_allowed_in_every_file_of_models_where_django_keeps_rows(self, architecture, count):
+        row = "from django.db import models\n\n\nclass Order(models.Model):\n    paid = models.BooleanField()\n"
+        files = {"orders/models.py": extract(row.encode(), "python"), "domain/models.py": ["django.db"]}
+        policy = policy_of("domain=domain/**", architecture=architecture)
+
+        assert len(found(arch_domain_imports_framework, files, policy)) == count
+
     def test_the_orm_is_allowed_in_the_folder_of_its_own_models(self):
         model = 'package model\n\ntype Order struct {\n\tID int `gorm:"primaryKey"`\n}\n'
         store = 'package model\n\nimport "gorm.io/gorm"\n\nvar db *gorm.DB\n'
