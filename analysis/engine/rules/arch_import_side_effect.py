@@ -12,7 +12,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import is_imported, origin_of
+from analysis.engine.rules.reading import assigned_values, is_imported, origin_of
 
 RULE = Rule(
     id="arch-import-side-effect",
@@ -123,6 +123,7 @@ _GO_CALLS = _table(
 _OWN_DATA = re.compile(
     r"__file__|__dirname|import\.meta|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
 )
+_ENVIRONMENT = re.compile(r"process\.env\b|os\.(?:environ|getenv)\b")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CONSTANT = re.compile(rb"^(?:(?:export[ ]+)?(?:const|let|var)[ ]+)?(\w+)[ ]*(?::[^=\n]*)?=(?!=)([^\n]*)", re.MULTILINE)
 _SETTINGS = re.compile(r"(^|/)(settings|config|conf|configuration)(/|[\w.]*\.\w+$)|\.config\.[cm]?[jt]s$")
@@ -162,7 +163,7 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
     effect = known.get(callee)
     if effect is None or _OWN_DATA.search(file.text(call)) or _is_guarded(call, file):
         return
-    if effect == FILE and _is_own_data(call, file):
+    if effect == FILE and (_is_own_data(call, file) or _is_named_outside(call, file)):
         return
     yield file.mark(
         RULE.id,
@@ -192,6 +193,15 @@ def _is_own_data(call: Node, file: SourceFile) -> bool:
     return any(
         each[1].decode("utf-8", "replace") in names and _OWN_DATA.search(each[2].decode("utf-8", "replace"))
         for each in _CONSTANT.finditer(file.source)
+    )
+
+
+def _is_named_outside(call: Node, file: SourceFile) -> bool:
+    """Whether the environment says which file it is: a certificate or another secret of a setting."""
+    given = file.arguments(call)[0]
+    name = file.text(given[0]) if given else ""
+    return name.isidentifier() and any(
+        _ENVIRONMENT.match(file.text(value)) for value in assigned_values(name, call, file)
     )
 
 

@@ -164,6 +164,20 @@ class TestGodClass:
     def test_what_is_fine(self, files):
         assert found(arch_god_class, files) == []
 
+    def test_what_only_accessors_work_on_is_a_row(self):
+        accessors = [method(f"get{index}", flags=ACCESSOR) for index in range(60)]
+        files = class_file([*accessors, *MANY[:3]], code_lines=700, fields=[f"f{index}" for index in range(30)])
+
+        assert found(arch_god_class, files) == []
+
+    def test_columns_of_a_mapped_class_belong_together(self):
+        mapped = class_file(MANY[:5], code_lines=700, fields=[f"f{index}" for index in range(30)])
+        assert len(found(arch_god_class, mapped)) == 1
+        (facts,) = mapped.values()
+        entry = structs.replace(facts.classes[0], decorators=("javax.jdo.annotations.PersistenceCapable",))
+
+        assert found(arch_god_class, {"a.py": structs.replace(facts, classes=(entry,))}) == []
+
     @pytest.mark.parametrize(("made", "count"), [("letters.New{}Service", 0), ("{}Service", 0), ("db.find{}", 1)])
     def test_what_makes_all_services_wires_them(self, made, count):
         letters = "ABCDEFGHIJKLMNOPQRSTUVW"
@@ -299,6 +313,7 @@ class TestImportSideEffect:
         "source",
         [
             "import { Client } from 'pg';\nexport const db = new Client();",
+            "import fs from 'fs';\nconst ca = process.env.CA;\nexport const tls = ca ? fs.readFileSync(ca) : '';",
             "export const load = async () => {\n  await fetch(URL);\n};",
             "later(async () => {\n  await fetch(URL);\n});",
         ],
