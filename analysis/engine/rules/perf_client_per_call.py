@@ -96,6 +96,7 @@ _GO = frozenset(
     text/template.ParseGlob""".split()
 )
 _GO_CLIENT = re.compile(rb"http\.Client\{")
+_OWN = frozenset({"", "self", "cls", "ctx"})
 _FACTORY = re.compile(
     r"(^|[._])_*(get|create|make|build|new|init|__init__|__new__|setup|provide\w*|configure|connect"
     r"|constructor|main|open|start|bootstrap"
@@ -127,7 +128,11 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     name = callee.rpartition("/")[2]
     when = "in every round of the loop" if in_loop else f"by each call of `{function_name(call, file)}`"
     yield file.mark(
-        RULE.id, call, f"`{name}` builds a pool of its own {when}", data={"loop": "yes"} if in_loop else None
+        RULE.id,
+        call,
+        f"`{name}` builds a pool of its own {when}",
+        severity="info" if _is_of_caller(call, file) else "",
+        data={"loop": "yes"} if in_loop else None,
     )
 
 
@@ -135,6 +140,14 @@ def look_at_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
     """Go: `http.Client{Transport: ...}`; without a transport of its own a client shares that of all."""
     if b"Transport:" in file.source[literal.start_byte : literal.end_byte]:
         yield from _built(literal, "http.Client", file)
+
+
+def _is_of_caller(call: Node, file: SourceFile) -> bool:
+    """Whether the function is given what the client is made of, as the credentials of a tenant."""
+    function = file.enclosing_function(call)
+    parameters = file.dialect.parameters(function, file) if function is not None else ()
+    text = file.text(call).partition("(")[2]
+    return any(re.search(rf"\b{re.escape(each.name)}\b", text) for each in parameters if each.name not in _OWN)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

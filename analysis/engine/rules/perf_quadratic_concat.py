@@ -314,7 +314,7 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     if next(followed(name, before, _GROWN, "_."), None) is not None:
         return False
     owner = name.partition(".")[0]
-    if owner != name and owner in loop.variables:
+    if owner in loop.variables:
         return False  # each round has another one
     if owner != name and next(followed(owner, before, _BEGINS, "_."), None) is not None:
         return False

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
@@ -76,7 +77,7 @@ _TEXT = re.compile(r'\s*=\s*("(?:[^"\\\n]|\\.)*")')
 _DECLARES = re.compile(r"\s*[=;:,)]")
 _TYPE = re.compile(r"\b([A-Z]\w*)(?:<[^;(){}]*>)?\s+\Z")
 _MISSING = re.compile(r"\(?\s*(?:!\s*[\w.]+|not [\w.]+|[\w.]+ is None|[\w.]+\s*={2,3}\s*(?:null|nil|undefined))\s*\)?")
-_ONCE = re.compile(r"(^|\.)(init|__init__|constructor|main|setup\w*)$")
+_ONCE = re.compile(r"(^|\.)(init|__init__|constructor|main|setup\w*|create\w*Config)$")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -85,7 +86,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not given or _ONCE.search(function_name(call, file)):
         return
     loop = round_of(call, file)
-    in_loop = loop is not None
+    in_loop = loop is not None and not _leaves(call, loop, file)
     confidence = ""
     if callee not in _COMPILERS:
         if file.language != "java" or not in_loop or not _is_pattern_method(callee, given, file):
@@ -107,6 +108,12 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         confidence=confidence,
         data={"loop": "yes"} if in_loop else None,
     )
+
+
+def _leaves(call: Node, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether the loop is left with the statement of the call, `return text.replaceFirst(…)`, which runs once."""
+    statement = file.statement_of(call)
+    return statement.type == "return_statement" and statement.start_byte >= loop.node.start_byte and file.in_loop(call)
 
 
 def _is_go_constant(part: Node, file: SourceFile) -> bool:

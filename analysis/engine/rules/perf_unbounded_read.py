@@ -82,6 +82,7 @@ LONGEST_NAME = 60
 _UPLOAD = re.compile(r"\s*:\s*(?:\w+\.)*UploadFile\b")
 _REQUEST = re.compile(r"\s*:\s*(?:\w+\.)*Request\b")
 _SENT = re.compile(r"\b(?:MultipartFile|HttpServletRequest|Part)\s+\w+")
+_TAKES_FILES = re.compile(rb"\.(?:single|array|fields|any)\(")  # of multer
 _STREAM = re.compile(r"(?:^|\.)request\.(?:stream|body)\.read$|request\.FILES(?:\[\]|\.get\(\)|\(\))*\.read$")
 
 
@@ -175,6 +176,8 @@ def _is_asked(address: Node, call: Node, file: SourceFile) -> bool:
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.text(call)
+    if file.mentions(b".none(") and _TAKES_FILES.search(file.source) is None:
+        return  # fields only
     if file.callee(call) == "multer" and "limits" not in text and ("memoryStorage" in text or text.endswith("()")):
         message = "`multer` keeps uploads of any size in memory"
         yield file.mark(RULE.id, call, message, suggestion="Give it `limits: { fileSize }`.", data={"form": "setting"})

@@ -65,3 +65,9 @@ def test_as_many_as_are_wanted_when_the_program_starts():
     )
     assert lines("src/A.java", source.format(above="@PostConstruct")) == []
     assert lines("src/A.java", source.format(above="")) == [6]
+
+
+def test_a_client_of_what_the_caller_gives_is_worth_knowing():
+    source = "import httpx\n@app.get('/x')\nasync def show(token):\n    client = httpx.AsyncClient(auth=token)\n"
+    (finding,) = findings_of(RULE, {"app/views.py": source})
+    assert finding.severity == "info"

@@ -16,6 +16,7 @@ def python(start, body, tail=""):
         ("self.s = ''", "self.s += x", ""),
         ("pass", "self.s += str(x)", ""),
         ("pass", "x.s += str(xs)", None),
+        ("pass", "x += b'1'", None),
         ("pass", "self.s += len(str(x))", None),
         ("s = b''", "s += x", ""),
         ("s = 0", "s += x", None),

@@ -19,6 +19,8 @@ def java(call):
         ('x.split(",")', []),
         ('x.split("\\t")', []),
         ('x.split("\\\\.")', []),
+        ('if (x.isEmpty()) { return x.replaceFirst("a+", "b"); }', []),
+        ('ys.forEach(y -> { return y.replaceFirst("a+", "b"); })', [3]),
         ("Pattern.compile(x)", []),
         ("PATTERN.matcher(x)", []),
     ],

@@ -36,6 +36,7 @@ SPRING = (
         ("A.java", SPRING % "byte[] data = file.getBytes();", [7]),
         ("A.java", SPRING % 'byte[] data = "x".getBytes();', []),
         ("a.js", "const upload = multer({ storage: multer.memoryStorage() });\n", [1]),
+        ("a.js", "const upload = multer();\nupload.none()(request, response, next);\n", []),
         ("a.js", "const upload = multer({ storage: multer.memoryStorage(), limits: { fileSize: 9 } });\n", []),
     ],
 )
