@@ -81,7 +81,7 @@ def _statements(block: Node, missing: int) -> int:
     for each in block.named_children:
         if missing <= 0:
             break
-        if each.type in _NO_STATEMENTS:
+        if each.type in _NO_STATEMENTS or (each.child_count == 1 and each.child(0).type == "string"):
             continue
         if each.type in _WRAPPERS:
             missing = _statements(each, missing)

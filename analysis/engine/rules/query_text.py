@@ -58,7 +58,8 @@ LINES_OF_A_LAMBDA = 9
 _BRACKETS = re.compile(r"[()\[\]{}]")
 _LAMBDA = re.compile(r"\blambda\b[^:\n]*:")
 _UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*[\w{]")
-_GROUPED = re.compile(r"\.values(?:_list)?\([^()]+\)[\s\\]*(?:\.order_by\([^()]*\)[\s\\]*)?\.annotate\(")  # a row each
+_GROUPED = re.compile(r"\.values(?:_list)?\s*(?:\.order_by\s*)?\.annotate\b")  # without their arguments
+_ARGUMENTS = re.compile(r"\([^()]*\)")
 _UNREAD_OPTIONS = re.compile(
     r"\bwhere\s*[,}]|\bwhere\s*:(?!\s*\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
 )
@@ -226,6 +227,14 @@ def _stands_in(lines: list[str], line: int) -> bool:
     return len(before) > 1 and "if" in before[-2] and _MISSING.search(before[-2]) is not None
 
 
+def _is_grouped(text: str) -> bool:
+    """Whether the chain itself, and none in its arguments, gives a row for each group."""
+    before, _, chain = text.partition(".objects")
+    while (plain := _ARGUMENTS.sub("", chain)) != chain:
+        chain = plain
+    return ".annotate(" not in before and _GROUPED.search(chain) is not None
+
+
 def _is_in_lambda(text: str, lines: list[str], line: int) -> bool:
     """Whether a lambda of the same line, or one whose bracket is still open, holds the query."""
     if _LAMBDA.search(text.partition(".objects")[0]):
@@ -264,7 +273,8 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.raw:
         return True  # conditions that the reader of the ORM could not read
     if query.orm == "django":
-        return any(each.search(text) is not None for each in (_UNREAD_CONDITION, _UNREAD_KEYWORDS, _GROUPED))
+        unread = _UNREAD_CONDITION.search(text) or _UNREAD_KEYWORDS.search(text)
+        return unread is not None or (".values" in text and ".annotate(" in text and _is_grouped(text))
     if query.orm == "prisma":
         unread = _UNREAD_OPTIONS.findall(text)
         return any("where" not in each for each in unread) or (not query.filters and "where" in text)

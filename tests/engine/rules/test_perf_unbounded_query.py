@@ -7,6 +7,11 @@ RULE = "perf-unbounded-query"
 
 FLAGGED = [
     ("shop/work.py", "def f():\n    return list(Order.objects.all())", 2),
+    (
+        "shop/work.py",
+        "def f(rows):\n    return list(Order.objects.annotate(n=Line.objects.values('a').annotate(b=Count(1))))",
+        2,
+    ),
     ("shop/work.py", "def f():\n    for order in Order.objects.filter(is_paid=True):\n        print(order)", 2),
     (
         "shop/work.py",
