@@ -273,8 +273,8 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.raw:
         return True  # conditions that the reader of the ORM could not read
     if query.orm == "django":
-        unread = _UNREAD_CONDITION.search(text) or _UNREAD_KEYWORDS.search(text)
-        return unread is not None or (".values" in text and ".annotate(" in text and _is_grouped(text))
+        keyed = _UNREAD_CONDITION.search(text) or _UNREAD_KEYWORDS.search(text)
+        return keyed is not None or (".values" in text and ".annotate(" in text and _is_grouped(text))
     if query.orm == "prisma":
         unread = _UNREAD_OPTIONS.findall(text)
         return any("where" not in each for each in unread) or (not query.filters and "where" in text)
