@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from tree_sitter import Node
 
@@ -55,6 +56,7 @@ func load(ctx context.Context, id string) error {
     ),
 )
 
+LONGEST_COMMENT = 500  # bytes
 _CONTEXT = re.compile(r"(\w+)\s+context\.Context\b")
 _REQUEST = re.compile(r"(\w+)\s+\*http\.Request\b")
 _OF_A_ROUTER = re.compile(r"(\w+)\s+\*?(?:gin|echo|fiber)\.(?:Context|Ctx)\b")
@@ -68,6 +70,12 @@ _DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
 _HANDLE = re.compile(r"(^|\.)(db|DB|tx|conn|stmt)\.\w+$")
 _CANCELS = frozenset({"context.WithCancel", "context.WithTimeout", "context.WithDeadline"})
 _CLEANUP = re.compile(r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|drain", re.IGNORECASE)
+_MEANT = re.compile(
+    r"(?i)//[^\n]*(?:background|detach|independent|outlive|even (?:if|when)|fire.and.forget|must not be cancel)"
+)
+_ON_ITS_OWN = re.compile(
+    r"(?i)(?:^|\.)(?:start|run|loop|work|serve|consume|poll|watch)|async|background|worker|job|cron"
+)
 _DEFAULTED = re.compile(r"==\s*nil\s*\{\s*[\w.]+\s*=\s*$")
 
 
@@ -118,9 +126,9 @@ def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A function without a context counts where a request comes through it."""
-    if "only" in mark.data and not place.in_request_path:
-        return None
+    """A function without a context counts where a request comes through it and waits for it."""
+    if "only" in mark.data and (not place.in_request_path or _ON_ITS_OWN.search(place.function.name)):
+        return None  # what a handler starts goes on without it
     return place.finding(mark)
 
 
@@ -160,7 +168,17 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
     statement = file.text(file.statement_of(call))
     if _DEFAULTED.search(before) or _CLEANUP.search(name + statement) or _goes_with(given, call, file):
         return
+    if _MEANT.search(_lines_above(call, file)):
+        return
     yield file.mark(RULE.id, call, f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand")
+
+
+def _lines_above(call: Node, file: SourceFile) -> str:
+    """The comment right above the statement."""
+    end = file.source.rfind(b"\n", 0, file.statement_of(call).start_byte) + 1
+    above = file.source[max(0, end - LONGEST_COMMENT) : end].decode("utf-8", "replace").splitlines()
+    lines = takewhile(lambda line: line.lstrip().startswith("//"), reversed(above))
+    return "\n".join(lines)
 
 
 def _goes_with(given: str, call: Node, file: SourceFile) -> bool:

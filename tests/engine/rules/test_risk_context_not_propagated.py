@@ -27,6 +27,7 @@ FINE = [
     "if ctx == nil {\nctx = context.Background()\n}",
     "go func() { get(context.Background()) }()",
     "server.Shutdown(context.Background())",
+    "// The work must finish even if the caller is gone, so it is detached.\nreturn get(context.Background())",
     "ctx, cancel := context.WithTimeout(withValues(context.Background(), ctx), limit)\ndefer cancel()",
 ]
 
@@ -84,3 +85,12 @@ def test_the_context_of_a_router_is_at_hand(parameter, given):
     source = f"package a\nfunc (h *H) Show({parameter}) {{\n\th.load(context.Background())\n}}\n"
     (mark,) = marks_of(RULE, source.replace("package a", 'package a\nimport "context"'), "go")
     assert given in mark.message
+
+
+def test_what_a_handler_starts_goes_on_without_it():
+    source = (
+        'package a\nimport ("database/sql"; "net/http")\n'
+        "func show(w http.ResponseWriter, r *http.Request) {\n\tgo runImport(1)\n}\n"
+        'func runImport(id int) {\n\tdb.Query("q", id)\n}\nfunc Routes() { http.HandleFunc("/", show) }\n'
+    )
+    assert findings_of(RULE, {"a/a.go": source}) == []
