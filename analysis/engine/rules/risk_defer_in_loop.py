@@ -69,12 +69,15 @@ func read(path string) {
 
 _ENDS = re.compile(rb"(return|break|panic\(|os\.Exit\(|log\.Fatal)")
 _ENDLESS = re.compile(rb"for\s*\{")
+_UNDOES = re.compile(rb"defer\s+func\(\)\s*\{\s*if\s+(?:!\s*\w+|\w*[eE]rr\s*!=\s*nil)\s*\{")
 _LEAVES = re.compile(rb"^\s*(?:return|break|goto|panic\(|os\.Exit\(|log\.Fatal)", re.MULTILINE)
 _SUITES = frozenset({"testing", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"})
 
 
 def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if not file.in_loop(statement) or _leaves_the_loop_after(statement, file) or _is_kept(statement, file):
+        return
+    if _takes_back(statement, file):
         return
     deferred = short(file.text(statement).partition("\n")[0])
     if _never_ends(statement, file):
@@ -90,6 +93,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.TEST or place.function.name == "main":
         return place.finding(mark, severity=Severity.INFO)
     return place.finding(mark)
+
+
+def _takes_back(statement: Node, file: SourceFile) -> bool:
+    """Whether what is deferred undoes all rounds, in case that the function does not come to its end."""
+    return _UNDOES.match(file.source, statement.start_byte) is not None
 
 
 def _never_ends(statement: Node, file: SourceFile) -> bool:

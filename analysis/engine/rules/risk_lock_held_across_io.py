@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
-from analysis.engine.rules.reading import followed, short, text_after, within
+from analysis.engine.rules.reading import followed, function_name, short, text_after, within
 from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
 from analysis.engine.rules.transactions import typed
 
@@ -81,6 +81,8 @@ _REMOTE = re.compile(
     r"(?:get|post|put|patch|delete|head|request|send|do|exchange|(?:get|post)For\w+)$"
 )
 _CALLED = re.compile(r"\(")
+_FILES = "reads or writes a file"
+_KEEPS_FILES = re.compile(r"(?i)file|disk|storage|\bwal|journal|log")
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
 
 
@@ -157,14 +159,15 @@ def _is_awaited(call: Node) -> bool:
 
 
 def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Iterator[Mark]:
-    """The first call under the lock that leaves the process."""
+    """The first call under the lock that leaves the process. Who keeps files guards them while it writes."""
+    owner = function_name(body, file).rpartition(".")[0]
     if _OF_A_RESOURCE.search(lock) or file.in_test(body):
         return
     for call in within(body):
         if call.type in _CALLS and start <= call.start_byte < end:
             name = file.callee(call)
             reads = _what_it_reads(name)
-            if reads and not _GENERAL.search(lock):
+            if reads and (not _GENERAL.search(lock) or (reads == _FILES and _KEEPS_FILES.search(owner))):
                 reads = ""  # named after what it protects
             words = what_it_does(typed(name, file), file.language) or reads or _awaited(call, lock, file)
             if words and not _WAITS.search(name):
@@ -181,7 +184,7 @@ def _what_it_reads(callee: str) -> str:
         return "talks to the database"
     if _REMOTE.search(callee):
         return "asks a server"
-    return "reads or writes a file" if _FILE.search(callee) else ""
+    return _FILES if _FILE.search(callee) else ""
 
 
 def _awaited(call: Node, lock: str, file: SourceFile) -> str:

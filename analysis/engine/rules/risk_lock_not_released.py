@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import declarations, followed, function_name, text_after
+from analysis.engine.rules.reading import declarations, followed, function_name, text_after, text_before
 
 RULE = Rule(
     id="risk-lock-not-released",
@@ -85,6 +85,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if parent is None or parent.type != "expression_statement":
         return  # its result is asked for: no mutex
+    if f"defer {receiver}.{release}()" in text_before(call, file):
+        return  # taken again for a release that is deferred already
     rest = text_after(call, file)
     unlocks = [each.start() for each in followed(f"{receiver}.{release}", rest, _CALLED, "_")]
     if rest.lstrip().startswith(f"{receiver}.{release}()"):
@@ -151,6 +153,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver, release = _names(call, file)
     if not receiver or not _is_lock(receiver, file):
         return
+    if release == "unlock" and file.arguments(call)[0]:
+        return  # it is told for what to lock, or runs what it is given: no `Lock` of Java
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\s*\.{release}\("
     is_released = re.search(unlock, rest) is not None

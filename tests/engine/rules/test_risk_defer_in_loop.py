@@ -60,3 +60,8 @@ def test_a_loop_that_is_left_somewhere_ends():
 def test_a_suite_of_tests_is_a_test_wherever_it_stands():
     suite = go(FLAGGED[0]).replace("package a\n", 'package a\nimport "github.com/stretchr/testify/suite"\n', 1)
     assert [mark.severity for mark in marks_of(RULE, suite, "go")] == ["info"]
+
+
+def test_what_undoes_all_rounds_is_meant_to_wait():
+    body = "for _, p := range paths {\nopen(p)\ndefer func() {\nif !done {\nundo(p)\n}\n}()\nnext()\n}\ndone = true"
+    assert marks_of(RULE, go(body), "go") == []

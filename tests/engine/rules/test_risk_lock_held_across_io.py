@@ -111,3 +111,13 @@ def test_a_catalogue_is_no_log():
     source = "def f():\n    with {}:\n        requests.get(url)\n"
     assert lines_of(RULE, source.format("catalogue_lock")) == [3]
     assert lines_of(RULE, source.format("log_lock")) == []
+
+
+@pytest.mark.parametrize(("owner", "count"), [("FileStore", 0), ("Registry", 1)])
+def test_who_keeps_files_guards_them(owner, count):
+    source = (
+        'package a\nimport ("os"; "sync")\n'
+        f"func (s *{owner}) save(b []byte) {{\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n"
+        "\tos.WriteFile(s.path, b, 0o644)\n}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == count

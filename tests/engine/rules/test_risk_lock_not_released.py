@@ -120,3 +120,17 @@ def test_a_name_that_speaks_of_starting_excuses_no_way_out():
     early = "class A {{ void startJob() {{\nlock.lock(); if (x) return; {} }} }}"
     assert lines_of(RULE, early.format("lock.unlock();"), "java") == [2]
     assert lines_of(RULE, early.format(""), "java") == []
+
+
+def test_a_lock_that_is_taken_again_for_a_deferred_release():
+    source = (
+        'package a\nimport "sync"\nvar mu sync.RWMutex\nfunc f() {\n\tmu.RLock()\n\tdefer mu.RUnlock()\n'
+        "\tfor wait() {\n\t\tmu.RUnlock()\n\t\tpark()\n\t\tmu.RLock()\n\t}\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == []
+
+
+def test_a_lock_that_runs_what_it_is_given():
+    source = "class A {{\nvoid f(Long id) {{\n rowLock.lock({});\n work();\n}} }}"
+    assert lines_of(RULE, source.format("id, LIMIT, () -> change(id)"), "java") == []
+    assert lines_of(RULE, source.format(""), "java") == [3]
