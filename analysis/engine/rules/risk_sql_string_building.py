@@ -76,7 +76,7 @@ _VALUE_PLACE = re.compile(
 _NAME_PLACE = re.compile(
     r"\b(?:from|into|join|update|table|index|view|schema|database|sequence|truncate|exists|on|by|select|type"
     r"|role|user|column|trigger"
-    r"|constraint|extension|owned|set|asc|desc|only|distinct)\s+[\"'`\[(]*\Z|[\w\"`]\.[\"`]?\Z",
+    r"|constraint|extension|owned|set|asc|desc|only|distinct)\s+[\\\"'`\[(]*\Z|[\w\"`]\.[\\\"`]*\Z|\w_\Z",
     re.IGNORECASE,
 )
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
@@ -145,12 +145,13 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     data = {"defines": "1"} if _DEFINES.match(fixed) else {}
     if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
+    certain = any(_is_value_place(lead) for part, lead in zip(parts, leads, strict=True) if (part, True) in told)
     yield file.mark(
         RULE.id,
         call,
         f"`{method}` runs SQL with {names} put into its text",
         severity="warning" if internal else "",
-        confidence="low" if internal else "",
+        confidence="low" if internal else "" if certain else "medium",
         data=data or None,
     )
 
@@ -217,6 +218,11 @@ def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
     return not _INTERNAL.search(text)
 
 
+def _is_value_place(lead: str) -> bool:
+    """Whether a value stands behind the text, also where the quote of the program ends it."""
+    return any(_VALUE_PLACE.search(text) for text in (lead, lead[:-1] if lead.endswith(('"', "'", "`")) else ""))
+
+
 def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
     """Constants, numbers, generated placeholders, quoted identifiers, lists of literals, names that come with their
     values, and names that the function checks against a list."""
@@ -225,7 +231,7 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
         return True
     if not re.fullmatch(r"[\w.$]+", text):
         return False
-    if _joins_fixed_lists(text, part, file):
+    if _is_made_of_safe(text, part, context, file):
         return True
     word = re.escape(text)
     return bool(
@@ -239,12 +245,14 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
     )
 
 
-def _joins_fixed_lists(name: str, part: Node, file: SourceFile) -> bool:
-    """Whether all that a local name ever holds is joined from texts that the source writes out."""
+def _is_made_of_safe(name: str, part: Node, context: str, file: SourceFile) -> bool:
+    """Whether all that a local name ever holds is put together from texts of the source and from what is safe."""
     values = assigned_values(name, part, file) if name.isidentifier() else []
-    texts = [built_text(value, file) for value in values]
-    return bool(values) and all(
-        is_constant(each, file) or is_fixed_list(each, file) for text in texts for each in text.parts
+    texts = [built_text(value, file) for value in values if value.start_byte < part.start_byte]
+    return bool(texts) and all(
+        each.start_byte < part.start_byte and file.text(each) != name and _is_safe(each, context, file)
+        for text in texts
+        for each in text.parts
     )
 
 

@@ -188,7 +188,7 @@ def test_a_constant_of_another_go_package_is_fine():
 
 @pytest.mark.parametrize(
     ("part", "count"),
-    [("strconv.Itoa(size)", 0), ("b.buildSorting()", "low"), ("escapeSql(name)", 0), ("b.title()", "")],
+    [("strconv.Itoa(size)", 0), ("b.buildSorting()", "low"), ("escapeSql(name)", 0), ("b.title()", "medium")],
 )
 def test_parts_of_a_builder(part, count):
     source = (
@@ -273,3 +273,17 @@ def test_the_conditions_of_a_builder_of_typeorm_are_sql():
         RULE, source.format("`s.name = '${name}'`").replace("{{", "{").replace("}}", "}"), "typescript"
     ) == [2]
     assert lines_of(RULE, source.format("'s.name = :name', { name }"), "typescript") == []
+
+
+@pytest.mark.parametrize(("column", "confidences"), [("quoteIdentifier(name)", []), ("pick(name)", ["medium"])])
+def test_a_part_that_is_made_of_safe_parts(column, confidences):
+    body = f'column := {column}\n\tscore := "(1 - DISTANCE(" + column + ", ?))"\n'
+    query = '\trows, err := db.QueryContext(ctx, "SELECT id, "+score+" AS s FROM t", name)'
+    source = f"package a\nfunc f(ctx context.Context, db *sql.DB, name string) {{\n\t{body}{query}\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == confidences
+
+
+def test_names_of_tables_behind_quotes_and_prefixes():
+    source = 'class A {{\nvoid f(Handle h, String name) {{\nh.createQuery("SELECT a FROM {}".formatted(name));\n}} }}'
+    for table in (r"\"%s\".rows", "rows_%s"):
+        assert [mark.confidence for mark in marks_of(RULE, source.format(table), "java")] == ["low"]
