@@ -79,6 +79,9 @@ _GORM = re.compile(
     rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
 )
 _ASIDE = re.compile(r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt")
+_NO_ROWS = re.compile(
+    r"(?:Command|Query|D[tT][oO]|Request|Response|Error|Exception|Factory|Builder|Schema|Service|Client)$"
+)
 _MONEY = re.compile(r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer|payout")
 _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
 _PASSED_ON = re.compile(r"\b(?:tx|trx|transaction|transactionalEntityManager|t)\.\w|transaction:|session:")
@@ -339,7 +342,7 @@ def _by_function(file: SourceFile) -> Mapping[int, list[_Write]]:
     read = {query.line for query in file.queries if query.model}
     others = (write for write in (*_repositories(file), *_gorm(file)) if write.line not in read)
     for write in sorted({*queries, *others}):
-        if not _ASIDE.search(write.label):
+        if not _ASIDE.search(write.label) and not _NO_ROWS.search(write.label):
             index = file.scope_at(write.start, write.start + 1).function.index
             found.setdefault(index, []).append(write)
     return found

@@ -69,9 +69,10 @@ def index():
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
-    r"(?i)cache|memo|regist|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight"
+    r"(?i)cache|memo|regist|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks$"
 )
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
+_TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
 _IS_CACHE = re.compile(rb"(?i)cache|memo")
 _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|order")
 _LOCKED = re.compile(rb"(?i)lock|mutex|synchronized|once\.Do|atomic")
@@ -282,7 +283,7 @@ def _changed(
     """A mark with the functions that change the name, unless a lock stands in one of them."""
     if _NOT_STATE.search(name):
         return
-    functions: dict[int, None] = {}
+    functions: dict[int, None] = {}  # what only takes out does not share anything
     own = file.scope_of(declared)
     for count, match in enumerate(inside.finditer(file.source, declared.end_byte)):
         function = file.scope_at(match.start(), match.end()).function
@@ -293,7 +294,7 @@ def _changed(
             continue
         if _LOCKED.search(text):
             return
-        if has_own(name, text) or _is_filled_once(name, text):
+        if has_own(name, text) or _is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
             continue
         if needs is None or needs.search(text) or not _is_assigned(name, text):
             functions[function.index] = None

@@ -233,3 +233,12 @@ func (s *S) Pay(w http.ResponseWriter, r *http.Request) {
 """
     assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [4]
     assert findings_of(RULE, {"a/a.go": source.replace("domain.Invoice", "domain.Parcel")}) == []
+
+
+def test_a_command_that_is_made_is_no_row():
+    source = (
+        "import mongoose from 'mongoose';\n" + ROUTE + "app.delete('/x', async (req, res) => {\n"
+        "  const shop = await find.execute(FindShopCommand.create({ id: 1 }));\n"
+        "  await shopRepository.delete({ id: shop.id });\n  res.end();\n});\n"
+    )
+    assert findings_of(RULE, {"src/a.ts": source}) == []

@@ -285,3 +285,10 @@ func Init() { http.HandleFunc("/", count) }
 )
 def test_fields_of_servlets_and_of_nest_and_counters_of_go(path, source, lines):
     assert [each.line for each in findings_of(RULE, {path: source})] == lines
+
+
+def test_references_to_tasks_and_what_only_takes_out_are_no_state():
+    tasks = "background_tasks = set()\n@app.get('/')\nasync def f():\n    background_tasks.add(start())\n"
+    taken = "open_rows = {}\n@app.get('/')\ndef f(k):\n    open_rows.pop(k)\n    return ''\n"
+    assert findings_of(RULE, {"shop/a.py": FLASK + tasks}) == []
+    assert findings_of(RULE, {"shop/b.py": FLASK + taken}) == []
