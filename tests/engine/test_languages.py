@@ -22,6 +22,7 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("src/main/resources/static/plugins/jquery/jquery.slim.js", FileKind.VENDORED),
         ("public/js/admin/lib/redactor.js", FileKind.VENDORED),
         ("src/js/jquery.js", FileKind.SOURCE),
+        ("e2e-test/action.go", FileKind.TEST),
         ("api/v1.2.0/orders.py", FileKind.SOURCE),
         ("t/unit/orders.py", FileKind.TEST),
         ("t/orders.py", FileKind.SOURCE),

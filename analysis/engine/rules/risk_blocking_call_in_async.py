@@ -107,7 +107,13 @@ def look_at_queries(root: Node, file: SourceFile) -> Iterator[Mark]:
     """Queries of Django in coroutines: the ORM is not async unless its `a` methods are awaited."""
     for query in file.queries:
         function = file.functions[query.function]
-        if query.orm != "django" or not function.flags & FunctionFlag.ASYNC or not query.terminal or not query.function:
+        if (
+            query.orm != "django"
+            or not query.model
+            or not function.flags & FunctionFlag.ASYNC
+            or not query.terminal
+            or not query.function
+        ):
             continue
         start = file.lines.starts[query.line - 1]
         row = file.source[start:].partition(b"\n")[0]

@@ -98,7 +98,7 @@ _WHEN_DONE = re.compile(
     rb"|\badd(?:Listener|Callback)\(\s*\Z"
 )
 LONGEST_CHAIN = 500  # bytes
-_NOT_SOCKETS = re.compile(r"(?i)stream|sendmail|jsontransport")
+_NOT_SOCKETS = re.compile(r"(?i)stream|sendmail|jsontransport|\bses\s*:")
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:

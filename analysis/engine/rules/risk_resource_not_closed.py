@@ -175,6 +175,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     closed = re.search(rf"\b{name}(?:\.Body|\.\([^()]*\))?\.Close\b", rest)
     if closed is not None:
         before = _ERROR_RETURN.sub("", rest[: closed.start()], count=1)
+        if re.search(r"\breturn\b[^\n]*\bfunc\(", before):
+            return  # the caller is given a function that closes it
         is_late = re.search(r"\bdefer\b", before.rpartition("\n")[2]) is None and "defer func" not in before
         earlier = before.rpartition("\n")[0]  # `return f.Close()` closes it
         if is_late and re.search(r"^\s*return\b", earlier, re.MULTILINE) and len(before) < _NEAR:

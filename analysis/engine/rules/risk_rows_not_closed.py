@@ -110,7 +110,8 @@ def _is_given_away(name: str, rest: str) -> bool:
     """Whether it is returned, stored, or passed to somebody who may close it."""
     return bool(
         re.search(
-            rf"\breturn\s+([^\n]*[\s,&{{])?{name}\b(?!\.)|[\w\]]\s*=\s*{name}\b(?![.(])|[:,(]\s*{name}\s*[,)}}]|append\([^\n]*\b{name}\b",
+            rf"\breturn\s+([^\n]*[\s,&{{])?{name}\b(?!\.)|[\w\]]\s*=\s*{name}\b(?![.(])|[:,(]\s*{name}\s*[,)}}]|append\([^\n]*\b{name}\b"
+            rf"|\breturn func\([\s\S]*\b{name}\.",
             rest,
         )
     )

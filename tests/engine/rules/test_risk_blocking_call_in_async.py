@@ -134,3 +134,10 @@ async def show(code):
     coroutine = rates.replace("def rate", "async def rate")
     found = findings_of(RULE, {"shop/rates.py": coroutine, "shop/views.py": plain})
     assert [each.file for each in found] == ["shop/rates.py"]
+
+
+def test_a_save_of_what_is_no_model_is_no_query():
+    source = (
+        "from django.db import models\nasync def f(image, path):\n    Thumbnails.save(path)\n    Thumbnails.get(path)\n"
+    )
+    assert lines_of(RULE, source) == []

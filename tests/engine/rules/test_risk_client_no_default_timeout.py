@@ -116,3 +116,8 @@ def test_ioredis_without_anything_has_no_limit_either():
     source = "import Redis from 'ioredis';\nconst redis = new Redis({});\n"
     assert lines_of(RULE, source.format(""), "typescript") == [2]
     assert lines_of(RULE, source.format("options"), "typescript") == []
+
+
+def test_mail_that_an_sdk_sends_needs_no_socket():
+    source = "import nodemailer from 'nodemailer';\nnodemailer.createTransport({ SES: { ses, aws } });\n"
+    assert lines_of(RULE, source, "typescript") == []

@@ -233,3 +233,11 @@ def test_what_is_only_read_in_the_return_is_not_given_away():
     source = "import gzip\ndef f(path):\n    handle = gzip.open(path)\n    return {}\n"
     assert lines_of(RULE, source.format("[line for line in handle]")) == [3]
     assert lines_of(RULE, source.format("[handle]")) == []
+
+
+def test_a_caller_that_is_given_the_function_that_closes():
+    source = (
+        'package a\nimport "net"\nfunc f() (string, func()) {\n\tl, err := net.Listen("tcp", ":0")\n'
+        "\tif err != nil {\n\t\tpanic(err)\n\t}\n\treturn l.Addr().String(), func() {\n\t\tl.Close()\n\t}\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == []

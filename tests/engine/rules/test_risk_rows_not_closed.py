@@ -44,3 +44,11 @@ def test_rows_that_are_closed_or_given_away_are_fine(body):
 def test_other_queries_are_fine():
     assert lines_of(RULE, go(CHECK + LOOP).replace("database/sql", "a/graph"), "go") == []
     assert lines_of(RULE, go(CHECK + LOOP).replace("db.Query(", "db.QueryRow("), "go") == []
+
+
+def test_a_statement_that_a_returned_function_uses_lives_on():
+    source = (
+        'package a\nimport "database/sql"\nfunc f(db *sql.DB) (func() error, error) {\n\tstmt, err := db.Prepare("q")\n'
+        "\tif err != nil {\n\t\treturn nil, err\n\t}\n\treturn func() error {\n\t\treturn run(stmt.Exec)\n\t}, nil\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == []

@@ -159,3 +159,10 @@ def test_the_semaphore_may_stand_in_another_file():
     assert findings_of(RULE, {"shop/mail.py": mail, "shop/work.py": work}) == []
     free = mail.replace("async with limit", "if to")
     assert [each.line for each in findings_of(RULE, {"shop/mail.py": free, "shop/work.py": work})] == [6]
+
+
+@pytest.mark.parametrize(("given", "count"), [("fns ...func() error", 0), ("fns []func() error", 1)])
+def test_functions_that_the_caller_lists(given, count):
+    body = "g := errgroup.Group{}\n\tfor _, fn := range fns {\n\t\tg.Go(fn)\n\t}\n\treturn g.Wait()"
+    source = f'package a\nimport "golang.org/x/sync/errgroup"\nfunc run({given}) error {{\n\t{body}\n}}\n'
+    assert len(lines_of(RULE, source, "go")) == count
