@@ -68,12 +68,9 @@ def text_of_argument(argument: Node, file: SourceFile) -> BuiltText:
     """Like `built_text`; a local variable stands for what was assigned to it before, and a `StringBuilder` for what
     was appended."""
     builder = _BUILDER.fullmatch(file.text(argument)) if argument.type == "method_invocation" else None
-    if builder is not None:
-        values = _appended(builder[1], argument, file)
-    elif argument.type == "identifier":
-        values = assigned_values(file.text(argument), argument, file)
-    else:
+    if builder is None and argument.type != "identifier":
         return built_text(argument, file)
+    values = values_of(builder[1] if builder is not None else file.text(argument), argument, file)
     texts = [built_text(value, file) for value in values]
     if not texts:
         return BuiltText("", (argument,), ("",))
@@ -82,6 +79,24 @@ def text_of_argument(argument: Node, file: SourceFile) -> BuiltText:
         tuple(part for text in texts for part in text.parts),
         tuple(lead for text in texts for lead in text.leads),
     )
+
+
+def values_of(name: str, place: Node, file: SourceFile) -> list[Node]:
+    """What a local name was given before the place: by assignments, or a `StringBuilder` of Java piece by piece."""
+    values = assigned_values(name, place, file)
+    made = [value for value in values if value.type == "object_creation_expression" and _MADE.match(file.text(value))]
+    function = file.enclosing_function(place) if made else None
+    if function is None:
+        return values
+    calls = [
+        each
+        for each in within(function)
+        if each.type == "method_invocation"
+        and each.end_byte <= place.start_byte
+        and file.source.startswith((name + ".append(").encode(), each.start_byte)
+    ]
+    calls.sort(key=lambda each: each.end_byte)
+    return [given for each in (*made, *calls) for given in file.arguments(each)[0]]
 
 
 def is_constant(part: Node, file: SourceFile) -> bool:
@@ -95,23 +110,6 @@ def is_constant(part: Node, file: SourceFile) -> bool:
     values = assigned_values(text, part, file)
     held = (each for value in values for each in built_text(value, file).parts)
     return bool(values) and all(_CONSTANT.fullmatch(file.text(each)) for each in held)
-
-
-def _appended(name: str, argument: Node, file: SourceFile) -> list[Node]:
-    """What a local `StringBuilder` of Java was given before the argument, in order."""
-    made = [value for value in assigned_values(name, argument, file) if _MADE.match(file.text(value))]
-    function = file.enclosing_function(argument)
-    if not made or function is None:
-        return []
-    calls = [
-        each
-        for each in within(function)
-        if each.type == "method_invocation"
-        and each.end_byte <= argument.start_byte
-        and file.source.startswith((name + ".append(").encode(), each.start_byte)
-    ]
-    calls.sort(key=lambda each: each.end_byte)
-    return [given for each in (*made, *calls) for given in file.arguments(each)[0]]
 
 
 class _Slot(NamedTuple):

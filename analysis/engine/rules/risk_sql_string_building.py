@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.built_text import built_text, is_constant, text_of_argument
+from analysis.engine.rules.built_text import built_text, is_constant, text_of_argument, values_of
 from analysis.engine.rules.joined_text import is_fixed_list
 from analysis.engine.rules.reading import assigned_values, function_text, short, text_before
 
@@ -57,7 +57,7 @@ _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
     r"|sanitize|placeholder|qmarks"
     r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
-    r"|\.length$|Prisma\.(sql|join|raw)",
+    r"|\.length$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
     re.IGNORECASE,
 )
 _INTERNAL = re.compile(
@@ -81,6 +81,7 @@ _NAME_PLACE = re.compile(
 )
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 _OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
+_PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")  # by its name no value
 _OF_THE_MODEL = re.compile(r"_meta\.\w+$|__table(?:name)?__|\bdb_table$")
 _GO_CONSTANT = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # of another package
 _OWN_METHOD = re.compile(r"(?:this\.)?(\w+)\(")
@@ -145,7 +146,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     data = {"defines": "1"} if _DEFINES.match(fixed) else {}
     if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
-    certain = any(_is_value_place(lead) for part, lead in zip(parts, leads, strict=True) if (part, True) in told)
+    certain = any(
+        _is_value_place(lead) and not _PIECE.search(file.text(part))
+        for part, lead in zip(parts, leads, strict=True)
+        if (part, True) in told
+    )
     yield file.mark(
         RULE.id,
         call,
@@ -247,7 +252,7 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
 
 def _is_made_of_safe(name: str, part: Node, context: str, file: SourceFile) -> bool:
     """Whether all that a local name ever holds is put together from texts of the source and from what is safe."""
-    values = assigned_values(name, part, file) if name.isidentifier() else []
+    values = values_of(name, part, file) if name.isidentifier() else []
     texts = [built_text(value, file) for value in values if value.start_byte < part.start_byte]
     return bool(texts) and all(
         each.start_byte < part.start_byte and file.text(each) != name and _is_safe(each, context, file)

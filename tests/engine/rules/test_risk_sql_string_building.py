@@ -287,3 +287,21 @@ def test_names_of_tables_behind_quotes_and_prefixes():
     source = 'class A {{\nvoid f(Handle h, String name) {{\nh.createQuery("SELECT a FROM {}".formatted(name));\n}} }}'
     for table in (r"\"%s\".rows", "rows_%s"):
         assert [mark.confidence for mark in marks_of(RULE, source.format(table), "java")] == ["low"]
+
+
+@pytest.mark.parametrize(("appended", "confidences"), [('" or name = ?"', []), ("names", [""])])
+def test_a_string_builder_inside_of_a_text(appended, confidences):
+    body = (
+        'StringBuilder more = new StringBuilder("name = ?");\n'
+        f'more.append({appended});\nString sql = "SELECT a FROM t WHERE b = ? and (" + more + ")";\n'
+        "em.createNativeQuery(sql);"
+    )
+    source = f"class A {{\nvoid f(EntityManager em, String names) {{\n{body}\n}} }}"
+    assert [mark.confidence for mark in marks_of(RULE, source, "java")] == confidences
+
+
+@pytest.mark.parametrize(("part", "confidences"), [("from.UTC().Format(time.DateTime)", []), ("costExpr", ["medium"])])
+def test_times_and_pieces_of_sql(part, confidences):
+    query = f'fmt.Sprintf("UPDATE t SET cost = %s WHERE a = 1", {part})'
+    source = f"package a\nfunc f(db *sql.DB, from time.Time, costExpr string) {{\n\tdb.Exec({query})\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == confidences
