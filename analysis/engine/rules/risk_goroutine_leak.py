@@ -178,6 +178,11 @@ def look_at_ticker(call: Node, file: SourceFile) -> Iterator[Mark]:
         if len(names) != 1 or not re.fullmatch(r"\w+", names[0]):
             return
         name = names[0]
+        if (
+            f"{name}.Stop".encode()
+            in file.source[: call.start_byte] + file.source[call.end_byte + len(rest.encode()) :]
+        ):
+            return  # another function stops it
         kept = rf"\b{name}\.Stop\b|\breturn\b[^\n]*\b{name}\b(?!\.)|[:,(]\s*{name}\s*[,)}}]|=\s*{name}\b"
         endless = _ENDLESS.search(rest)
         if not re.search(kept, rest) and not (endless is not None and "return" not in rest[endless.start() :]):

@@ -125,3 +125,14 @@ def test_blocks_in_the_cases_and_a_function_that_sends():
     assert lines_of(RULE, go(made + '\tgo fetch("a", ch)\n' + wait) + sends, "go") == [5]
     asks = sends.replace("out <- slow(url)", "select {\n\tcase out <- slow(url):\n\tdefault:\n\t}")
     assert lines_of(RULE, go(made + '\tgo fetch("a", ch)\n' + wait) + asks, "go") == []
+
+
+def test_a_ticker_that_another_function_stops():
+    source = (
+        HEAD + "var ticker *time.Ticker\nfunc start(done chan bool) {\n\tticker = time.NewTicker(d)"
+        "\n\tgo func() {\n\t\tfor {\n"
+        "\t\t\tselect {\n\t\t\tcase <-done:\n\t\t\t\treturn\n\t\t\tcase <-ticker.C:\n\t\t\t\tpoll()\n"
+        "\t\t\t}\n\t\t}\n\t}()\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == [5]
+    assert lines_of(RULE, source + "func stop() {\n\tticker.Stop()\n}\n", "go") == []

@@ -134,3 +134,13 @@ def test_a_lock_that_runs_what_it_is_given():
     source = "class A {{\nvoid f(Long id) {{\n rowLock.lock({});\n work();\n}} }}"
     assert lines_of(RULE, source.format("id, LIMIT, () -> change(id)"), "java") == []
     assert lines_of(RULE, source.format(""), "java") == [3]
+
+
+def test_a_function_that_is_called_with_the_lock_held_releases_it():
+    source = (
+        'package a\nimport "sync"\nfunc (s *S) set(n int) error {\n\ts.mu.Lock()\n\tif n == 0 {\n'
+        "\t\ts.clear()\n\t\treturn nil\n\t}\n"
+        "\ts.n = n\n\ts.mu.Unlock()\n\treturn nil\n}\nfunc (s *S) clear() {\n\ts.n = 0\n%s}\n"
+    )
+    assert lines_of(RULE, source % "\ts.mu.Unlock()\n", "go") == []
+    assert lines_of(RULE, source % "", "go") == [4]

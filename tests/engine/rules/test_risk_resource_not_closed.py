@@ -241,3 +241,14 @@ def test_a_caller_that_is_given_the_function_that_closes():
         "\tif err != nil {\n\t\tpanic(err)\n\t}\n\treturn l.Addr().String(), func() {\n\t\tl.Close()\n\t}\n}\n"
     )
     assert lines_of(RULE, source, "go") == []
+
+
+def test_a_body_that_a_deferred_function_literal_closes():
+    source = (
+        'package a\nimport ("io"; "net/http")\n'
+        "func f(c *http.Client, r *http.Request) ([]byte, error) {\n\tresp, err := c.Do(r)\n"
+        "\tif err != nil {\n\t\treturn nil, err\n\t}\n\tdefer func(b io.ReadCloser) {\n"
+        "\t\t_ = b.Close()\n\t}(resp.Body)\n"
+        "\treturn io.ReadAll(resp.Body)\n}\n"
+    )
+    assert lines_of(RULE, source.replace("c.Do", "http.Get").replace("(r)", "(u)"), "go") == []
