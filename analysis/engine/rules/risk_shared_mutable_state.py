@@ -69,7 +69,7 @@ def index():
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
-    r"(?i)cache|memo|regist|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks$"
+    r"(?i)cache|memo|regist|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks"
 )
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
@@ -123,6 +123,7 @@ _NEST_COLLECTION = re.compile(
 )
 _PROVIDER = re.compile(rb"@(?:Injectable|Controller|Resolver)\(")
 _JAVA_SAFE_TYPES = re.compile(rb"Atomic|Concurrent|ThreadLocal|CopyOnWrite|BlockingQueue|Logger")
+_COLLECTION = re.compile(rb"(?:Map|List|Set|Collection|Queue|Deque|Stack|Vector|BitSet)\b")
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository)\b|extends\s+\w*Servlet\b")
 _SCOPED = re.compile(rb"@Scope|@RequestScope|@SessionScope|@ConfigurationProperties|@Configuration")
 _STARTUP = re.compile(
@@ -150,7 +151,8 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
     """A list of the class that methods fill through `self`: all instances share it."""
     name = file.source[assignment.start_byte : assignment.end_byte].partition(b"=")[0].partition(b":")[0].strip()
     scope = file.scope_of(assignment)
-    if scope.kind != "class" or _IS_CACHE.search(name):
+    shared_on_purpose = b"ClassVar" in file.source[assignment.start_byte : assignment.end_byte]
+    if scope.kind != "class" or _IS_CACHE.search(name) or shared_on_purpose:
         return
     body = file.source[assignment.end_byte : scope.end]
     changed = re.search(rb"\bself\." + re.escape(name) + _CHANGES, body)
@@ -201,12 +203,11 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, field, message, confidence="high", suggestion=fix, data={"form": "static"})
         return
     name = _java_state(field, file)
-    if name:
-        inside = re.compile(
-            rb"(?<![\w.])(?:this\.)?"
-            + re.escape(name.encode())
-            + rb"(?:\s*[-+]?=(?!=)|\+\+|--|\.(?:add|put|remove|clear|merge)\()"
-        )
+    if name and not _JAVA_SAFE_TYPES.search(file.source, field.start_byte, field.end_byte):
+        word = re.escape(name.encode())
+        is_collection = _COLLECTION.search(file.source, field.start_byte, field.end_byte) is not None
+        filled = rb"|\.(?:add|put|remove|clear|merge)\(" if is_collection else rb""
+        inside = re.compile(rb"(?<![\w.])(?:this\.)?" + word + rb"(?:\s*[-+]?=(?!=)|\+\+|--" + filled + rb")")
         yield from _changed(name, field, inside, file)
 
 
@@ -217,8 +218,7 @@ def _java_state(field: Node, file: SourceFile) -> str:
     if collection is not None and (b"static" in collection[0] or _is_singleton(field, file)):
         return collection[1].decode()
     found = _JAVA_FIELD.match(file.source, start)
-    is_state = found is not None and not _JAVA_SAFE_TYPES.search(found[1]) and _is_singleton(field, file)
-    return found[2].decode() if found is not None and is_state else ""
+    return found[2].decode() if found is not None and _is_singleton(field, file) else ""
 
 
 def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:

@@ -63,6 +63,8 @@ _LOADERS = frozenset(
 _YAML = frozenset({"yaml.load", "yaml.load_all", "yaml.full_load", "yaml.unsafe_load", "yaml.unsafe_load_all"})
 _ALWAYS_UNSAFE_YAML = frozenset({"yaml.unsafe_load", "yaml.unsafe_load_all"})
 _SAFE_LOADERS = ("SafeLoader", "CSafeLoader", "BaseLoader", "CBaseLoader")
+NEAR = 600  # bytes
+_JUST_WRITTEN = re.compile(rb"\.writeObject\([\s\S]*\.toByteArray\(\)")
 _OWN_BYTES = re.compile(r"\b(pickle|cPickle|dill|cloudpickle|marshal)\.dumps?\(")
 _PICKLED = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal")
 _UPLOAD = re.compile(r"\b(request\b|\.FILES\b|upload|\.body\b|message\.(value|body|data)|\.recv\()")
@@ -103,6 +105,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif callee.endswith(".readObject") and "java.io.ObjectInputStream" in file.bindings.values():
         if function_name(call, file).rpartition(".")[2] in _HOOKS:
             return
+        if _JUST_WRITTEN.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
+            return  # a copy by way of memory
         yield file.mark(RULE.id, call, "`readObject` builds any serializable class that the stream names")
 
 

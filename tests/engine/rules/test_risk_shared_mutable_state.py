@@ -292,3 +292,25 @@ def test_references_to_tasks_and_what_only_takes_out_are_no_state():
     taken = "open_rows = {}\n@app.get('/')\ndef f(k):\n    open_rows.pop(k)\n    return ''\n"
     assert findings_of(RULE, {"shop/a.py": FLASK + tasks}) == []
     assert findings_of(RULE, {"shop/b.py": FLASK + taken}) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "count"),
+    [
+        ("private Map<K, V> rows = new HashMap<>();", 1),
+        ("private Map<K, V> rows = new ConcurrentHashMap<>();", 0),
+        ("private Workspace rows;", 0),
+    ],
+)
+def test_what_a_bean_of_java_puts_somewhere(field, count):
+    source = (
+        f'@RestController\nclass A {{\n {field}\n @PostMapping("/x")\n public void add(K k, V v) {{\n'
+        "  rows.put(k, v);\n }\n}"
+    )
+    assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+def test_a_class_variable_that_says_so_is_shared_on_purpose():
+    source = "class Client:\n    all{}= {{}}\n    def open(self):\n        self.all[self.id] = self\n"
+    assert len(findings_of(RULE, {"a.py": source.format(" ")})) == 1
+    assert findings_of(RULE, {"a.py": source.format(": ClassVar[dict] ")}) == []

@@ -90,3 +90,12 @@ def test_a_java_class_of_a_package_that_is_imported_as_a_whole():
     source += "    return new ObjectInputStream(in).readObject();\n  }\n}\n"
     assert lines_of(RULE, source, "java") == [4]
     assert lines_of(RULE, source.replace("java.io", "shop.io"), "java") == []
+
+
+@pytest.mark.parametrize(
+    ("written", "count"), [("out.writeObject(a);\nbyte[] b = bytes.toByteArray();", 0), ("byte[] b = load();", 1)]
+)
+def test_a_copy_by_way_of_memory(written, count):
+    body = f"{written}\nreturn new ObjectInputStream(new ByteArrayInputStream(b)).readObject();"
+    source = f"import java.io.ObjectInputStream;\nclass A {{\nObject f(Object a) {{\n{body}\n}} }}"
+    assert len(lines_of(RULE, source, "java")) == count
