@@ -23,6 +23,7 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("public/js/admin/lib/redactor.js", FileKind.VENDORED),
         ("src/js/jquery.js", FileKind.SOURCE),
         ("e2e-test/action.go", FileKind.TEST),
+        ("packages/database/migration/20250812114145_add_ids/migration.ts", FileKind.MIGRATION),
         ("api/v1.2.0/orders.py", FileKind.SOURCE),
         ("t/unit/orders.py", FileKind.TEST),
         ("t/orders.py", FileKind.SOURCE),

@@ -5,8 +5,10 @@ import re
 from analysis.engine.codebase import Place
 from analysis.engine.graph.paths import ancestors, folder_of, joined
 
-_PACKAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js|express|fastify|koa|@nestjs/core|next)"')
-_OF_PAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js)"')
+_PACKAGES = re.compile(
+    r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js|lit|lit-element|express|fastify|koa|@nestjs/core|next)"'
+)
+_OF_PAGES = re.compile(r'"(react|vue|nuxt|svelte|@angular/core|preact|solid-js|lit|lit-element)"')
 _OF_SERVERS = re.compile(
     r'"(express|fastify|koa|hono|@nestjs/core|next|@remix-run/node|@react-router/node|h3|@hapi/hapi'
     r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'

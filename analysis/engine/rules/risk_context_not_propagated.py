@@ -69,7 +69,9 @@ _WITHOUT = {
 _DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
 _HANDLE = re.compile(r"(^|\.)(db|DB|tx|conn|stmt)\.\w+$")
 _CANCELS = frozenset({"context.WithCancel", "context.WithTimeout", "context.WithDeadline"})
-_CLEANUP = re.compile(r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|drain", re.IGNORECASE)
+_CLEANUP = re.compile(
+    r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|drain|delCtx", re.IGNORECASE
+)
 _MEANT = re.compile(
     r"(?i)//[^\n]*(?:background|detach|independent|outlive|even (?:if|when)|fire.and.forget|must not be cancel)"
 )
@@ -99,10 +101,16 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         r"WithContext\(|\.Do\(ctx|\(ctx, [\w., ]*req", text_after(call, file), re.IGNORECASE
     ):
         yield _without(call, callee.rpartition("/")[2], _WITHOUT[callee], given, file)
-    elif "database/sql" in file.bindings.values() and _HANDLE.search(callee):
+    elif _is_of_sql(callee, file):
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context"
         yield _without(call, callee, better, given, file)
+
+
+def _is_of_sql(callee: str, file: SourceFile) -> bool:
+    """Whether it is called on a handle of `database/sql`; GORM's carries its context with it."""
+    imported = file.bindings.values()
+    return "database/sql" in imported and "gorm.io/gorm" not in imported and _HANDLE.search(callee) is not None
 
 
 def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
@@ -111,7 +119,7 @@ def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     if callee in _WITHOUT:
         if not re.search(r"WithContext\(|\.Do\(ctx", text_after(call, file)):
             better = _WITHOUT[callee]
-    elif "database/sql" in file.bindings.values() and _HANDLE.search(callee):
+    elif _is_of_sql(callee, file):
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context" if method in _DATABASE else ""
     if better:

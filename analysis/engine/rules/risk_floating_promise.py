@@ -130,7 +130,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     the trace of its error. In a browser a write that fails is seen by the one who asked for it."""
     callee = mark.data.get("callee")
     if callee is not None:
-        if callee.rpartition(".")[2] not in codebase.async_names:
+        if callee.rpartition(".")[2] not in codebase.async_names or _is_of_a_library(callee, place):
             return None
         found = [
             each for each in codebase.calls.resolve(place.path, place.function, callee) if _fits(callee, each, codebase)
@@ -150,6 +150,15 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 def _roots(file: SourceFile) -> set[str]:
     """The first parts of what the file imports from where its own project may stand."""
     return {full.partition(".")[0] for full in file.bindings.values()} - sys.stdlib_module_names
+
+
+def _is_of_a_library(callee: str, place: Place) -> bool:
+    """Whether a Python name begins with a package that the project has no folder or module of."""
+    root = callee.partition(".")[0]
+    if place.facts.language != "python" or not root or root in ("self", "cls"):
+        return False
+    own = re.compile(rf"(?:^|/){re.escape(root)}(?:/|\.py$)")
+    return not any(own.search(path) for path in place.codebase.files)
 
 
 def _fits(callee: str, found: Callee, codebase: Codebase) -> bool:

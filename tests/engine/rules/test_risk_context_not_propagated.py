@@ -94,3 +94,8 @@ def test_what_a_handler_starts_goes_on_without_it():
         'func runImport(id int) {\n\tdb.Query("q", id)\n}\nfunc Routes() { http.HandleFunc("/", show) }\n'
     )
     assert findings_of(RULE, {"a/a.go": source}) == []
+
+
+def test_a_handle_of_gorm_carries_its_context():
+    source = go('db.Exec("q")').replace('"os/exec"', '"os/exec"; "gorm.io/gorm"')
+    assert lines_of(RULE, source, "go") == []

@@ -169,3 +169,11 @@ def test_writes_of_a_repository_by_its_type():
         )
         == []
     )
+
+
+def test_a_method_of_a_library_is_not_one_of_the_project():
+    source = "from {} import Clock\n\n\nclass Timer(Clock):\n    async def step(self):\n        Clock.step(self)\n"
+    assert findings_of(RULE, {"shop/timer.py": source.format("ticking.core")}) == []
+    own = "class Clock:\n    async def step(self):\n        await turn()\n"
+    files = {"shop/timer.py": source.format("shop.clock"), "shop/clock.py": own}
+    assert [each.line for each in findings_of(RULE, files)] == [6]
