@@ -54,7 +54,6 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("noxfile.py", FileKind.SCRIPT),
         ("tasks.py", FileKind.SOURCE),  # of Celery as likely as of a runner
         ("e2e-test/steps/cart.go", FileKind.TEST),
-        ("tasks.py", FileKind.SCRIPT),
         ("shop/tasks.py", FileKind.SOURCE),
         ("db/_migrations/versions/sqlite/2024_05_21_123101_2ac65f1758c2_orders.py", FileKind.MIGRATION),
         ("packages/db/migration/20250103060634_add_orders/migration.ts", FileKind.MIGRATION),

@@ -141,3 +141,22 @@ def test_a_save_of_what_is_no_model_is_no_query():
         "from django.db import models\nasync def f(image, path):\n    Thumbnails.save(path)\n    Thumbnails.get(path)\n"
     )
     assert lines_of(RULE, source) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "call", "count"),
+    [
+        ("def load(u):", "load(u)", 1),
+        ("async def load(u):", "load(u)", 0),
+        ("@in_thread\ndef load(u):", "load(u)", 0),
+        ("def load(u):", "await to_thread(load, u)", 0),
+        ("def load(u):", "await run(lambda: load(u))", 0),
+    ],
+)
+def test_one_level_deep_in_another_file(head, call, count):
+    files = {
+        "shop/client.py": f"import requests\n{head}\n    return requests.get(u, timeout=3)\n",
+        "shop/api.py": f"from shop.client import load\n\n\nasync def show(u):\n    return {call}\n",
+    }
+    found = [each for each in findings_of(RULE, files) if each.file == "shop/api.py"]
+    assert [(each.line, each.confidence) for each in found] == [(5, "medium")] * count
