@@ -80,12 +80,12 @@ _TEST = re.compile(
     r"(^|/)(tests?|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
     r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(?:(?!ab[_-])[\w-]+[_-]tests|e2e[_-]test)/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
-    r"|(^|/)(test[_-][^/]*|conftest|testing|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
+    r"|(^|/)(test[_-][^/]*|conftest|pytest_plugin|testing|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
     r"|e2e-spec|(?:client|server|unit|int|integration|api)test)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
 _SCRIPT = re.compile(
-    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?|tools|hack|dev|extra|([\w-]+-)?examples?|samples?)/"
+    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?|tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
     r"|(^|/)cmd/.*main\.go$|(^"
     r"|/)management/commands/|(^|/)(setup|manage)\.py$|^(noxfile|fabfile)\.py$"
 )

@@ -37,6 +37,9 @@ _FUNCTIONS = (
 _GIVES_PROMISES = frozenset({"call_expression", "await_expression", "new_expression"})
 
 
+_THROWS = re.compile(rb"\bthrow\b")
+
+
 def keeps_errors(function: Node, source: bytes) -> bool:
     """Whether every promise that the function awaits or gives back is handled inside it: by a `try` whose handler does
     not throw, or by a `.catch`."""
@@ -60,7 +63,7 @@ def keeps_errors(function: Node, source: bytes) -> bool:
 
 def _is_handled(attempt: Node, source: bytes) -> bool:
     handler = attempt.child_by_field_name("handler")
-    return handler is not None and b"throw" not in source[handler.start_byte : handler.end_byte]
+    return handler is not None and _THROWS.search(source, handler.start_byte, handler.end_byte) is None
 
 
 def _may_reject(node: Node, source: bytes) -> bool:

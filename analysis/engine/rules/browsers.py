@@ -19,9 +19,8 @@ _SERVER_SIDE = re.compile(r"(^|/)(server|api)/|\.server\.[jt]s$")
 
 def runs_in_browsers(place: Place) -> bool:
     """Whether the nearest manifest that names packages speaks of a page and of no server."""
-    if _SERVER_SIDE.search(place.path):
-        return False
-    if _PAGE_SIDE.search(place.path) and not place.in_request_path:
+    is_server_side = _SERVER_SIDE.search(place.path) is not None
+    if not is_server_side and _PAGE_SIDE.search(place.path) and not place.in_request_path:
         return True
     for folder in ancestors(folder_of(place.path)):
         facts = place.codebase.files.get(joined(folder, "package.json"))

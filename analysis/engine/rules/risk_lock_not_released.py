@@ -96,6 +96,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif rest.lstrip().startswith(f"defer {receiver}.{_last(call, file)}()"):
         return  # told there
     elif not unlocks:
+        if file.in_loop(call) and f"{receiver}.{release}()" in text_before(call, file):
+            return  # the next round releases it
         if (
             not _BY_CONTRACT.search(function_name(call, file))
             and "return func(" not in rest

@@ -76,8 +76,8 @@ _ATOMIC = re.compile(
 )
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
 _SAID = re.compile(
-    r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?)$"
-)  # texts
+    r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?|\w*_at|\w*date|\w*time|deadline|next_\w+|expir\w+)$"
+)  # texts and times
 _TALLY = re.compile(r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views")  # a little less is no harm
 _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
@@ -252,7 +252,8 @@ def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
         rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",
         before,
     )
-    return made is not None
+    opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
+    return made is not None or re.search(opened, text_before(node, file)) is not None
 
 
 def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: int) -> Mark:

@@ -113,11 +113,12 @@ class _Write(NamedTuple):
 
 def look(root: Node, file: SourceFile) -> Iterator[Mark]:
     """The functions of a file that write to two tables outside of any transaction."""
-    for writes in _by_function(file).values():
+    is_watched = any(file.mentions(need) for need in _NEEDED[file.language])
+    for index, writes in _by_function(file).items():
         pair = _unprotected(writes, root, file) if len(writes) > 1 else None
-        if pair is None:
+        if pair is None and index and is_watched:
             yield from _alone(writes, root, file)
-        else:
+        elif pair is not None:
             first, second = pair
             node = _node_at(first.start, root)
             message = (
@@ -409,6 +410,8 @@ _NEEDS = {
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }
 _ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
+
+_NEEDED = {language: needs for languages, needs in _NEEDS.items() for language in languages}
 
 WATCHES = (
     Watch("module", look_at_commits, PYTHON, needs=(b".commit()",)),

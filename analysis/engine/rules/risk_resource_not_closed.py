@@ -76,6 +76,7 @@ _JAVA_CALLS = frozenset(
     newDirectoryStream""".split()
 )
 _JAVA_STREAMS = frozenset(f"java.nio.file.Files.{name}" for name in ("lines", "list", "walk", "find"))
+_STILL_STREAMS = frozenset("skip limit filter map sorted distinct onClose flatMap parallel peek".split())
 _JAVA_WRAPPERS = frozenset({"java.io.PrintWriter", "java.util.Scanner"})
 _STREAM = re.compile(r"(?i)^\s*(?:\w*(?:stream|writer|reader|response|socket)\w*|os|is|out|in|System\.\w+|sw)\b")
 _JDBC = re.compile(
@@ -143,6 +144,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     outer = _outermost_wrapper(call)
     parent = outer.parent
     if callee in _JAVA_STREAMS and parent is not None and parent.type == "method_invocation":
+        if _is_held(parent, file):
+            return
         opened = callee.removeprefix("java.nio.file.")
         yield file.mark(RULE.id, call, f"What `{opened}` opened stays open: nobody holds the stream to close it")
         return
@@ -152,6 +155,15 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = parent.child_by_field_name("name")
     if declaration is not None and declaration.type == "local_variable_declaration" and name is not None:
         yield from _local(outer, file.text(name), callee.removeprefix("java.").rpartition(".")[2], file)
+
+
+def _is_held(step: Node, file: SourceFile) -> bool:
+    """Whether a chain that is a stream still is assigned or returned: somebody else may close it."""
+    while step.parent is not None and step.parent.type == "method_invocation":
+        step = step.parent
+    name = step.child_by_field_name("name")
+    held = step.parent is not None and step.parent.type in ("assignment_expression", "return_statement")
+    return held and name is not None and file.text(name) in _STILL_STREAMS
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:

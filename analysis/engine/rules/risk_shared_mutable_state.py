@@ -69,7 +69,7 @@ def index():
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
-    r"(?i)cache|memo|regist|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks"
+    r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks"
 )
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
@@ -155,6 +155,8 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
     if scope.kind != "class" or _IS_CACHE.search(name) or shared_on_purpose:
         return
     body = file.source[assignment.end_byte : scope.end]
+    if re.search(rb"\bin self\." + re.escape(name) + rb"\b(?!\.)|\bself\." + re.escape(name) + rb"\.get\(", body):
+        return  # filled on first use
     changed = re.search(rb"\bself\." + re.escape(name) + _CHANGES, body)
     if changed is not None and not re.search(rb"\bself\." + re.escape(name) + rb"\s*(?::[^=\n]+)?=(?!=)", body):
         shown = name.decode()

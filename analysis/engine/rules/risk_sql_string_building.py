@@ -55,7 +55,7 @@ _SQL = re.compile(
 )
 _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
-    r"|sanitize|placeholder|qmarks"
+    r"|sanitize|placeholder|qmarks|\w*[bB]indings?$"
     r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
     r"|\.length$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
     re.IGNORECASE,
@@ -74,7 +74,7 @@ _VALUE_PLACE = re.compile(
     re.IGNORECASE,
 )
 _NAME_PLACE = re.compile(
-    r"\b(?:from|into|join|update|table|index|view|schema|database|sequence|truncate|exists|on|by|select|type"
+    r"\b(?:from|into|join|update|ignore|table|index|view|schema|database|sequence|truncate|exists|on|by|select|type"
     r"|role|user|column|trigger"
     r"|constraint|extension|owned|set|asc|desc|only|distinct)\s+[\\\"'`\[(]*\Z|[\w\"`]\.[\\\"`]*\Z|\w_\Z",
     re.IGNORECASE,

@@ -193,6 +193,8 @@ def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
         values = assigned_values(splat, call, file)
         splat = file.text(values[0]) if len(values) == 1 else ""
     comprehension = _EACH.search(splat) or _MAP.match(splat)
+    if re.match(r"[\[(]?\s*\w+\s+for\b", splat):
+        return  # what it waits for runs already
     if comprehension is None or "create_task(" in splat or _LIMITS.search(function_text(call, file)):
         return
     started = re.match(r"[\[(]*\s*(?:self\.)?([\w.]+)\(", splat)

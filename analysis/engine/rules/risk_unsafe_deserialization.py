@@ -11,7 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_name, is_imported, text_before
+from analysis.engine.rules.reading import followed, function_name, is_imported, text_before
 
 RULE = Rule(
     id="risk-unsafe-deserialization",
@@ -65,6 +65,8 @@ _ALWAYS_UNSAFE_YAML = frozenset({"yaml.unsafe_load", "yaml.unsafe_load_all"})
 _SAFE_LOADERS = ("SafeLoader", "CSafeLoader", "BaseLoader", "CBaseLoader")
 NEAR = 600  # bytes
 _JUST_WRITTEN = re.compile(rb"\.writeObject\([\s\S]*\.toByteArray\(\)")
+_DUMPED = re.compile(rb"\s*=\s*(?:pickle|cPickle|dill|cloudpickle|marshal)\.dumps\(")
+_FIELD = re.compile(r"self\.\w+$")
 _OWN_BYTES = re.compile(r"\b(pickle|cPickle|dill|cloudpickle|marshal)\.dumps?\(")
 _PICKLED = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal")
 _UPLOAD = re.compile(r"\b(request\b|\.FILES\b|upload|\.body\b|message\.(value|body|data)|\.recv\()")
@@ -123,9 +125,13 @@ def _mark(call: Node, message: str, file: SourceFile) -> Mark:
 
 
 def _reads_own_bytes(call: Node, callee: str, file: SourceFile) -> bool:
-    """Whether the same function pickled what it reads."""
+    """Whether the same function pickled what it reads, or another one put it into that field."""
     if not callee.startswith(_PICKLED):
         return False
+    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    if _FIELD.fullmatch(given):
+        made = followed(given.encode(), file.source, _DUMPED, b"_.")
+        return next(made, None) is not None
     return bool(_OWN_BYTES.search(file.text(call)) or _OWN_BYTES.search(text_before(call, file)))
 
 

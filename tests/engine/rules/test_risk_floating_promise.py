@@ -177,3 +177,11 @@ def test_a_method_of_a_library_is_not_one_of_the_project():
     own = "class Clock:\n    async def step(self):\n        await turn()\n"
     files = {"shop/timer.py": source.format("shop.clock"), "shop/clock.py": own}
     assert [each.line for each in findings_of(RULE, files)] == [6]
+
+
+def test_a_log_of_what_was_thrown_throws_nothing():
+    source = (
+        "async function ask() {\n  try {\n    await get();\n  } catch (e) {\n    log('thrown', e);\n  }\n}\n"
+        "function f() {\n  ask();\n}\n"
+    )
+    assert lines_of(RULE, source, "typescript") == []

@@ -207,3 +207,11 @@ def test_a_component_that_is_awaited_runs_on_the_server():
     assert lines_of(RULE, source, "tsx") == [2]
     assert lines_of(RULE, "'use client';\n" + source, "tsx") == []
     assert lines_of(RULE, source.replace("default async", "async"), "tsx") == []
+
+
+def test_a_folder_of_a_page_that_is_called_api():
+    source = "export async function load(id: string) {\n  return fetch(`${base()}/items/${id}`);\n}\n"
+    page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/api/items.ts": source}
+    server = {"web/package.json": '{"dependencies": {"react": "19", "next": "15"}}', "web/src/api/items.ts": source}
+    assert findings_of(RULE, page) == []
+    assert len(findings_of(RULE, server)) == 1

@@ -144,3 +144,12 @@ def test_a_function_that_is_called_with_the_lock_held_releases_it():
     )
     assert lines_of(RULE, source % "\ts.mu.Unlock()\n", "go") == []
     assert lines_of(RULE, source % "", "go") == [4]
+
+
+def test_a_lock_that_the_next_round_releases():
+    source = (
+        'package a\nimport "sync"\nfunc (s *S) f() {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tfor {\n'
+        "\t\ts.mu.Unlock()\n\t\twait()\n\t\ts.mu.Lock()\n\t}\n}\n"
+        "func (s *S) g() {\n\tfor {\n\t\ts.mu.Unlock()\n\t\twait()\n\t\ts.mu.Lock()\n\t}\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == []

@@ -209,3 +209,15 @@ def test_an_update_that_is_given_a_variable(left, count):
         f"  const left = {left};\n  await prisma.product.update({{ where: {{ id }}, data: {{ stock: left }} }});\n}}"
     )
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+def test_times_and_rows_that_a_block_opens_are_no_counters():
+    source = "def f(key, step):\n    a = Plan.objects.get(pk=key)\n    a.{} += step\n    a.save()\n"
+    assert lines(RULE, source.format("next_run")) == []
+    assert lines(RULE, source.format("started_at")) == []
+    assert len(lines(RULE, source.format("runs"))) == 1
+    opened = (
+        "def f(n):\n    with Report(name='x', total=len(n)) as report:\n"
+        "        report.done += 1\n        report.save()\n"
+    )
+    assert lines(RULE, opened) == []

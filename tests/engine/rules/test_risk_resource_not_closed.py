@@ -252,3 +252,17 @@ def test_a_body_that_a_deferred_function_literal_closes():
         "\treturn io.ReadAll(resp.Body)\n}\n"
     )
     assert lines_of(RULE, source.replace("c.Do", "http.Get").replace("(r)", "(u)"), "go") == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("rows = Files.lines(path).skip(1);", 0),
+        ("return Files.lines(path).filter(x -> true);", 0),
+        ("return Files.lines(path).count();", 1),
+        ("long n = Files.lines(path).count();", 1),
+    ],
+)
+def test_a_stream_of_java_that_is_still_one_when_it_is_handed_on(statement, count):
+    source = f"import java.nio.file.Files;\nclass A {{\nObject f(Path path) throws Exception {{\n{statement}\n}} }}"
+    assert len(lines_of(RULE, source, "java")) == count

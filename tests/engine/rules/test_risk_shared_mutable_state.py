@@ -314,3 +314,12 @@ def test_a_class_variable_that_says_so_is_shared_on_purpose():
     source = "class Client:\n    all{}= {{}}\n    def open(self):\n        self.all[self.id] = self\n"
     assert len(findings_of(RULE, {"a.py": source.format(" ")})) == 1
     assert findings_of(RULE, {"a.py": source.format(": ClassVar[dict] ")}) == []
+
+
+def test_what_a_class_fills_on_first_use():
+    head = "class Forms:\n    made = {}\n    def get(self, kind):\n"
+    asked = (
+        "        if kind not in self.made:\n            self.made[kind] = make(kind)\n        return self.made[kind]\n"
+    )
+    assert findings_of(RULE, {"a.py": head + asked}) == []
+    assert len(findings_of(RULE, {"a.py": head + "        self.made[kind] = make(kind)\n"})) == 1

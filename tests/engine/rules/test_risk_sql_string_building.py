@@ -305,3 +305,9 @@ def test_times_and_pieces_of_sql(part, confidences):
     query = f'fmt.Sprintf("UPDATE t SET cost = %s WHERE a = 1", {part})'
     source = f"package a\nfunc f(db *sql.DB, from time.Time, costExpr string) {{\n\tdb.Exec({query})\n}}\n"
     assert [mark.confidence for mark in marks_of(RULE, source, "go")] == confidences
+
+
+def test_bindings_that_are_generated():
+    query = '"UPDATE OR IGNORE " + table + " SET a = ? WHERE id IN " + inBinding, args...'
+    source = f"package a\nfunc f(db *sql.DB, table string) {{\n\tinBinding := marks(3)\n\tdb.Exec({query})\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == ["low"]

@@ -166,3 +166,9 @@ def test_functions_that_the_caller_lists(given, count):
     body = "g := errgroup.Group{}\n\tfor _, fn := range fns {\n\t\tg.Go(fn)\n\t}\n\treturn g.Wait()"
     source = f'package a\nimport "golang.org/x/sync/errgroup"\nfunc run({given}) error {{\n\t{body}\n}}\n'
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("each", "count"), [("task", 0), ("send(task)", 1)])
+def test_tasks_that_run_already(each, count):
+    source = f"import asyncio\nasync def f(rows):\n    await asyncio.gather(*[{each} for task in rows])\n"
+    assert len(lines_of(RULE, source, "python")) == count

@@ -99,3 +99,10 @@ def test_a_copy_by_way_of_memory(written, count):
     body = f"{written}\nreturn new ObjectInputStream(new ByteArrayInputStream(b)).readObject();"
     source = f"import java.io.ObjectInputStream;\nclass A {{\nObject f(Object a) {{\n{body}\n}} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+def test_bytes_that_the_object_pickled_itself():
+    head = "import pickle\nclass A:\n    def __init__(self, value):\n        self.raw = {}\n"
+    read = "    def get(self):\n        return pickle.loads(self.raw)\n"
+    assert lines_of(RULE, head.format("pickle.dumps(value)") + read) == []
+    assert lines_of(RULE, head.format("value") + read) == [6]
