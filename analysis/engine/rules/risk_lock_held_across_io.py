@@ -80,6 +80,7 @@ _REMOTE = re.compile(
     r"(?i)(?:^|[._])(?:\w*client|http|session)(?:\(\))?\."
     r"(?:get|post|put|patch|delete|head|request|send|do|exchange|(?:get|post)For\w+)$"
 )
+_OF_A_CLIENT = re.compile(r"(?i)(?:client|http|rest|kafka|rabbit|jms|mail|template|sender|producer|publisher)\w*\.\w+$")
 _CALLED = re.compile(r"\(")
 _FILES = "reads or writes a file"
 _KEEPS_FILES = re.compile(r"(?i)file|disk|storage|\bwal|journal|log")
@@ -169,7 +170,8 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
             reads = _what_it_reads(name)
             if reads and (not _GENERAL.search(lock) or (reads == _FILES and _KEEPS_FILES.search(owner))):
                 reads = ""  # named after what it protects
-            words = what_it_does(typed(name, file), file.language) or reads or _awaited(call, lock, file)
+            full = typed(name, file) if _OF_A_CLIENT.search(name) else name  # asking for the type reads the whole file
+            words = what_it_does(full, file.language) or reads or _awaited(call, lock, file)
             if words and not _WAITS.search(name):
                 message = (
                     f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"

@@ -104,9 +104,11 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
             and not _released_elsewhere(receiver, release, call, file)
         ):
             yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this function")
-    elif _released_elsewhere(receiver, release, call, file):
-        return  # by a function that is called with the lock held
-    elif "func(" not in rest and (leaving := _early_exit(rest, receiver, _last(call, file), release)):
+    elif (
+        "func(" not in rest
+        and (leaving := _early_exit(rest, receiver, _last(call, file), release))
+        and not _released_elsewhere(receiver, release, call, file)  # by a function that is called with the lock held
+    ):
         yield file.mark(RULE.id, call, f"`{receiver}` stays locked when the function leaves by `{leaving}`")
 
 
