@@ -378,8 +378,10 @@ def _queries(file: SourceFile) -> Iterator[_Write]:
             is_passed = _PASSED_ON.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
             if not is_lazy and not is_passed:
                 indent = len(row) - len(row.lstrip())
-                row = _SAVED.match(query.anchor) if query.operation == "update" else None
-                yield _Write(start + indent, query.line, query.model, _verb(query), row[1] if row is not None else "")
+                saved = _SAVED.match(query.anchor) if query.operation == "update" else None
+                yield _Write(
+                    start + indent, query.line, query.model, _verb(query), saved[1] if saved is not None else ""
+                )
 
 
 def _verb(query: Query) -> str:
