@@ -132,7 +132,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     text = "".join(file.text(each) for each in given)
     if not _LIMIT.search(text) and "..." not in text and not _NOT_SOCKETS.search(text):
         # What a call gives may hold a limit.
-        severity = "info" if options is None and given[0].type == "call_expression" else ""
+        severity = "info" if options is None and given and given[0].type == "call_expression" else ""
         message = f"`{callee}` is built without {_SCRIPT[callee]}: a silent server holds its caller"
         yield file.mark(RULE.id, call, message, severity=severity)
 
