@@ -69,6 +69,7 @@ _JAVA_MAP = re.compile(
 _GOT = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.get\(")
 _SHARED_MAP = re.compile(rb"\b(?:private|protected|public|static)\b[^\n;(]*?\b\w*Map<[^\n;]*\Z")
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
+_MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Concurrent")
 _PUT = re.compile(r"\.put\(")
 _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
@@ -188,9 +189,15 @@ def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
     if put is None or _LOCKED.search(function_text(branch, file)):
         return
     field = next(filter(None, map(_SHARED_MAP.search, declarations(name, file))), None)
-    if field is None or (b"Concurrent" not in field[0] and _KNOWS_LOCKS.search(file.source)):
+    if field is None:
+        return
+    made = next(followed(name.encode(), file.source, _MADE_FOR_THREADS, b"_."), None)
+    is_concurrent = b"Concurrent" in field[0] or made is not None
+    if not is_concurrent and _KNOWS_LOCKS.search(file.source):
         return  # whoever calls may hold the lock
-    is_shared = b"static" in field[0] or b"Concurrent" in field[0] or _BEAN.search(file.source)
+    is_shared = b"static" in field[0] or is_concurrent or _BEAN.search(file.source)
+    if found["value"] is not None and not is_shared:
+        return  # the usual way to fill a map of an object that one thread uses
     line = file.line(body) + file.text(body)[: put.start()].count("\n")
     message = f"`{name}` is asked for a key and then given it: another thread may do the same in between"
     fix = "Use `computeIfAbsent` or `putIfAbsent` on a concurrent map."

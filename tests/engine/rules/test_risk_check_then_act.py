@@ -285,7 +285,12 @@ def test_a_repository_of_java_is_known_by_its_type():
 
 @pytest.mark.parametrize(
     ("field", "count"),
-    [("private final Map<K, V> rows = new ConcurrentHashMap<>();", 1), ("", 0)],
+    [
+        ("private final Map<K, V> rows = new ConcurrentHashMap<>();", 1),
+        ("private final Map<K, V> rows = new HashMap<>();", 0),
+        ("private static final Map<K, V> rows = new HashMap<>();", 1),
+        ("", 0),
+    ],
 )
 def test_a_value_of_a_map_that_is_tested_for_null(field, count):
     local = "" if field else "Map<K, V> rows = load();\n"
