@@ -1,0 +1,50 @@
+"""Type assertions of Go on values that come from outside."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.rules.lookups import Missing
+from analysis.engine.rules.reading import short, text_before
+
+_TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
+_OUTSIDE = re.compile(
+    r"(?i)\.(?:Value|MustGet|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
+)
+_SET_BEFORE = re.compile(r"\.MustGet\(|\.Context\(\)\.Value\(")
+_HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
+
+
+def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Missing]:
+    """`value.(*User)` in Go, where nobody asks whether it is one."""
+    before = file.source[max(0, assertion.start_byte - 60) : assertion.start_byte]
+    text = file.text(assertion)
+    if ".(func(" in text:
+        return  # a table of functions, which the program has made
+    if _TWO_RESULTS.search(before.rpartition(b"\n")[2]) or not _comes_from_outside(text, assertion, file):
+        return
+    yield Missing(
+        assertion,
+        f"`{short(text)}` panics when the value is of another type or missing",
+        # What runs before a handler puts there what it takes, as far as anybody can see from here.
+        confidence="low" if _SET_BEFORE.search(text) else "medium",
+        suggestion="Take the second result (`value, ok := ...`) and answer with an error.",
+        data={"form": "assertion"},
+    )
+
+
+def _comes_from_outside(text: str, assertion: Node, file: SourceFile) -> bool:
+    """Whether the value comes from a session, a request's context, a token or decoded text, and nobody has asked
+    whether it is there."""
+    operand = text.rpartition(".(")[0]
+    before = text_before(assertion, file)
+    if (kind := _HELD.fullmatch(operand)) and re.search(rf"\b{kind[1]}\.Type\(\)\s*[!=]=", before):
+        return False
+    if not re.fullmatch(r"\w+", operand):
+        return _OUTSIDE.search(operand) is not None and not re.search(re.escape(operand) + r"\s*[!=]=\s*nil\b", before)
+    given = list(re.finditer(rf"\b{operand}\s*:?=\s*([^\n]*)", before))[-1:]
+    if not given or not _OUTSIDE.search(given[0][1].rstrip()):
+        return False
+    return not re.search(rf"\b{operand}\s*[!=]=\s*nil\b", before[given[0].end() :])
