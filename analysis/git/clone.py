@@ -6,7 +6,7 @@ Its configuration is written by us before every use, so nothing that a server or
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.git.address import PinnedAddress, check_address
@@ -55,12 +55,12 @@ class MirrorResult:
     branch: str | None
     """The branch that was fetched: the one asked for, else the default branch."""
     head_sha: str | None
-    refs: Mapping[str, str] = field(default_factory=dict)
+    refs: Mapping[str, str]
     """Commit by remote name of each ref that was fetched."""
-    missing: tuple[str, ...] = ()
+    missing: tuple[str, ...]
     """The extra refs that the remote does not have."""
-    shallow: bool = False
-    created: bool = False
+    shallow: bool
+    created: bool
     """Whether the clone was made, not brought up to date."""
 
 

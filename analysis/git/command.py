@@ -217,7 +217,7 @@ class GitProcess:
                 self._forget(self._output)
         return b""
 
-    def finish(self, accept: Sequence[int] = (0,)) -> None:
+    def finish(self, accept: Sequence[int]) -> None:
         """Wait for the end and raise what the status means. A git that is still printing is ended without complaint."""
         if self._output in self._open:
             return

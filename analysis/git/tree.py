@@ -1,7 +1,7 @@
 """The files of a commit, and what changed between two commits."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.git.command import stream_git
@@ -37,16 +37,16 @@ class TreeEntry:
 class Tree:
     """The files of one commit in git's order, and how many entries were left out, by reason."""
 
-    entries: list[TreeEntry] = field(default_factory=list)
-    links: int = 0
-    submodules: int = 0
-    bad_paths: int = 0
+    entries: list[TreeEntry]
+    links: int
+    submodules: int
+    bad_paths: int
     """Names that leave the tree or stand twice; paths too long or too deep."""
-    missing: int = 0
+    missing: int
     """Entries whose blob is not here; they are listed with an unknown size."""
-    cut: bool = False
+    cut: bool
     """Whether the tree has more entries than the cap."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
 
 def list_tree(

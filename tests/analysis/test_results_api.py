@@ -457,7 +457,7 @@ class TestPullRequest:
 
         assert (shown["verdict"], shown["gateResult"], shown["date"]) == (None, None, None)
 
-    @pytest.mark.parametrize("number", ["8", "x", "-1", "\u0667", "9" * 30])
+    @pytest.mark.parametrize("number", ["8", "x", "-1", "\u0667", "9" * 10, "9" * 30])
     def test_an_unknown_number_is_404(self, number: str, as_member: Any, repository: Any) -> None:
         add_pull_request(repository, 7)
 

@@ -54,6 +54,10 @@ def test_a_clone_in_use_stays(tmp_path: Path, clones: list[Path]) -> None:
     assert cache.evict(tmp_path, most_bytes=0) == clones[:1]
 
 
+def test_nobody_else_may_hold_a_clone(tmp_path: Path, clones: list[Path]) -> None:
+    assert {each.stat().st_mode & 0o777 for each in tmp_path.glob(".*.use")} == {0o600}
+
+
 def test_a_clone_that_was_never_used_goes_before_all_others(tmp_path: Path, clones: list[Path]) -> None:
     (tmp_path / ".new.git.use").unlink()
 
