@@ -78,19 +78,16 @@ def _body(function: Node, rows: list[bytes], first: int, has_code: Sequence[bool
 
 def _statements(block: Node, missing: int) -> int:
     """How many statements are missing to so many, of those in the block and in the blocks of its statements."""
-    for each in block.named_children:
-        if missing <= 0:
-            break
-        if each.type in _NO_STATEMENTS or (each.child_count == 1 and each.child(0).type == "string"):
-            continue
-        if each.type in _WRAPPERS:
-            missing = _statements(each, missing)
-            continue
-        missing -= 1
-        for part in _PARTS:
-            inner = each.child_by_field_name(part)
-            if inner is not None and missing > 0:
-                missing = _statements(inner, missing)
+    blocks = [block]
+    while blocks and missing > 0:
+        for each in blocks.pop().named_children:
+            if each.type in _NO_STATEMENTS or (each.child_count == 1 and each.child(0).type == "string"):
+                continue
+            if each.type in _WRAPPERS:
+                blocks.append(each)
+                continue
+            missing -= 1
+            blocks.extend(inner for part in _PARTS if (inner := each.child_by_field_name(part)) is not None)
     return missing
 
 

@@ -253,7 +253,7 @@ def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
         before,
     )
     opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
-    return made is not None or re.search(opened, text_before(node, file)) is not None
+    return made is not None or re.search(opened, before) is not None
 
 
 def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: int) -> Mark:

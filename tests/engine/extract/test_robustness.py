@@ -123,6 +123,13 @@ def test_deep_and_endless_nesting_ends_soon(blob, language):
     assert time.process_time() - start < 5
 
 
+def test_blocks_in_blocks_cost_no_facts():
+    body = "one(order.total, order.customer);\ntwo(order.lines);\nthree();"
+    facts = extract(f"function f(order) {{\n{'{' * 1500}\n{body}\n{'}' * 1500}\n}}\n".encode(), "javascript")
+
+    assert (facts.skipped, [each.name for each in facts.functions]) == ("", ["module", "f"])
+
+
 def test_an_empty_file_has_no_lines():
     facts = extract(b"", "python")
     assert (facts.lines, facts.code_lines, facts.functions[0].name) == (0, 0, "module")
