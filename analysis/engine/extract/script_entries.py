@@ -101,12 +101,15 @@ def declared(functions: tuple[Function, ...], file: SourceFile) -> Iterator[Entr
 
 
 def _handler_name(node: Node, file: SourceFile) -> str:
-    if node.type in ("arrow_function", "function_expression"):
-        return file.scope_of(node).function.name
-    if node.type in ("identifier", "member_expression"):
-        return file.text(node)[:100]
-    if node.type == "call_expression":  # of a wrapper that catches: `asyncHandler(async (req, res) => …)`
-        is_wrapper = _WRAPPER.search(file.callee(node)) is not None
-        wrapped = (each for each in file.arguments(node)[0] if is_wrapper or "function" in each.type)
-        return next(filter(None, (_handler_name(each, file) for each in wrapped)), "")
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if each.type in ("arrow_function", "function_expression"):
+            return file.scope_of(each).function.name
+        if each.type in ("identifier", "member_expression"):
+            return file.text(each)[:100]
+        if each.type == "call_expression":  # of a wrapper that catches: `asyncHandler(async (req, res) => …)`
+            is_wrapper = _WRAPPER.search(file.callee(each)) is not None
+            given = file.arguments(each)[0]
+            pending.extend(other for other in reversed(given) if is_wrapper or "function" in other.type)
     return ""
