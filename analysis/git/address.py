@@ -22,10 +22,11 @@ _TRANSPORTS = frozenset({"https", "http", "file"})
 _HOST_NAME = re.compile(r"(?=.{1,253}\Z)(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,63})*\Z")
 # 2130706433, 0x7f.1, 0177.0.0.1: the resolver and curl would read these as addresses.
 _LAST_LABEL_IS_NUMBER = re.compile(r"(?:.*\.)?(?:0[xX][0-9a-fA-F]*|[0-9]+)\Z")
-_PLAIN_CHARACTERS = re.compile(r"[!-~]+\Z")
+# Visible ASCII without the backslash, which browsers read as a slash.
+_PLAIN = re.compile(rf"[!-\[\]-~]{{1,{ADDRESS_CHARACTERS}}}\Z")
 
-# Services of cloud hosts that hand out credentials; some stand outside the link-local range.
-_METADATA = tuple(
+# Services of cloud hosts that hand out credentials, some outside the link-local range; and what nobody may use.
+_NEVER = tuple(
     ipaddress.ip_network(network)
     for network in (
         "169.254.0.0/16",
@@ -34,6 +35,7 @@ _METADATA = tuple(
         "100.100.100.200/32",
         "168.63.129.16/32",
         "192.0.0.192/32",
+        "240.0.0.0/4",
     )
 )
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
@@ -67,13 +69,7 @@ def check_address(url: str, limits: GitLimits) -> PinnedAddress:
 
     Raises AddressRefused with a sentence that says what to write instead, or CloneUnreachable for an unknown host.
     """
-    if (
-        not url
-        or len(url) > ADDRESS_CHARACTERS
-        or not _PLAIN_CHARACTERS.match(url)
-        or url.startswith("-")
-        or "\\" in url
-    ):
+    if not _PLAIN.match(url):
         raise AddressRefused
     try:
         parts = urlsplit(url)
@@ -84,11 +80,9 @@ def check_address(url: str, limits: GitLimits) -> PinnedAddress:
     if scheme not in _TRANSPORTS & limits.allowed_schemes or "://" not in url:
         allowed = ", ".join(sorted(_TRANSPORTS & limits.allowed_schemes))
         raise AddressRefused(f"Only clone addresses of these kinds are allowed: {allowed}; use one of them.")
-    if parts.query or parts.fragment or "?" in url or "#" in url:
+    if "?" in url or "#" in url:
         raise AddressRefused("A clone address has no ? or #; remove that part.")
-    if scheme == "file":
-        return _local(parts)
-    return _remote(scheme, parts, port, limits)
+    return _remote(scheme, parts, port, limits) if scheme in PORTS else _local(parts)
 
 
 def _local(parts: SplitResult) -> PinnedAddress:
@@ -113,7 +107,7 @@ def _remote(scheme: str, parts: SplitResult, port: int | None, limits: GitLimits
     addresses = (literal,) if literal else _resolve(host, port)
     for address in addresses:
         _require_reachable(address, limits)
-    shown = f"[{host}]" if literal and literal.version == 6 else host
+    shown = f"[{host}]" if isinstance(literal, ipaddress.IPv6Address) else host
     where = shown if port == PORTS[scheme] else f"{shown}:{port}"
     return PinnedAddress(
         url=f"{scheme}://{where}{parts.path}",
@@ -154,12 +148,7 @@ def _resolve(host: str, port: int) -> tuple[IpAddress, ...]:
 
 def _require_reachable(address: IpAddress, limits: GitLimits) -> None:
     for meaning in _meanings(address):
-        never = (
-            meaning.is_multicast
-            or meaning.is_unspecified
-            or any(meaning in network for network in _METADATA if network.version == meaning.version)
-        )
-        if never or (meaning.is_reserved and not meaning.is_loopback and meaning.version == 4):
+        if meaning.is_multicast or meaning.is_unspecified or any(meaning in network for network in _NEVER):
             raise AddressRefused(
                 "The clone address leads to a reserved network address; use the public address of the host."
             )
@@ -170,7 +159,7 @@ def _require_reachable(address: IpAddress, limits: GitLimits) -> None:
 
 
 def _is_global(address: IpAddress) -> bool:
-    return address.is_global and not any(address in network for network in _SITE_LOCAL if address.version == 6)
+    return address.is_global and not any(address in network for network in _SITE_LOCAL)
 
 
 def _meanings(address: IpAddress) -> Iterator[IpAddress]:
@@ -186,7 +175,7 @@ def _meanings(address: IpAddress) -> Iterator[IpAddress]:
         yield last
         return
     yield address
-    if address in _COMPATIBLE and int(address) > 1:
+    if address in _COMPATIBLE:
         yield last
     if address.sixtofour:
         yield address.sixtofour
@@ -195,4 +184,4 @@ def _meanings(address: IpAddress) -> Iterator[IpAddress]:
 
 
 def _pin(address: IpAddress) -> str:
-    return f"[{address}]" if address.version == 6 else str(address)
+    return f"[{address}]" if isinstance(address, ipaddress.IPv6Address) else str(address)

@@ -9,10 +9,11 @@ from types import TracebackType
 from analysis.git.command import GitProcess
 from analysis.git.errors import DamagedRepository
 from analysis.git.limits import DEFAULT_LIMITS, GitLimits
+from analysis.git.naming import is_hash
 
-# POSIX promises that a pipe takes 4096 bytes, so as many unanswered requests can be written without ever blocking,
-# even while git itself waits for us to read.
-REQUEST_BYTES = 4096
+# POSIX promises that a pipe takes 4096 bytes, so as many unanswered requests of a hash and a line end can be written
+# without ever blocking, even while git itself waits for us to read.
+REQUESTS_AHEAD = 4096 // 65
 RESTARTS = 50
 
 
@@ -49,14 +50,12 @@ class BlobReader:
         if os.getpid() != self._owner:
             raise RuntimeError("A BlobReader cannot be used in a forked child; open one there")
         waiting: deque[str] = deque()
-        requested = 0
         source = iter(blobs)
         following = next(source, None)
         while waiting or following is not None:
-            while following is not None and (not waiting or requested + len(following) < REQUEST_BYTES):
+            while following is not None and len(waiting) < REQUESTS_AHEAD:
                 self._request(following)
                 waiting.append(following)
-                requested += len(following) + 1
                 following = next(source, None)
             blob = waiting[0]
             try:
@@ -65,7 +64,6 @@ class BlobReader:
                 content = None
                 self._restart(list(waiting)[1:])
             waiting.popleft()
-            requested -= len(blob) + 1
             yield blob, content
 
     def close(self) -> None:
@@ -88,7 +86,7 @@ class BlobReader:
             self._request(blob)
 
     def _request(self, blob: str) -> None:
-        if not blob.isalnum() or not blob.isascii():
+        if not is_hash(blob):
             raise ValueError("A blob is asked for by its hash")
         self._process.write(blob.encode() + b"\n")
 
@@ -107,8 +105,9 @@ class BlobReader:
         return content if header[1] == b"blob" else None
 
     def _line(self) -> bytes:
-        while (end := self._buffer.find(b"\n")) < 0:
+        while b"\n" not in self._buffer:
             self._more()
+        end = self._buffer.index(b"\n")
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line

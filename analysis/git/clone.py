@@ -23,7 +23,7 @@ from analysis.git.errors import (
 from analysis.git.folder import CONFIG, CONFIG_SHA256, is_shallow, locked, objects_size, remove_clone, replace_file
 from analysis.git.limits import GitLimits
 from analysis.git.local import open_local
-from analysis.git.naming import is_branch_name
+from analysis.git.naming import is_branch_name, is_hash
 
 __all__ = ["MirrorResult", "is_shallow", "mirror", "open_local", "remove_clone"]
 
@@ -35,7 +35,6 @@ COMPLETE = "debt-clone"
 FILE_BLOCK_BYTES = 512
 
 _PULL = re.compile(r"refs/(?:pull|merge-requests)/([1-9][0-9]{0,9})/(?:head|merge)\Z")
-_HASH = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _LEFTOVERS = (
     "*.lock",
     "objects/pack/tmp_*",
@@ -226,7 +225,7 @@ def _ask(remote: _Remote, wanted: Sequence[str]) -> tuple[str | None, dict[str, 
         if name == "HEAD" and value.startswith("ref: refs/heads/"):
             branch = value.removeprefix("ref: refs/heads/")
             default = branch if is_branch_name(branch) else None
-        elif _HASH.match(value) and (name == "HEAD" or name in wanted):
+        elif is_hash(value) and (name == "HEAD" or name in wanted):
             found[name] = value
     if default and "HEAD" in found:
         found[f"refs/heads/{default}"] = found["HEAD"]

@@ -15,6 +15,7 @@ TEXT_CHARACTERS = 500
 _REPLACEMENT = "\ufffd"
 # Control characters, and the invisible ones that turn the direction of text or break lines.
 _UNSHOWABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
+_HASH = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _REF = re.compile(
     r"(?!.*(?://|\.\.|@\{|/\.|\.lock/))[^\x00-\x20\x7f~^:?*\[\\/.-][^\x00-\x20\x7f~^:?*\[\\]{0,240}(?<![./])\Z"
 )
@@ -44,6 +45,11 @@ def is_sane_path(raw: bytes) -> bool:
     if b"//" not in raw and b"." not in raw:
         return not raw.endswith(b"/")
     return not {b"", b".", b".."}.intersection(raw.split(b"/"))
+
+
+def is_hash(name: str) -> bool:
+    """Whether `name` is the whole hash of an object, SHA-1 or SHA-256."""
+    return bool(_HASH.match(name))
 
 
 def is_branch_name(name: str) -> bool:

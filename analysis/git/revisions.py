@@ -9,10 +9,10 @@ from analysis.git.clone import BRANCHES
 from analysis.git.command import run_git
 from analysis.git.errors import EmptyRepository, UnknownRevision
 from analysis.git.limits import DEFAULT_LIMITS, GitLimits
+from analysis.git.naming import is_hash
 
 REVISION_CHARACTERS = 256
 
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 # What a user may write: a branch, a tag, a hash, and steps back from it. No search (`:/x`), no reflog, no options.
 _REVISION = re.compile(r"[^\x00-\x20\x7f:?*\[\\{}-][^\x00-\x20\x7f:?*\[\\{}]*\Z")
 
@@ -21,7 +21,7 @@ def resolve(folder: Path, rev: str, *, limits: GitLimits = DEFAULT_LIMITS) -> st
     """The commit that a branch, tag or hash names. Raises UnknownRevision, or EmptyRepository without commits."""
     if len(rev) > REVISION_CHARACTERS or not _REVISION.match(rev):
         raise UnknownRevision
-    if _HASH.match(rev):
+    if is_hash(rev):
         return _commit(folder, rev, limits)
     sha = _looked_up(folder, f"{BRANCHES}{rev}", limits) or _looked_up(folder, rev, limits)
     return sha or _refuse(folder, limits)
@@ -35,7 +35,7 @@ def _commit(folder: Path, sha: str, limits: GitLimits) -> str:
 def _looked_up(folder: Path, name: str, limits: GitLimits) -> str:
     arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     sha = run_git(folder, *arguments, limits=limits, accept=(0, 1, 128)).decode().strip()
-    return sha if _HASH.match(sha) else ""
+    return sha if is_hash(sha) else ""
 
 
 def _refuse(folder: Path, limits: GitLimits) -> NoReturn:
@@ -52,7 +52,7 @@ def merge_base(folder: Path, a: str, b: str, *, limits: GitLimits = DEFAULT_LIMI
 
 def has_commit(folder: Path, sha: str, *, limits: GitLimits = DEFAULT_LIMITS) -> bool:
     """Whether a commit, given by its hash, is in the clone, under whatever ref or none."""
-    return bool(_HASH.match(sha)) and _looked_up(folder, sha, limits) == sha
+    return is_hash(sha) and _looked_up(folder, sha, limits) == sha
 
 
 def tree_hash(folder: Path, revision: str, *, limits: GitLimits = DEFAULT_LIMITS) -> str:

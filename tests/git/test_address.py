@@ -78,9 +78,9 @@ class TestRefused:
     @pytest.mark.parametrize(
         "host",
         [
-            *("169.254.169.254", "[fe80::1]", "168.63.129.16", "224.0.0.1", "0.0.0.0"),
-            # mapped, translated, and inside of tunnels: 6to4, Teredo's server and client
-            *("[::ffff:169.254.169.254]", "[64:ff9b::169.254.169.254]", "[2002:a9fe:a9fe::1]"),
+            *("169.254.169.254", "[fe80::1]", "168.63.129.16", "224.0.0.1", "0.0.0.0", "240.0.0.1", "255.255.255.255"),
+            # mapped, translated, compatible, and inside of tunnels: 6to4, Teredo's server and client
+            *("[::ffff:169.254.169.254]", "[64:ff9b::169.254.169.254]", "[::169.254.169.254]", "[2002:a9fe:a9fe::1]"),
             *("[2001:0:a9fe:a9fe::1]", "[2001:0:102:304::5601:5601]"),
         ],
     )
@@ -92,6 +92,12 @@ class TestRefused:
         _answer(monkeypatch, "93.184.215.14", "10.0.0.7")
 
         with pytest.raises(AddressRefused, match="private"):
+            check_address("https://code.example.org/a.git", PUBLIC)
+
+    def test_a_name_with_an_address_of_one_network_card(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        _answer(monkeypatch, "fe80::1%eth0")
+
+        with pytest.raises(AddressRefused, match="reserved"):
             check_address("https://code.example.org/a.git", PUBLIC)
 
     def test_a_host_outside_the_list(self) -> None:
@@ -109,8 +115,31 @@ class TestRefused:
 
 
 class TestAllowed:
-    @pytest.mark.parametrize("host", ["[::ffff:1.1.1.1]", "[64:ff9b::1.1.1.1]", "[2002:101:101::1]"])
-    def test_an_address_around_a_public_one(self, host: str) -> None:
+    def test_an_address_of_just_the_longest_length(self) -> None:
+        start = "https://1.1.1.1/"
+        longest = start + "a" * (2048 - len(start))
+
+        assert check_address(longest, PUBLIC).url == longest
+        with pytest.raises(AddressRefused):
+            check_address(longest + "a", PUBLIC)
+
+    @pytest.mark.parametrize(
+        ("url", "canonical"),
+        [
+            ("https://1.1.1.1:443/a.git", "https://1.1.1.1/a.git"),
+            ("https://1.1.1.1:80/a.git", "https://1.1.1.1:80/a.git"),
+            ("http://1.1.1.1:8080/a.git", "http://1.1.1.1:8080/a.git"),
+            ("https://[2606:2800:21f::1]/a.git", "https://[2606:2800:21f::1]/a.git"),
+            ("https://[2606:2800:21f::1]:8443/a.git", "https://[2606:2800:21f::1]:8443/a.git"),
+        ],
+    )
+    def test_the_port_is_told_unless_it_is_the_usual_one(self, url: str, canonical: str) -> None:
+        assert check_address(url, PUBLIC).url == canonical
+
+    @pytest.mark.parametrize(
+        "host", ["[::ffff:1.1.1.1]", "[64:ff9b::1.1.1.1]", "[2002:101:101::1]", "[64:ff9b::100.100.100.201]"]
+    )
+    def test_an_address_around_one_that_may_be_reached(self, host: str) -> None:
         assert check_address(f"https://{host}/a.git", replace(PUBLIC, allow_private_addresses=True)).host == host[1:-1]
 
     def test_the_checked_addresses_are_pinned_to_host_and_port(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,6 +191,8 @@ class TestChanges:
             "with space.py": [(1, 2)],
         }
         assert (added.added, added.deleted) == (6, 3)
+        assert sorted(added.per_file.values()) == [1, 2, 2, 4]
+        assert (added.per_file["a.py"], added.per_file["gone.py"]) == (4, 2)
 
     def test_content_cannot_pose_as_a_header(self, origin):
         one = origin.commit({"a.py": b"-- old\n"})
@@ -224,9 +226,12 @@ class TestBlobs:
             assert list(reader.read_many(asked)) == [(blob, body.get(blob)) for blob in asked]
 
     def test_a_blob_above_the_limit_reads_as_none_and_the_next_one_is_right(self, origin):
-        large, small = origin.blob(os.urandom(3_000_000)), origin.blob(b"small")
+        large, just, small = origin.blob(os.urandom(3_000_000)), origin.blob(b"x" * 9), origin.blob(b"small")
         with BlobReader(origin.folder) as reader:
             assert list(reader.read_many([large, small])) == [(large, None), (small, b"small")]
+        for limit, content in ((9, b"x" * 9), (8, None)):
+            with BlobReader(origin.folder, limits=GitLimits(file_bytes=limit)) as reader:
+                assert reader.read(just) == content
 
     def test_a_damaged_object_costs_one_file(self, origin):
         good, bad = [origin.blob(f"{number}".encode()) for number in range(20)], origin.blob(b"bad" * 99)
@@ -253,8 +258,10 @@ class TestBlobs:
         bad = [origin.blob(os.urandom(90_000)) for _ in range(3)]
         for blob in bad:
             cut_short(origin, blob)
-        with BlobReader(origin.folder) as reader, pytest.raises(DamagedRepository):
-            list(reader.read_many(bad))
+        with BlobReader(origin.folder) as reader:
+            assert list(reader.read_many(bad[:2])) == [(blob, None) for blob in bad[:2]]
+            with pytest.raises(DamagedRepository):
+                reader.read(bad[2])
 
     @pytest.mark.parametrize("name", ["HEAD:a.py", "", f"{'0' * 40}\n{'1' * 40}", "é"])
     def test_only_a_hash_can_be_asked_for(self, origin, name):
@@ -339,6 +346,27 @@ class TestHistory:
 
         assert len(list(read_history(origin.folder, "main", limits=few))) == 3
         assert count_commits(origin.folder, "main", limits=few) == 4
+
+    @pytest.mark.parametrize(
+        ("seconds", "time"),
+        [
+            (b"0", datetime(1970, 1, 1, tzinfo=UTC)),
+            (b"1", datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)),
+            (b"253402300799", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
+            (b"253402300800", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
+            (b"-1", datetime(1970, 1, 1, tzinfo=UTC)),
+            (b"soon", datetime(1970, 1, 1, tzinfo=UTC)),
+        ],
+    )
+    def test_times_between_the_epoch_and_the_last_that_is_known(self, origin, seconds, time):
+        tree = origin.tree()
+        person = b"A <a@b> " + seconds + b" +0000"
+        text = f"tree {tree}\nauthor ".encode() + person + b"\ncommitter " + person + b"\n\nChange\n"
+        origin.git("update-ref", "refs/heads/main", origin.raw("commit", text))
+
+        (commit,) = read_history(origin.folder, "main")
+
+        assert (commit.authored_at, commit.committed_at) == (time, time)
 
     @pytest.mark.parametrize(
         "person",
