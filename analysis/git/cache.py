@@ -46,7 +46,7 @@ def remove_unused(folder: Path) -> bool:
         return False
     try:
         remove_clone(folder)
-        _marker(folder).unlink(missing_ok=True)
+        _marker(folder).unlink()
     finally:
         os.close(lock)
     return True

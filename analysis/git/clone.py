@@ -279,8 +279,9 @@ def _make_room(remote: _Remote, local_names: Sequence[str]) -> None:
     held = remote.git("for-each-ref", "--format=%(refname)", "refs/debt/").decode("utf-8", "replace").split()
     wanted = set(local_names)
     blocked = [name for name in held if any(_clash(name, other) for other in wanted)]
-    spare = [name for name in held if name.startswith(PULLS) and name not in wanted]
-    surplus = max(0, len(held) + len(wanted) - remote.limits.refs)
+    # By length first: the lowest numbers, which are the oldest, come first.
+    spare = sorted((name for name in held if name.startswith(PULLS) and name not in wanted), key=lambda n: (len(n), n))
+    surplus = max(0, len({*held, *wanted}) - remote.limits.refs)
     doomed = dict.fromkeys(blocked + spare[:surplus])
     if doomed:
         remote.git("update-ref", "--stdin", feed="".join(f"delete {name}\n" for name in doomed).encode())

@@ -162,7 +162,6 @@ class GitProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                bufsize=0,
                 env=_environment(limits, transfer),
                 cwd="/",
                 pass_fds=[held] if transfer is None or transfer.hold is None else [held, transfer.hold],

@@ -17,7 +17,8 @@ _REPLACEMENT = "\ufffd"
 _UNSHOWABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
 _HASH = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _REF = re.compile(
-    r"(?!.*(?://|\.\.|@\{|/\.|\.lock/))[^\x00-\x20\x7f~^:?*\[\\/.-][^\x00-\x20\x7f~^:?*\[\\]{0,240}(?<![./])\Z"
+    r"(?!(?:HEAD|@)\Z)(?!.*(?://|\.\.|@\{|/\.|\.lock(?:/|\Z)))"
+    r"[^\x00-\x20\x7f~^:?*\[\\/.-][^\x00-\x20\x7f~^:?*\[\\]{0,240}(?<![./])\Z"
 )
 
 
@@ -54,7 +55,7 @@ def is_hash(name: str) -> bool:
 
 def is_branch_name(name: str) -> bool:
     """Whether git accepts `name` as the name of a branch (the rules of `git check-ref-format`)."""
-    return bool(_REF.match(name)) and not name.endswith(".lock") and name != "@" and name != "HEAD"
+    return bool(_REF.match(name))
 
 
 def _decode_component(raw: bytes) -> str:

@@ -43,7 +43,7 @@ def added_lines(
     except DamagedRepository:
         # git gives up at the first missing blob, so the files that have one are asked for to be left out.
         absent = _absent(folder, first, second, limits, deadline)
-        if not 0 < len(absent) <= ABSENT_FILES:
+        if len(absent) > ABSENT_FILES:
             raise
         return _patch(folder, first, second, absent, limits, deadline)
 

@@ -11,15 +11,13 @@ from analysis.git.errors import EmptyRepository, UnknownRevision
 from analysis.git.limits import DEFAULT_LIMITS, GitLimits
 from analysis.git.naming import is_hash
 
-REVISION_CHARACTERS = 256
-
 # What a user may write: a branch, a tag, a hash, and steps back from it. No search (`:/x`), no reflog, no options.
-_REVISION = re.compile(r"[^\x00-\x20\x7f:?*\[\\{}-][^\x00-\x20\x7f:?*\[\\{}]*\Z")
+_REVISION = re.compile(r"[^\x00-\x20\x7f:?*\[\\{}-][^\x00-\x20\x7f:?*\[\\{}]{0,255}\Z")
 
 
 def resolve(folder: Path, rev: str, *, limits: GitLimits = DEFAULT_LIMITS) -> str:
     """The commit that a branch, tag or hash names. Raises UnknownRevision, or EmptyRepository without commits."""
-    if len(rev) > REVISION_CHARACTERS or not _REVISION.match(rev):
+    if not _REVISION.match(rev):
         raise UnknownRevision
     if is_hash(rev):
         return _commit(folder, rev, limits)

@@ -39,6 +39,11 @@ def test_the_longest_unused_goes_first(tmp_path: Path, clones: list[Path]) -> No
     ]
 
 
+def test_no_more_goes_than_the_room_asks_for(tmp_path: Path, clones: list[Path]) -> None:
+    assert cache.evict(tmp_path, most_bytes=2 * MEBIBYTE + 1) == clones[:1]
+    assert cache.evict(tmp_path, most_bytes=2 * MEBIBYTE - 1) == clones[1:2]
+
+
 def test_using_a_clone_makes_it_the_newest(tmp_path: Path, clones: list[Path]) -> None:
     with cache.in_use(clones[0]):
         pass

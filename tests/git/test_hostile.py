@@ -67,6 +67,12 @@ class TestBombs:
 
         assert (tree.cut, tree.entries) == (True, [])
 
+    def test_folders_count_twice_the_cap_of_files(self, origin, tight):
+        few, empty = replace(tight, tree_entries=2), origin.tree()
+        for folders, cut in ((4, False), (5, True)):
+            origin.commit_tree(origin.tree(*(("40000", b"%d" % number, empty) for number in range(folders))))
+            assert list_tree(origin.folder, "main", limits=few).cut is cut
+
     def test_their_history_ends_with_a_sentence(self, origin, tight):
         origin.commit_tree(bomb(origin, ("100644", b"a.py", origin.blob(b"x"))))
         few = replace(tight, memory_bytes=96 * MEBIBYTE)

@@ -8,14 +8,20 @@ from datetime import UTC, date, datetime
 import pytest
 
 from analysis.git import blobs
+from analysis.git.address import PinnedAddress
 from analysis.git.blobs import BlobReader
+from analysis.git.clone import MirrorResult
 from analysis.git.command import redact, run_git, stream_git
 from analysis.git.errors import DamagedRepository, EmptyRepository, GitError, GitTimedOut, UnknownRevision
-from analysis.git.history import count_commits, daily_commits, mainline, read_history
+from analysis.git.history import Commit, count_commits, daily_commits, mainline, read_history
 from analysis.git.limits import GitLimits
 from analysis.git.naming import decode_path, decode_text
 from analysis.git.records import Records, change_of
 from analysis.git.tree import (
+    AddedLines,
+    Change,
+    Tree,
+    TreeEntry,
     added_lines,
     changed_entries,
     default_branch,
@@ -40,6 +46,11 @@ def cut_short(origin, blob: str) -> None:
     file = origin.folder / "objects" / blob[:2] / blob[2:]
     file.chmod(0o644)
     file.write_bytes(file.read_bytes()[:50_000])
+
+
+@pytest.mark.parametrize("kind", [AddedLines, Change, Commit, GitLimits, MirrorResult, PinnedAddress, Tree, TreeEntry])
+def test_what_git_told_cannot_be_changed(kind):
+    assert kind.__dataclass_params__.frozen
 
 
 class TestTree:
@@ -95,6 +106,23 @@ class TestTree:
         origin.commit_tree(origin.tree(("100644", b"a.py", blob), ("120000", b"link", blob)))
 
         assert files_at(origin.folder, "main", ["a.py", "link", "absent"]) == {"a.py": blob}
+
+    @pytest.mark.parametrize(
+        ("path", "is_read"), [("a/b/c", True), ("ab/cde", True), ("ab/cdef", False), ("a/b/c/d", False)]
+    )
+    def test_paths_of_just_the_longest_length_and_depth(self, origin, path, is_read):
+        limits = GitLimits(path_bytes=6, tree_depth=3)
+        base = origin.commit({})
+        origin.commit({path: b"1\n"}, base)
+        read = [path] if is_read else []
+
+        assert [entry.path for entry in list_tree(origin.folder, "main", limits=limits).entries] == read
+        assert [change.path for change in changed_entries(origin.folder, base, "main", limits=limits)] == read
+
+    def test_as_many_entries_as_the_cap_are_not_cut(self, origin):
+        origin.commit({f"{number}.py": b"" for number in range(10)})
+
+        assert not list_tree(origin.folder, "main", limits=GitLimits(tree_entries=10)).cut
 
     def test_paths_too_long_or_too_deep_are_noted(self, origin):
         origin.commit({"/".join("d" * 101) + "/a.py": b"", "/".join(["d" * 200] * 6): b"", "fine.py": b""})
@@ -180,8 +208,11 @@ class TestChanges:
         assert merge_base(origin.folder, left, stranger) is None
 
     def test_added_lines_of_changed_new_and_oddly_named_files(self, origin):
-        one = origin.commit({"a.py": lines(1, 2, 3, 4), "gone.py": lines(1, 2)})
-        two = origin.commit({"a.py": lines(1, 9, 3, 4, 5, 6), 'q" \té.py': b"x\n", "with space.py": b"y\ny\n"}, one)
+        one = origin.commit({"a.py": lines(1, 2, 3, 4), "gone.py": lines(1, 2), "less.py": lines(7, 8, 9)})
+        two = origin.commit(
+            {"a.py": lines(1, 9, 3, 4, 5, 6), "less.py": lines(7, 9), 'q" \té.py': b"x\n", "with space.py": b"y\ny\n"},
+            one,
+        )
 
         added = added_lines(origin.folder, one, two)
 
@@ -190,9 +221,9 @@ class TestChanges:
             decode_path('q" \té.py'.encode()): [(1, 1)],
             "with space.py": [(1, 2)],
         }
-        assert (added.added, added.deleted) == (6, 3)
-        assert sorted(added.per_file.values()) == [1, 2, 2, 4]
-        assert (added.per_file["a.py"], added.per_file["gone.py"]) == (4, 2)
+        assert (added.added, added.deleted) == (6, 4)
+        assert sorted(added.per_file.values()) == [1, 1, 2, 2, 4]
+        assert (added.per_file["a.py"], added.per_file["gone.py"], added.per_file["less.py"]) == (4, 2, 1)
 
     def test_content_cannot_pose_as_a_header(self, origin):
         one = origin.commit({"a.py": b"-- old\n"})
