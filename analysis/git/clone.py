@@ -159,8 +159,8 @@ def _remote(
     if auth_header:
         if any(character in auth_header for character in "\r\n\0"):
             raise AccessDenied("The stored credentials contain a line break; enter them again.")
-        root = address.url.split("/", 3)
-        config.append((f"http.{'/'.join(root[:3])}/.extraHeader", auth_header))
+        root = "/".join(address.url.split("/")[:3])
+        config.append((f"http.{root}/.extraHeader", auth_header))
         secrets = (auth_header, auth_header.split(":", 1)[-1].strip(), auth_header.split()[-1])
     transfer = Transfer(scheme=address.scheme, config=tuple(config), secrets=secrets, hold=lock)
     return _Remote(address, folder, limits, deadline, transfer)

@@ -66,6 +66,16 @@ class TestMirror:
         assert result.missing == ("refs/merge-requests/8/head",)
         assert run_git(clone, "rev-parse", "refs/debt/pull/7").decode().strip() == pull
 
+    @pytest.mark.parametrize("kind", ["blob", "tree"])
+    def test_a_pull_request_that_names_no_commit_is_left_out(self, origin, clone, limits, soon, kind):
+        main = origin.commit({"a.py": b"1\n"})
+        named = {"blob": origin.blob(b"1\n"), "tree": origin.git("rev-parse", "main^{tree}").decode().strip()}
+        origin.git("update-ref", "refs/pull/7/head", named[kind])
+
+        result = mirror(origin.url, clone, branch=None, limits=limits, deadline=soon, extra_refs=["refs/pull/7/head"])
+
+        assert result.refs == {"refs/heads/main": main}
+
     def test_tags_and_other_branches_stay_away(self, origin, clone, limits, soon):
         sha = origin.commit({"a.py": b"1\n"})
         for ref in ("refs/tags/v1", "refs/heads/other", "refs/notes/commits"):
@@ -176,6 +186,11 @@ class TestBadInput:
 
         assert (result.head_sha, result.default_branch) == (None, None)
 
+    def test_the_branch_that_an_empty_repository_lacks_is_no_missing_extra(self, origin, clone, limits, soon):
+        result = mirror(origin.url, clone, branch="main", limits=limits, deadline=soon, extra_refs=["refs/pull/1/head"])
+
+        assert (result.head_sha, result.missing) == (None, ("refs/pull/1/head",))
+
     def test_a_repository_that_was_empty_is_filled_later(self, origin, clone, limits, soon):
         mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
         sha = origin.commit({"a.py": b"1\n"})
@@ -242,8 +257,13 @@ class TestBadInput:
             mirror(origin.url, clone, branch=None, limits=tight, deadline=soon)
 
     def test_a_clone_that_another_run_holds_too_long(self, origin, clone, limits, soon):
-        with locked(clone, soon), pytest.raises(GitTimedOut, match="Another run"):
-            mirror(origin.url, clone, branch=None, limits=limits, deadline=time.monotonic() + 0.2)
+        with locked(clone, soon):
+            (lock,) = clone.parent.glob(".*.lock")
+            assert lock.stat().st_mode & 0o777 == 0o600
+            began = time.monotonic()
+            with pytest.raises(GitTimedOut, match="Another run"):
+                mirror(origin.url, clone, branch=None, limits=limits, deadline=began + 0.2)
+            assert time.monotonic() >= began + 0.2
 
     def test_a_machine_without_git(self, origin, clone, limits, soon, monkeypatch):
         monkeypatch.setenv("PATH", "/nonexistent")
