@@ -31,7 +31,7 @@ def remove_clone(folder: Path) -> None:
 def is_shallow(folder: Path) -> bool:
     """Whether the history was cut off, which falsifies churn and history."""
     with suppress(OSError):
-        return (folder / "shallow").stat().st_size > 0
+        return bool((folder / "shallow").stat().st_size)
     return False
 
 

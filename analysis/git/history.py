@@ -132,7 +132,7 @@ def _commits(records: Iterator[bytes], limits: GitLimits) -> Iterator[Commit]:
     fields: list[bytes] = []
     changes: list[Change] = []
     for record in records:
-        if len(record) in _HASH_LENGTHS and record[:1] not in b":\n":
+        if len(record) in _HASH_LENGTHS and not record.startswith((b":", b"\n")):
             if fields:
                 yield _commit(fields, changes)
             fields, changes = [record, *(next(records, b"") for _ in range(_FIELDS - 1))], []

@@ -114,6 +114,14 @@ class TestMirror:
         assert len(list(clone.glob("objects/pack/*.pack"))) <= 4
         assert len(list_tree(clone, "main").entries) == 1
 
+    def test_few_packs_are_left_as_they_are(self, origin, clone, limits, soon):
+        sha = origin.commit({"a.py": b"1\n"})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        origin.commit({"a.py": b"2\n"}, sha)
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+
+        assert len(list(clone.glob("objects/pack/*.pack"))) == 2
+
     def test_large_blobs_stay_at_the_server_and_are_never_fetched_later(self, origin, clone, limits, soon):
         origin.git("config", "uploadpack.allowFilter", "true")
         origin.commit({"small.py": b"1\n", "large.bin": os.urandom(3_000_000)})
@@ -546,6 +554,13 @@ class TestOpenLocal:
             assert b"fsmonitor=touch" not in run_git(folder, "config", "--list")
 
         assert not (tmp_path / "ran").exists()
+
+    @pytest.mark.parametrize("lost", ["objects", "refs"])
+    def test_a_repository_that_lost_half_of_itself(self, work, lost):
+        (work / ".git" / lost).rename(work / "elsewhere")
+
+        with pytest.raises(NotARepository), open_local(work):
+            pass
 
     @pytest.mark.parametrize("content", [None, "gitdir: /nonexistent\n", "nonsense", "gitdir: half\n"])
     def test_a_folder_that_is_no_repository(self, tmp_path, content):

@@ -67,12 +67,18 @@ class TestTree:
 
     def test_links_and_submodules_are_counted_and_left_out(self, origin):
         blob = origin.blob(b"/etc/passwd")
-        tree = origin.tree(("120000", b"link", blob), ("160000", b"module", "1" * 40), ("100755", b"run", blob))
-        origin.commit_tree(tree)
+        inner = origin.tree(("100644", b"a.py", blob))
+        origin.commit_tree(
+            origin.tree(
+                *(("40000", b"folder", inner), ("120000", b"link", blob), ("160000", b"module", "1" * 40)),
+                ("100755", b"run", blob),
+            )
+        )
 
         listed = list_tree(origin.folder, "main")
 
-        assert ([entry.path for entry in listed.entries], listed.links, listed.submodules) == (["run"], 1, 1)
+        paths = [entry.path for entry in listed.entries]
+        assert (paths, listed.links, listed.submodules) == (["folder/a.py", "run"], 1, 1)
 
     def test_odd_names_stay_apart_and_keep_their_extension(self, origin):
         names = [
@@ -108,10 +114,18 @@ class TestTree:
         assert files_at(origin.folder, "main", ["a.py", "link", "absent"]) == {"a.py": blob}
 
     @pytest.mark.parametrize(
-        ("path", "is_read"), [("a/b/c", True), ("ab/cde", True), ("ab/cdef", False), ("a/b/c/d", False)]
+        ("caps", "path", "is_read"),
+        [
+            ({"path_bytes": 6}, "ab/cde", True),
+            ({"path_bytes": 6}, "ab/cdef", False),
+            ({"path_bytes": 6}, "ab/cdefgh", False),
+            ({"tree_depth": 3}, "a/b/c", True),
+            ({"tree_depth": 3}, "a/b/c/d", False),
+            ({"tree_depth": 3}, "a/b/c/d/e", False),
+        ],
     )
-    def test_paths_of_just_the_longest_length_and_depth(self, origin, path, is_read):
-        limits = GitLimits(path_bytes=6, tree_depth=3)
+    def test_paths_of_just_the_longest_length_and_depth(self, origin, caps, path, is_read):
+        limits = GitLimits(**caps)
         base = origin.commit({})
         origin.commit({path: b"1\n"}, base)
         read = [path] if is_read else []
