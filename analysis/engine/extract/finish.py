@@ -19,7 +19,8 @@ _WORDS_APART = bytes(each if re.match(rb"\w", bytes([each])) else ord(" ") for e
 
 def function_facts(file: SourceFile) -> tuple[Function, ...]:
     """All functions; entry 0 is the top level and counts the lines outside of the others."""
-    functions = [_function(draft, file) for draft in file.functions[1:]]
+    complexities = _complexities(file.functions)
+    functions = [_function(draft, file, *complexities[draft.index]) for draft in file.functions[1:]]
     inside = sum(each.code_lines for each in functions if each.parent == 0)
     module = file.functions[0]
     return (
@@ -28,8 +29,8 @@ def function_facts(file: SourceFile) -> tuple[Function, ...]:
             line=1,
             end_line=max(1, file.lines.count),
             code_lines=max(0, file.lines.code(1, file.lines.count) - inside),
-            cyclomatic=module.cyclomatic,
-            cognitive=module.cognitive,
+            cyclomatic=complexities[0][0],
+            cognitive=complexities[0][1],
             nesting=module.nesting,
             nesting_line=file.line(module.nesting_node) if module.nesting_node is not None else 0,
             calls=tuple(module.calls),
@@ -38,7 +39,28 @@ def function_facts(file: SourceFile) -> tuple[Function, ...]:
     )
 
 
-def _function(draft: FunctionDraft, file: SourceFile) -> Function:
+def _complexities(drafts: list[FunctionDraft]) -> list[tuple[int, int]]:
+    """The cyclomatic and cognitive complexity of each function.
+
+    A component is a frame around functions: those inside count on their own, from nesting 0 on.
+    """
+    found, outside = [], [0]  # how much of its nesting each function has from a component around it
+    for draft in drafts:
+        if draft.index:
+            outer = drafts[draft.parent]
+            outside.append(draft.count.nesting if _is_component(outer) else outside[draft.parent])
+        counts = [draft.count] if _is_component(draft) else [draft.count, *draft.closures]
+        cyclomatic = 1 + sum(each.cyclomatic for each in counts)
+        cognitive = sum(each.cognitive - outside[draft.index] * each.nested for each in counts)
+        found.append((cyclomatic, cognitive))
+    return found
+
+
+def _is_component(draft: FunctionDraft) -> bool:
+    return draft.has_jsx and draft.name.rpartition(".")[2][:1].isupper()
+
+
+def _function(draft: FunctionDraft, file: SourceFile, cyclomatic: int, cognitive: int) -> Function:
     node, lines = draft.node, file.lines
     first = lines.of(node.start_byte)
     last = lines.of(max(node.start_byte, node.end_byte - 1))
@@ -47,11 +69,11 @@ def _function(draft: FunctionDraft, file: SourceFile) -> Function:
         line=lines.of(draft.name_start),
         end_line=last,
         code_lines=lines.code(first, last),
-        cyclomatic=draft.cyclomatic,
-        cognitive=draft.cognitive + _is_recursive(draft, file),
+        cyclomatic=cyclomatic,
+        cognitive=cognitive + _is_recursive(draft, file),
         nesting=draft.nesting,
         nesting_line=lines.of(draft.nesting_node.start_byte) if draft.nesting_node is not None else 0,
-        flags=_flags(draft),
+        flags=_flags(draft, cyclomatic),
         parent=draft.parent,
         owner=draft.owner,
         parameters=file.dialect.parameters(node, file),
@@ -72,11 +94,11 @@ def _is_recursive(draft: FunctionDraft, file: SourceFile) -> bool:
     )
 
 
-def _flags(draft: FunctionDraft) -> int:
+def _flags(draft: FunctionDraft, cyclomatic: int) -> int:
     flags = draft.flags
-    if draft.flat_cases >= FLAT_CASES and draft.flat_cases >= FLAT_SHARE * (draft.cyclomatic - 1):
+    if draft.flat_cases >= FLAT_CASES and draft.flat_cases >= FLAT_SHARE * (cyclomatic - 1):
         flags |= FunctionFlag.FLAT_SWITCH
-    if draft.has_jsx and draft.name.rpartition(".")[2][:1].isupper():
+    if _is_component(draft):
         flags |= FunctionFlag.COMPONENT
     return flags
 

@@ -8,13 +8,25 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+class Count:
+    """The complexity of one piece of code that began at a depth of `nesting`."""
+
+    __slots__ = ("cognitive", "cyclomatic", "nested", "nesting")
+
+    def __init__(self, nesting: int) -> None:
+        self.cyclomatic = 0
+        self.cognitive = 0
+        self.nesting = nesting
+        self.nested = 0  # how many structures cost their nesting
+
+
 class FunctionDraft:
     """One function while its numbers are being counted."""
 
     __slots__ = (
         "calls",
-        "cognitive",
-        "cyclomatic",
+        "closures",
+        "count",
         "decorators",
         "flags",
         "flat_cases",
@@ -37,8 +49,8 @@ class FunctionDraft:
         self.owner = owner
         self.flags = flags
         self.name_start = node.start_byte
-        self.cyclomatic = 1
-        self.cognitive = 0
+        self.count = Count(0)
+        self.closures: list[Count] = []  # of the functions inside that have no entry of their own
         self.nesting = 0
         self.nesting_node: Node | None = None
         self.flat_cases = 0
@@ -90,6 +102,7 @@ class Scope:
 
     __slots__ = (
         "broken",
+        "count",
         "depth",
         "end",
         "function",
@@ -112,6 +125,7 @@ class Scope:
         self.parent = parent
         if parent is not None:
             self.function: FunctionDraft = parent.function
+            self.count: Count = parent.count  # of the function, or of the closure
             self.loop: LoopDraft | None = parent.loop
             self.nesting: int = parent.nesting
             self.depth: int = parent.depth

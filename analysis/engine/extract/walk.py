@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.dialect import Dialect, Imported
 from analysis.engine.extract.nodes import Nodes
-from analysis.engine.extract.scopes import FunctionDraft, LoopDraft, Scope
+from analysis.engine.extract.scopes import Count, FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Class, FunctionFlag, Import, ImportFlag
 from analysis.engine.metrics.complexity import DEEP, runs
@@ -52,7 +52,7 @@ class Walk:
     def _open_module(self, root: Node) -> None:
         module = FunctionDraft(0, root, "module", -1, "", 0)
         scope = Scope("module", root, 0, len(self.source) + 1, None)
-        scope.function, scope.loop = module, None
+        scope.function, scope.count, scope.loop = module, module.count, None
         scope.nesting = scope.depth = 0
         scope.is_async = scope.broken = False
         scope.prefix = scope.owner = ""
@@ -96,6 +96,8 @@ class Walk:
         inner.depth = 0
         inner.loop = scope.loop if header.flags & FunctionFlag.ANONYMOUS else None
         inner.function, inner.is_async = draft, bool(header.flags & FunctionFlag.ASYNC)
+        inner.count = draft.count
+        inner.count.nesting = inner.nesting
         inner.prefix, inner.owner = name + ".", ""
         self._document(node)
         if header.flags & FunctionFlag.ANONYMOUS:
@@ -105,6 +107,8 @@ class Walk:
         """A function without an entry of its own: its contents count for the function around it, a level deeper."""
         inner = self._open("closure", node, start, scope)
         inner.nesting += 1
+        inner.count = Count(inner.nesting)
+        inner.function.closures.append(inner.count)
         inner.is_async = self.dialect.is_async(node)
         self._open_callback(inner)
 
@@ -176,22 +180,22 @@ class Walk:
     def branch(self, node: Node, start: int, scope: Scope) -> None:
         if scope.broken:
             return
-        scope.function.cyclomatic += 1
+        scope.count.cyclomatic += 1
         if start == self._else_if:
             self._open("if", node, start, scope)
             return
-        scope.function.cognitive += 1 + scope.nesting
+        self._weigh(scope)
         self._deeper("if", node, start, scope)
 
     def alternative(self, node: Node, start: int, scope: Scope) -> None:
         """A Python `elif`: a decision, flat."""
-        scope.function.cyclomatic += not scope.broken
-        scope.function.cognitive += not scope.broken
+        scope.count.cyclomatic += not scope.broken
+        scope.count.cognitive += not scope.broken
 
     def otherwise(self, node: Node, start: int, scope: Scope) -> None:
         """`else` of an `if` or a loop; of a `try` it adds nothing."""
         if scope.kind in ("if", "loop"):
-            scope.function.cognitive += not scope.broken
+            scope.count.cognitive += not scope.broken
 
     def else_word(self, node: Node, start: int, scope: Scope) -> None:
         """The word alone, where `else if` is an `if` inside the `else` of another."""
@@ -201,8 +205,8 @@ class Walk:
     def loop(self, node: Node, start: int, scope: Scope) -> None:
         if scope.broken:
             return
-        scope.function.cyclomatic += 1
-        scope.function.cognitive += 1 + scope.nesting
+        scope.count.cyclomatic += 1
+        self._weigh(scope)
         self.open_loop(self._deeper("loop", node, start, scope), "while" if "for" not in node.type else "for")
 
     def comprehension(self, node: Node, start: int, scope: Scope) -> None:
@@ -216,26 +220,26 @@ class Walk:
         inner.loop = loop
 
     def decision(self, node: Node, start: int, scope: Scope) -> None:
-        scope.function.cyclomatic += not scope.broken
+        scope.count.cyclomatic += not scope.broken
 
     def ternary(self, node: Node, start: int, scope: Scope) -> None:
         if scope.broken:
             return
-        scope.function.cyclomatic += 1
-        scope.function.cognitive += 1 + scope.nesting
+        scope.count.cyclomatic += 1
+        self._weigh(scope)
         self._open("ternary", node, start, scope).nesting += 1
 
     def switch(self, node: Node, start: int, scope: Scope) -> None:
         if scope.broken:
             return
-        scope.function.cognitive += 1 + scope.nesting
+        self._weigh(scope)
         self._deeper("switch", node, start, scope)
 
     def case(self, node: Node, start: int, scope: Scope) -> None:
         if scope.broken:
             return
         decides, is_flat = self.dialect.case(node)
-        scope.function.cyclomatic += decides
+        scope.count.cyclomatic += decides
         scope.function.flat_cases += decides and is_flat
         self._open("case", node, start, scope)
 
@@ -245,8 +249,8 @@ class Walk:
     def handler(self, node: Node, start: int, scope: Scope) -> None:
         if scope.broken:
             return
-        scope.function.cyclomatic += 1
-        scope.function.cognitive += 1 + scope.nesting
+        scope.count.cyclomatic += 1
+        self._weigh(scope)
         self._open("handler", node, start, scope).nesting += 1
 
     def cleanup(self, node: Node, start: int, scope: Scope) -> None:
@@ -258,7 +262,7 @@ class Walk:
     def jump(self, node: Node, start: int, scope: Scope) -> None:
         """A jump to a label costs a reader one; a plain one nothing."""
         if node.named_child_count and not scope.broken:
-            scope.function.cognitive += 1
+            scope.count.cognitive += 1
 
     def awaiting(self, node: Node, start: int, scope: Scope) -> None:
         self.awaited.add(node.end_byte)
@@ -268,6 +272,12 @@ class Walk:
 
     def markup(self, node: Node, start: int, scope: Scope) -> None:
         scope.function.has_jsx = True
+
+    def _weigh(self, scope: Scope) -> None:
+        """A structure costs a reader one, and one more for each level around it."""
+        count = scope.count
+        count.cognitive += 1 + scope.nesting
+        count.nested += 1
 
     def _deeper(self, kind: str, node: Node, start: int, scope: Scope, nesting: int = 1) -> Scope:
         """Open a control structure. Beyond four levels a guard clause does not count as a level."""
@@ -291,24 +301,24 @@ class Walk:
         """
         nodes.sort(key=_place)
         outer: list[tuple[int, int, list[tuple[int, str]]]] = []
-        expressions: list[tuple[FunctionDraft, list[tuple[int, str]]]] = []
+        expressions: list[tuple[Count, list[tuple[int, str]]]] = []
         for node in nodes:
             start, end = node.start_byte, node.end_byte
             scope = self.file.scope_of(node)
             if scope.broken:
                 continue
-            scope.function.cyclomatic += 1
+            scope.count.cyclomatic += 1
             while outer and outer[-1][1] <= start:
                 outer.pop()
             if outer and (start == outer[-1][0] or end == outer[-1][1]):
                 operators = outer[-1][2]
             else:
                 operators = []
-                expressions.append((scope.function, operators))
+                expressions.append((scope.count, operators))
             operators.append(self.dialect.operator(node))
             outer.append((start, end, operators))
-        for function, operators in expressions:
-            function.cognitive += runs(operators)
+        for count, operators in expressions:
+            count.cognitive += runs(operators)
 
     def imports(self) -> tuple[Import, ...]:
         """Imports with what their place says about them."""

@@ -12,7 +12,8 @@ top. Lambdas and nested functions raise nesting. `try` and `finally` add nothing
 Who gets the count: a named function, method, or function given a name by assignment has an entry of its own. Python
 lambdas, Java lambdas, Go function literals and arrow functions without a block count for the function around them;
 other JavaScript functions passed as arguments have their own entry. Entries start at nesting 0, and at the enclosing
-nesting + 1 when they stand inside another function. Code at the top level counts for `module`.
+nesting + 1 when they stand inside another function. A React component is a frame around functions: those inside it
+start at nesting 0, and arrow functions without a block do not count for it. Code at the top level counts for `module`.
 
 Where lizard differs on real files: of a sample of saleor 492 of 494 Python functions have the same cyclomatic number,
 of Kafka 1,027 of 1,028 Java methods. In Go lizard gives function literals entries of their own, so that functions

@@ -40,6 +40,24 @@ def test_complexity_is_counted_as_by_hand(text, cyclomatic, cognitive, language)
     assert (found.cyclomatic, found.cognitive) == (cyclomatic, cognitive)
 
 
+COMPONENT = """
+    const %s = ({ rows }) => {
+        const save = (given) => { if (given) { for (const each of given) { send(each); } } };
+        return <List rows={rows} row={(row) => (row ? <Row /> : <Empty />)} onSave={() => (rows ? save(rows) : null)} />;
+    };
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "around", "inside"), [("Form", (1, 0), (3, 3)), ("renderForm", (3, 4), (3, 5))], ids=["component", "other"]
+)
+def test_what_stands_inside_a_component_counts_on_its_own(name, around, inside):
+    form, save = script(COMPONENT % name, "tsx").functions[1:]
+
+    assert (form.cyclomatic, form.cognitive) == around
+    assert (save.cyclomatic, save.cognitive) == inside
+
+
 @pytest.mark.parametrize(
     ("source", "name", "anonymous"),
     [
