@@ -43,7 +43,7 @@ def test_complexity_is_counted_as_by_hand(text, cyclomatic, cognitive, language)
 COMPONENT = """
     const %s = ({ rows }) => {
         const save = (given) => { if (given) { for (const each of given) { send(each); } } };
-        return <List rows={rows} row={(row) => (row ? <Row /> : <Empty />)} onSave={() => (rows ? save(rows) : null)} />;
+        return <List row={(row) => (row ? <Row /> : <Empty />)} onSave={() => (rows ? save(rows) : null)} />;
     };
 """
 
