@@ -3,17 +3,17 @@
 Of each function a few places are chosen that two copies of at least `SHORTEST_BLOCK` lines have in common wherever they
 stand: the smallest hash of every five neighbouring lines (winnowing, after Schleimer, Wilkerson and Aiken 2003). Places
 that six equal lines begin at are then compared line by line in both directions. A block counts as a copy of the first
-one by path and line.
+one by path and line. Functions that differ in their names alone are known by one hash.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
-from analysis.engine.facts import FileFacts
+from analysis.engine.facts import RENAMED, FileFacts
 
 SHORTEST_BLOCK = 10  # lines that are more than a closing bracket
 LEAST_TOKENS = 100
@@ -39,6 +39,7 @@ class Copy(NamedTuple):
     line: int
     places: int  # how many there are, the original included
     is_function: bool  # the whole of a small function
+    is_renamed: bool  # a whole function with other names
     identity: str  # of what is copied
 
 
@@ -62,6 +63,7 @@ class _File:
     functions: list[_Rows] = field(default_factory=list)
     places: list[tuple[int, _Place]] = field(default_factory=list)  # key and place
     bodies: list[tuple[int, int, int]] = field(default_factory=list)  # key, first and last line
+    shapes: list[tuple[int, int, int]] = field(default_factory=list)  # the same without names
 
 
 class Copies:
@@ -71,6 +73,7 @@ class Copies:
         self._files: dict[str, _File] = {}
         self._places: dict[int, set[_Place]] = {}
         self._bodies: dict[int, set[tuple[str, int, int]]] = {}
+        self._shapes: dict[int, set[tuple[str, int, int]]] = {}
         self._shared: set[int] = set()
         self._copies: list[Copy] = []
 
@@ -83,16 +86,10 @@ class Copies:
         for path in come:
             self._add(path, files[path])
         if gone or come:
-            blocks = list(self._blocks())
-            starts: dict[str, list[int]] = {}
-            for each in blocks:
-                starts.setdefault(each.path, []).append(each.first)
-            functions = (
-                each
-                for each in self._functions()
-                if not any(each.first <= start <= each.last for start in starts.get(each.path, ()))
-            )
-            self._copies = sorted([*blocks, *functions])
+            found = list(self._blocks())
+            for functions in (_whole(self._bodies, is_renamed=False), _whole(self._shapes, is_renamed=True)):
+                found += _beside(found, functions)
+            self._copies = sorted(found)
         return self._copies
 
     def _add(self, path: str, facts: FileFacts) -> None:
@@ -102,8 +99,9 @@ class Copies:
             known.add(place)
             if len(known) == 2:
                 self._shared.add(key)
-        for key, first, last in file.bodies:
-            self._bodies.setdefault(key, set()).add((path, first, last))
+        for held, functions in ((self._bodies, file.bodies), (self._shapes, file.shapes)):
+            for key, first, last in functions:
+                held.setdefault(key, set()).add((path, first, last))
 
     def _remove(self, path: str) -> None:
         file = self._files.pop(path)
@@ -111,8 +109,9 @@ class Copies:
             self._places[key].discard(place)
             if len(self._places[key]) < 2:
                 self._shared.discard(key)
-        for key, first, last in file.bodies:
-            self._bodies[key].discard((path, first, last))
+        for held, functions in ((self._bodies, file.bodies), (self._shapes, file.shapes)):
+            for key, first, last in functions:
+                held[key].discard((path, first, last))
 
     def _blocks(self) -> Iterator[Copy]:
         places = {key: sorted(self._places[key]) for key in self._shared if len(self._places[key]) <= MOST_COPIES}
@@ -157,14 +156,26 @@ class Copies:
         first, last = here[found.start], here[found.end - 1]
         rows = self._rows(place)[found.start : found.start + GRAM]
         identity = f"{crc32(rows.tobytes()):08x}"
-        return Copy(place.path, first, last, found.other.path, there[found.twin], places, False, identity)
+        return Copy(place.path, first, last, found.other.path, there[found.twin], places, False, False, identity)
 
-    def _functions(self) -> Iterator[Copy]:
-        for key, places in self._bodies.items():
-            if 2 <= len(places) <= MOST_COPIES:
-                (path, line, _), *copies = sorted(places)
-                for each in copies:
-                    yield Copy(*each, path, line, len(places), True, f"{key:x}")
+
+def _whole(functions: Mapping[int, set[tuple[str, int, int]]], *, is_renamed: bool) -> Iterator[Copy]:
+    """The second and further functions of each key."""
+    for key, places in functions.items():
+        if 2 <= len(places) <= MOST_COPIES:
+            (path, line, _), *copies = sorted(places)
+            for each in copies:
+                yield Copy(*each, path, line, len(places), True, is_renamed, f"{key:x}")
+
+
+def _beside(found: Iterable[Copy], functions: Iterable[Copy]) -> list[Copy]:
+    """The functions in which no copy begins that is known already."""
+    starts: dict[str, list[int]] = {}
+    for each in found:
+        starts.setdefault(each.path, []).append(each.first)
+    return [
+        each for each in functions if not any(each.first <= start <= each.last for start in starts.get(each.path, ()))
+    ]
 
 
 class _Match(NamedTuple):
@@ -186,9 +197,9 @@ def _read(path: str, facts: FileFacts) -> _File:
     position = 0
     while position < len(packed):
         first, count, extra = packed[position : position + 3]
-        if count == 0:
+        if count in (0, RENAMED):
             last, body = extra, packed[position + 3]
-            file.bodies.append((body << 3 | family, first, last))
+            (file.shapes if count else file.bodies).append((body << 3 | family, first, last))
             position += 4
             continue
         rows = packed[position + 3 : position + 3 + count]

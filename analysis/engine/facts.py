@@ -13,6 +13,8 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 import msgspec
 
 EXTRACTOR_VERSION = 36
+# In `FileFacts.blocks`, where the number of lines would stand: a hash without names follows.
+RENAMED = 0xFFFFFFFF
 
 
 class FunctionFlag:

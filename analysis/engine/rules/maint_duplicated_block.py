@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.engine.codebase import Codebase
 from analysis.engine.copies import Copy
 from analysis.engine.facts import FileFacts
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.report import POINTS_PER_DUPLICATED_LINE
 
@@ -22,7 +22,10 @@ RULE = Rule(
 )
 GUIDE = Guide(
     why="A fault repaired in one copy stays in the others, and nobody knows how many there are.",
-    grades="One finding for the second and each further copy; the first is named in the message.",
+    grades=(
+        "One finding for the second and each further copy; the first is named in the message. A whole function that "
+        "differs in its names alone is a copy too, of confidence medium."
+    ),
 )
 
 
@@ -40,12 +43,15 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             anchor=copy.identity,
             suggestion=f"Extract the {lines} lines into one function, also for `{copy.original}:{copy.line}`.",
             severity=Severity.WARNING if grave else Severity.INFO,
+            confidence=Confidence.MEDIUM if copy.is_renamed else Confidence.HIGH,
             excess=lines * POINTS_PER_DUPLICATED_LINE,
         )
 
 
 def _message(copy: Copy, lines: int) -> str:
     what = "This function's body stands" if copy.is_function else f"These {lines} lines stand"
+    if copy.is_renamed:
+        what = f"This function of {lines} lines stands with other names"
     places = f", and in {copy.places} places in all" if copy.places >= MANY_PLACES else ""
     return f"{what} at `{copy.original}:{copy.line}` too{places}"
 

@@ -164,3 +164,77 @@ def test_a_table_inside_of_a_function(row):
     rows = "".join(row.format(letter) for letter in "abcdefghijklmnopqrst")
     first = "    keep(\n" + rows + "    )\n"
     assert found({"a.py": function("first", first), "b.py": function("second", "    begin()\n" + first)}) == []
+
+
+RENAMED = """def bill(orders, rate, limit):
+    total = 0
+    for order in orders:
+        if order.is_open and order.amount > limit:
+            price = order.amount * rate / 100
+            total += round(price + order.shipping, 2)
+            order.mark_as_billed(price, reason="monthly")
+        else:
+            order.remind(after=limit, rate=rate)
+            log.info("reminded", order=order.number, amount=order.amount)
+    if total > limit:
+        raise TooMuch(total, limit)
+    return notify(orders, total=total, rate=rate)
+"""
+OTHER_NAMES = (
+    RENAMED.replace("bill", "charge").replace("order", "invoice").replace("total", "amount_due").replace("rate", "tax")
+)
+
+
+def test_a_function_with_other_names_is_a_copy_of_confidence_medium():
+    (finding,) = findings_of(RULE, {"a.py": RENAMED, "b.py": "import log\n\n" + OTHER_NAMES})
+
+    assert (finding.file, finding.line, finding.function) == ("b.py", 3, "charge")
+    assert finding.message == "This function of 13 lines stands with other names at `a.py:1` too"
+    assert (finding.severity, finding.confidence) == ("info", "medium")
+
+
+def test_a_copy_with_the_same_names_is_told_once():
+    assert found({"a.py": RENAMED, "b.py": RENAMED}) == [("b.py", 1, "info")]
+
+
+EQUALS = """
+class %s {
+    @Override
+    public boolean equals(Object o) {
+        if (this == o) {
+            return true;
+        }
+        if (o == null || getClass() != o.getClass()) {
+            return false;
+        }
+        %s that = (%s) o;
+        return Objects.equals(%s, that.%s)
+            && Objects.equals(name, that.name)
+            && Objects.equals(value, that.value)
+            && Objects.equals(kind, that.kind)
+            && Objects.equals(customer, that.customer)
+            && Objects.equals(currency, that.currency)
+            && Objects.equals(createdAt, that.createdAt);
+    }
+}
+"""
+TABLE_OF_CASES = (
+    "package a\n\nfunc of%s(kind int, data []byte) any {\n\tswitch kind {\n"
+    + "".join(f"\tcase %s{letter}:\n\t\treturn parse%s{letter}(data, kind)\n" for letter in "ABCDEFGHIJ")
+    + "\t}\n\treturn nil\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "first", "second"),
+    [
+        ("py", RENAMED, OTHER_NAMES.replace("remind(after=limit", "remind(after=tax")),
+        ("py", RENAMED, OTHER_NAMES.replace("if amount_due > limit", "while amount_due > limit")),
+        ("py", function("work", block(14)), function("work", block(14, start=50))),
+        ("java", EQUALS % ("A", "A", "A", "id", "id"), EQUALS % ("B", "B", "B", "key", "key")),
+        ("go", TABLE_OF_CASES.replace("%s", "Request"), TABLE_OF_CASES.replace("%s", "Response")),
+    ],
+    ids=["another-name-once", "another-word", "no-decisions", "equals", "table-of-cases"],
+)
+def test_functions_that_only_look_alike(suffix, first, second):
+    assert found({f"a.{suffix}": first, f"b.{suffix}": second}) == []
