@@ -211,7 +211,7 @@ def _clean(remote: _Remote) -> None:
     replace_file(remote.folder / "config", CONFIG_SHA256 if sha256 else CONFIG)
     for pattern in _LEFTOVERS:
         for leftover in remote.folder.glob(pattern):
-            leftover.unlink(missing_ok=True)
+            leftover.unlink()
 
 
 def _ask(remote: _Remote, wanted: Sequence[str]) -> tuple[str | None, dict[str, str]]:
@@ -225,7 +225,7 @@ def _ask(remote: _Remote, wanted: Sequence[str]) -> tuple[str | None, dict[str, 
         if name == "HEAD" and value.startswith("ref: refs/heads/"):
             branch = value.removeprefix("ref: refs/heads/")
             default = branch if is_branch_name(branch) else None
-        elif is_hash(value) and (name == "HEAD" or name in wanted):
+        elif is_hash(value) and name in ("HEAD", *wanted):
             found[name] = value
     if default and "HEAD" in found:
         found[f"refs/heads/{default}"] = found["HEAD"]
