@@ -86,10 +86,9 @@ class Copies:
         for path in come:
             self._add(path, files[path])
         if gone or come:
-            found = list(self._blocks())
-            for functions in (_whole(self._bodies, is_renamed=False), _whole(self._shapes, is_renamed=True)):
-                found += _beside(found, functions)
-            self._copies = sorted(found)
+            blocks = list(self._blocks())
+            functions = [*_whole(self._bodies, is_renamed=False), *_whole(self._shapes, is_renamed=True)]
+            self._copies = sorted([*blocks, *_beside(blocks, functions)])
         return self._copies
 
     def _add(self, path: str, facts: FileFacts) -> None:
@@ -169,13 +168,18 @@ def _whole(functions: Mapping[int, set[tuple[str, int, int]]], *, is_renamed: bo
 
 
 def _beside(found: Iterable[Copy], functions: Iterable[Copy]) -> list[Copy]:
-    """The functions in which no copy begins that is known already."""
-    starts: dict[str, list[int]] = {}
+    """The functions that share no line with a copy that is known already: the outer ones before those inside, and those
+    with the same names before the others."""
+    known: dict[str, list[Copy]] = {}
     for each in found:
-        starts.setdefault(each.path, []).append(each.first)
-    return [
-        each for each in functions if not any(each.first <= start <= each.last for start in starts.get(each.path, ()))
-    ]
+        known.setdefault(each.path, []).append(each)
+    beside = []
+    for each in sorted(functions, key=lambda copy: (copy.path, copy.first, -copy.last, copy.is_renamed)):
+        others = known.setdefault(each.path, [])
+        if not any(each.first <= other.last and other.first <= each.last for other in others):
+            others.append(each)
+            beside.append(each)
+    return beside
 
 
 class _Match(NamedTuple):

@@ -62,17 +62,21 @@ _NO_STATEMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 def blocks(file: SourceFile, functions: Sequence[Function]) -> bytes:
     """Unsigned 32-bit numbers. For each outermost function its first line, the number of its lines, the mean length of
-    one without white space, and a hash of each, 0 for one without code. For one of few lines also its first line, a 0,
-    its last line and a hash of its body; for one with decisions its first line, `RENAMED`, its last line and a hash
-    without names."""
+    one without white space, and a hash of each, 0 for one without code. For one with decisions also its first line,
+    `RENAMED`, its last line and a hash without names. For each named function of few lines its first line, a 0, its
+    last line and a hash of its body."""
     packed = array("I")
-    for draft, function in zip(file.functions, functions, strict=True):
-        if function.parent != 0 or function.flags & _NOT_COMPARED or function.code_lines < SHORTEST_BODY:
+    hidden: set[int] = set()  # functions that are not compared, nor are those inside
+    for draft, function in zip(file.functions[1:], functions[1:], strict=True):
+        if function.parent in hidden or function.flags & _NOT_COMPARED:
+            hidden.add(draft.index)
+            continue
+        if function.code_lines < SHORTEST_BODY or (function.parent and not _is_small_and_named(function)):
             continue
         first = file.lines.of(draft.node.start_byte)
         rows = _normalised(file.source[draft.node.start_byte : draft.node.end_byte]).split(b"\n")
         has_code = file.lines.has_code[first - 1 : function.end_line]
-        if function.code_lines >= SHORTEST_BLOCK:
+        if function.code_lines >= SHORTEST_BLOCK and not function.parent:
             _pack_rows(rows, first, has_code, packed)
             if _decides(function) and (shape := _shape(draft.node, first, has_code, file)) is not None:
                 packed.extend((function.line, RENAMED, function.end_line, shape))
@@ -100,6 +104,10 @@ def _body(function: Node, rows: list[bytes], first: int, has_code: Sequence[bool
     if len(text) < SHORTEST_TEXT or _ONLY_KEEPS.fullmatch(text) or _statements(body, FEWEST_STATEMENTS) > 0:
         return None
     return crc32(text)
+
+
+def _is_small_and_named(function: Function) -> bool:
+    return function.code_lines < LONGEST_BODY and not function.flags & FunctionFlag.ANONYMOUS
 
 
 def _decides(function: Function) -> bool:

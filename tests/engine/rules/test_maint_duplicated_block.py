@@ -135,6 +135,32 @@ def test_statements_inside_of_statements_count():
     assert found({"a.py": function("first", body), "b.py": function("second", body)}) == [("b.py", 1, "info")]
 
 
+INNER = """
+export function %s({ value, onChange, width }) {
+    const { filled, setFilled } = useField(value, width);
+    const handleChange = (event) => {
+        if (value === undefined) {
+            setFilled(event.target.value.length > 0);
+        }
+        onChange(event.target.value, width);
+    };
+    return <Field filled={filled} onChange={handleChange} kind="%s" />;
+}
+"""
+
+
+def test_functions_inside_of_functions_are_compared_and_told_once():
+    other = (INNER % ("Area", "area")).replace("useField", "useArea").replace("filled={filled}", "className='area'")
+
+    assert found({"a.tsx": INNER % ("Input", "input"), "b.tsx": other}) == [("b.tsx", 4, "info")]
+    assert found({"a.tsx": INNER % ("Input", "input"), "b.tsx": INNER % ("Area", "area")}) == [("b.tsx", 2, "info")]
+
+
+def test_functions_inside_of_tests_are_not_compared():
+    inside = "".join(f"    {line}\n" for line in function("work", STEPS).splitlines())
+    assert found({"a.py": f"def test_a():\n{inside}", "b.py": f"def test_b():\n{inside}"}) == []
+
+
 @pytest.mark.parametrize(
     "body",
     [
