@@ -13,8 +13,6 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 import msgspec
 
 EXTRACTOR_VERSION = 36
-# In `FileFacts.blocks`, where the number of lines would stand: a hash without names follows.
-RENAMED = 0xFFFFFFFF
 
 
 class FunctionFlag:
@@ -222,6 +220,10 @@ class Suppression(msgspec.Struct, array_like=True, frozen=True, gc=False):
     line: int  # the line it covers; 0 for the whole file
     rules: tuple[str, ...]
     reason: str
+
+
+# In `FileFacts.blocks`, where the number of lines would stand: a hash without names follows.
+RENAMED = 0xFFFFFFFF
 
 
 class FileFacts(msgspec.Struct, array_like=True, frozen=True):
