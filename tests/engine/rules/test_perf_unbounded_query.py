@@ -117,6 +117,36 @@ def test_it_is_likely_where_requests_wait_and_else_a_guess():
     assert (guessed.confidence, likely.confidence) == ("low", "medium")
 
 
+FLASK = """from flask_sqlalchemy import SQLAlchemy
+
+db = SQLAlchemy()
+
+
+class Parcel(db.Model):
+    id = db.Column(db.Integer, primary_key=True)
+    label = db.Column(db.String)
+    state = db.Column(db.String)
+
+
+def f(row):
+    return Parcel.query.filter_by(%s).all()
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("label=row['label'].strip()", []),
+        ("label=clean(row.get('label', str(row)))", []),
+        ("label=row", []),
+        ("state='open'", [13]),
+        ("", [13]),
+    ],
+)
+def test_conditions_of_sqlalchemy_by_name(condition, found):
+    assert [each.line for each in findings_of(RULE, {"shop/work.py": FLASK % condition})] == found
+
+
 def test_catalogs_of_the_database_are_small():
     assert lines(RULE, SQL.format('"SELECT collname FROM pg_collation"')) == []
 

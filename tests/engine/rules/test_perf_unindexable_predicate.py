@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-unindexable-predicate"
@@ -37,3 +38,31 @@ def test_severity_follows_the_size_of_the_table():
     assert finding.message == (
         "`Order.reference` is searched inside of its text: every row is read (table `shop_order`, XXL)"
     )
+
+
+PARCELS = """from sqlalchemy import Column, Integer, String
+from shop.base import Base
+
+
+class Parcel(Base):
+    __tablename__ = "parcels"
+    id = Column(Integer, primary_key=True)
+    label = Column(String)
+
+
+def f(session, text):
+    return session.query(Parcel).filter(Parcel.label.%s).all()
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("ilike(f'%{text}')", "is searched inside of its text"),
+        ("ilike(text)", "is searched inside of its text"),
+        ("ilike(f'{text}%')", "is compared inside of a function"),
+    ],
+)
+def test_letters_of_both_cases_are_no_search_inside_of_a_text(condition, said):
+    (finding,) = findings_of(RULE, {"shop/work.py": PARCELS % condition})
+    assert said in finding.message

@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.orm.chains import Chain, chain_of, query_at, strings_in
-from analysis.engine.extract.orm.steps import statements_on, steps_after
+from analysis.engine.extract.orm.steps import closing_bracket, statements_on, steps_after
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
 from analysis.engine.rules.reading import followed
@@ -49,7 +49,11 @@ _METHOD = re.compile(
 _WRAPPED = re.compile(
     r"\b(?:func\.\w+|cast|extract)\(\s*(?:[\"']\w+[\"']\s*,\s*)?[A-Z]\w*\.(\w+)[^()]*\)\s*(?:==|!=|<=?|>=?|\.(?:in_|like|between)\()"
 )
+_FILTERED_BY = re.compile(r"filter_by\(")
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+_GIVEN = re.compile(r"(\w+)\s*=(?!=)\s*(True\b|False\b|None\b|['\"\d])?")
 _LEADING = re.compile(r"[rf]{0,2}[\"']%")
+_PREFIX = re.compile(r"[rf]{0,2}[\"'](?!%)")  # a text whose first character is known, or a name in braces
 _METHODS = {
     "in_": "in",
     "like": "like",
@@ -267,14 +271,19 @@ def _filters(text: str) -> tuple[Filter, ...]:
     found = [Filter(name, _OPERATORS[sign], bool(value)) for name, sign, value in _COMPARED.findall(text)]
     found += [Filter(name, _operator(method, value)) for name, method, value in _METHOD.findall(text)]
     found += [Filter(name, "function") for name in _WRAPPED.findall(text)]
-    for arguments in re.findall(r"filter_by\(([^()]*)\)", text):
-        found += [Filter(name, "eq") for name in re.findall(r"(\w+)\s*=", arguments)]
+    for match in _FILTERED_BY.finditer(text):
+        given = text[match.end() : closing_bracket(text, match.end())]
+        while (shorter := _IN_BRACKETS.sub("", given)) != given:
+            given = shorter
+        found += [Filter(name, "eq", bool(value)) for name, value in _GIVEN.findall(given)]
     return tuple(found)
 
 
 def _operator(method: str, value: str) -> str:
     if method == "like" and _LEADING.match(value):
         return "contains"
+    if method == "ilike" and _PREFIX.match(value):
+        return "function"  # letters of both cases are compared, as by `lower(…)`
     if method in ("not_in", "notin_") and "select(" in value:
         return "excluded"
     return _METHODS.get(method, "other")
