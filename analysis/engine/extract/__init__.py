@@ -10,7 +10,7 @@ from analysis.engine.extract.dialect import TookTooLong
 from analysis.engine.extract.looks import gates_of
 from analysis.engine.extract.parsed import parsed_facts
 from analysis.engine.extract.plain import plain_facts
-from analysis.engine.extract.text import LONGEST_LINE, Lines, normalise, reason_to_skip
+from analysis.engine.extract.text import LONGEST_LINE, Lines, is_copied_library, normalise, reason_to_skip
 from analysis.engine.facts import FileFacts
 from analysis.engine.languages import PARSED, language_read
 
@@ -41,6 +41,8 @@ def _extract(blob: bytes, language: str, *, is_test: bool) -> FileFacts:
     lines = Lines(source)
     if not skipped and lines.longest > LONGEST_LINE and language in PARSED:
         skipped = "minified"
+    if not skipped and language == "javascript" and is_copied_library(source):
+        skipped = "copied library"
     if skipped or language not in PARSED:
         return plain_facts(blob, source, language, lines, skipped)
     try:

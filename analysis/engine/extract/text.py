@@ -18,6 +18,10 @@ _GENERATED = re.compile(
     rb"|^\W*(note: )?(this (file|code|class) (is|was|has been) )?auto[- ]?generated (by|from|with|file|code)\b",
     re.MULTILINE,
 )
+# The banner that the release of a library carries: its version in three parts, and where it is from or who may use it.
+_BANNER = re.compile(rb"\s*(?:[\"']use strict[\"'];?\s*)?/\*(?:[^*]|\*(?!/))*\*/")
+_RELEASE = re.compile(rb"(?:@version\s+|\bv|\s)\d+\.\d+\.\d+\b")
+_ORIGIN = re.compile(rb"(?i)@license|\blicen[sc]ed?\b|\(c\)|copyright|@preserve")
 _BLANKS = b" \t\r\x0b\x0c"
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -53,6 +57,12 @@ def reason_to_skip(source: bytes) -> str:
     if len(source) > LONGEST_LINE and len(source) > LONGEST_MEAN_LINE * (source.count(b"\n") + 1):
         return "minified"
     return ""
+
+
+def is_copied_library(source: bytes) -> bool:
+    """Whether a script is the release of a library that was put beside the project's own: nobody edits it here."""
+    banner = _BANNER.match(source, 0, BINARY_WINDOW)
+    return banner is not None and _RELEASE.search(banner[0]) is not None and _ORIGIN.search(banner[0]) is not None
 
 
 def _first_lines(source: bytes) -> bytes:

@@ -82,6 +82,25 @@ def test_files_that_are_left_alone_say_why(blob, reason):
     assert facts.functions == ()
 
 
+@pytest.mark.parametrize(
+    ("language", "banner", "reason"),
+    [
+        ("javascript", "/*!\n * Rows - a grid v2.7.3\n * Copyright (c) 2017\n */", "copied library"),
+        (
+            "javascript",
+            "'use strict';\n/**\n * Routes.\n * @version v1.0.10\n * @license MIT License\n */",
+            "copied library",
+        ),
+        ("javascript", "/*\n * Licensed under the Apache License, Version 2.0\n */", ""),
+        ("javascript", "/**\n * Sends mail.\n * @since 1.2.3\n */", ""),
+        ("typescript", "/*! Rows v2.7.3 (c) 2017 */", ""),
+        ("javascript", "// a\n/*! Rows v2.7.3 (c) 2017 */", ""),
+    ],
+)
+def test_the_release_of_a_library_beside_the_own_scripts(language, banner, reason):
+    assert extract(f"{banner}\nvar a = 1;\n".encode(), language).skipped == reason
+
+
 def test_a_warning_about_something_else_does_not_make_a_file_generated():
     assert extract(b"# The report is generated here.\na = 1\n\n# Do not edit it by hand.\n", "python").skipped == ""
 
