@@ -51,6 +51,7 @@ MADE_UP = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/example/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])"
     r"|(?:random|dummy|fake|_seed)_data"
 )
+_COMMANDS = re.compile(r"(^|/)(?:[\w-]+[-_])?cli(?:/|\.(?:py|[cm]?[jt]s|go)$)")
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(
     r"^\(?(?:await\s+)?(?:enumerate\(|list\(|sorted\(|reversed\(|tuple\(|set\()?([A-Za-z_$][\w$]*)"
@@ -464,4 +465,5 @@ def _as_declared(call: Query, declared: Query) -> Query:
 
 def runs_by_hand(codebase: "Codebase", path: str) -> bool:
     """Whether a file is a command, a script, or fills a database with made-up rows."""
-    return codebase.kind(path) is FileKind.SCRIPT or MADE_UP.search(path) is not None
+    is_by_hand = MADE_UP.search(path) is not None or _COMMANDS.search(path) is not None
+    return is_by_hand or codebase.kind(path) is FileKind.SCRIPT

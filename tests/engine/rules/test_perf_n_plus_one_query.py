@@ -140,6 +140,16 @@ def test_a_function_that_asks_only_for_what_was_not_given_is_fine():
     assert lines(RULE, source) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "severity"),
+    [("shop/cli.py", "info"), ("shop/cli/work.py", "info"), ("shop/client.py", "warning")],
+)
+def test_what_somebody_types_is_one_step_milder(path, severity):
+    source = "def f(ids):\n    for pk in ids:\n        print(Customer.objects.get(pk=pk))"
+    (finding,) = findings(RULE, source, path)
+    assert finding.severity == severity
+
+
 def test_a_command_is_one_step_milder():
     source = "def f(orders):\n    for order in orders:\n        Region.objects.get(code=order.code)"
     (finding,) = findings(RULE, source, "shop/management/commands/work.py")
