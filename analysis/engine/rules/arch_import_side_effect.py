@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import Entry, Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
@@ -258,12 +258,17 @@ def _is_imported(codebase: Codebase, path: str) -> bool:
     facts = codebase.files[path]
     if facts.is_entry or _LIBRARY_ENTRY.search(path):
         return False
-    if facts.language == "go" or any(entry.kind != "main" for entry in facts.entries):
+    if facts.language == "go" or any(entry.kind != "main" and not _is_registered(entry) for entry in facts.entries):
         return True  # what a framework loads
     return any(
         edge.source not in codebase.graph.tests and not (edge.deferred and _LIBRARY_ENTRY.search(edge.source))
         for edge in codebase.graph.importers_of(path)
     )
+
+
+def _is_registered(entry: Entry) -> bool:
+    """Whether a file gives its handler to a server itself, `app.get("/x", show)`: it must be imported or started."""
+    return entry.framework in ("express", "fastify") or entry.detail == "createServer"
 
 
 def _last_names(known: Mapping[str, str]) -> frozenset[str]:

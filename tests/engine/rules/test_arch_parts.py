@@ -323,6 +323,14 @@ class TestImportSideEffect:
 
         assert found(arch_import_side_effect, files) == []
 
+    @pytest.mark.parametrize("server", ["app.listen(80);", "const http = createServer(app);\nhttp.listen(80);"])
+    def test_what_answers_requests_is_started_where_nobody_imports_it(self, server):
+        source = "import express from 'express';\nimport { createServer } from 'http';\nconst app = express();\n"
+        source += f"app.get('/', (req, res) => res.send('x'));\n{server}"
+        files = {"api/index2.js": extract(source.encode(), "javascript"), "api/b.js": []}
+
+        assert found(arch_import_side_effect, files) == []
+
     def test_a_goroutine_of_init_is_told(self):
         source = b"package a\n\nfunc init() {\n\tgo refresh()\n}\n\nfunc load() {\n\tgo refresh()\n}\n"
         (finding,) = found(arch_import_side_effect, {"a/a.go": extract(source, "go")})
