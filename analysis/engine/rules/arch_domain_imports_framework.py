@@ -3,13 +3,17 @@
 import re
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from analysis.engine.codebase import Codebase
-from analysis.engine.facts import ImportFlag
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import ImportFlag, Mark
 from analysis.engine.graph import assign_layers
 from analysis.engine.graph.model import External
 from analysis.engine.graph.paths import folder_of
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.rules.base import GO, Watch
 
 RULE = Rule(
     id="arch-domain-imports-framework",
@@ -99,6 +103,11 @@ _CHECKS_AND_DATES = frozenset(
     """django.core.validators django.utils.timezone django.utils.dateparse java.sql.Timestamp java.sql.Date
     java.sql.Time""".split()
 )
+# Parts of the language's own library that do what a framework does: a matter of taste in many a domain.
+_STANDARD = frozenset({"net/http", "database/sql", "java.sql"})
+# Of them, names that stand for a value and reach nothing: `http.StatusNotFound`, `sql.ErrNoRows`, `sql.NullString`.
+_USED = {"net/http": re.compile(rb"\bhttp\.(\w+)"), "database/sql": re.compile(rb"\bsql\.(\w+)")}
+_VALUES = re.compile(rb"Status\w*|Method\w+|Err\w+|Null\w*|Header")
 # What every model file of Django needs beside its columns.
 _BESIDE_ROWS = re.compile(r"django\.(?:utils|core|conf|apps|dispatch|urls|contrib\.(?!admin\b)\w+)\b")
 _ANNOTATIONS_ONLY = (
@@ -116,8 +125,17 @@ _INWARD = re.compile(r"hexagonal|clean|ddd|domain|onion|ports", re.IGNORECASE)
 _ACTIVE_RECORD = re.compile(r"active[- _]?record|mvc|mtv|django", re.IGNORECASE)
 
 
+def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go: a part of the standard library of which the file uses values only."""
+    target = file.text(statement).strip('"')
+    names = _USED[target].findall(file.source) if target in _USED else ()
+    if names and all(map(_VALUES.fullmatch, names)):
+        yield file.mark(RULE.id, statement, "", data={"values": target})
+
+
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding per domain file and package, at the first import."""
+    values = {(place.path, mark.data["values"]) for place, mark in codebase.marks(RULE.id)}
     inward = _INWARD.search(policy.architecture) is not None
     modelled = frozenset() if inward else _folders_of_models(codebase)
     is_django = any(entry.model.orm == "django" for entry in codebase.models.all)
@@ -136,7 +154,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 continue
             if kind == ORM and (is_of_models or _is_active_record(policy, language)):
                 continue
-            if _BESIDE_ROWS.match(target) and not inward:
+            if (_BESIDE_ROWS.match(target) and not inward) or (path, target) in values:
                 continue
             seen.add(prefix)
             yield Finding(
@@ -146,6 +164,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 message=f"The domain imports the {kind} `{target}`",
                 anchor=prefix,
                 severity=_severity(external),
+                confidence=Confidence.MEDIUM if prefix in _STANDARD else None,
             )
 
 
@@ -185,3 +204,6 @@ def _is_active_record(policy: Policy, language: str) -> bool:
     if _ACTIVE_RECORD.search(policy.architecture):
         return True
     return language == "python" and policy.stack.framework.lower() == "django"
+
+
+WATCHES = (Watch("import", look, GO, needs=(b'"net/http"', b'"database/sql"')),)

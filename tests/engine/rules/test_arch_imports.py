@@ -285,6 +285,34 @@ class TestFrameworksInTheDomain:
         assert found(arch_domain_imports_framework, {"domain/A.java": ["java.sql.Timestamp"]}, LAYERS) == []
         assert len(found(arch_domain_imports_framework, {"domain/A.java": ["java.sql.Connection"]}, LAYERS)) == 1
 
+    @pytest.mark.parametrize(
+        ("used", "count"),
+        [
+            ("http.StatusNotFound", 0),
+            ("http.StatusText(http.StatusNotFound)", 0),
+            ("http.Get(address)", 1),
+            ("http.StatusNotFound + len(http.DefaultClient.Jar)", 1),
+        ],
+    )
+    def test_values_of_the_standard_library_of_go(self, used, count):
+        source = f'package domain\n\nimport "net/http"\n\nvar a = {used}\n'
+        files = {"domain/a.go": extract(source.encode(), "go")}
+
+        assert len(found(arch_domain_imports_framework, files, LAYERS)) == count
+
+    @pytest.mark.parametrize(
+        ("path", "target", "confidence"),
+        [
+            ("domain/a.go", "net/http", "medium"),
+            ("domain/a.go", "github.com/gin-gonic/gin", None),
+            ("domain/A.java", "java.sql.Connection", "medium"),
+        ],
+    )
+    def test_the_standard_library_is_a_matter_of_taste(self, path, target, confidence):
+        (finding,) = found(arch_domain_imports_framework, {path: [target]}, LAYERS)
+
+        assert finding.confidence == confidence
+
     def test_one_finding_per_file_and_package(self):
         files = {"domain/a.py": ["flask.views", "flask.json"]}
 
