@@ -36,7 +36,7 @@ _LOOP = re.compile(  # with nothing but a condition in it
     r"\s*\)?\s*\{\s*if\s*([^\n{}]+?)\s*\{[^{}]*\}\s*\}"
 )
 _PYTHON_LOOP = re.compile(
-    rf"\bfor\s+(\w+)\s+in\s+{_SOURCE}:\n([ \t]+)if\s+([^\n]+):\n(?:\2[ \t][^\n]*(?:\n|\Z)|\n)+(?!\2\S)"
+    rf"\bfor\s+(\w+)\s+in\s+{_SOURCE}:\n([ \t]+)if\s+([^\n]+):\n(?:\2[ \t][^\n]*(?:\n|\Z)|\n)++(?!\2\S)"
 )
 _STREAM = rf"{_SOURCE}\s*\.stream\(\)\s*\."
 _JAVA_FILTER = re.compile(rf"{_STREAM}(?:filter|anyMatch|allMatch|noneMatch)\(")

@@ -54,6 +54,11 @@ FINE = [
         "shop/work.py",
         "def f():\n    rows = Order.objects.all()\n    best = sorted(rows, key=lambda o: o.total)\n    f(rows, best)",
     ),
+    (
+        "shop/work.py",
+        "def f():\n    for o in Order.objects.all():\n        if o.is_paid:\n            print(o)\n"
+        "            continue\n        remind(o)",
+    ),
     ("shop/work.py", "def f(c):\n    return [o for o in Order.objects.filter(customer=c) if o.is_paid]"),
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all()[:50] if o.is_paid]"),
     (
