@@ -65,6 +65,8 @@ func take(w http.ResponseWriter, r *http.Request) {
 
 _HELPERS = re.compile(r"(?i)(^|/)test(?:ing|[-_]?(?:helpers?|utils?|data|support))/")
 _BODY = re.compile(r"\b\w+\.Body$")
+_REQUESTS = frozenset({"r", "req", "request"})
+_GO_REQUEST = re.compile(r"\s+\*http\.Request\b")
 _SENDS = re.compile(r"(?i)(?:^|\.)(?:sign|roundtrip)")  # a function that handles a request of its own
 _LIMITED = re.compile(
     r"MaxBytesReader|LimitReader|LimitedReader|ContentLength|content_length|\.size\b|max_?size", re.IGNORECASE
@@ -95,8 +97,23 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = file.text(positional[0])
     is_open = _BODY.search(name) or _is_unpacked(name, call, file)
     if is_open and not _LIMITED.search(function_text(call, file)):
-        message = f"`{name}` is read whole, however much the other side sends"
-        yield file.mark(RULE.id, call, message, suggestion="Read through `http.MaxBytesReader` or `io.LimitReader`.")
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{name}` is read whole, however much the other side sends",
+            confidence="" if _is_sent(name, call, file) else "low",
+            suggestion="Read through `http.MaxBytesReader` or `io.LimitReader`.",
+        )
+
+
+def _is_sent(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether it is the body of a request. The answer of a service is as large as that service likes, and many are
+    the project's own."""
+    owner = name.removesuffix(".Body")
+    if owner == name or owner.endswith(".Request"):
+        return True
+    text = function_text(call, file)
+    return owner in _REQUESTS or next(followed(owner, text, _GO_REQUEST, "_."), None) is not None
 
 
 def _is_unpacked(name: str, call: Node, file: SourceFile) -> bool:

@@ -21,6 +21,7 @@ SPRING = (
         ("a.go", GO % "data, _ := io.ReadAll(r.Body)", [8]),
         ("a.go", GO % "r.Body = http.MaxBytesReader(w, r.Body, 100)\n\tdata, _ := io.ReadAll(r.Body)", []),
         ("a.go", GO % "data, _ := io.ReadAll(file)", []),
+        ("a.go", GO % "answer, _ := http.Get(address)\n\tdata, _ := io.ReadAll(answer.Body)", [9]),
         ("a.go", GO % "zr, _ := gzip.NewReader(r.Body)\n\tdata, _ := io.ReadAll(zr)", [9]),
         ("a.py", FASTAPI % "data = gzip.decompress(file)", [6]),
         ("a.py", VIEW % "sent = request.FILES['x']\n    data = sent.read()", [5]),
@@ -52,3 +53,15 @@ def test_tools_read_what_they_are_given():
 def test_a_function_that_signs_a_request_made_its_body():
     source = 'package a\nimport "io"\n\nfunc signOrder(r *Order) {\n\tio.ReadAll(r.Body)\n}\n'
     assert findings_of(RULE, {"a.go": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "confidence"),
+    [
+        ("data, _ := io.ReadAll(r.Body)", "medium"),
+        ("answer, _ := http.Get(address)\n\tdata, _ := io.ReadAll(answer.Body)", "low"),
+    ],
+)
+def test_the_answer_of_a_service_is_a_guess(body, confidence):
+    (finding,) = findings_of(RULE, {"a.go": GO % body})
+    assert str(finding.confidence) == confidence
