@@ -91,8 +91,10 @@ def look_at_request(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Off the request path it is worth knowing in server code, and nothing in tools."""
-    if place.in_request_path:
-        return place.finding(mark) if place.in_handler else place.finding(mark, confidence=Confidence.MEDIUM)
+    if place.in_handler:
+        return place.finding(mark)
+    if place.in_request_path and not _TOOLING.search(place.path):
+        return place.finding(mark, confidence=Confidence.MEDIUM)
     if "XMLHttpRequest" in mark.message:
         return place.finding(mark, severity=Severity.INFO)
     if place.kind is FileKind.SCRIPT or place.facts.is_entry or _TOOLING.search(place.path):

@@ -54,6 +54,12 @@ def test_servers_of_node_and_fastify(server):
     assert [finding.severity for finding in findings_of(RULE, {"src/app.js": head + server})] == ["warning"]
 
 
+def test_a_command_line_tool_has_no_requests():
+    source = HEAD + "app.get('/x', (req, res) => {\n  res.send(show());\n});\n"
+    below = "function show() {\n  return fs.readFileSync('a');\n}\n"
+    assert findings_of(RULE, {"packages/cli/src/app.js": source + below}) == []
+
+
 def test_below_the_handler_it_is_likely_only():
     source = HEAD + "app.get('/x', (req, res) => {\n  res.send(show());\n});\n"
     below = "function show() {\n  return fs.readFileSync('a');\n}\n"
