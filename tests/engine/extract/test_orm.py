@@ -118,7 +118,55 @@ def test_sqlalchemy_queries_and_models():
     assert [(each.kind, each.target, each.fetch) for each in model.relations] == [("to_many", "Post", "selectin")]
 
 
+SQLALCHEMY_MODEL = """class Room(Base):
+    __tablename__ = 'rooms'
+    id = Column(Integer, primary_key=True)
+    owner_id = Column(ForeignKey('users.id'))
+    made_by = Column(ForeignKey('users.id'))
+    label = Column(String)
+%s
+"""
+
+
+@pytest.mark.parametrize(
+    ("relation", "kind", "fetch"),
+    [
+        ("owner = relationship('User', lazy='subquery')", "to_one", "subquery"),
+        ("maker = relationship('User', lazy=False, foreign_keys=[made_by])", "to_one", "joined"),
+        ("maker = relationship('User', foreign_keys=made_by)", "to_one", ""),
+        ("parent = relationship('Room', remote_side=[id], lazy=True)", "to_one", "select"),
+        ("fans = relationship('User', secondary=fans)", "to_many", ""),
+        ("bookings = relationship('Booking', foreign_keys='Booking.room_id')", "to_many", ""),
+        ("bookings = relationship('Booking')", "to_many", ""),
+    ],
+)
+def test_relations_of_sqlalchemy_lead_to_one_where_their_key_is(relation, kind, fetch):
+    (model,) = extract((SQLALCHEMY_MODEL % f"    {relation}").encode(), "python").models
+    assert [(each.kind, each.fetch) for each in model.relations] == [(kind, fetch)]
+
+
+@pytest.mark.parametrize(
+    ("index", "indexes", "searchable"),
+    [
+        ("__table_args__ = (Index('a', 'label', 'id'), {'schema': 'x'})", (("label", "id"),), ()),
+        ("__table_args__ = (UniqueConstraint('label', name='b'),)", (("label",),), ()),
+        ("newest = Index('a', label.desc())", (("label",),), ()),
+        ("folded = Index('a', func.lower(label), unique=True)", (), ("label",)),
+        ("folded = db.Index(None, db.func.lower(label))", (), ("label",)),
+        ("found = Index('a', 'label', postgresql_using='gin')", (("label",),), ("label",)),
+        ("found = Index('a', 'label', postgresql_ops={'label': 'gin_trgm_ops'})", (("label",),), ("label",)),
+    ],
+)
+def test_indexes_of_sqlalchemy(index, indexes, searchable):
+    (model,) = extract((SQLALCHEMY_MODEL % f"    {index}").encode(), "python").models
+    assert (model.indexes, model.searchable) == (indexes, searchable)
+
+
 def test_sql_text_is_a_query():
+    (query,) = queries(
+        "def f():\n    cursor.execute('SELECT a, (SELECT n FROM u WHERE u.id = o.b) AS n FROM o WHERE c = %s')\n"
+    )
+    assert query.model == "o"
     (query,) = queries("def f():\n    cursor.execute('SELECT a FROM shop.orders WHERE b = %s ORDER BY c, d LIMIT 5')\n")
     assert (query.orm, query.model, query.operation, query.limit) == ("sql", "orders", "select", 5)
     assert ([each.column for each in query.filters], query.order) == (["b"], ("c", "d"))

@@ -147,6 +147,11 @@ def test_conditions_of_sqlalchemy_by_name(condition, found):
     assert [each.line for each in findings_of(RULE, {"shop/work.py": FLASK % condition})] == found
 
 
+def test_rows_below_a_parent_are_picked():
+    source = FLASK.replace("filter_by(%s)", "with_parent(row)")
+    assert findings_of(RULE, {"shop/work.py": source}) == []
+
+
 def test_catalogs_of_the_database_are_small():
     assert lines(RULE, SQL.format('"SELECT collname FROM pg_collation"')) == []
 

@@ -22,6 +22,7 @@ from analysis.engine.extract.orm import (
     sequelize,
     sql,
     sqlalchemy,
+    sqlalchemy_models,
 )
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Access, Model
@@ -29,7 +30,7 @@ from analysis.engine.rules.base import Look
 
 _SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, sql)
 _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
-    "python": (django, sqlalchemy, sql),
+    "python": (django, sqlalchemy, sqlalchemy_models, sql),
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,

@@ -15,6 +15,7 @@ from analysis.engine.rules.reading import assigned_values, followed, given_value
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)
+_INNER = re.compile(r"\(\s*SELECT\b(?:[^()]|\([^()]*\))*\)(?=[^()]*\bFROM\b)", re.IGNORECASE)  # gives a column
 _TABLE = re.compile(  # and no function that makes rows: `FROM generate_series(1, 9)`
     r"\b(?:(?:FROM|JOIN)\s+(?![\w.]+\()|(?:INTO|UPDATE(?:\s+OR\s+\w+)?)\s+)[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)",
     re.IGNORECASE,
@@ -115,7 +116,7 @@ def _literal(node: Node, file: SourceFile) -> str:
 
 
 def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
-    table = _TABLE.search(text)
+    table = _TABLE.search(_INNER.sub("", text)) or _TABLE.search(text)
     where = re.split(r"\bWHERE\b", text, maxsplit=1, flags=re.IGNORECASE)
     condition = re.split(r"\b(?:ORDER|GROUP|LIMIT)\b", where[1], flags=re.IGNORECASE)[0] if len(where) > 1 else ""
     order, limit = _ORDER.search(text), _LIMIT.search(text)

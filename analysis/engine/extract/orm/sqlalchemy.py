@@ -1,4 +1,4 @@
-"""SQLAlchemy: session queries, `select()` statements and declarative models."""
+"""SQLAlchemy: session queries and `select()` statements."""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.loops import WORD, dependents
-from analysis.engine.extract.orm.chains import Chain, chain_of, query_at, strings_in
+from analysis.engine.extract.orm.chains import Chain, chain_of, query_at
 from analysis.engine.extract.orm.steps import closing_bracket, statements_on, steps_after
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+from analysis.engine.facts import Filter, Mark
 from analysis.engine.rules.reading import followed
 
 _SESSION = re.compile(r"(?i)(^|\.)(db\.)?_?\w*session(\(\))?$")
@@ -73,9 +73,6 @@ _TAKES = re.compile(
     rb"(?:\.(?:scalars|unique|mappings|tuples)\(\))*\.(all|first|one|one_or_none|scalar\w*|fetchall)\(\)"
 )
 LONGEST_WAY = 300  # bytes behind a statement in which its rows are taken
-_CASCADING = re.compile(
-    r"ForeignKey\(\s*[\"'](?:\w+\.)?(\w+)\.\w+[\"'][^()]*\bondelete\s*=\s*[\"']CASCADE[\"']", re.IGNORECASE
-)
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -271,6 +268,7 @@ def _filters(text: str) -> tuple[Filter, ...]:
     found = [Filter(name, _OPERATORS[sign], bool(value)) for name, sign, value in _COMPARED.findall(text)]
     found += [Filter(name, _operator(method, value)) for name, method, value in _METHOD.findall(text)]
     found += [Filter(name, "function") for name in _WRAPPED.findall(text)]
+    found += [Filter("parent.id", "eq")] * (".with_parent(" in text)
     for match in _FILTERED_BY.finditer(text):
         given = text[match.end() : closing_bracket(text, match.end())]
         while (shorter := _IN_BRACKETS.sub("", given)) != given:
@@ -287,108 +285,3 @@ def _operator(method: str, value: str) -> str:
     if method in ("not_in", "notin_") and "select(" in value:
         return "excluded"
     return _METHODS.get(method, "other")
-
-
-# Models
-
-# What a column without a type of its own holds: `price: Mapped[Optional[float]] = mapped_column()`.
-_ANNOTATED = re.compile(r"\w+\s*:\s*[\w.]*Mapped\[(?:[\w.]*Optional\[)?\s*([\w.]+)")
-_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_NAMED_BY_FLASK = re.compile(r"(?:^|\.)db\.Model$")
-
-
-def models(file: SourceFile) -> Iterator[Model]:
-    """Declarative classes: those with `__tablename__` or mapped columns."""
-    if b"Column(" not in file.source and b"mapped_column(" not in file.source and b"__tablename__" not in file.source:
-        return
-    for scope in file.scopes:
-        if scope.kind == "class" and scope.node.type == "class_definition":
-            model = _model(scope.node, scope.prefix.rstrip("."), file)
-            if model is not None:
-                yield model
-
-
-def _model(node: Node, name: str, file: SourceFile) -> Model | None:
-    table, columns, relations = "", [], []
-    indexes: list[tuple[str, ...]] = []
-    body = node.child_by_field_name("body")
-    for statement in body.named_children if body is not None else ():
-        inner = statement.child(0) if statement.type == "expression_statement" else None
-        target = inner.child_by_field_name("left") if inner is not None and inner.type == "assignment" else None
-        value = inner.child_by_field_name("right") if target is not None and inner is not None else None
-        if target is None or value is None:
-            continue
-        field = file.text(target)
-        callee = file.callee(value).rpartition(".")[2] if value.type == "call" else ""
-        if field == "__tablename__":
-            table = file.text(value).strip("\"'")
-        elif field == "__table_args__":
-            indexes += _indexes(file.text(value))
-        elif callee in ("Column", "mapped_column"):
-            columns.append(_column(field, statement, value, file))
-            if (parent := _CASCADING.search(file.text(value))) is not None:
-                # Nothing can be read through it: for loading it counts as eager.
-                relations.append(
-                    Relation(field, "to_one", parent[1], on_delete="cascade", fetch="eager", line=file.line(value))
-                )
-        elif callee == "relationship":
-            relations.append(_relation(field, statement, value, file))
-    if not table and not columns:
-        return None
-    bases = file.headers[node.id].bases
-    if not table and any(map(_NAMED_BY_FLASK.search, bases)) and b"__abstract__" not in file.source:
-        table = _SNAKE.sub("_", name.rpartition(".")[2]).lower()
-    return Model(
-        orm="sqlalchemy",
-        name=name,
-        table=table,
-        line=file.line(file.dialect.name_node(node)),
-        columns=tuple(columns),
-        relations=tuple(relations),
-        indexes=tuple(indexes),
-        abstract=not table,
-        bases=bases,
-    )
-
-
-def _column(name: str, statement: Node, value: Node, file: SourceFile) -> Column:
-    positional, keywords = file.arguments(value)
-    options = {key: file.text(each) for key, each in keywords.items()}
-    unique, key = options.get("unique") == "True", options.get("primary_key") == "True"
-    kinds = [file.text(each).partition("(")[0].rpartition(".")[2] for each in positional if each.type != "string"]
-    annotated = _ANNOTATED.match(file.text(statement))
-    kinds += [annotated[1]] if annotated is not None else []
-    return Column(
-        name,
-        kinds[0] if kinds else "",
-        options.get("nullable", "True") == "True" and not key,
-        unique,
-        unique or key or options.get("index") == "True",
-        key,
-        file.line(value),
-    )
-
-
-def _relation(name: str, statement: Node, value: Node, file: SourceFile) -> Relation:
-    positional, keywords = file.arguments(value)
-    options = {key: file.text(each).strip("\"'") for key, each in keywords.items()}
-    annotation = re.search(r"Mapped\[(.*)\]\s*=", file.text(statement))
-    named = re.findall(r"[A-Z]\w+", annotation[1] if annotation is not None else "")
-    target = next(iter(strings_in(positional, file)), "") or (file.text(positional[0]) if positional else "")
-    target = target or next((each for each in named if each not in ("List", "Optional", "Set")), "")
-    to_many = annotation is not None and re.search(r"\b([Ll]ist|[Ss]et)\b", annotation[1]) is not None
-    return Relation(
-        name,
-        "to_many" if to_many or (annotation is None and options.get("uselist") != "False") else "to_one",
-        target.rpartition(".")[2],
-        options.get("back_populates", options.get("backref", "")),
-        "cascade" if re.search(r"\b(all|delete)\b", options.get("cascade", "")) else "",
-        options.get("lazy", ""),
-        file.line(value),
-    )
-
-
-def _indexes(text: str) -> list[tuple[str, ...]]:
-    found = [re.findall(r"[\"'](\w+)[\"']", each)[1:] for each in re.findall(r"Index\(([^()]*)\)", text)]
-    found += [re.findall(r"[\"'](\w+)[\"']", each) for each in re.findall(r"UniqueConstraint\(([^()=]*)", text)]
-    return [tuple(each) for each in found if each]

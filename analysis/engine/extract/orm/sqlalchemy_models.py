@@ -1,0 +1,146 @@
+"""SQLAlchemy: declarative models."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import structs
+from tree_sitter import Node
+
+from analysis.engine.extract.orm.chains import strings_in
+from analysis.engine.extract.orm.steps import closing_bracket, parts_of
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Column, Model, Relation
+
+_CASCADING = re.compile(
+    r"ForeignKey\(\s*[\"'](?:\w+\.)?(\w+)\.\w+[\"'][^()]*\bondelete\s*=\s*[\"']CASCADE[\"']", re.IGNORECASE
+)
+# What a column without a type of its own holds: `price: Mapped[Optional[float]] = mapped_column()`.
+_ANNOTATED = re.compile(r"\w+\s*:\s*[\w.]*Mapped\[(?:[\w.]*Optional\[)?\s*([\w.]+)")
+_INDEX = re.compile(r"\b(Index|UniqueConstraint)\(")
+_COLUMN = re.compile(r"(?:[\"'](\w+)[\"']|(?:\w+\.)?([a-z_]\w*)(?:\.(?:asc|desc)\(\))?)\s*\Z")
+_COMPUTED = re.compile(r"(?:\w+\.)*func\.\w+\(\s*(?:\w+\.)?[\"']?(\w+)|[\s\S]*\btext\(\s*[\"']\w+\((\w+)\)")
+_SEARCHES = re.compile(r"(?i)[\"'](?:gin|gist|fulltext)[\"']|_trgm_ops")
+_BARE = re.compile(r"\[\s*[a-z_]\w*\s*\]|[a-z_]\w*\Z")  # columns of the class itself, by their names in its body
+_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NAMED_BY_FLASK = re.compile(r"(?:^|\.)db\.Model$")
+
+
+def models(file: SourceFile) -> Iterator[Model]:
+    """Declarative classes: those with `__tablename__` or mapped columns."""
+    if b"Column(" not in file.source and b"mapped_column(" not in file.source and b"__tablename__" not in file.source:
+        return
+    for scope in file.scopes:
+        if scope.kind == "class" and scope.node.type == "class_definition":
+            model = _model(scope.node, scope.prefix.rstrip("."), file)
+            if model is not None:
+                yield model
+
+
+def _model(node: Node, name: str, file: SourceFile) -> Model | None:
+    table, columns, relations = "", [], []
+    indexes: list[tuple[str, ...]] = []
+    searchable: list[str] = []
+    body = node.child_by_field_name("body")
+    for statement in body.named_children if body is not None else ():
+        inner = statement.child(0) if statement.type == "expression_statement" else None
+        target = inner.child_by_field_name("left") if inner is not None and inner.type == "assignment" else None
+        value = inner.child_by_field_name("right") if target is not None and inner is not None else None
+        if target is None or value is None:
+            continue
+        field = file.text(target)
+        callee = file.callee(value).rpartition(".")[2] if value.type == "call" else ""
+        if field == "__tablename__":
+            table = file.text(value).strip("\"'")
+        elif field == "__table_args__" or callee == "Index":
+            for names, searched in _indexes(file.text(value)):
+                indexes += [names] if names else []
+                searchable += searched
+        elif callee in ("Column", "mapped_column"):
+            columns.append(_column(field, statement, value, file))
+            if (parent := _CASCADING.search(file.text(value))) is not None:
+                # Nothing can be read through it: for loading it counts as eager.
+                relations.append(
+                    Relation(field, "to_one", parent[1], on_delete="cascade", fetch="eager", line=file.line(value))
+                )
+        elif callee == "relationship":
+            relations.append(_relation(field, statement, value, file))
+    if not table and not columns:
+        return None
+    keys = {each.name for each in columns}
+    relations = [each if each.kind else structs.replace(each, kind=_kind(each.name, keys)) for each in relations]
+    bases = file.headers[node.id].bases
+    if not table and any(map(_NAMED_BY_FLASK.search, bases)) and b"__abstract__" not in file.source:
+        table = _SNAKE.sub("_", name.rpartition(".")[2]).lower()
+    return Model(
+        orm="sqlalchemy",
+        name=name,
+        table=table,
+        line=file.line(file.dialect.name_node(node)),
+        columns=tuple(columns),
+        relations=tuple(relations),
+        indexes=tuple(indexes),
+        searchable=tuple(searchable),
+        abstract=not table,
+        bases=bases,
+    )
+
+
+def _column(name: str, statement: Node, value: Node, file: SourceFile) -> Column:
+    positional, keywords = file.arguments(value)
+    options = {key: file.text(each) for key, each in keywords.items()}
+    unique, key = options.get("unique") == "True", options.get("primary_key") == "True"
+    kinds = [file.text(each).partition("(")[0].rpartition(".")[2] for each in positional if each.type != "string"]
+    annotated = _ANNOTATED.match(file.text(statement))
+    kinds += [annotated[1]] if annotated is not None else []
+    return Column(
+        name,
+        kinds[0] if kinds else "",
+        options.get("nullable", "True") == "True" and not key,
+        unique,
+        unique or key or options.get("index") == "True",
+        key,
+        file.line(value),
+    )
+
+
+def _relation(name: str, statement: Node, value: Node, file: SourceFile) -> Relation:
+    positional, keywords = file.arguments(value)
+    options = {key: file.text(each).strip("\"'") for key, each in keywords.items()}
+    annotation = re.search(r"Mapped\[(.*)\]\s*=", file.text(statement))
+    named = re.findall(r"[A-Z]\w+", annotation[1] if annotation is not None else "")
+    target = next(iter(strings_in(positional, file)), "") or (file.text(positional[0]) if positional else "")
+    target = target or next((each for each in named if each not in ("List", "Optional", "Set")), "")
+    kind = ""
+    if annotation is not None:
+        kind = "to_many" if re.search(r"\b([Ll]ist|[Ss]et)\b", annotation[1]) else "to_one"
+    elif "secondary" in options:
+        kind = "to_many"
+    elif options.get("uselist") == "False" or _BARE.match(options.get("foreign_keys", "")) or "remote_side" in options:
+        kind = "to_one"
+    return Relation(
+        name,
+        kind,
+        target.rpartition(".")[2],
+        options.get("back_populates", options.get("backref", "")),
+        "cascade" if re.search(r"\b(all|delete)\b", options.get("cascade", "")) else "",
+        {"False": "joined", "True": "select"}.get(options.get("lazy", ""), options.get("lazy", "")),
+        file.line(value),
+    )
+
+
+def _kind(name: str, columns: set[str]) -> str:
+    """A relation whose key stands in the class itself leads to one row."""
+    return "to_one" if f"{name}_id" in columns else "to_many"
+
+
+def _indexes(text: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """The columns of each index in their order, and those that it finds inside of a text or of a function."""
+    for match in _INDEX.finditer(text):
+        arguments = parts_of(text[match.end() : closing_bracket(text, match.end())])
+        if match[1] == "Index":
+            arguments = arguments[1:]  # its name
+        found = [_COLUMN.match(each.strip()) for each in arguments]
+        names = tuple(each[1] or each[2] for each in found if each is not None)
+        computed = filter(None, (_COMPUTED.match(each.strip()) for each in arguments))
+        searched = [each[1] or each[2] for each in computed]
+        yield names, [*searched, *(names if any(map(_SEARCHES.search, arguments)) else ())]
