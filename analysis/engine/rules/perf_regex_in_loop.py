@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.built_text import built_text, is_constant
-from analysis.engine.rules.reading import DEFINITIONS, followed, function_name, round_of, short, text_before
+from analysis.engine.rules.reading import followed, function_name, is_made_once, round_of, short, text_before
 
 RULE = Rule(
     id="perf-regex-in-loop",
@@ -76,7 +76,6 @@ _FAST = re.compile(
 _TEXT = re.compile(r'\s*=\s*("(?:[^"\\\n]|\\.)*")')
 _DECLARES = re.compile(r"\s*[=;:,)]")
 _TYPE = re.compile(r"\b([A-Z]\w*)(?:<[^;(){}]*>)?\s+\Z")
-_MISSING = re.compile(r"\(?\s*(?:!\s*[\w.]+|not [\w.]+|[\w.]+ is None|[\w.]+\s*={2,3}\s*(?:null|nil|undefined))\s*\)?")
 _ONCE = re.compile(r"(^|\.)(init|__init__|constructor|main|setup\w*|create\w*Config)$")
 
 
@@ -97,7 +96,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     fixed = built_text(given[0], file)
     if any(not is_constant(part, file) and not _is_go_constant(part, file) for part in fixed.parts):
         return
-    if _is_made_once(call, file) or (loop is not None and file.text(given[0]) in loop.variables):
+    if is_made_once(call, file) or (loop is not None and file.text(given[0]) in loop.variables):
         return
     where = "in every round of the loop" if in_loop else "in every call"
     yield file.mark(
@@ -120,19 +119,6 @@ def _is_go_constant(part: Node, file: SourceFile) -> bool:
     """Whether the file declares the name as a constant."""
     name = file.text(part)
     return file.language == "go" and name.isidentifier() and f"const {name} ".encode() in file.source
-
-
-def _is_made_once(call: Node, file: SourceFile) -> bool:
-    """Whether the branch around the call is for a value that is missing, and then is there."""
-    if not file.is_in(call, "if"):
-        return False
-    node: Node | None = file.statement_of(call)
-    while node is not None and node.type not in DEFINITIONS:
-        node = file.parent_of(node)
-        if node is not None and node.type == "if_statement":
-            condition = node.child_by_field_name("condition")
-            return condition is not None and _MISSING.fullmatch(file.text(condition)) is not None
-    return False
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

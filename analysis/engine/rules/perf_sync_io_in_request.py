@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.reading import function_name
+from analysis.engine.rules.reading import function_name, is_made_once
 
 RULE = Rule(
     id="perf-sync-io-in-request",
@@ -77,7 +77,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not _CALLS.fullmatch(callee) or file.function_of(call) == 0:
         return
     name = function_name(call, file)
-    if not _START_UP.search(name):
+    if not _START_UP.search(name) and not is_made_once(call, file):
         yield file.mark(RULE.id, call, f"`{callee}` in `{name}` stops the event loop until it is done")
 
 
@@ -94,7 +94,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.in_handler:
         return place.finding(mark)
     if place.in_request_path and not _TOOLING.search(place.path):
-        return place.finding(mark, confidence=Confidence.MEDIUM)
+        is_kept = _LOADERS.search(place.function.name) is not None  # mostly, so that the first request only waits
+        return place.finding(mark, confidence=Confidence.LOW if is_kept else Confidence.MEDIUM)
     if "XMLHttpRequest" in mark.message:
         return place.finding(mark, severity=Severity.INFO)
     if place.kind is FileKind.SCRIPT or place.facts.is_entry or _TOOLING.search(place.path):

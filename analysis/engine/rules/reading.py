@@ -24,6 +24,8 @@ _DECLARED = re.compile(rb"\s*[;=,):]")
 # What makes a variable, behind its name: an assignment, an annotation; or before it, where it is opened.
 _ORIGIN = re.compile(r"(?:\s*:\s*[\w.\[\] |]+)?\s*=\s*(?:await\s+|new\s+)?([\w.]+)\(|\s*:\s*([\w.]+)|\b")
 _OPENED = re.compile(r"\bwith\s+([\w.]+)\([^\n]*\)\s+as\s+\Z")
+_MISSING = re.compile(r"\(?\s*(?:(?:!\s*|not )([\w.]+)|([\w.]+)(?: is None|\s*={2,3}\s*(?:null|nil|undefined)))\s*\)?")
+_GIVEN = re.compile(r"\s*:?=(?!=)")
 COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
@@ -182,3 +184,17 @@ def short(text: str, length: int = 60) -> str:
     """Text on one line, cut to a length, for messages."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def is_made_once(call: Node, file: SourceFile) -> bool:
+    """Whether a branch around the call is for a value that is missing, and gives it one."""
+    if not file.is_in(call, "if"):
+        return False
+    node: Node | None = file.statement_of(call)
+    while node is not None and node.type not in DEFINITIONS:
+        if node.type == "if_statement" and (condition := node.child_by_field_name("condition")) is not None:
+            missing = _MISSING.fullmatch(file.text(condition))
+            if missing is not None and next(followed(missing[1] or missing[2], file.text(node), _GIVEN, "_."), None):
+                return True
+        node = file.parent_of(node)
+    return False

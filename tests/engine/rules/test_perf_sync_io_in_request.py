@@ -78,3 +78,23 @@ def test_clients_of_other_servers_are_none():
         "import https from 'https';\nimport fs from 'fs';\nexport function read() { return fs.readFileSync('a'); }\n"
     )
     assert findings_of(RULE, {"src/store.js": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("if (!page) {\n    if (name) {\n      page = fs.readFileSync('a');\n    }\n  }", 0),
+        ("if (page === undefined) page = fs.readFileSync('a');", 0),
+        ("if (!page) {\n    res.send(fs.readFileSync('a'));\n  }", 1),
+        ("if (page) {\n    page = fs.readFileSync('a');\n  }", 1),
+    ],
+)
+def test_what_is_read_once_and_kept_stops_one_request_only(body, count):
+    source = HEAD + f"let page;\napp.get('/x', (req, res) => {{\n  {body}\n}});\n"
+    assert len(findings_of(RULE, {"src/app.js": source})) == count
+
+
+def test_what_is_called_a_loader_may_keep_what_it_reads():
+    source = HEAD + "app.get('/x', (req, res) => {\n  res.send(loadPage());\n});\n"
+    below = "function loadPage() {\n  return fs.readFileSync('a');\n}\n"
+    assert [str(finding.confidence) for finding in findings_of(RULE, {"src/app.js": source + below})] == ["low"]
