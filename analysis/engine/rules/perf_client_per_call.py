@@ -7,12 +7,12 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_name
+from analysis.engine.rules.reading import followed, function_name
 
 RULE = Rule(
     id="perf-client-per-call",
@@ -104,6 +104,7 @@ _FACTORY = re.compile(
     re.IGNORECASE,
 )
 _CACHED = re.compile(r"cache|fixture|Bean|Provides|singleton|contextmanager|Produces|depends", re.IGNORECASE)
+_TAKEN = re.compile(r"(?!\s*:|\s*=(?!=))\b")  # and no key that is only called the same
 _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\?\?=?|\|\|=?)\s*=?\s*$")
 
 
@@ -132,6 +133,8 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         call,
         f"`{name}` builds a pool of its own {when}",
         severity="info" if _is_of_caller(call, file) else "",
+        # Of a constructor nobody knows here how often it runs.
+        confidence="medium" if function.flags & FunctionFlag.CONSTRUCTOR else "",
         data={"loop": "yes"} if in_loop else None,
     )
 
@@ -147,7 +150,8 @@ def _is_of_caller(call: Node, file: SourceFile) -> bool:
     function = file.enclosing_function(call)
     parameters = file.dialect.parameters(function, file) if function is not None else ()
     text = file.text(call).partition("(")[2]
-    return any(re.search(rf"\b{re.escape(each.name)}\b", text) for each in parameters if each.name not in _OWN)
+    names = (each.name for each in parameters if each.name not in _OWN)
+    return any(next(followed(name, text, _TAKEN, "_."), None) is not None for name in names)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

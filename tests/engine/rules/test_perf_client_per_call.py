@@ -71,3 +71,31 @@ def test_a_client_of_what_the_caller_gives_is_worth_knowing():
     source = "import httpx\n@app.get('/x')\nasync def show(token):\n    client = httpx.AsyncClient(auth=token)\n"
     (finding,) = findings_of(RULE, {"app/views.py": source})
     assert finding.severity == "info"
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"),
+    [
+        ("{ host: settings.email.host }", "warning"),
+        ("{ email: settings.address }", "warning"),
+        ("{ host: email.host }", "info"),
+        ("email", "info"),
+    ],
+)
+def test_only_what_the_caller_gives_makes_it_one_of_each_caller(given, severity):
+    source = (
+        "import nodemailer from 'nodemailer';\nimport express from 'express';\nconst app = express();\n"
+        f"function send(email) {{\n  return nodemailer.createTransport({given}).sendMail(1);\n}}\n"
+        "app.get('/x', (req, res) => {\n  send(req.body);\n});\n"
+    )
+    (finding,) = findings_of(RULE, {"src/app.js": source})
+    assert str(finding.severity) == severity
+
+
+def test_how_often_a_constructor_of_java_runs_is_not_known():
+    source = (
+        "import java.util.concurrent.*;\n@RestController\nclass A {\n  ExecutorService pool;\n"
+        "  A() {\n    pool = Executors.newSingleThreadExecutor();\n  }\n"
+        '  @GetMapping("/x")\n  void show() {\n    new A();\n  }\n}\n'
+    )
+    assert [str(finding.confidence) for finding in findings_of(RULE, {"src/A.java": source})] in ([], ["medium"])
