@@ -103,6 +103,8 @@ _CHECKS_AND_DATES = frozenset(
     """django.core.validators django.utils.timezone django.utils.dateparse java.sql.Timestamp java.sql.Date
     java.sql.Time""".split()
 )
+_UTILITIES = re.compile(r"org\.springframework\.(?:util|lang|core\.style)\.")
+_ANNOTATIONS = re.compile(r"(?!.*\.web\.).*\.annotations?\.")  # but for those that make a controller
 # Parts of the language's own library that do what a framework does: a matter of taste in many a domain.
 _STANDARD = frozenset({"net/http", "database/sql", "java.sql"})
 # Of them, names that stand for a value and reach nothing: `http.StatusNotFound`, `sql.ErrNoRows`, `sql.NullString`.
@@ -115,9 +117,6 @@ _ANNOTATIONS_ONLY = (
     "javax.persistence",
     "javax.jdo.annotations",
     "org.springframework.stereotype",
-    "org.springframework.beans.factory.annotation",
-    "org.springframework.context.annotation",
-    "org.springframework.transaction.annotation",
 )
 _MODELS_FILE = re.compile(r"(^|/)models(/|\.py$)")
 _DOMAIN_FOLDER = re.compile(r"(^|/)(domain|core|entities|models?)/")
@@ -150,7 +149,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             target = external.statement.target
             prefix = _framework(target, family)
             kind = _KINDS[family].get(prefix, "")
-            if not kind or prefix in seen or target in _CHECKS_AND_DATES:
+            if not kind or prefix in seen or target in _CHECKS_AND_DATES or _UTILITIES.match(target):
                 continue
             if kind == ORM and (is_of_models or _is_active_record(policy, language)):
                 continue
@@ -174,8 +173,10 @@ def _folders_of_models(codebase: Codebase) -> frozenset[str]:
 
 
 def _severity(external: External) -> Severity | None:
+    target = external.statement.target
     type_only = external.statement.flags & ImportFlag.TYPE_ONLY
-    return Severity.INFO if type_only or external.statement.target.startswith(_ANNOTATIONS_ONLY) else None
+    is_annotation = target.startswith(_ANNOTATIONS_ONLY) or _ANNOTATIONS.match(target) is not None
+    return Severity.INFO if type_only or is_annotation else None
 
 
 def _domain_files(codebase: Codebase, policy: Policy) -> list[str]:

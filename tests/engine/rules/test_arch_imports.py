@@ -347,6 +347,22 @@ class TestFrameworksInTheDomain:
 
         assert finding.severity is Severity.INFO
 
+    @pytest.mark.parametrize(
+        ("target", "severities"),
+        [
+            ("org.springframework.util.Assert", []),
+            ("org.springframework.lang.Nullable", []),
+            ("org.hibernate.annotations.GenericGenerator", [Severity.INFO]),
+            ("org.springframework.data.annotation.Id", [Severity.INFO]),
+            ("org.springframework.web.bind.annotation.GetMapping", [None]),
+            ("org.hibernate.Session", [None]),
+        ],
+    )
+    def test_utilities_and_annotations_of_java(self, target, severities):
+        told = found(arch_domain_imports_framework, {"domain/A.java": [target]}, LAYERS)
+
+        assert [finding.severity for finding in told] == severities
+
     def test_what_stands_in_another_layer_is_no_domain(self):
         policy = policy_of("handlers=api/**", architecture="clean")
 
