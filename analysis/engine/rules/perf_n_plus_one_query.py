@@ -64,6 +64,7 @@ ONE_ROUND = frozenset({"retried", "searched"})  # notes of loops that stop once 
 _ENDLESS = re.compile(
     r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\("
 )  # consumers
+_CONSTANTS = re.compile(r"(?:^|[(.])[A-Z]\w*[a-z]\w*\.values\(\)\)?$|\bEnumSet\.")  # all that an enumeration names
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 SHORT = 2  # letters that tell nothing of a class
 _BATCHES = ("batch", "chunk", "page", "ids", "pks", "keys")
@@ -99,7 +100,7 @@ def goes_on(loop: Loop, facts: FileFacts) -> bool:
         return False
     if any(word in name.lower() for name in loop.variables for word in _BATCHES if name.lower() != "keys"):
         return False
-    return not loop.iterable.isupper()
+    return not loop.iterable.isupper() and _CONSTANTS.search(loop.iterable) is None
 
 
 def _is_batch_function(name: str) -> bool:

@@ -111,7 +111,7 @@ def _repeats(site: QuerySite) -> bool:
     if loop is None or not goes_on(loop, site.facts) or not site.notes.keys().isdisjoint(ONE_ROUND | {"failed"}):
         return False
     if query.operation == "commit":
-        return query.terminal in ("commit", "flush")
+        return query.terminal in ("commit", "flush") and "batched" not in site.notes
     if query.orm == "sqlalchemy" and query.terminal in _UNIT_OF_WORK and not query.model:
         return False
     return site.is_write and query.uses_loop_variable and not query.terminal.startswith("bulk")

@@ -70,6 +70,7 @@ _LIMITS = ("take", "limit", "paginat", "cursor", "page", "distinct")
 _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
 )
+_BATCHED = re.compile(r"\s*(?:\}\s*)?if\b.*\w\)?\s*%\s*[\w.]+\)?\s*={2,3}\s*0\b")  # every so many rounds
 _REMEMBERED = re.compile(r"(?i)\bif\b[^\n]*cache[^\n]*\n?\s*return\b|\bif\b[^\n]*cache[^\n]*:\s*return\b")
 _SELECTED = re.compile(r"^([ \t]*)if\s*\(?([\w$]+)(?:\.\w+)?\s*={2,3}\s*[\w.]+\)?\s*[:{]$", re.MULTILINE)
 _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
@@ -304,20 +305,22 @@ def _loop_notes(
         depth = depth + 1 if match[1] else max(0, depth - 1)
     if depth:
         yield "tried", "1"
-    if _is_in_handler(before, indent):
+    if _is_in_block(_HANDLER, before, indent):
         yield "failed", "1"
+    if _is_in_block(_BATCHED, before, indent):
+        yield "batched", "1"
     if _REASON.search(_comment_above(lines, query.line)):
         yield "reasoned", "1"
     if _NESTED.search(text):
         yield "nested", "1"
 
 
-def _is_in_handler(before: str, indent: int) -> bool:
-    """Whether one of the blocks around a line of this indent, which follows the text, handles an error."""
+def _is_in_block(head: re.Pattern[str], before: str, indent: int) -> bool:
+    """Whether one of the blocks around a line of this indent, which follows the text, has such a head."""
     for line in reversed(before.split("\n")):
         if line.strip() and _indent(line) < indent:
             indent = _indent(line)
-            if _HANDLER.match(line):
+            if head.match(line):
                 return True
     return False
 

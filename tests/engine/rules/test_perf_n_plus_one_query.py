@@ -246,3 +246,23 @@ def test_a_text_that_is_put_together_is_not_known():
         "package a\n\nfunc f(db *sql.DB, id int) {\n\tq := `DELETE FROM users WHERE ` + where\n\tdb.Exec(q, id)\n}\n"
     )
     assert findings_of("risk-unscoped-bulk-write", {"a.go": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("ids", [4]),
+        ("Kind.values()", []),
+        ("Arrays.asList(Shop.Kind.values())", []),
+        ("kinds.values()", [4]),
+        ("EnumSet.allOf(Kind.class)", []),
+    ],
+)
+def test_an_enumeration_has_few_values(rows, found):
+    source = (
+        'class A {\n  static final String ONE = "SELECT name FROM users WHERE id = ?";\n'
+        f"  void f(JdbcTemplate db) {{ for (Long id : {rows}) {{\n"
+        "      use(db.queryForObject(ONE, String.class, id));\n"
+        "    }\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"A.java": source})] == found

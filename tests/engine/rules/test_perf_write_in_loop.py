@@ -16,6 +16,12 @@ FLAGGED = [
         4,
     ),
     (
+        "shop/work.py",
+        "def f(session, rows):\n    for n, row in enumerate(rows):\n        if n % 500 == 0:\n            print(n)\n"
+        "        session.commit()",
+        5,
+    ),
+    (
         "shop/work.ts",
         "async function f(rows) {\n  for (const row of rows) {\n    await prisma.line.create({ data: row });\n}}",
         3,
@@ -27,12 +33,23 @@ FLAGGED = [
     ),
 ]
 FINE = [
+    (
+        "shop/work.ts",
+        "async function f(em, rows) {\n  for (const [n, row] of rows) {\n    if (n % 50 === 0) {\n"
+        "      await em.flush();\n"
+        "    }\n  }\n}",
+    ),
     ("shop/work.py", "def f(rows):\n    Line.objects.bulk_create([Line(amount=row.amount) for row in rows])"),
     ("shop/work.py", "def f():\n    for amount in (1, 2, 3):\n        Line.objects.create(amount=amount)"),
     ("shop/work.py", "def f(rows):\n    for chunk in chunks(rows):\n        Line.objects.bulk_create(chunk)"),
     ("shop/work.py", "def f(session, rows):\n    for row in rows:\n        session.add(row)\n    session.commit()"),
     ("shop/work.py", "def f(db, rows):\n    for row in rows:\n        db.session.delete(row)\n    db.session.commit()"),
     ("shop/work.py", "def f(order):\n    order.save()"),
+    (
+        "shop/work.py",
+        "def f(session, rows):\n    for n, row in enumerate(rows):\n        session.add(row)\n"
+        "        if n % 500 == 0:\n            session.commit()",
+    ),
     (
         "shop/work.py",
         "def f(rows, key):\n    for row in rows:\n        if row.key == key:\n            Line.objects.create(a=row.a)",
