@@ -43,6 +43,7 @@ _BY_DESIGN = re.compile(
 )
 _PER_KIND = re.compile(r"^(visit|parse|enter|exit|leave|handle|generic_visit)_?[A-Z\w]|^(to|from|convert)[A-Z]")
 
+_PROPERTY = re.compile(r"(?:^|[._])property\b|\.(?:setter|deleter|expression|comparator|inplace)\b")
 _OF_ROWS = frozenset({"equals", "hashCode", "toString", "compareTo", "__eq__", "__hash__", "__repr__", "__str__"})
 _MADE = re.compile(r"[A-Z]\w*[a-z]|[nN]ew_?[A-Z]")  # a class, or a function of Go that makes something
 _MAPPED = re.compile(r"(?:^|\.)(?:Entity|Document|Embeddable|MappedSuperclass|PersistenceCapable)\b")
@@ -98,7 +99,10 @@ def _is_row(body: _Body, methods: Sequence[Function]) -> bool:
 
 def _is_of_data(method: Function) -> bool:
     """An accessor, or what rows have to be compared and printed."""
-    return bool(method.flags & FunctionFlag.ACCESSOR) or method.name.rpartition(".")[2] in _OF_ROWS
+    is_accessor = bool(method.flags & FunctionFlag.ACCESSOR) or (
+        method.cyclomatic == 1 and any(map(_PROPERTY.search, method.decorators))
+    )
+    return is_accessor or method.name.rpartition(".")[2] in _OF_ROWS
 
 
 def _finding(path: str, body: _Body, signs: list[str]) -> Finding:

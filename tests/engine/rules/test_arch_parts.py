@@ -170,6 +170,15 @@ class TestGodClass:
 
         assert found(arch_god_class, files) == []
 
+    @pytest.mark.parametrize(
+        ("decorator", "cyclomatic", "count"), [("property", 1, 0), ("property", 2, 1), ("cached", 1, 1)]
+    )
+    def test_plain_properties_are_accessors(self, decorator, cyclomatic, count):
+        methods = [structs.replace(method(f"m{n}", cyclomatic=cyclomatic), decorators=(decorator,)) for n in range(9)]
+        files = class_file([*methods, *MANY[:13]], code_lines=501)
+
+        assert len(found(arch_god_class, files)) == count
+
     def test_columns_of_a_mapped_class_belong_together(self):
         mapped = class_file(MANY[:5], code_lines=700, fields=[f"f{index}" for index in range(30)])
         assert len(found(arch_god_class, mapped)) == 1
