@@ -27,6 +27,7 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("shop/pytest_plugin.py", FileKind.TEST),
         ("benches/bench_rows.py", FileKind.SCRIPT),
         ("packages/database/migration/20250812114145_add_ids/migration.ts", FileKind.MIGRATION),
+        ("shop/migrations_old/0001_first.py", FileKind.MIGRATION),
         ("packages/schemas/changes/1.4.0-1715829731-rename-hooks.ts", FileKind.MIGRATION),
         ("db/changes/20240131120000_add_ids.js", FileKind.MIGRATION),
         ("src/reports/2024-01-annual-report.ts", FileKind.SOURCE),

@@ -19,9 +19,14 @@ _GENERATED = re.compile(
     re.MULTILINE,
 )
 # The banner that the release of a library carries: its version in three parts, and where it is from or who may use it.
-_BANNER = re.compile(rb"\s*(?:[\"']use strict[\"'];?\s*)?/\*(?:[^*]|\*(?!/))*\*/")
+_BANNER = re.compile(rb"\s*(?:[\"']use strict[\"'];?\s*)?(?:/\*(?:[^*]|\*(?!/))*\*/\s*){1,3}")
 _RELEASE = re.compile(rb"(?:@version\s+|\bv|\s)\d+\.\d+\.\d+\b")
 _ORIGIN = re.compile(rb"(?i)@license|\blicen[sc]ed?\b|\(c\)|copyright|@preserve")
+# What a bundler puts around a library, right behind the banner.
+_BUNDLED = re.compile(
+    rb"[\s;!(]*function\s*\w*\s*\(\s*(?:[a-z]\s*,\s*[a-z]\s*,\s*[a-z]\b|(?:global|root|window)\s*,\s*\w+)[^\n]*"
+    rb"(?:\n[^\n]*){0,4}?(?:require|define\.amd|\bexports\b)"
+)
 _BLANKS = b" \t\r\x0b\x0c"
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -62,7 +67,9 @@ def reason_to_skip(source: bytes) -> str:
 def is_copied_library(source: bytes) -> bool:
     """Whether a script is the release of a library that was put beside the project's own: nobody edits it here."""
     banner = _BANNER.match(source, 0, BINARY_WINDOW)
-    return banner is not None and _RELEASE.search(banner[0]) is not None and _ORIGIN.search(banner[0]) is not None
+    if banner is None or _ORIGIN.search(banner[0]) is None:
+        return False
+    return _RELEASE.search(banner[0]) is not None or _BUNDLED.match(source, banner.end(), BINARY_WINDOW) is not None
 
 
 def _first_lines(source: bytes) -> bytes:

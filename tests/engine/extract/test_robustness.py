@@ -93,6 +93,18 @@ def test_files_that_are_left_alone_say_why(blob, reason):
         ),
         ("javascript", "/*\n * Licensed under the Apache License, Version 2.0\n */", ""),
         ("javascript", "/**\n * Sends mail.\n * @since 1.2.3\n */", ""),
+        (
+            "javascript",
+            "/*\n * Built from parts.\n * Rows 1.11.4, Lines 2.2.2\n */\n/*! Rows \n * rows.example.org/license\n */",
+            "copied library",
+        ),
+        (
+            "javascript",
+            "/*!\n * Player\n * Copyright 2010, A\n * License: MIT\n */(function e(t,n,r){"
+            "function s(o,u){if(!n[o]){var a=typeof require;}}})();",
+            "copied library",
+        ),
+        ("javascript", "/*!\n * Player\n * Copyright 2010, A\n */\nfunction play(event, target) { require('a'); }", ""),
         ("typescript", "/*! Rows v2.7.3 (c) 2017 */", ""),
         ("javascript", "// a\n/*! Rows v2.7.3 (c) 2017 */", ""),
     ],
