@@ -45,7 +45,7 @@ SMALL = re.compile(
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
     r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
     r"|privileges?|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron"
-    r"|dictionary|dictionaries|dict|level|rank|grade|kind|option|connector|state|stage)s?$"
+    r"|dictionary|dictionaries|dict|genre|level|rank|grade|kind|option|connector|state|stage)s?$"
 )
 MADE_UP = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/example/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])"

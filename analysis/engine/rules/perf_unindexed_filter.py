@@ -86,7 +86,13 @@ def _serves(column: str, schema: Schema, site: QuerySite) -> bool:
     """Whether an index leads to few rows by this condition. A foreign key alone does only where one is built for it."""
     if _is_bare_key(column, schema) and len(site.query.filters) == 1:
         return False
-    return schema.finds_few(column) or column.endswith("_ptr")
+    return schema.finds_few(column) or column.endswith("_ptr") or _joins(column, schema)
+
+
+def _joins(column: str, schema: Schema) -> bool:
+    """Whether a condition of Django is on rows of another table, which point here by an indexed key."""
+    relation = schema.relations.get(column)
+    return relation is not None and relation.kind == "to_many" and schema.entry.model.orm == "django"
 
 
 def _is_bare_key(column: str, schema: Schema) -> bool:

@@ -28,6 +28,8 @@ FINE = [
         "shop/work.py",
         "def f(x, c):\n    rows = Order.objects.filter(reference=x)\n    return rows.filter(customer=c).first()",
     ),
+    ("shop/work.py", "def f(x, rows):\n    return list(Order.objects.filter(reference=x, lines__in=rows))"),
+    ("shop/work.py", "def f(x, rows):\n    return list(Order.objects.filter(reference=x, lines=rows[0]))"),
     ("shop/work.py", "def f(x):\n    return list(Order.objects.exclude(reference=x))"),
     ("shop/work.ts", "const rows = await prisma.order.findMany({ where: { customerId } });"),
     ("shop/work.ts", "const row = await prisma.customer.findUnique({ where: { email } });"),
