@@ -44,7 +44,7 @@ SMALL = re.compile(
     r"(?i)^tax\w*$|^settings?_?items?$|(settings?|preference|metadata|dataset|facilit(y|ies)|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
     r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
-    r"|privileges?|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron"
+    r"|privileges?|right|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron"
     r"|dictionary|dictionaries|dict|genre|level|rank|grade|kind|option|connector|state|stage)s?$"
 )
 MADE_UP = re.compile(
@@ -440,7 +440,8 @@ def _in_words_of(columns: Mapping[str, Column], table: Model) -> Model:
         (known.get(_folded(each.name), each.name),) for each in table.columns if each.indexed or each.primary_key
     )
     named = tuple(tuple(known.get(_folded(name), name) for name in each) for each in table.indexes)
-    return structs.replace(table, indexes=(*named, *alone))
+    searchable = tuple(known.get(_folded(name), name) for name in table.searchable)
+    return structs.replace(table, indexes=(*named, *alone), searchable=searchable)
 
 
 def _folded(name: str) -> str:

@@ -56,6 +56,51 @@ def f(session, text):
 
 
 @pytest.mark.parametrize(
+    ("index", "count"),
+    [
+        ("models.Index(fields=['note'], name='a')", 1),
+        ("models.Index(Upper('note'), name='a')", 0),
+        ("models.UniqueConstraint(Lower('note').desc(), name='a')", 0),
+        ("GinIndex(fields=['note'], name='a', opclasses=['gin_trgm_ops'])", 0),
+        ("GinIndex(OpClass(Upper('note'), name='gin_trgm_ops'), name='a')", 0),
+        ("models.UniqueConstraint('note', name='a')", 1),
+    ],
+)
+def test_an_index_that_django_makes_for_it(index, count):
+    models = (
+        "from django.db import models\n\nclass Letter(models.Model):\n    note = models.CharField(max_length=9)\n"
+        f"    class Meta:\n        indexes = [{index}]\n\n"
+        "def f(text):\n    return list(Letter.objects.filter(note__icontains=text))\n"
+    )
+    assert len(findings_of(RULE, {"shop/models.py": models})) == count
+
+
+@pytest.mark.parametrize(
+    ("index", "count"),
+    [
+        ("CREATE INDEX a ON letters (note)", 1),
+        ("CREATE UNIQUE INDEX a ON letters (lower(note))", 0),
+        ("CREATE INDEX a ON letters (id, (lower((note)::text)))", 0),
+        ("CREATE INDEX a ON letters USING gin (note gin_trgm_ops)", 0),
+        ("CREATE FULLTEXT INDEX a ON letters (note)", 0),
+    ],
+)
+def test_an_index_that_sql_makes_for_it(index, count):
+    files = {
+        "db/migrations/001_letters.sql": f"CREATE TABLE letters (id int primary key, note text);\n{index};\n",
+        "a.py": "def f(cur, text):\n    cur.execute('SELECT id FROM letters WHERE lower(note) = %s', [text])\n",
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+def test_a_few_picked_rows_may_be_shuffled():
+    source = PARCELS.replace("filter(Parcel.label.%s)", "filter(Parcel.label == text).order_by(func.random())")
+    assert findings_of(RULE, {"shop/work.py": source}) == []
+    source = PARCELS.replace("filter(Parcel.label.%s)", "order_by(func.random())")
+    assert len(findings_of(RULE, {"shop/work.py": source})) == 1
+
+
+@pytest.mark.parametrize(
     ("condition", "said"),
     [
         ("ilike(f'%{text}')", "is searched inside of its text"),

@@ -352,6 +352,10 @@ def models(file: SourceFile) -> Iterator[Model]:
                 yield model
 
 
+_COMPUTED = re.compile(r"\b(?!\w*Index\b|\w*Constraint\b|Q\b|F\b)[A-Z]\w*\(\s*(?:[A-Z]\w*\(\s*)?[\"'](\w+)[\"']")
+_INSIDE_INDEX = re.compile(r"\b(?:Gin|Gist|SpGist)Index\([^()]*?fields\s*=\s*[\[(]([^\])]*)")
+
+
 def _model(node: Node, name: str, file: SourceFile) -> Model | None:
     header = file.headers[node.id]
     if any(_NOT_BASES.search(base) for base in header.bases):
@@ -377,6 +381,7 @@ def _model(node: Node, name: str, file: SourceFile) -> Model | None:
         columns=tuple(columns),
         relations=tuple(relations),
         indexes=_indexes(options),
+        searchable=_searchable(options.get("indexes", "") + options.get("constraints", "")),
         abstract=options.get("abstract") == "True",
         bases=header.bases,
         managed=options.get("managed") != "False",
@@ -421,6 +426,12 @@ def _indexes(options: dict[str, str]) -> tuple[tuple[str, ...], ...]:
         for text in re.findall(r"[\[(]([^()\[\]]+)[\])]", options.get(option, "")):
             found.append(tuple(_TEXT.findall(text)))
     return tuple(each for each in found if each)
+
+
+def _searchable(text: str) -> tuple[str, ...]:
+    """Columns with an index on what a function makes of them, `Lower("email")`, or for what stands inside of a text."""
+    inside = " ".join(_INSIDE_INDEX.findall(text))
+    return tuple(_COMPUTED.findall(text)) + tuple(_TEXT.findall(inside))
 
 
 def _body(node: Node) -> list[Node]:

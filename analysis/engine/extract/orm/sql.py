@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.conditions import conditions_in
-from analysis.engine.extract.orm.steps import parts_of
+from analysis.engine.extract.orm.steps import closing_bracket, parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
 from analysis.engine.rules.reading import assigned_values, followed, given_values, text_before
@@ -186,10 +187,12 @@ def _alias(text: str) -> str:
 
 _CREATE = re.compile(r"\bCREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.\"`\[\]]+)\s*\(", re.IGNORECASE)
 _INDEX = re.compile(
-    r"\bCREATE\s+(UNIQUE\s+)?INDEX\s+(?:CONCURRENTLY\s+)?(?:IF\s+NOT\s+EXISTS\s+)?[\w.\"`]*\s*ON\s+(?:ONLY\s+)?"
-    r"([\w.\"`]+)\s*(?:USING\s+\w+\s*)?\(([^()]*)",
+    r"\bCREATE\s+(UNIQUE\s+|FULLTEXT\s+)?INDEX\s+(?:CONCURRENTLY\s+)?(?:IF\s+NOT\s+EXISTS\s+)?[\w.\"`]*\s*ON\s+"
+    r"(?:ONLY\s+)?([\w.\"`]+)\s*(?:USING\s+(\w+)\s*)?\(",
     re.IGNORECASE,
 )
+_COMPUTED = re.compile(r"\(*\s*\w+\s*\(+\s*[\"`]?(\w+)")  # `lower(name)`, `to_tsvector('simple', name)`
+_FINDS_INSIDE = re.compile(r"(?i)\b(?:gin|gist|fulltext)\b|_trgm_ops")
 _ALTER = re.compile(r"\bALTER\s+TABLE\s+(?:ONLY\s+)?(?:IF\s+EXISTS\s+)?([\w.\"`\[\]]+)\s+([^;]*)", re.IGNORECASE)
 _COLUMN = re.compile(
     r"[\"`\[]?(\w+)[\"`\]]?\s+([\w ]+?(?:\([^()]*\))?)"
@@ -223,7 +226,7 @@ def tables(source: str) -> tuple[Model, ...]:
     for match in _INDEX.finditer(source):
         line = source.count("\n", 0, match.start()) + 1
         table = found.setdefault(_bare(match[2]), _Table(_bare(match[2]), line))
-        table.indexes.append(_columns_of(match[3]))
+        table.read_index(f"{match[1]} {match[3]}", source[match.end() : closing_bracket(source, match.end())])
     return tuple(table.model() for table in found.values())
 
 
@@ -234,7 +237,17 @@ class _Table:
         self.columns: list[Column] = []
         self.relations: list[Relation] = []
         self.indexes: list[tuple[str, ...]] = []
+        self.searchable: list[str] = []
         self.key: tuple[str, ...] = ()
+
+    def read_index(self, kind: str, columns: str) -> None:
+        """An index: on columns, on what a function makes of one, or for what stands inside of a text."""
+        parts = parts_of(columns)
+        plain = tuple(takewhile(lambda each: "(" not in each, parts))
+        self.indexes.append(_columns_of(",".join(plain)))
+        self.searchable += [found[1] for each in parts if (found := _COMPUTED.match(each)) is not None]
+        if _FINDS_INSIDE.search(kind + columns):
+            self.searchable += _columns_of(",".join(plain))
 
     def read(self, part: str, line: int) -> None:
         """A column or a key of the table's definition."""
@@ -271,6 +284,7 @@ class _Table:
             columns=tuple(self.columns),
             relations=tuple(self.relations),
             indexes=tuple(each for each in self.indexes if each),
+            searchable=tuple(self.searchable),
         )
 
 
