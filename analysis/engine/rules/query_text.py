@@ -39,6 +39,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Query
 from analysis.engine.queries import ANNOTATION
 from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.reading import followed
 from analysis.engine.rules.row_work import kept_by, taken_by
 
 LONGEST_CHAIN = 3_000  # characters of a chain that are read
@@ -58,6 +59,8 @@ LINES_OF_A_LAMBDA = 9
 _BRACKETS = re.compile(r"[()\[\]{}]")
 _LAMBDA = re.compile(r"\blambda\b[^:\n]*:")
 _UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*[\w{]")
+_ON_VARIABLE = re.compile(r"(?<![\w.])([a-z_]\w*)\.(?:filter|exclude|values|values_list|annotate|order_by|all)\(")
+_GIVEN_CHAIN = re.compile(r"\s*=(?!=)\s*([^\n]*)")
 _GROUPED = re.compile(r"\.values(?:_list)?\s*(?:\.order_by\s*)?\.annotate\b")  # without their arguments
 _ARGUMENTS = re.compile(r"\([^()]*\)")
 _UNREAD_OPTIONS = re.compile(
@@ -92,7 +95,7 @@ _HANDLER = re.compile(r"\s*(?:\}\s*catch\b|except\b)")
 _REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential|not possible")
 _LEAVES = re.compile(r"\s*(?:break|return)\b")
 _FAILED = re.compile(r"\berr\w* != nil\s*\{\s*$")  # what follows leaves the loop only after an error
-_ATTEMPT = re.compile(r"\b(retr(y|ies)|attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
+_ATTEMPT = re.compile(r"retr(?:y|ies)(?![a-z])|(?:\b|max_?)(?:attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
 _TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
 _HEAD = re.compile(
     r"(?:\b(?P<len>len\(\s*)|\b(?P<bool>bool\(\s*)|\b(?P<test>if\s+(?:not\s+)?)|\b(?P<braced>if\s*\(!?)"
@@ -146,7 +149,8 @@ WATCHES = tuple(
 def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
     text = chain_text(lines, query.line)
     if query.operation in ("select", "update", "delete"):
-        if _is_opaque(query, text) and not (query.operation != "select" and _EMPTY_WHERE.search(text)):
+        is_opaque = _is_opaque(query, text) or (query.orm == "django" and _begins_opaque(query, text, lines, file))
+        if is_opaque and not (query.operation != "select" and _EMPTY_WHERE.search(text)):
             yield "opaque", "1"
         if query.orm == "django" and not _DJANGO_STEPS.issuperset(_STEP.findall(text.partition(".objects")[2])):
             yield "own", "1"
@@ -282,6 +286,16 @@ def _is_opaque(query: Query, text: str) -> bool:
     return query.orm == "sqlalchemy" and re.search(r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(", text) is not None
 
 
+def _begins_opaque(query: Query, text: str, lines: list[str], file: SourceFile) -> bool:
+    """Whether the chain goes on with what a variable holds, and conditions that cannot be read stand there."""
+    base = _ON_VARIABLE.search(text)
+    if base is None or query.function == 0:
+        return False
+    first = file.lines.of(file.functions[query.function].node.start_byte)
+    before = "\n".join(lines[first - 1 : query.line - 1])
+    return any(_UNREAD_KEYWORDS.search(given[1]) is not None for given in followed(base[1], before, _GIVEN_CHAIN, "_."))
+
+
 def _loop_notes(
     query: Query, loop: LoopDraft, lines: list[str], text: str, file: SourceFile
 ) -> Iterator[tuple[str, str]]:
@@ -341,7 +355,10 @@ def _uses(query: Query, lines: list[str], start: int, file: SourceFile) -> Count
     uses: Counter[str] = Counter()
     for position, kind in _mentions(query.variable, after):
         if kind == "again":
-            if position - after.rfind("\n", 0, position) - 1 > _indent(_first_line(query, lines)):
+            indent = _indent(_first_line(query, lines))
+            between = after[:position].split("\n")
+            is_other_branch = any(each.strip() and _indent(each) < indent for each in between[:-1])
+            if is_other_branch or len(between[-1]) > indent:
                 uses["other"] += 1  # only in one branch: the rows may be used after it
             break
         uses[kind] += 1

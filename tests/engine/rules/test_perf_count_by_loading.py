@@ -14,6 +14,11 @@ FLAGGED = [
     ("shop/work.py", "def f(o):\n    return len(list(Line.objects.filter(order=o)))", 2),
 ]
 FINE = [
+    (
+        "shop/work.py",
+        "def f(o, p):\n    if o:\n        rows = Line.objects.filter(order=o)\n        if not rows:\n"
+        "            return 0\n    else:\n        rows = []\n    return show(rows)",
+    ),
     ("shop/work.py", "def f(o):\n    return Line.objects.filter(order=o).count()"),
     ("shop/work.py", "def f(o):\n    rows = Line.objects.filter(order=o)\n    if rows:\n        stop(rows[0])"),
     ("shop/work.py", "def f(o):\n    rows = Line.objects.filter(order=o)\n    print(len(rows))\n    return rows"),

@@ -34,6 +34,11 @@ FINE = [
     ("shop/work.py", "def f(wanted):\n    return list(Order.objects.filter(**wanted))"),
     (
         "shop/work.py",
+        "def f(wanted):\n    rows = Order.objects.filter(**wanted)\n"
+        "    for row in rows.values('pk'):\n        print(row)",
+    ),
+    (
+        "shop/work.py",
         "def f(wanted):\n    return list(\n        Order.objects.order_by('pk')\n        .open(wanted)\n    .all())",
     ),
     ("shop/work.py", "def f():\n    return list(Order.objects.values_list('status', flat=True).distinct())"),
@@ -139,6 +144,7 @@ def f(row):
         ("label=row['label'].strip()", []),
         ("label=clean(row.get('label', str(row)))", []),
         ("label=row", []),
+        ("*conditions", []),
         ("state='open'", [13]),
         ("", [13]),
     ],

@@ -34,6 +34,11 @@ FLAGGED = [
 ]
 FINE = [
     (
+        "shop/work.py",
+        "def f(session, num_retries):\n    for i in range(num_retries):\n        session.add(Line())\n"
+        "        session.commit()",
+    ),
+    (
         "shop/work.ts",
         "async function f(em, rows) {\n  for (const [n, row] of rows) {\n    if (n % 50 === 0) {\n"
         "      await em.flush();\n"
