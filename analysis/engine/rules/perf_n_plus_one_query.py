@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from analysis.engine.calls import OWN_RECEIVERS, Callee
-from analysis.engine.codebase import Codebase
+from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.facts import FileFacts, Function, FunctionFlag, Loop, LoopCall
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
@@ -122,7 +122,7 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Finding:
         table=site.table,
         volume=site.volume if site.table else None,
         severity=queries.severity(site.volume, driver),
-        tags=milder(site, codebase),
+        tags=milder(site.path, codebase),
     )
 
 
@@ -141,9 +141,15 @@ def size_of(site: QuerySite) -> str:
     return f" (table `{site.table}`, {site.volume})" if site.table else ""
 
 
-def milder(site: QuerySite, codebase: Codebase) -> frozenset[str]:
+def milder(path: str, codebase: Codebase) -> frozenset[str]:
     """One step down in commands, scripts and files that fill a database."""
-    return frozenset({MILDER}) if runs_by_hand(codebase, site.path) else frozenset()
+    return frozenset({MILDER}) if runs_by_hand(codebase, path) or _is_script(codebase.files[path]) else frozenset()
+
+
+def _is_script(facts: FileFacts) -> bool:
+    """Whether a file of Python is started by itself (`if __name__ == "__main__"`), and answers no requests."""
+    is_served = any(entry.kind == REQUEST for entry in facts.entries)
+    return facts.language == "python" and facts.is_entry and not is_served
 
 
 def _suggestion(site: QuerySite) -> str:
@@ -202,7 +208,7 @@ def _asking(queries: Queries) -> Mapping[Callee, QuerySite]:
             continue
         if function.flags & FunctionFlag.GENERATOR or not function.parameters:
             continue
-        if "optional" in site.notes or "remembered" in site.notes:
+        if "optional" in site.notes or "remembered" in site.notes or site.query.lock:
             continue
         found.setdefault(Callee(site.path, site.query.function), site)
     return found
@@ -265,5 +271,5 @@ def _one_level(
         table=asked.table,
         volume=asked.volume,
         severity=queries.severity(asked.volume, driver),
-        tags=frozenset({MILDER}) if runs_by_hand(codebase, path) else frozenset(),
+        tags=milder(path, codebase),
     )

@@ -11,14 +11,13 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Loop, Mark, Relation
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.policy import Policy
-from analysis.engine.queries import Queries, QuerySite, Schema, runs_by_hand
+from analysis.engine.queries import Queries, QuerySite, Schema
 from analysis.engine.rules import serialized_rows
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.perf_n_plus_one_query import goes_on, is_named, rounds
+from analysis.engine.rules.perf_n_plus_one_query import goes_on, is_named, milder, rounds
 from analysis.engine.rules.reading import assigned_values
 from analysis.engine.rules.serialized_rows import Served
-from analysis.engine.severity import MILDER
 
 RULE = Rule(
     id="perf-n-plus-one-relation",
@@ -359,6 +358,8 @@ def _finding(
     table = target.entry.table if target is not None else ""
     size = f" (table `{table}`, {volume})" if table else ""
     is_own = site is not None and site.path == place.path and site.query.function == loop.function
+    # What loaded the object whose rows these are may have loaded their relations as well.
+    may_be_brought = "manager" in mark.data and step in _BROUGHT_ALONG
     of_file = f" of `{site.path}`" if site is not None and site.path != place.path else ""
     return Finding(
         rule_id=RULE.id,
@@ -368,11 +369,11 @@ def _finding(
         function=place.function.name,
         anchor=f"{mark.anchor} {relation.name}",
         suggestion=_suggestion(relation, site, through, step, of_file),
-        confidence=Confidence.HIGH if is_own else Confidence.MEDIUM,
+        confidence=Confidence.HIGH if is_own else Confidence.LOW if may_be_brought else Confidence.MEDIUM,
         table=table,
         volume=volume,
         severity=queries.severity(volume, site),
-        tags=frozenset({MILDER}) if runs_by_hand(place.codebase, place.path) else frozenset(),
+        tags=milder(place.path, place.codebase),
     )
 
 

@@ -9,7 +9,7 @@ from analysis.engine.queries import MADE_UP, QuerySite, runs_by_hand
 from analysis.engine.rules.bounds import is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_missing_pagination import listing_handlers
-from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.rules.perf_n_plus_one_query import milder, size_of
 from analysis.engine.rules.sizes import Size, size_by_name
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
@@ -90,7 +90,7 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
     wanted = ", ".join(dict.fromkeys(f"`{each.column}`" for each in query.filters if each.operator not in _LOOSE))
     extent = f"All rows with a given {wanted}" if wanted else "All rows"
     match = " that match" if query.filters and not wanted else ""
-    milder = narrowed or runs_by_hand(codebase, site.path)
+    tags = frozenset({MILDER}) if narrowed else milder(site.path, codebase)
     return Finding(
         rule_id=RULE.id,
         file=site.path,
@@ -102,7 +102,7 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
         confidence=_confidence(site, codebase),
         table=site.table,
         volume=site.volume if site.table else None,
-        tags=frozenset({MILDER}) if milder else frozenset(),
+        tags=tags,
     )
 
 

@@ -266,3 +266,38 @@ def test_an_enumeration_has_few_values(rows, found):
         "    }\n  }\n}\n"
     )
     assert [each.line for each in findings_of(RULE, {"A.java": source})] == found
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [("db.Table(name).Find(&rows)", []), ('db.Table("lines").Where("id = ?", name).Find(&rows)', [6])],
+)
+def test_each_round_may_ask_another_table(table, found):
+    source = (
+        'package a\n\nimport "gorm.io/gorm"\n\nfunc f(db *gorm.DB, names []string) {\n\tfor _, name := range names {'
+        f" var rows []map[string]any; {table} }}\n}}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"a.go": source})] == found
+
+
+@pytest.mark.parametrize(("lock", "count"), [("", 1), (".select_for_update()", 0)])
+def test_a_function_that_locks_the_row_it_is_given(lock, count):
+    source = (
+        f"def close(pk):\n    row = Order.objects{lock}.get(pk=pk)\n    row.close()\n\n"
+        "def f(pks):\n    for pk in pks:\n        close(pk)\n"
+    )
+    assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("ending", "severity"),
+    [
+        ("", "warning"),
+        ("\nif __name__ == '__main__':\n    f([])\n", "info"),
+        ("\n@app.get('/x')\ndef show():\n    f([])\n\nif __name__ == '__main__':\n    app.run()\n", "warning"),
+    ],
+)
+def test_a_script_is_one_step_milder_and_a_server_is_none(ending, severity):
+    source = "def f(ids):\n    for pk in ids:\n        print(Customer.objects.get(pk=pk))\n"
+    (finding,) = findings(RULE, source + ending)
+    assert finding.severity == severity

@@ -68,6 +68,13 @@ def test_the_finding_names_the_relation_its_table_and_the_step_to_add():
     assert (finding.severity, finding.confidence, finding.volume) == ("critical", "high", "XL")
 
 
+def test_what_may_have_been_loaded_with_the_object_is_a_guess():
+    (finding,) = findings(
+        RULE, "def f(customer):\n    for order in customer.orders.all():\n        show(order.customer.email)"
+    )
+    assert finding.confidence == "low"
+
+
 def test_rows_of_another_relation_are_of_medium_confidence():
     (finding,) = findings(
         RULE, "def f(customer):\n    for order in customer.orders.all():\n        order.lines.first()"

@@ -1,8 +1,9 @@
 """GORM: chains that end in a finisher, and structs with its tags."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
@@ -124,6 +125,14 @@ def _append(
             or _is_handed_on(base, call, file),
         )
     )
+    if _is_of_each_table(texts.get("Table", ()), call, file):
+        file.queries[-1] = structs.replace(file.queries[-1], uses_loop_variable=False)
+
+
+def _is_of_each_table(named: Sequence[str], call: Node, file: SourceFile) -> bool:
+    """Whether each round of the loop around asks another table: no rows that one statement could gather."""
+    index = file.loop_of(call) if named else None
+    return index is not None and named[-1].strip() in file.loops[index].variables
 
 
 def _is_xorm(base: str, steps: tuple[Step, ...]) -> bool:
