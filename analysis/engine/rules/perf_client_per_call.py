@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import followed, function_name
@@ -158,7 +158,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """A loop builds many; a function counts when requests run it."""
     if place.kind is FileKind.SCRIPT or not (mark.data.get("loop") or place.in_request_path):
         return None
-    return place.finding(mark)
+    if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
+        return None  # the program goes on in it until it ends
+    if mark.data.get("loop") or place.in_handler or mark.confidence:
+        return place.finding(mark)
+    return place.finding(mark, confidence=Confidence.MEDIUM)  # requests reach it by the names of what is called
 
 
 def _names(known: frozenset[str]) -> frozenset[str]:

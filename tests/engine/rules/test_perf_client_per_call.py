@@ -99,3 +99,19 @@ def test_how_often_a_constructor_of_java_runs_is_not_known():
         '  @GetMapping("/x")\n  void show() {\n    new A();\n  }\n}\n'
     )
     assert [str(finding.confidence) for finding in findings_of(RULE, {"src/A.java": source})] in ([], ["medium"])
+
+
+def test_below_the_handler_it_is_likely_only():
+    source = (
+        "import httpx\n@app.get('/x')\nasync def show():\n    return ask()\n\ndef ask():\n    return httpx.Client()\n"
+    )
+    assert [str(finding.confidence) for finding in findings_of(RULE, {"app/views.py": source})] == ["medium"]
+
+
+@pytest.mark.parametrize(("name", "count"), [("main", 0), ("work", 1)])
+def test_a_program_that_connects_again_and_again(name, count):
+    source = (
+        f"from concurrent.futures import ThreadPoolExecutor\n\ndef {name}():\n    while True:\n"
+        "        with ThreadPoolExecutor() as pool:\n            pool.submit(f)\n"
+    )
+    assert len(findings_of(RULE, {"worker/run.py": source})) == count
