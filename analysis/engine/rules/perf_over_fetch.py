@@ -110,7 +110,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         if site.query.columns or site.is_limited or site.query.raw or not schema.columns.keys() >= set(taken):
             continue
-        if len(schema.columns) > len(taken) + 1:
+        if len(schema.columns) > len(taken) + 1 and schema.relations.keys().isdisjoint(taken):
             yield _whole_objects(site, schema, taken)
 
 

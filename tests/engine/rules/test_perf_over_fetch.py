@@ -1,3 +1,5 @@
+import pytest
+
 from tests.engine.rules.shop import findings
 
 RULE = "perf-over-fetch"
@@ -24,3 +26,9 @@ def test_the_text_may_stand_in_a_variable_or_in_a_call_that_wraps_it():
     wrapped = "from sqlalchemy import text\n\ndef f(session):\n    session.execute(text('SELECT * FROM shop_customer'))"
     assert len(findings(RULE, held)) == 1
     assert len(findings(RULE, wrapped)) == 1
+
+
+@pytest.mark.parametrize(("read", "count"), [("row.status", 1), ("row.customer", 0), ("row.customer.email", 0)])
+def test_a_row_behind_a_key_is_no_column(read, count):
+    source = f"def f():\n    rows = Order.objects.filter(is_paid=True)\n    for row in rows:\n        show({read})"
+    assert len(findings(RULE, source, volumes={"Order": "XL"})) == count
