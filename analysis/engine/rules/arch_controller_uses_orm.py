@@ -76,7 +76,7 @@ _SERVICE_FILE = re.compile(
     r"(^|/)(services?|repositor(y|ies)|use[-_]?cases?|application)(/|\.\w+$)|(Service|Repository)\.\w+$"
     r"|[._-](service|repository|repo|store|dao)\.\w+$"
 )
-_HEALTH = re.compile(r"health|readiness|liveness|\bping\b", re.IGNORECASE)
+_HEALTH = re.compile(r"health|readiness|liveness|\bping\b|\b(?:is_?)?(?:ready|alive)$", re.IGNORECASE)
 _LEFT_OUT_FILES = re.compile(r"(^|/)admin(\.py$|/)")
 _SCOPING = frozenset({"get_queryset", "get_object"})
 _SHARE_OF_A_CUSTOM = 0.5

@@ -240,9 +240,10 @@ class TestControllerUsesOrm:
             (handler(terminal=""), SERVICES),
             (handler(name="get_queryset"), SERVICES),
             (handler(name="health_check"), SERVICES),
+            (handler(name="isReady"), SERVICES),
             (handler(path="api/admin.py"), SERVICES),
         ],
-        ids=["no such layer", "lazy", "scoping", "health", "admin"],
+        ids=["no such layer", "lazy", "scoping", "health", "ready", "admin"],
     )
     def test_what_is_fine(self, files, policy):
         assert found(arch_controller_uses_orm, files, policy) == []
