@@ -106,7 +106,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _serves(facts: FileFacts) -> bool:
-    """Whether a file belongs to a server: it answers requests, or takes part in a framework that does."""
+    """Whether a file belongs to a server: it answers requests, or takes part in a framework that does. A program of
+    the desktop serves one user."""
+    if any(each.target == "electron" for each in facts.imports):
+        return False
     return any(entry.kind == REQUEST for entry in facts.entries) or any(
         _SERVERS.match(each.target) for each in facts.imports
     )

@@ -54,6 +54,15 @@ def test_servers_of_node_and_fastify(server):
     assert [finding.severity for finding in findings_of(RULE, {"src/app.js": head + server})] == ["warning"]
 
 
+def test_a_program_of_the_desktop_serves_one_user():
+    source = (
+        "import { app as desktop } from 'electron';\n"
+        + HEAD
+        + "export function read() {\n  return fs.readFileSync('a');\n}\n"
+    )
+    assert findings_of(RULE, {"desktop/main.js": source}) == []
+
+
 def test_a_command_line_tool_has_no_requests():
     source = HEAD + "app.get('/x', (req, res) => {\n  res.send(show());\n});\n"
     below = "function show() {\n  return fs.readFileSync('a');\n}\n"
