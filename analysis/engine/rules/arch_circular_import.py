@@ -80,7 +80,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         yield _finding(cycle, Severity.INFO)
     for edge in graph.self_imports:
         if edge.runtime and edge.source not in graph.tests:
-            yield Finding(RULE.id, edge.source, edge.line, f"`{edge.source}` imports itself", anchor="itself")
+            severity = Severity.INFO if edge.deferred else None
+            message = f"`{edge.source}` imports itself"
+            yield Finding(RULE.id, edge.source, edge.line, message, anchor="itself", severity=severity)
 
 
 def _severity(cycle: Cycle, graph: ImportGraph) -> Severity | None:
