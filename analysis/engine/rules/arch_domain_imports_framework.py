@@ -99,9 +99,9 @@ _KINDS = {
     family: {prefix: kind for kind, prefixes in kinds.items() for prefix in prefixes.split()}
     for family, kinds in _CATALOG.items()
 }
-_CHECKS_AND_DATES = frozenset(
+_PLAIN_VALUES = frozenset(
     """django.core.validators django.utils.timezone django.utils.dateparse java.sql.Timestamp java.sql.Date
-    java.sql.Time""".split()
+    java.sql.Time database/sql/driver go.mongodb.org/mongo-driver/bson/primitive""".split()
 )
 _UTILITIES = re.compile(r"org\.springframework\.(?:util|lang|core\.style)\.")
 _ANNOTATIONS = re.compile(r"(?!.*\.web\.).*\.annotations?\.")  # but for those that make a controller
@@ -149,7 +149,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             target = external.statement.target
             prefix = _framework(target, family)
             kind = _KINDS[family].get(prefix, "")
-            if not kind or prefix in seen or target in _CHECKS_AND_DATES or _UTILITIES.match(target):
+            if not kind or prefix in seen or target in _PLAIN_VALUES or _UTILITIES.match(target):
                 continue
             if kind == ORM and (is_of_models or _is_active_record(policy, language)):
                 continue

@@ -116,6 +116,11 @@ class TestCycles:
 
         assert finding.severity is Severity.INFO
 
+    def test_a_file_that_imports_itself_inside_a_function_is_info(self):
+        (finding,) = found(arch_circular_import, {"a.py": [deferred("a")]})
+
+        assert finding.severity is Severity.INFO
+
     def test_a_file_that_imports_itself(self):
         (finding,) = found(arch_circular_import, {"a.ts": [imported("./a", line=5)]})
 
@@ -261,6 +266,13 @@ class TestDeepImports:
 
 
 class TestFrameworksInTheDomain:
+    @pytest.mark.parametrize(
+        "files",
+        [{"domain/a.go": ["database/sql/driver"]}, {"domain/a.go": ["go.mongodb.org/mongo-driver/bson/primitive"]}],
+    )
+    def test_types_of_columns_reach_nothing(self, files):
+        assert found(arch_domain_imports_framework, files, LAYERS) == []
+
     @pytest.mark.parametrize(
         ("files", "message"),
         [
