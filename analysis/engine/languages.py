@@ -74,7 +74,7 @@ _MIGRATION = re.compile(
     r"|/)versions/(?:\w+/)?(?:[0-9a-f]{8,}_|\d{4}[-_]\d\d[-_]|\d{3,4}_).*\.py$"
     r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$|(^|/)migrations/([^/]+/)?[^/]+\.go$"
     r"|(^|/)(db|database|datastore|store|models?|sql|persistence)/([^/]+/)*migration/[^/]+\.go$"
-    r"|(^|/)migrations?/\d{8,}\w*\.go$"
+    r"|(^|/)migrations?/\d{8,}\w*\.go$|(^|/)migrations/(v[\d_.]+/)?\w+\.java$"
     # named after the second in which it was written: `1.4.0-1715829731-rename-hooks.ts`
     r"|(^|/)(?:[\w.]+-)?(?:1\d{9}|1\d{12}|20\d{12})[-_][A-Za-z][\w-]*\.[cm]?[jt]s$"
     r"|(^|/)migrations?/\d{8,}[\w-]*/[^/]+\.[jt]s$|(^|/)migration/[vV]ersion-[\d.]+\.[jt]s$|(^|/)upgrades/\d+\.\d+[^/]*/[^/]+\.[jt]s$"

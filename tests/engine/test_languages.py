@@ -28,6 +28,8 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("benches/bench_rows.py", FileKind.SCRIPT),
         ("packages/database/migration/20250812114145_add_ids/migration.ts", FileKind.MIGRATION),
         ("pkg/migration/20240603172746.go", FileKind.MIGRATION),
+        ("src/main/java/shop/migrations/v098/RenameRows.java", FileKind.MIGRATION),
+        ("src/main/java/shop/migration/Plan.java", FileKind.SOURCE),
         ("pkg/migration/run.go", FileKind.SOURCE),
         ("magefile.go", FileKind.SCRIPT),
         ("shop/migrations_old/0001_first.py", FileKind.MIGRATION),
