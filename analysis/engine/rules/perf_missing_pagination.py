@@ -77,6 +77,7 @@ _PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
 _COLLECTIONS = frozenset({"action", "api_view", "list", "view", "route"})  # of Django, in the words of its entries
 _TAKES_NO_GET = re.compile(r"require_POST|(?:api_view|require_http_methods)\((?=[^)]*[\[(])(?!.*(?:GET|get))")
 _ONLY_REQUEST = (["request"], ["request", "*args", "**kwargs"], ["request", "format"])
+_CHOICES = re.compile(r"(?i)(?<![a-z])(?:choices|enum(?:s|erations?)?)(?![a-z])")  # what a field may hold
 _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
 
@@ -165,7 +166,11 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, st
             unbounded.setdefault(Callee(site.path, site.query.function), site)
     for path, facts in codebase.sources if unbounded else ():
         for entry in facts.entries:
-            if entry.kind != REQUEST or not (_lists(entry.detail) or _lists_in_django(entry, facts)):
+            if (
+                entry.kind != REQUEST
+                or _CHOICES.search(f"{entry.function} {entry.detail}")
+                or not (_lists(entry.detail) or _lists_in_django(entry, facts))
+            ):
                 continue
             for handler in codebase.calls.entered(path, entry.function):
                 listed = _listed(handler, unbounded, codebase)

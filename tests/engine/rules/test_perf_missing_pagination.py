@@ -123,6 +123,8 @@ def test_a_view_that_is_a_function(head, found):
     ("head", "found"),
     [
         ("    @action(detail=False)\n    def late(self, request):\n", 1),
+        ("    @action(detail=False, name='Get status choices')\n    def late(self, request):\n", 0),
+        ("    @action(detail=False)\n    def choices(self, request):\n", 0),
         ("    @action(detail=False, methods=['post'])\n    def late(self, request):\n", 0),
         ("    @action(detail=True)\n    def late(self, request, pk):\n", 0),
         ("    def list(self, request):\n", 1),
