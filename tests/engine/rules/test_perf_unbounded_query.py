@@ -212,3 +212,26 @@ def test_rows_that_are_left_over_are_not_called_after_the_value_that_they_do_not
         RULE, "def f():\n    return list(Order.objects.exclude(total=0))", volumes={"shop_order": "XL"}
     )
     assert finding.message == "All rows of `Order` that match are loaded at once (table `shop_order`, XL)"
+
+
+@pytest.mark.parametrize(
+    ("run", "found"),
+    [
+        ("session.scalars(rows.order_by(Parcel.id)).all()", [14]),
+        ("session.scalars(rows.order_by(Parcel.id)).fetchmany(9)", []),
+        ("session.scalars(rows.where(Parcel.label == row)).all()", []),
+    ],
+)
+def test_a_statement_gets_its_last_step_where_it_runs(run, found):
+    source = FLASK.replace(
+        "    return Parcel.query.filter_by(%s).all()", f"    rows = select(Parcel)\n    return {run}"
+    ).replace("from flask", "from sqlalchemy import select\nfrom flask")
+    assert [each.line - 1 for each in findings_of(RULE, {"shop/work.py": source})] == found
+
+
+def test_conditions_of_a_statement_that_ends_where_it_runs():
+    source = FLASK.replace(
+        "    return Parcel.query.filter_by(%s).all()",
+        "    rows = select(Parcel).filter_by(label=row)\n    return session.scalars(rows.order_by(Parcel.id)).all()",
+    ).replace("from flask", "from sqlalchemy import select\nfrom flask")
+    assert findings_of(RULE, {"shop/work.py": source}) == []

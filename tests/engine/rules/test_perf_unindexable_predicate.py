@@ -111,3 +111,27 @@ def test_a_few_picked_rows_may_be_shuffled():
 def test_letters_of_both_cases_are_no_search_inside_of_a_text(condition, said):
     (finding,) = findings_of(RULE, {"shop/work.py": PARCELS % condition})
     assert said in finding.message
+
+
+MONGOOSE = """const mongoose = require('mongoose');
+const pageSchema = new mongoose.Schema({ path: { type: String, index: true } });
+const Page = mongoose.model('Page', pageSchema);
+async function find(text) {
+  %s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return await Page.find({ path: { $regex: text } });", 1),
+        ("const pattern = new RegExp('^/bin/');\n  return await Page.find({ path: { $regex: pattern } });", 0),
+        ("const pattern = new RegExp(text, 'i');\n  return await Page.find({ path: { $regex: pattern } });", 1),
+        ("const pattern = escapeRegExp(text);\n  return await Page.find({ path: { $regex: pattern } });", 1),
+        ("const pattern = childrenRegExp(text);\n  return await Page.find({ path: { $regex: pattern } });", 0),
+        ("return new PageQuery(Page.find({ path: { $regex: text } }));", 0),
+    ],
+)
+def test_patterns_that_begin_at_the_start_and_queries_that_go_on(body, count):
+    assert len(findings_of(RULE, {"src/pages.js": MONGOOSE % body})) == count

@@ -9,6 +9,7 @@ from tree_sitter import Node
 from analysis.engine.extract.orm.chains import is_literal
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter
+from analysis.engine.rules.reading import assigned_values
 
 DEEPEST = 5  # levels of objects that are read
 
@@ -56,6 +57,11 @@ _SKIPPED = frozenset({"mode", "options"})
 _LEADING = re.compile(r"""^\(?\s*["'`]\s*%""")
 _MANY = re.compile(r"(?i)(?:ids|keys|list)$")
 _REGEX_START = re.compile(r"^/\^|^(?:new )?RegExp\(\s*[`'\"]\^")
+# A pattern that begins at the start of the text, or may: what a function of the project makes of a path.
+_BEGINS = re.compile(
+    r"/\^|(?:new )?RegExp\(\s*[`'\"]\^|[`'\"]\^"
+    r"|(?:await )?(?!(?:\w+\.)*escape|RegExp\()[\w.]*(?:[rR]eg[eE]x|Pattern)\w*\("
+)
 _PATTERN = re.compile(r"(?:new )?RegExp\(")
 _WRAPPED = re.compile(r"^(?:sequelize|Sequelize)?\.?(?:fn|where|literal)$")
 
@@ -178,6 +184,13 @@ def _operator(name: str, value: Node | None, file: SourceFile) -> str:
     text = file.text(value) if value is not None else ""
     if operator == "like" and _LEADING.match(text):
         return "contains"
-    if name in ("regex", "regexp") and (_REGEX_START.match(text) or text.startswith(("'^", '"^', "`^"))):
+    if name in ("regex", "regexp") and any(map(_BEGINS.match, _written(value, text, file))):
         return "like"
     return operator
+
+
+def _written(value: Node | None, text: str, file: SourceFile) -> list[str]:
+    """A pattern as it is written, here or where the variable is given it."""
+    if value is None or value.type != "identifier":
+        return [text]
+    return [file.text(each) for each in assigned_values(text, value, file)]

@@ -211,7 +211,7 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
             orm=orm,
             model=model,
             operation=operation,
-            terminal="" if variable and _is_held_back(call, steps, file) else verb,
+            terminal="" if (variable or _is_handed_over(call, file)) and _is_held_back(call, steps, file) else verb,
             filters=(*filters, *_step_filters(steps)),
             order=(*keys(options.get("order"), file), *_order(steps)),
             limit=limit,
@@ -270,6 +270,11 @@ def _is_held_back(call: Node, steps: tuple[Step, ...], file: SourceFile) -> bool
     return not file.source[max(0, call.start_byte - 8) : call.start_byte].rstrip().endswith(b"await")
 
 
+def _is_handed_over(call: Node, file: SourceFile) -> bool:
+    """Whether an object is made with the query, `new PageQuery(Page.find())`: a builder that goes on with it."""
+    return _HANDED_OVER.search(file.source, max(0, call.start_byte - 60), call.start_byte) is not None
+
+
 def _are_options(given: dict[str, Node | None]) -> bool:
     """Whether an object names options, and no column that is called like one."""
     if not given or not _OPTIONS.issuperset(given):
@@ -322,6 +327,7 @@ _MONGOOSE_STEPS = frozenset(
     collation allowDiskUse batchSize orFail setOptions cache comment""".split()
 )
 _CONDITION_STEPS = frozenset({"and", "or", "setOptions"})
+_HANDED_OVER = re.compile(rb"\bnew\s+[\w.]+(?:<[\w, ]*>)?\(\s*\Z")
 _NARROWING = re.compile(r"\bwhere\b|\brequired\s*:\s*true")  # inner joins of Sequelize
 _FIRST_TEXT = re.compile(r"^\s*\{?\s*(?:path\s*:\s*)?[\"'`]?([\w.]+)")
 _PATH = re.compile(r"[\"'`]([\w.]+)")

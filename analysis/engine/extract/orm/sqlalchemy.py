@@ -53,6 +53,7 @@ _FILTERED_BY = re.compile(r"filter_by\(")
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _GIVEN = re.compile(r"(\w+)\s*=(?!=)\s*(True\b|False\b|None\b|['\"\d])?")
 _PICKED = re.compile(r"\.with_parent\(|\.(?:filter|where|filter_by)\(\s*\*")  # by what is known where it runs
+_BASE = re.compile(r"[a-z_]\w*(?=\s*(?:\.|\Z))")
 _LEADING = re.compile(r"[rf]{0,2}[\"']%")
 _PREFIX = re.compile(r"[rf]{0,2}[\"'](?!%)")  # a text whose first character is known, or a name in braces
 _METHODS = {
@@ -174,9 +175,10 @@ def _model_of_row(call: Node, file: SourceFile) -> str:
 
 
 def _given_to(call: Node, file: SourceFile) -> str:
-    """The statement that a variable holds which a session is given."""
+    """The statement that a variable holds which a session is given, also where a step is added there."""
     given = file.arguments(call)[0]
-    return _built(file.text(given[0]), given[0], file) if given and given[0].type == "identifier" else ""
+    base = _BASE.match(file.text(given[0])) if given and given[0].type in ("identifier", "call") else None
+    return _built(base[0], given[0], file) if base is not None else ""
 
 
 def _built(name: str, node: Node, file: SourceFile) -> str:
@@ -223,7 +225,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         terminal=terminal,
         filters=_filters(text),
         order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
-        limit=1 if terminal in _SINGLE else _number(limit[1]) if limit else chain.limit,
+        limit=1 if terminal in _SINGLE else _number(limit[1]) if limit else chain.limit or _cut(chain, file),
         offset=-1 if ".offset(" in text else 0,
         eager=tuple(_EAGER.findall(text)),
         lock="with_for_update" in text,
@@ -247,6 +249,12 @@ def _taken(chain: Chain, file: SourceFile) -> str:
     for match in followed(chain.variable.encode(), after, _TAKES, b"_.$"):
         return match[1].decode()
     return ""
+
+
+def _cut(chain: Chain, file: SourceFile) -> int:
+    """A limit that cannot be read where the result gives a number of rows only."""
+    is_cut = file.mentions(b"fetchmany") and any(s.name == "fetchmany" for s in steps_after(chain.top.end_byte, file))
+    return -1 if is_cut else 0
 
 
 def _counted(chain: Chain, file: SourceFile) -> str:
