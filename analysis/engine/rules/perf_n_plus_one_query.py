@@ -64,7 +64,9 @@ ONE_ROUND = frozenset({"retried", "searched"})  # notes of loops that stop once 
 _ENDLESS = re.compile(
     r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\("
 )  # consumers
-_CONSTANTS = re.compile(r"(?:^|[(.])[A-Z]\w*[a-z]\w*\.values\(\)\)?$|\bEnumSet\.")  # all that an enumeration names
+_CONSTANTS = re.compile(
+    r"(?:^|[(.])[A-Z]\w*[a-z]\w*\.(?:values\(\)\)?|choices)$|\bEnumSet\."
+)  # all that an enumeration names
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 SHORT = 2  # letters that tell nothing of a class
 _BATCHES = ("batch", "chunk", "page", "ids", "pks", "keys")

@@ -255,6 +255,7 @@ def test_a_text_that_is_put_together_is_not_known():
         ("Kind.values()", []),
         ("Arrays.asList(Shop.Kind.values())", []),
         ("kinds.values()", [4]),
+        ("Kind.choices", []),
         ("EnumSet.allOf(Kind.class)", []),
     ],
 )

@@ -34,6 +34,11 @@ FLAGGED = [
 ]
 FINE = [
     (
+        "shop/work.ts",
+        "const f = async () => {\n  const names = ['a', 'b'];\n  await Promise.all(names.map((name) => "
+        "prisma.line.create({ data: { name } })));\n};",
+    ),
+    (
         "shop/work.py",
         "def f(session, num_retries):\n    for i in range(num_retries):\n        session.add(Line())\n"
         "        session.commit()",
