@@ -102,6 +102,7 @@ _ORMS = {  # their words, and those of what gives their rows
 }
 _SCRIPT_ORMS = (b"typeorm", b"await", b"equelize")
 _PARAMETER = re.compile(r"^(?:java\.util\.)?(?:List|Set|Collection|Iterable|Page|Slice|Stream)<(?:\? extends )?(\w+)>$")
+_IN_COMMENT = re.compile(r"[ \t]*(?:#|//|\*)")
 _LOADED = frozenset({"joined", "selectin", "subquery", "eager", "immediate", "batch"})
 _COVERED_BY_PREFETCH = frozenset({"all", "count"})
 _BROUGHT_ALONG = _COVERED_BY_PREFETCH | {""}
@@ -195,6 +196,8 @@ def _reads(loop: LoopDraft, file: SourceFile) -> list[str]:
 def _read_in(text: str, language: str) -> Iterator[tuple[int, str, str, str, str]]:
     """What may be relations: where, of which variable, its name, the step that follows, and the relation behind it."""
     for match in _READS.get(language, _SCRIPT_READ).finditer(text):
+        if _IN_COMMENT.match(text, text.rfind("\n", 0, match.start()) + 1):
+            continue
         row, name, step, further = match.groups()[:4]
         if row is None:  # a getter of Sequelize
             row, name, step = match.groups()[4:]

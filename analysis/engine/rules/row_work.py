@@ -117,7 +117,8 @@ def taken_by(query: Query, lines: list[str], file: SourceFile) -> str:
     found: dict[str, None] = {}
     for loop in loops:
         row = loop.variables[-1] if loop.variables else ""
-        text = file.source[loop.head_end or loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+        start = loop.node.start_byte if loop.kind == "comprehension" else loop.head_end or loop.node.start_byte
+        text = file.source[start : loop.node.end_byte].decode("utf-8", "replace")
         for match in re.finditer(rf"(?<![\w.]){re.escape(row)}\b(?:\s*\.\s*(\w+)(\()?)?", text) if row else ():
             if not match[1] or (match[2] and not match[1].startswith(("get", "is"))):
                 if match.start() > 0 and not re.match(r"\s+(?:in|of)\b", text[match.end() :]):

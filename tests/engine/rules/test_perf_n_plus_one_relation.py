@@ -20,6 +20,7 @@ FLAGGED = [
     ),
 ]
 FINE = [
+    "def f():\n    for o in Order.objects.all():\n        # o.customer is asked later\n        mail(o.status)",
     "def f():\n    for o in Order.objects.select_related('customer'):\n        mail(o.customer.email)",
     "def f():\n    for o in Order.objects.select_related('customer__region'):\n        mail(o.customer.email)",
     "def f():\n    for o in Order.objects.prefetch_related('lines'):\n        list(o.lines.all())",

@@ -28,6 +28,14 @@ def test_the_text_may_stand_in_a_variable_or_in_a_call_that_wraps_it():
     assert len(findings(RULE, wrapped)) == 1
 
 
+def test_rows_that_are_kept_are_needed_whole():
+    source = (
+        "def f(kinds):\n    rows = list(Order.objects.filter(is_paid=True))\n"
+        "    return {kind: [row for row in rows if row.status == kind] for kind in kinds}"
+    )
+    assert findings(RULE, source, volumes={"Order": "XL"}) == []
+
+
 @pytest.mark.parametrize(("read", "count"), [("row.status", 1), ("row.customer", 0), ("row.customer.email", 0)])
 def test_a_row_behind_a_key_is_no_column(read, count):
     source = f"def f():\n    rows = Order.objects.filter(is_paid=True)\n    for row in rows:\n        show({read})"
