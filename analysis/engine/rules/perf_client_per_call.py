@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import followed, function_name
+from analysis.engine.rules.reading import followed, function_name, round_of
 
 RULE = Rule(
     id="perf-client-per-call",
@@ -103,6 +103,9 @@ _FACTORY = re.compile(
     r"|lifespan|default|\w*(client|session|factory|engine|pool|mapper|template))([_A-Z]\w*|$)",
     re.IGNORECASE,
 )
+LONGEST_HEAD = 200
+_ATTEMPTS = re.compile(rb"(?i)retr(?:y|ies)|attempt")
+_LEAVES = re.compile(rb"^[ \t]*(?:break|return)\b", re.MULTILINE)
 _CACHED = re.compile(r"cache|fixture|Bean|Provides|singleton|contextmanager|Produces|depends", re.IGNORECASE)
 _TAKEN = re.compile(r"(?!\s*:|\s*=(?!=))\b")  # and no key that is only called the same
 _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\?\?=?|\|\|=?)\s*=?\s*$")
@@ -119,7 +122,7 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     if file.scope_of(call).function.index == 0:
         return
     function = file.functions[file.function_of(call)]
-    in_loop = file.in_loop(call)
+    in_loop = file.in_loop(call) and not _is_attempted(call, file)
     if not in_loop and (_FACTORY.search(function.name) or any(map(_CACHED.search, function.decorators))):
         return
     if in_loop and any("PostConstruct" in each for each in function.decorators):
@@ -137,6 +140,19 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         confidence="medium" if function.flags & FunctionFlag.CONSTRUCTOR else "",
         data={"loop": "yes"} if in_loop else None,
     )
+
+
+def _is_attempted(call: Node, file: SourceFile) -> bool:
+    """Whether the loop around tries until it holds a client: it is left behind the call, or counts its attempts."""
+    loop = round_of(call, file)
+    if loop is None:
+        return False
+    start = max(loop.node.start_byte, file.source.rfind(b"\n", 0, loop.node.start_byte))
+    head = file.source[start : loop.node.start_byte + LONGEST_HEAD].partition(b"\n")[0]
+    if _ATTEMPTS.search(head) is not None:
+        return True
+    goes_through_nothing = loop.kind == "while" or loop.iterable.startswith("range(")
+    return goes_through_nothing and _LEAVES.search(file.source, call.end_byte, loop.node.end_byte) is not None
 
 
 def look_at_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:

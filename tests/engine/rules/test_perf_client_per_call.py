@@ -115,3 +115,21 @@ def test_a_program_that_connects_again_and_again(name, count):
         "        with ThreadPoolExecutor() as pool:\n            pool.submit(f)\n"
     )
     assert len(findings_of(RULE, {"worker/run.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("loop", "count"),
+    [
+        (
+            "while True:\n        try:\n            db = create_engine(url)\n            break\n"
+            "        except E:\n            wait()",
+            0,
+        ),
+        ("for attempt in range(3):\n        db = create_engine(url)", 0),
+        ("for url in urls:\n        db = create_engine(url)\n        if db.old:\n            break", 1),
+        ("while url:\n        db = create_engine(url)", 1),
+    ],
+)
+def test_attempts_to_connect_end_with_one_client(loop, count):
+    source = f"from sqlalchemy import create_engine\n\ndef link(url, urls):\n    {loop}\n"
+    assert len(findings_of(RULE, {"app/db.py": source})) == count
