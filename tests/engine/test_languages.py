@@ -30,6 +30,8 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("pkg/migration/20240603172746.go", FileKind.MIGRATION),
         ("src/main/java/shop/migrations/v098/RenameRows.java", FileKind.MIGRATION),
         ("src/main/java/shop/migration/Plan.java", FileKind.SOURCE),
+        ("src/main/java/shop/db/mysql/V1_5_4__RenameColumns.java", FileKind.MIGRATION),
+        ("src/main/java/shop/V1__.java", FileKind.SOURCE),
         ("pkg/migration/run.go", FileKind.SOURCE),
         ("magefile.go", FileKind.SCRIPT),
         ("shop/migrations_old/0001_first.py", FileKind.MIGRATION),

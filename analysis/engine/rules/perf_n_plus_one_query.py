@@ -62,7 +62,7 @@ WATCHES = query_text.WATCHES
 
 ONE_ROUND = frozenset({"retried", "searched"})  # notes of loops that stop once the query was right
 _ENDLESS = re.compile(
-    r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\("
+    r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\(|\.(?:listen|subscribe|consume|iter_messages)\("
 )  # consumers
 _CONSTANTS = re.compile(
     r"(?:^|[(.])[A-Z]\w*[a-z]\w*\.(?:values\(\)\)?|choices)$|\bEnumSet\."

@@ -256,6 +256,7 @@ def test_a_text_that_is_put_together_is_not_known():
         ("Arrays.asList(Shop.Kind.values())", []),
         ("kinds.values()", [4]),
         ("Kind.choices", []),
+        ("bus.listen(topic)", []),
         ("EnumSet.allOf(Kind.class)", []),
     ],
 )
