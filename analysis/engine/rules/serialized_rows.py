@@ -81,7 +81,7 @@ def served(rule: str, codebase: Codebase) -> Iterator[Served]:
         used = mark.data.get("uses", "")
         if used not in serializers:
             continue
-        rows = _queryset(mark, sites.get(place.path, []))
+        rows = _queryset(mark, sites.get(place.path, [])) if not _adds_to_it(mark, place) else None
         if rows is None or rows.schema is None or rows.query.columns or "own" in rows.notes or rows.is_limited:
             continue
         missing = dict(_missing(used, place.path, rows.schema, rows.query.eager, serializers, codebase))
@@ -135,6 +135,17 @@ def _queryset(mark: Mark, sites: list[QuerySite]) -> QuerySite | None:
         site for site in own if (site.query.variable == rows if rows else site.line >= first) and site.line <= last
     ]
     return before[-1] if before else None
+
+
+def _adds_to_it(mark: Mark, place: Place) -> bool:
+    """Whether the view loads relations in a method that the queryset goes through."""
+    first, last = map(int, mark.data["lines"].split())
+    return "view" in mark.data and any(
+        call.rpartition(".")[2] in ("prefetch_related", "select_related")
+        for each in place.facts.functions
+        if first <= each.line <= last and each.name.endswith(".get_queryset")
+        for call in each.calls
+    )
 
 
 def _missing(

@@ -122,6 +122,11 @@ class OrderSerializer(serializers.ModelSerializer):
             "def f():\n    it = Order.objects.select_related('customer__region')\n    OrderSerializer(it, many=True)",
             0,
         ),
+        (
+            "class Orders(ListAPIView):\n    queryset = Order.objects.all()\n    serializer_class = OrderSerializer\n"
+            "    def get_queryset(self):\n        return super().get_queryset().select_related('customer__region')",
+            0,
+        ),
         ("def f():\n    order = Order.objects.get(pk=1)\n    return OrderSerializer(order).data", 0),
         ("class One(RetrieveAPIView):\n    queryset = Order.objects.all()\n    serializer_class = OrderSerializer", 0),
     ],
