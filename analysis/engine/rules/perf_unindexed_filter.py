@@ -142,10 +142,12 @@ def _is_plain(name: str, schema: Schema) -> bool:
     return column is not None and column.type not in _NOT_COLUMNS
 
 
-def _confidence(column: str, schema: Schema) -> Confidence:
+def _confidence(column: str, schema: Schema, site: QuerySite) -> Confidence:
     """Medium where the table is made elsewhere, or the database might index its keys by itself, as MySQL does."""
     is_sure = schema.entry.model.managed and not _is_bare_key(column, schema)
-    return Confidence.HIGH if is_sure else Confidence.MEDIUM
+    # A span of time may hold most rows: then all are wanted.
+    is_span = all(each.operator == "range" for each in site.query.filters if each.column == column)
+    return Confidence.HIGH if is_sure and (site.query.order or not is_span) else Confidence.MEDIUM
 
 
 def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:
@@ -165,7 +167,7 @@ def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:
         anchor=f"{schema.name}.{column}",
         suggestion=f"Add an index on `{first.table}.{stored}` (built concurrently) or filter by an indexed column.",
         severity=Severity.INFO if few and is_large(first.volume) else None,
-        confidence=_confidence(column, schema),
+        confidence=_confidence(column, schema, first),
         table=first.table,
         volume=first.volume,
         tags=frozenset() if schema.entry.model.managed else frozenset({MILDER}),

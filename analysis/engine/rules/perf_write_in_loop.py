@@ -183,6 +183,8 @@ def _confidence(site: QuerySite) -> Confidence:
     query = site.query
     if query.operation != "commit" and (site.looks_small or (site.schema is None and query.orm != "sql")):
         return Confidence.LOW
+    if "opaque" in site.notes and query.orm == "django":
+        return Confidence.LOW  # each round may have conditions of its own
     if query.operation == "insert" and query.variable and query.orm != "gorm":
         return Confidence.LOW  # the round goes on with the new row, mostly with its key; GORM names what it writes
     is_plain = site.schema is not None and query.terminal not in _BY_KEY and not _has_no_bulk_form(site)

@@ -60,7 +60,7 @@ _BRACKETS = re.compile(r"[()\[\]{}]")
 _LAMBDA = re.compile(r"\blambda\b[^:\n]*:")
 _UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*[\w{]")
 _ON_VARIABLE = re.compile(r"(?<![\w.])([a-z_]\w*)\.(?:filter|exclude|values|values_list|annotate|order_by|all)\(")
-_GIVEN_CHAIN = re.compile(r"\s*=(?!=)\s*([^\n]*)")
+_GIVEN_CHAIN = re.compile(r"\s*=(?!=)\s*([^\n]*(?:\n[^\n]*)?)")
 _GROUPED = re.compile(r"\.values(?:_list)?\s*(?:\.order_by\s*)?\.annotate\b")  # without their arguments
 _ARGUMENTS = re.compile(r"\([^()]*\)")
 _UNREAD_OPTIONS = re.compile(
@@ -293,7 +293,10 @@ def _begins_opaque(query: Query, text: str, lines: list[str], file: SourceFile) 
         return False
     first = file.lines.of(file.functions[query.function].node.start_byte)
     before = "\n".join(lines[first - 1 : query.line - 1])
-    return any(_UNREAD_KEYWORDS.search(given[1]) is not None for given in followed(base[1], before, _GIVEN_CHAIN, "_."))
+    return any(
+        _UNREAD_KEYWORDS.search(given[1]) or _UNREAD_CONDITION.search(given[1])
+        for given in followed(base[1], before, _GIVEN_CHAIN, "_.")
+    )
 
 
 def _loop_notes(

@@ -14,6 +14,7 @@ FLAGGED = [
     ("shop/work.py", "def f(o):\n    return len(list(Line.objects.filter(order=o)))", 2),
 ]
 FINE = [
+    ("shop/work.py", "def f(keys):\n    rows = Line.objects.filter(pk__in=keys)\n    return len(rows) == len(keys)"),
     (
         "shop/work.py",
         "def f(o, p):\n    if o:\n        rows = Line.objects.filter(order=o)\n        if not rows:\n"

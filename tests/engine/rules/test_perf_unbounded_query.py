@@ -34,6 +34,11 @@ FINE = [
     ("shop/work.py", "def f(wanted):\n    return list(Order.objects.filter(**wanted))"),
     (
         "shop/work.py",
+        "def f(wanted):\n    rows = Order.objects.filter(\n        made_of(wanted)\n    )\n"
+        "    return list(rows.order_by('pk'))",
+    ),
+    (
+        "shop/work.py",
         "def f(wanted):\n    rows = Order.objects.filter(**wanted)\n"
         "    for row in rows.values('pk'):\n        print(row)",
     ),

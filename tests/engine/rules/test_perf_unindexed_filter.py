@@ -89,3 +89,12 @@ def test_a_foreign_key_alone_has_no_index_of_its_own_in_postgresql():
     )
     (finding,) = findings(RULE, source)
     assert (finding.message.partition(" is ")[0], finding.confidence) == ("`Post.user_id`", "medium")
+
+
+@pytest.mark.parametrize(
+    ("condition", "confidence"),
+    [("total=x", "high"), ("total__gt=x", "medium"), ("total__lt=x, reference=x", "medium")],
+)
+def test_a_span_may_hold_most_rows(condition, confidence):
+    (finding,) = findings(RULE, f"def f(x):\n    return list(Order.objects.filter({condition}))")
+    assert finding.confidence == confidence

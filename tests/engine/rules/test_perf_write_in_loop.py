@@ -260,3 +260,9 @@ def test_a_document_is_named_after_its_class():
     )
     files = orms.MONGOOSE | {"src/work.js": source}
     assert [finding.line for finding in findings_of(RULE, files)] == [4]
+
+
+def test_each_round_may_have_conditions_of_its_own():
+    written = "Line.objects.filter(order=key).filter(wanted).delete()"
+    source = f"def f(rows):\n    for key, wanted in rows.items():\n        {written}"
+    assert [str(finding.confidence) for finding in findings(RULE, source)] == ["low"]
