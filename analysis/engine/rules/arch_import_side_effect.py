@@ -121,7 +121,7 @@ _GO_CALLS = _table(
 )
 # Files beside the module are part of the package.
 _OWN_DATA = re.compile(
-    r"__file__|__dirname|import\.meta|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
+    r"__file__|__dirname|import\.meta|process\.cwd\(\)|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
 )
 _ENVIRONMENT = re.compile(r"process\.env\b|os\.(?:environ|getenv)\b")
 _NAME = re.compile(r"[A-Za-z_]\w*")

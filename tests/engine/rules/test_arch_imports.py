@@ -243,7 +243,7 @@ class TestDeepImports:
             BILLING | {"src/orders/a.test.ts": ["../billing/invoice"]},
             {"src/billing/invoice.ts": [], "src/orders/a.ts": ["../billing/invoice"]},
             {"a.ts": ["lodash/get", "@scope/pkg/sub", "./x.css", "highlighter/dist/cjs/styles/prism"]},
-            {"a.ts": ["calendar/dist/l10n", "plotter/dist/plugins/plotter.bars"]},
+            {"a.ts": ["calendar/dist/l10n", "plotter/dist/plugins/plotter.bars", "x/dist/entry.bare"]},
             {"a.py": ["django.db.models", imported("__future__", "annotations")]},
             {"a/__init__.py": [], "a/_inner.py": [], "a/x.py": [imported("_inner", "f", level=1)]},
             BILLING | {f"src/orders/{name}.ts": ["../billing/invoice"] for name in "abc"},

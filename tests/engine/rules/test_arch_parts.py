@@ -326,6 +326,7 @@ class TestImportSideEffect:
             "import fs from 'fs';\nconst ca = process.env.CA;\nexport const tls = ca ? fs.readFileSync(ca) : '';",
             "export const load = async () => {\n  await fetch(URL);\n};",
             "later(async () => {\n  await fetch(URL);\n});",
+            "import fs from 'fs';\nexport const font = fs.readFileSync(join(process.cwd(), 'public/a.ttf'));",
         ],
     )
     def test_what_is_fine_in_scripts(self, source):
