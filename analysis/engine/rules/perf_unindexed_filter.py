@@ -146,8 +146,8 @@ def _confidence(column: str, schema: Schema, site: QuerySite) -> Confidence:
     """Medium where the table is made elsewhere, or the database might index its keys by itself, as MySQL does."""
     is_sure = schema.entry.model.managed and not _is_bare_key(column, schema)
     # A span of time may hold most rows: then all are wanted.
-    is_span = all(each.operator == "range" for each in site.query.filters if each.column == column)
-    return Confidence.HIGH if is_sure and (site.query.order or not is_span) else Confidence.MEDIUM
+    is_span = {each.operator for each in site.query.filters if each.column == column} == {"range"}
+    return Confidence.HIGH if is_sure and not is_span else Confidence.MEDIUM
 
 
 def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:

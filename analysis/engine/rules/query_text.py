@@ -59,7 +59,9 @@ LINES_OF_A_LAMBDA = 9
 _BRACKETS = re.compile(r"[()\[\]{}]")
 _LAMBDA = re.compile(r"\blambda\b[^:\n]*:")
 _UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*[\w{]")
-_ON_VARIABLE = re.compile(r"(?<![\w.])([a-z_]\w*)\.(?:filter|exclude|values|values_list|annotate|order_by|all)\(")
+_ON_VARIABLE = re.compile(
+    r"(?<![\w.])([a-z_]\w*)\.(?:filter|exclude|values|values_list|annotate|order_by|all|distinct|select_related)\("
+)
 _GIVEN_CHAIN = re.compile(r"\s*=(?!=)\s*([^\n]*(?:\n[^\n]*)?)")
 _GROUPED = re.compile(r"\.values(?:_list)?\s*(?:\.order_by\s*)?\.annotate\b")  # without their arguments
 _ARGUMENTS = re.compile(r"\([^()]*\)")

@@ -35,7 +35,7 @@ FINE = [
     (
         "shop/work.py",
         "def f(wanted):\n    rows = Order.objects.filter(\n        made_of(wanted)\n    )\n"
-        "    return list(rows.order_by('pk'))",
+        "    return list(rows.distinct().order_by('pk'))",
     ),
     (
         "shop/work.py",
