@@ -47,6 +47,13 @@ _OPERATORS = frozenset(
 _EFFECTS = re.compile(
     rb"\b(?:await|yield)\b|\+\+|--|:=|<-|(?:\b|_)(?i:next|read|rand|time|now|pop|shift|poll|recv|receive|take|get_nowait|scan|eat|match|accept"
     rb"|consume|advance|skip|uuid|current)(?![a-z])\w*\(|\b(?:random|choice)\w*\(|\bnew\s"
+    rb"|\bhas_?(?:[nN]ext|[mM]ore)\w*\("  # readers go on when there is nothing here
+)
+# Calls that only look, as far as their names tell. What others do is not known: the second time may be another one.
+_CALLED = re.compile(rb"([\w$]+)\s*\(")
+_LOOKS = re.compile(
+    rb"(?:is|has|get|equals|contains|includes|starts|ends|can|len|size|length|str|int|to|type|name|path|value|test|trim|strip|lower|upper"
+    rb"|indexOf|callable|id|count|HasPrefix|HasSuffix|Contains|EqualFold|Is[A-Z]|Has[A-Z]|Get[A-Z]|As$)"
 )
 # What is no number is no NaN either, and was meant to be compared with another.
 _NO_NUMBER = re.compile(
@@ -97,9 +104,13 @@ def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`{expression}` compares a value with itself"
         yield file.mark(RULE.id, operation, message, severity="info" if is_test else "", suggestion=suggestion)
     else:
-        yield file.mark(
-            RULE.id, operation, f"Both sides of `{operator}` are `{short(text.decode('utf-8', 'replace'))}`"
-        )
+        message = f"Both sides of `{operator}` are `{short(text.decode('utf-8', 'replace'))}`"
+        yield file.mark(RULE.id, operation, message, confidence=_confidence(text))
+
+
+def _confidence(text: bytes) -> str:
+    """Medium where a call stands in it of which nobody can say here that it gives the same twice."""
+    return "" if all(_LOOKS.match(each[1]) for each in _CALLED.finditer(text)) else "medium"
 
 
 def look_at_chain(operation: Node, file: SourceFile) -> Iterator[Mark]:
@@ -123,7 +134,8 @@ def look_at_chain(operation: Node, file: SourceFile) -> Iterator[Mark]:
         # The first two are the sides of one operation.
         if index > 1 and text in seen and not _EFFECTS.search(text) and not _NUMBER.match(text):
             shown = short(text.decode("utf-8", "replace"))
-            yield file.mark(RULE.id, operand, f"`{shown}` stands twice in one `{file.text(operator)}` chain")
+            message = f"`{shown}` stands twice in one `{file.text(operator)}` chain"
+            yield file.mark(RULE.id, operand, message, confidence=_confidence(text))
         seen.add(text)
 
 
@@ -216,9 +228,8 @@ def _repeated(conditions: list[Node], file: SourceFile, *, with_statement: bool 
         key = key[1:-1] if key.startswith(b"(") and key.find(b")") == len(key) - 1 else key
         if key in seen and not _EFFECTS.search(key):
             shown = short(text.decode("utf-8", "replace").strip("()"))
-            yield file.mark(
-                RULE.id, condition, f"`{shown}` was tested in line {seen[key]} already: this branch never runs"
-            )
+            message = f"`{shown}` was tested in line {seen[key]} already: this branch never runs"
+            yield file.mark(RULE.id, condition, message, confidence=_confidence(key))
         seen.setdefault(key, file.line(condition))
 
 

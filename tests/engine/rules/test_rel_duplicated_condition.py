@@ -26,6 +26,7 @@ FINE = [
     "x = read() and read()",
     "x = stream.eat('-') and stream.eat('-')",
     "x = SECOND / SECOND",
+    "x = parser.has_next() and parser.has_next()",
     "x = read() or b or read()",
     "x = (a or b) and a",
     "x = random.random() == random.random()",
@@ -132,3 +133,17 @@ def test_the_patterns_of_an_inner_match_are_its_own():
 def test_what_equals_itself_unless_it_is_nan(name, severity):
     (mark,) = marks_of(RULE, f"if {name} == {name}:\n    x()\n")
     assert mark.severity == severity
+
+
+@pytest.mark.parametrize(
+    ("condition", "confidence"),
+    [("parser.ready()", "medium"), ("row.isOpen()", ""), ('name.startsWith("a")', ""), ("row.open", "")],
+)
+def test_what_a_call_gives_the_second_time_is_not_known(condition, confidence):
+    source = f"class A {{ void f() {{ if ({condition}) {{ x(); }} else if ({condition}) {{ y(); }} }} }}"
+    assert [each.confidence for each in marks_of(RULE, source, "java")] == [confidence]
+
+
+def test_a_reader_goes_on_when_it_has_nothing():
+    source = "class A { void f() { if (in.hasNext()) { x(); } else if (in.hasNext()) { y(); } } }"
+    assert lines_of(RULE, source, "java") == []
