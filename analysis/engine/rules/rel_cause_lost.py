@@ -67,6 +67,7 @@ _LOGGED = re.compile(r"\.exception\(|exc_info\s*=|print_exc|\.(error|warn|warnin
 _MESSAGE_ONLY = r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|name|getClass)\b|[+]\s*{0}\b|\$\{{{0}\}}"
 _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
 _THROW = re.compile(rb"\bthrow\b")
+_ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")
 _RAISE = re.compile(rb"\braise\s+\w")
 
 
@@ -157,9 +158,16 @@ def look_at_errorf(call: Node, file: SourceFile) -> Iterator[Mark]:
                 RULE.id,
                 call,
                 f"`%{verb}` keeps only the text of `{text}`; `errors.Is` will not find it any more",
+                confidence="low" if _is_known(call, file) else "",
                 suggestion=f"Wrap it with `%w`: `fmt.Errorf(..., {text.removesuffix('.Error()')})`.",
             )
             return
+
+
+def _is_known(call: Node, file: SourceFile) -> bool:
+    """Whether the branch has asked which error it is: that it becomes another one may be meant."""
+    scope = file.scope_of(call)
+    return scope.kind == "if" and _ASKS_WHICH.match(file.source, scope.node.start_byte) is not None
 
 
 def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -148,3 +148,11 @@ def test_what_is_raised_for_an_inner_handler_is_not_lost(outer, lines):
         f"        {outer}\n"
     )
     assert lines_of(RULE, source) == [line + 1 for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("asked", "confidence"), [("err != nil", ""), ("errors.Is(err, ErrGone)", "low"), ("os.IsNotExist(err)", "low")]
+)
+def test_an_error_that_was_asked_for_may_become_another_on_purpose(asked, confidence):
+    source = f'package a\nimport "fmt"\nfunc f() error {{ if {asked} {{\nreturn fmt.Errorf("%s", err) }}; return nil }}'
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
