@@ -72,6 +72,11 @@ _QUERIED = re.compile(
     r"\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
 )
 _WORD_END = re.compile(r"\b")
+_LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
+_LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
+# Two readings of the same clock: their difference is a time span whatever the zone.
+_LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
+_UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
 _TZINFO_POSITION = 7
 _LOCAL_TIME = re.compile(r"""["'`]\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?["'`]$""")
 
@@ -93,6 +98,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     is_constant = callee == "datetime.datetime" and all(each.type == "integer" for each in file.arguments(call)[0])
     if is_constant and call.parent is not None and call.parent.type == "argument_list":
         return  # an example of a time
+    if is_constant and "make_aware(" in text_after(call, file):
+        return  # what it is filled in for gets its zone there
     severity = _severity(call, file)
     yield file.mark(
         RULE.id,
@@ -185,6 +192,8 @@ def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
 def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
     """Whether the value is turned at once into what is right without a zone, or measures how long something takes."""
     after = file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")
+    if _is_span(call, file):
+        return True
     if callee == "datetime.datetime.utcnow":
         return after.lstrip().startswith(".strftime(")  # a text of the time in UTC
     if callee in ("datetime.datetime.now", "datetime.datetime.today"):
@@ -200,6 +209,20 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
         later = file.source[call.end_byte :].decode("utf-8", "replace") if is_kept else text_after(call, file)
         return re.search(rf"\bnow\(\)\s*-\s*{re.escape(started[1])}\b", later) is not None
     return callee == "datetime.datetime.strptime" and _REWRITTEN.match(after) is not None
+
+
+def _is_span(call: Node, file: SourceFile) -> bool:
+    """Whether the call is taken from another reading of the same clock, or the other from it."""
+    above = call.parent
+    if above is None or above.type != "binary_operator" or above.named_child_count != 2:
+        return False
+    operator = above.child_by_field_name("operator")
+    sides = [file.text(each) for each in above.named_children]
+    return (
+        operator is not None
+        and file.text(operator) == "-"
+        and any(all(map(clock.match, sides)) for clock in (_LOCAL_CLOCK, _UTC_CLOCK))
+    )
 
 
 def _severity(call: Node, file: SourceFile) -> str:
@@ -219,7 +242,10 @@ def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
     after = text_after(call, file)
     for match in followed(name, after, _WORD_END, "_."):
         line = after[after.rfind("\n", 0, match.start()) + 1 : after.find("\n", match.end()) % (len(after) + 1)]
-        if _QUERIED.search(line) and not _LOGGING.search(line):
+        is_compared = _LESS_OR_MORE.match(after, match.end()) or _LESS_OR_MORE_BEFORE.search(
+            after, max(0, match.start() - len(name) - 60), match.start() - len(name)
+        )
+        if (is_compared or _QUERIED.search(line)) and not _LOGGING.search(line):
             return True
     return False
 

@@ -37,6 +37,8 @@ FINE = [
     "from datetime import datetime\nfile_name = datetime.now().isoformat()",
     "from datetime import datetime\ncheck(datetime(2000, 1, 1))",
     "clock.now()",
+    "from datetime import datetime\nspan = datetime.now() - datetime.fromtimestamp(x)",
+    "from datetime import datetime\nempty = datetime(1970, 1, 1)\nx = make_aware(parse(y, default=empty))",
 ]
 
 
@@ -151,3 +153,14 @@ def test_a_text_of_the_time_in_utc_is_right():
     source = "from datetime import datetime\nname = datetime.utcnow()%s\n"
     assert lines_of(RULE, source % ".strftime('%Y')") == []
     assert lines_of(RULE, source % "") == [2]
+
+
+def test_two_clocks_give_no_span():
+    source = "from datetime import datetime\nspan = datetime.utcnow() - datetime.fromtimestamp(x)"
+    assert lines_of(RULE, source) == [2, 2]
+
+
+def test_a_variable_that_is_compared_matters():
+    source = "from datetime import datetime\ndef f(end):\n    x = datetime.utcnow()\n    return x %s end"
+    (compared,), (other,) = (marks_of(RULE, source % sign) for sign in (">=", "-"))
+    assert (compared.severity, other.severity) == ("warning", "")
