@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
 from analysis.engine.rules.reading import text_before
@@ -66,8 +66,10 @@ _ENTRY_PATH = re.compile(
 )
 _ENTRY_NAME = re.compile(
     r"(^|\.)(main\w*|usage\w*|\w*[eE]xit\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|[fF]atal\w*"
-    r"|[mM]ust([A-Z]\w*)?|\w*Test[A-Z]\w*)(\.|$)|(^|\.)(on|once)\("
+    r"|[mM]ust([A-Z]\w*)?|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
 )
+# To end the process is what they are for, whoever starts it again.
+_ENDS_IT = re.compile(r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminate|kill|suicide|crash)[^.]*$")
 _READS_FLAGS = re.compile(r"\bflag\.Parse\(\)|argparse|sys\.argv|process\.argv|\bparser\.parse_args\(")
 _SIGNAL = re.compile(
     r"signal\.Notify|process\.(on|once)\(\s*['\"]|addShutdownHook|signal\.signal\(|worker_threads|parentPort"
@@ -123,6 +125,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Entry files may end their process. On the request path it takes all other requests with it."""
     if place.facts.is_entry or place.facts.package == "main" or _ENTRY_PATH.search(place.path):
         return None
+    if _ENDS_IT.search(place.function.name):
+        return place.finding(mark, confidence=Confidence.LOW)
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     if place.facts.language in SCRIPT and not _is_library(place.path, codebase):
