@@ -97,6 +97,7 @@ _RARELY_FAIL = frozenset(
     _each("strconv", "Atoi ParseInt ParseUint ParseFloat") | _each("json", "Marshal MarshalIndent")
 )
 _CLEANS_UP = frozenset({"os.Remove", "os.RemoveAll"})
+_TEMPORARY = re.compile(r"(?i)te?mp|scratch|\bcache")
 _FIELD_TYPE = re.compile(rb"[ \t]+\*?(?:\w+\.)?([A-Z]\w*)[ \t]*(?:`[^`\n]*`)?[ \t]*(?://[^\n]*)?(?:\n|\})")
 NEAR = 300  # characters before a call
 SHORTHAND = 2  # statements of a function that only leaves an error out
@@ -260,6 +261,8 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     if name.startswith("json.Marshal") and _is_plain(call, file):
         return
     if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
+        return
+    if name in _CLEANS_UP and _TEMPORARY.search(file.text(call)):
         return
     message = f"The error of `{name}` is thrown away, and no comment says why"
     if not kept and _FAILS_NEXT.match(text_after(call, file)):

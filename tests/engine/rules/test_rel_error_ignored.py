@@ -204,3 +204,8 @@ def test_deferred_clean_ups_and_one_comment_for_several_lines(body, count):
 
 def test_what_helps_tests_fails_with_them():
     assert lines_of(RULE, go("db.Exec(a)").replace('"bufio"', '"testing"'), "go") == []
+
+
+def test_what_is_temporary_may_be_left_over():
+    assert lines_of(RULE, go("_ = os.Remove(tempPath)"), "go") == []
+    assert len(lines_of(RULE, go("_ = os.Remove(path)"), "go")) == 1
