@@ -95,7 +95,7 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.text(block)
     if failed and (_TOLD.search(text) or _TO_CLIENT.match(file.source, statement.start_byte)):
         return
-    if not failed and _is_passed_on(error, statement, file):
+    if not failed and _is_passed_on(error, returned, statement, file):
         return
     if not failed and _is_another(error, function, text, file):
         return
@@ -134,10 +134,14 @@ def _goes_on(returned: Node, function: Node, file: SourceFile) -> bool:
     return function.type == "func_literal" and _WALKS.search(before) is not None
 
 
-def _is_passed_on(error: str, statement: Node, file: SourceFile) -> bool:
+def _is_passed_on(error: str, returned: Node, statement: Node, file: SourceFile) -> bool:
     """`if n, err = w.Write(b); err == nil { return n, err }`: both results of the call as they are."""
     start = file.source[statement.start_byte : statement.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
-    return re.search(rf"\w,\s*{error}\s*:?=", start) is not None
+    if re.search(rf"\w,\s*{error}\s*:?=", start) is not None:
+        return True
+    beside = [file.text(each) for each in returned.named_children[:-1]] if returned.type == "expression_list" else []
+    bound = _since_bound(error, statement, file).partition("\n")[0]
+    return len(beside) == 1 and re.match(rf"\s*{re.escape(beside[0])},\s*{error}\s*:?=", bound) is not None
 
 
 def _says_no_beside(returned: Node, error: str, statement: Node, file: SourceFile) -> bool:

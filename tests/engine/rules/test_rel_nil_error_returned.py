@@ -141,3 +141,16 @@ def test_what_was_read_before_is_given_back_as_it_is():
     )
     (read,), (nothing,) = (marks_of(RULE, source % each, "go") for each in ("n, row", "0, nil"))
     assert (read.confidence, nothing.confidence) == ("medium", "")
+
+
+def test_what_fails_later_gives_no_error_now():
+    assert lines_of(RULE, go("return nil", "func() (int, error)"), "go") == []
+
+
+@pytest.mark.parametrize(("returned", "lines"), [("n, err", []), ("0, err", [5])])
+def test_both_results_of_the_call_are_given_back_as_they_are(returned, lines):
+    source = (
+        "package a\nfunc f() (n int, err error) {\nn, err = read(x)\n"
+        f"if err == nil {{\nreturn {returned}\n}}\nreturn n, err\n}}"
+    )
+    assert lines_of(RULE, source, "go") == lines
