@@ -10,10 +10,8 @@ from analysis.engine.rules.lookups import Missing
 from analysis.engine.rules.reading import short, text_before
 
 _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
-_OUTSIDE = re.compile(
-    r"(?i)\.(?:Value|MustGet|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
-)
-_SET_BEFORE = re.compile(r"\.MustGet\(|\.Context\(\)\.Value\(")
+_OUTSIDE = re.compile(r"(?i)\.(?:Value|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$")
+_SET_BEFORE = re.compile(r"\.Context\(\)\.Value\(")
 _HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
 
 

@@ -17,6 +17,8 @@ _CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
 _TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
 _ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
+_OF_TYPE = re.compile(r"toString\s*\.\s*call\(")
+_TEXTS_OF_ANY_KIND = ("a", "0", "-", "_", ".", "(", "A b")
 _ALWAYS_MATCHES = re.compile(r"/\^?(?:\(?(?:\[[^\]]*\]|\\?.)\*\)?)+\$?/")
 
 
@@ -80,14 +82,26 @@ def look_at_match(call: Node, file: SourceFile) -> Iterator[Missing]:
     if written is None or written.type != "regex":
         return
     pattern = file.text(written)
+    if _OF_TYPE.search(file.text(call)):
+        return  # `[object Date]`
     if _ALWAYS_MATCHES.match(pattern) or pattern.rpartition("/")[0] in text_before(call, file):
         return  # somebody has asked with the same pattern
     used = _ELEMENT.match(file.source, call.end_byte)
     if used is not None:
         message = f"`{_shown(call, file)}` gives null when nothing matches, and `{used[0].decode()}` of null throws"
-        yield Missing(call, message, confidence="medium")
+        yield Missing(call, message, confidence="low" if _matches_most(pattern) else "medium")
     else:
         yield from _used_by_variable(call, file, confidence="low")
+
+
+def _matches_most(pattern: str) -> bool:
+    """Whether a literal pattern finds something in texts of any kind, so that only an empty one may fail."""
+    written, _, flags = pattern.rpartition("/")
+    try:
+        compiled = re.compile(written[1:], re.IGNORECASE if "i" in flags else 0)
+    except (re.error, OverflowError):
+        return False  # of another dialect
+    return all(map(compiled.search, _TEXTS_OF_ANY_KIND))
 
 
 def look_at_map(call: Node, file: SourceFile) -> Iterator[Missing]:

@@ -76,6 +76,7 @@ def test_python(statement, lines):
         ("const m = text.match(/a(b)/);\nshow(m[1]);", [2]),
         ("const m = text.match(/a(b)/);\nif (m) show(m[1]);", []),
         ("const x = text.match(/^(.*)$/)[1];", []),
+        ("const x = ({}).toString.call(a).match(/\\s([a-z]+)/)[1];", []),
         ("if (/a(b)/.test(text)) show(text.match(/a(b)/)[1]);", []),
     ],
 )
@@ -337,3 +338,32 @@ def test_what_a_comment_says_is_no_use():
     source = "const row = rows.find((each) => each.id === id);\n// row.name may be missing\nshow(%s);"
     assert lines_of(RULE, source % "row", "typescript") == []
     assert lines_of(RULE, source % "row.name", "typescript") == [3]
+
+
+@pytest.mark.parametrize(("pattern", "confidence"), [("/^(.+?)$/", "low"), ("/a(b)/", "medium")])
+def test_a_pattern_that_nearly_all_texts_match_is_a_guess(pattern, confidence):
+    (mark,) = marks_of(RULE, f"const x = {pattern}.exec(text)[1];", "typescript")
+    assert mark.confidence == confidence
+
+
+def test_the_step_before_lets_through_what_has_the_key():
+    step = "rows.filter(r -> { Map<String, Row> m = t(r); return m.%s(r); }).map(r -> { Map<String, Row> m = t(r); "
+    source = "class A { void f() { " + step + "return m.get(r).name(); }); } }"
+    assert lines_of(RULE, source % "containsKey", "java") == []
+    assert len(lines_of(RULE, source % "known", "java")) == 1
+
+
+def test_who_takes_what_must_be_there_has_chosen():
+    files = {"a.go": GIN % 'c.MustGet("user").(*User)'}
+    assert findings_of(RULE, files) == []
+    assert len(findings_of(RULE, {"a.go": GIN % 'c.Request.Context().Value("user").(*User)'})) == 1
+
+
+GIN = """package a
+import "github.com/gin-gonic/gin"
+func routes(r *gin.Engine) { r.GET("/a", show) }
+func show(c *gin.Context) {
+	user := %s
+	use(user)
+}
+"""
