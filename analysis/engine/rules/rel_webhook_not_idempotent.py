@@ -55,6 +55,11 @@ app.post("/hooks/pay", async (req, res) => {
 )
 
 _SIGN_IN = re.compile(rb"(?i)oauth|saml|sso\b|oidc|login|sign_?in|auth/|authoriz")
+# Who comes back from signing in brings a code in the address; a page is shown to people.
+_BRINGS_CODE = re.compile(
+    rb"\bcode\b[^;\n]{0,80}(?:query|searchParams|GET)\b|(?:query|[qQ]uery\(|searchParams|GET|args)\b[^;\n]{0,40}\bcode\b|authorization_code"
+)
+_SHOWS_PAGE = re.compile(rb"\.ExecuteTemplate\(|\.HTML\(|\bres\.render\(|\brender(?:_template)?\(")
 LONGEST = 20_000  # bytes of a handler that are read
 
 _WORD = rb"(?:web_?hooks?|_hooks?|/hooks?|callbacks?|\bipns?|notif(?:y|ications?))(?![A-Za-z])"
@@ -151,7 +156,9 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _SIGN_IN.search(where):
         return
-    if _SIGNED_IN.search(before) or _SIGNED_IN.search(text):
+    if _SIGNED_IN.search(before) or _SIGNED_IN.search(text) or _BRINGS_CODE.search(text):
+        return
+    if told_by == "other route" and _SHOWS_PAGE.search(text):
         return
     if _MANAGES.search(text[:_HEADER].partition(b"{" if file.language != "python" else b":")[0]):
         return

@@ -221,3 +221,25 @@ def test_a_callee_that_meets_a_unique_constraint_knows_the_event():
     source = FLASK % "keep(request)\n    org.save()"
     assert findings_of(RULE, {"a.py": source + store % "is_unique_constraint_error"}) == []
     assert len(findings_of(RULE, {"a.py": source + store % "show"})) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("const { code, state } = req.query; await prisma.link.update({ data: { code } });", 0),
+        ("const code = req.query.code; await prisma.link.update({ data: { code } });", 0),
+        ("const { order } = req.body; await prisma.link.update({ data: { order } });", 1),
+    ],
+)
+def test_who_comes_back_from_signing_in_brings_a_code(body, count):
+    source = f"export default async function handler(req: NextApiRequest, res: NextApiResponse) {{ {body} res.end(); }}"
+    assert len(findings_of(RULE, {"pages/api/providers/callback.ts": source})) == count
+
+
+@pytest.mark.parametrize(("answer", "count"), [('c.HTML(200, "hooks")', 0), ("c.Status(200)", 1)])
+def test_the_page_of_webhooks_takes_none(answer, count):
+    source = (
+        'package a\nimport "github.com/gin-gonic/gin"\nfunc routes(r *gin.Engine) { r.POST("/webhooks", all) }\n'
+        f"func all(c *gin.Context) {{\n\tstore.Create(c)\n\t{answer}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a.go": source})) == count
