@@ -14,7 +14,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
 from analysis.engine.rules.promises import keeps_its_error
-from analysis.engine.rules.reading import function_name
+from analysis.engine.rules.reading import function_name, statements, text_after
 
 RULE = Rule(
     id="rel-swallowed-exception",
@@ -84,11 +84,13 @@ _CHECKS = re.compile(r"(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)[A-Z_
 _TAKEN_OUT = re.compile(r"[\w.\[\]]+\.(?:remove|index)\([^\n]*\)")  # of a list that may not hold it
 _CONVERTS = frozenset(
     """int float Decimal UUID parse parseInt parseLong parseDouble URL RegExp BigInt atob loads literal_eval decodeURI
-    decodeURIComponent valueOf fromString fromisoformat fromhex unhexlify b64decode strptime json""".split()
+    decodeURIComponent valueOf DateTimeFormat NumberFormat resolvedOptions fromString
+    fromisoformat fromhex unhexlify b64decode strptime json""".split()
 )
 _HARMLESS = frozenset(
     """has if return catch switch for while String Number Boolean str len strip lower trim slice split substring replace
-    startsWith endsWith startswith endswith toLowerCase includes indexOf stringify""".split()
+    startsWith endsWith startswith endswith toLowerCase includes indexOf stringify isArray map filter join keys
+    entries""".split()
 )
 _OPTIONAL_IMPORT = re.compile(
     r"\b(require|import|import_module|forName)\s*\(|\A(?:(?:from\s[^\n]+\s)?import\s[^\n]+\s*)+\Z"
@@ -117,6 +119,18 @@ _CLOSES = re.compile(
     r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
     r"|dispose|utime|chmod|copystat)\w*\(.*\)[;\s]*$"
 )
+_PROBES = re.compile(r"[\w.$]+;?")  # reading a member is all that is tried: may it be read?
+# What is said of a function says what it gives when it fails.
+_DOCUMENTED = re.compile(
+    r"(?is)(?=.*\b(?:null|none|undefined|false|nothing)\b)(?=.*(?:\binvalid|\bfail|\berror|\bcannot\b|can't|\bthrow|corrupt|malformed"
+    r"|unreadable|unsupported|not (?:a )?(?:valid|support)))"
+)
+_COMMENT_BEFORE = re.compile(
+    r"(/\*(?:(?!\*/)[\s\S])*\*/|(?://[^\n]*\n\s*)+)\s*(?:@[^\n]*\n\s*)*(?:(?:export|default|async|function|public|private|protected|static"
+    r"|final|const|let|[\w<>\[\]$]+\s*=)\s*)*\Z"
+)
+_ASSERTS = re.compile(r"\bexpect\w*\(|\bassert\b")
+LONGEST_COMMENT = 1_000  # bytes before a function
 _BOUND = re.compile(rb"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?\Z")
 _EMPTY_FUNCTION = re.compile(
     r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*(?:return(?:\s+(?:null|undefined))?;?)?\s*\}|null|undefined|void 0)"
@@ -132,11 +146,11 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if body is None or "block" not in body.type:
         return
     caught = file.source[handler.start_byte : body.start_byte].decode("utf-8", "replace")
-    statements = [each for each in body.named_children if "comment" not in each.type]
-    does_nothing = all(_NOTHING.fullmatch(file.text(each)) for each in statements)
+    held = [each for each in body.named_children if "comment" not in each.type]
+    does_nothing = all(_NOTHING.fullmatch(file.text(each)) for each in held)
     is_broad = bool(_BROAD.search(caught)) or not re.search(r"\w", caught.removeprefix("except").removeprefix("catch"))
     is_broad = is_broad or file.language in SCRIPT
-    gives_up = is_broad and len(statements) == 1 and bool(_EMPTY_RETURN.fullmatch(file.text(statements[0])))
+    gives_up = is_broad and len(held) == 1 and bool(_EMPTY_RETURN.fullmatch(file.text(held[0])))
     if not (does_nothing or gives_up) or _ANSWERS.search(caught) or _is_explained(handler, caught, file):
         return
     guarded = guarded_text(handler, file)
@@ -161,6 +175,10 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     ):
         return
     if gives_up and file.language in SCRIPT and _CHECKS_TEXT.match(guarded):
+        return
+    if file.language in SCRIPT and _PROBES.fullmatch(_COMMENT.sub("", guarded).strip()):
+        return
+    if gives_up and not _WRITES.search(guarded) and _DOCUMENTED.match(_said_of_function(handler, file)):
         return
     name = function_name(handler, file)
     if _OPTIONAL_IMPORT.search(guarded) or (_PREDICATE.search(name) and (gives_up or _says_no_after(handler, file))):
@@ -189,7 +207,22 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     if keeps_its_error(call, file):
         return
     if len(handlers) == 1 and _is_empty(handlers[0], file) and not _is_asked_after(call, file):
-        yield file.mark(RULE.id, call, "`.catch` with an empty function hides a rejected promise")
+        data = {"asserted": "1"} if _ASSERTS.search(text_after(call, file)) else {}
+        yield file.mark(RULE.id, call, "`.catch` with an empty function hides a rejected promise", data=data)
+
+
+def _said_of_function(handler: Node, file: SourceFile) -> str:
+    """The comment right before the function around a handler, or its docstring."""
+    function = file.enclosing_function(handler)
+    if function is None:
+        return ""
+    if file.language == "python":
+        first = next(iter(statements(function.child_by_field_name("body"))), None)
+        text = file.text(first) if first is not None else ""
+        return text if text.startswith(('"', "'")) else ""
+    before = file.source[max(0, function.start_byte - LONGEST_COMMENT) : function.start_byte].decode("utf-8", "replace")
+    found = _COMMENT_BEFORE.search(before)
+    return found[1] if found is not None else ""
 
 
 def _is_empty(handler: Node, file: SourceFile) -> bool:
@@ -215,6 +248,8 @@ def _is_asked_after(call: Node, file: SourceFile) -> bool:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """In tests it is worth knowing, no more."""
     if place.kind is FileKind.TEST:
+        if "asserted" in mark.data:
+            return None  # what was rejected is not what the test asks for
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)
 

@@ -1,6 +1,7 @@
 import pytest
 
 from analysis.engine.extract import extract
+from tests.engine.rules.reading import findings_of
 
 
 def marks(source, language="python"):
@@ -253,3 +254,40 @@ def test_a_question_in_the_middle_of_a_name():
     source = "const pageHasInput = (text) => { try { return look(text); } catch { return false; } };"
     assert marks(source, "typescript") == []
     assert len(marks(source.replace("pageHasInput", "pageInput"), "typescript")) == 1
+
+
+SAID = "/** %s */\nexport function zone(name) {\n  try { return known(name); } catch { return null; }\n}\n"
+DOC = (
+    'def zone(name):\n    """%s"""\n    try:\n        return known(name)\n    except Exception:\n        return None\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "count"), [("The zone, null when the name is invalid.", 0), ("The zone of a name, or null.", 1)]
+)
+def test_what_a_function_gives_when_it_fails_may_be_documented(said, count):
+    assert len(marks(SAID % said, "typescript")) == count
+    assert len(marks(DOC % said.replace("null", "None"))) == count
+    assert len(marks((DOC % said.replace("null", "None")).replace("return known(name)", "name.save()"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("tried", "count"),
+    [
+        ("const rows = JSON.parse(text); if (Array.isArray(rows)) return rows.map((r) => r.a).join();", 0),
+        ("new Intl.DateTimeFormat(undefined, { timeZone }); return timeZone;", 0),
+        ("node.parentNode;", 0),
+        ("node.remove();", 1),
+    ],
+)
+def test_texts_zones_and_members_that_may_not_be_read(tried, count):
+    assert (
+        len(marks(f"function f(node, text) {{ try {{ {tried} }} catch (e) {{ return null; }} }}", "typescript"))
+        == count
+    )
+
+
+@pytest.mark.parametrize(("after", "count"), [("expect(shown()).toBe(1);", 0), ("show();", 1)])
+def test_what_a_test_lets_fail_before_it_asks(after, count):
+    files = {"src/a.test.ts": f"it('shows', async () => {{ await load().catch(() => {{}}); {after} }});"}
+    assert len(findings_of("rel-swallowed-exception", files)) == count
