@@ -74,6 +74,7 @@ _BOUNDARY = re.compile(
     r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
 )
 _LOGS_MESSAGE = r"(?i:log(?:ger)?)\.(?:error|warn)\([^;]*\b{0}\.getMessage\("
+_LOGS = re.compile(r"\b(?i:log(?:ger)?)\.(?:error|warn|info|debug)\(")
 _STORES_MESSAGE = r"\.set\w*(?:Error|Message|Reason|Result|Status)\w*\([^;]*\b{0}\.getMessage\("
 _KEEPS_MESSAGE = "`catch ({0})` takes bugs with the failures, and keeps only the message"
 _SAYS = re.compile(r"(?:^|\n)\s*(return|[\w.]+\s*=)\s*(True|False|true|false);?\s*\Z")
@@ -124,6 +125,10 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if is_plain and caught and re.search(_STORES_MESSAGE.format(re.escape(caught)), file.text(body)):
         message = _KEEPS_MESSAGE.format(short(file.text(formal)))
         yield file.mark(RULE.id, handler, message, severity="info", confidence="medium", suggestion=_LOG_THE_OBJECT)
+        return
+    if is_plain and _LOGS.search(file.text(body)):
+        message = f"`catch ({short(file.text(formal))})` takes bugs with the failures, and the log has no trace of it"
+        yield file.mark(RULE.id, handler, message, confidence="medium", suggestion=_LOG_THE_OBJECT)
         return
     half_told = caught and re.search(rf"\b{re.escape(caught)}\b", file.text(body))
     yield file.mark(RULE.id, handler, message, confidence="medium" if is_plain or half_told else "")

@@ -56,7 +56,9 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         is_promise = _GIVES.search(callee) is not None or async_function(first, call, file) is not None
         confidence = "" if is_promise else "medium"
-        yield file.mark(RULE.id, call, f"Nothing takes the rejection of `{short(callee)}`", confidence=confidence)
+        # Of a long chain the callee holds the last step alone.
+        shown = file.text(call).partition("(")[0] + callee if callee.startswith("()") else callee
+        yield file.mark(RULE.id, call, f"Nothing takes the rejection of `{short(shown)}`", confidence=confidence)
 
 
 def _is_of_a_script(call: Node, file: SourceFile) -> bool:

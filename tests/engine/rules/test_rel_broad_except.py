@@ -154,3 +154,9 @@ def test_a_handler_of_logs_has_a_way_to_tell():
     )
     assert lines_of(RULE, source % "handleError") == []
     assert lines_of(RULE, source % "forget") == [5]
+
+
+def test_a_log_without_the_exception_has_no_trace():
+    source = 'class A { void f() { try { x(); } catch (Exception e) { LOG.warn("not read"); } } }'
+    (mark,) = marks_of(RULE, source, "java")
+    assert mark.message == "`catch (Exception e)` takes bugs with the failures, and the log has no trace of it"

@@ -67,3 +67,9 @@ def test_a_rejection_that_was_taken_before_is_handled():
 
 def test_what_never_fails_needs_no_handler():
     assert lines_of(RULE, "app.whenReady().then(open);", "typescript") == []
+
+
+def test_of_a_long_chain_the_beginning_is_named():
+    given = ", ".join(f"key{index}: 'a value'" for index in range(60))
+    (mark,) = marks_of(RULE, f"ask.open({{ {given} }}).then(show);", "typescript")
+    assert mark.message == "Nothing takes the rejection of `ask.open().then`"
