@@ -65,6 +65,7 @@ _BROAD = re.compile(rb"catch\s*\(\s*(?:final\s+)?(?:Exception|Throwable)\s+\w+\s
 _WAITS = re.compile(
     r"\b(Thread\.sleep|TimeUnit\.\w+\.sleep)\(|\b\w*([lL]atch|[qQ]ueue|[tT]hread|[sS]emaphore)\.(await|take|join|acquire)\("
 )
+_CLOSES = re.compile(r"\b(?:Close|Stop|Shutdown|Cancel)\w*\(|\w\s*=\s*(?:true|false)\b")
 _SEEN = re.compile(
     rb"if\s+(?:(?:[^{\n;]*;\s*)?\w*[cC]tx\w*\.Err\(\)|(\w+)\s*:=\s*\w*[cC]tx\w*\.Err\(\);\s*\1)\s*!=\s*nil\s*\{|case\s+<-\s*\w*[cC]tx\w*\.Done\(\)\s*:"
 )
@@ -111,6 +112,8 @@ def look_at_seen(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if statement.type == "if_statement" and re.search(r"\bbreak\b", file.text(body)):
         return
+    if _asks_flag(statement, file) and _CLOSES.search(file.text(body)):
+        return  # which is what the head of the loop asks for
     if _walks(statement, file) and "continue" in file.text(body):
         return  # what is left is only taken out
     message = f"`{function_name(statement, file)}` sees that its context is done and goes on"
@@ -190,6 +193,13 @@ def _is_in_endless_loop(statement: Node, file: SourceFile) -> bool:
     text = file.text(file.loops[index].node)
     head = text.partition("{")[0]
     return "Err()" not in head and text.count(".Done()") + text.count(".Err()") == 1
+
+
+def _asks_flag(statement: Node, file: SourceFile) -> bool:
+    """Whether the loop around goes on while something holds: `for !closed.Load() {`."""
+    index = file.loop_of(statement)
+    head = file.text(file.loops[index].node).partition("{")[0] if index is not None else ""
+    return re.match(r"for\s+[^;\s]", head) is not None and " range " not in head
 
 
 def _walks(statement: Node, file: SourceFile) -> bool:

@@ -145,3 +145,19 @@ def test_a_loop_of_a_task_that_is_left_when_cancelled():
     )
     (mark,) = marks_of(RULE, source)
     assert mark.confidence == "medium"
+
+
+@pytest.mark.parametrize(
+    ("head", "branch", "lines"),
+    [
+        ("for !s.closed.Load()", "s.Close()", []),
+        ("for", "s.Close()", [5]),
+        ("for !s.closed.Load()", "s.count()", [5]),
+    ],
+)
+def test_a_branch_that_sets_what_the_head_of_the_loop_asks_for(head, branch, lines):
+    source = (
+        f"package a\nfunc (s *S) f(ctx context.Context) {{\n{head} {{\nselect {{\n"
+        f"case <-ctx.Done():\n{branch}\ncase e := <-s.in:\nuse(e)\n}}\n}}\n}}\n"
+    )
+    assert lines_of(RULE, source, "go") == lines
