@@ -147,6 +147,8 @@ _IN_MEMORY = re.compile(
     r"(\w+)\s*(?::?=|\s)\s*(?:new\(|&)?(?:bytes\.(?:New)?Buffer|strings\.Builder|hash\.Hash"
     r"|(?:md5|sha1|sha256|sha512|sha3|blake2b|fnv|crc32|crc64|adler32|hmac|xxhash|maphash)\.New)"
 )
+_NEW_ENCODER = re.compile(r"\bNewEncoder\(&?(\w+)\)")
+_TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
 _CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\w+)\(")
 # Verbs of functions of the project that may fail; whether they do is looked up in the whole codebase.
 _ACTS = re.compile(
@@ -267,11 +269,33 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     message = f"The error of `{name}` is thrown away, and no comment says why"
     if not kept and _FAILS_NEXT.match(text_after(call, file)):
         return  # cleaning up on the way out with another error
+    if name.endswith(".Shutdown") and _is_interrupt(call, file):
+        return
     to_client = name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call))
     # What may fail without harm is mostly thrown away on purpose.
     is_own = not kept and _of_this_file(file.callee(call), call, file) in functions_that_fail(file)
-    is_guess = to_client or is_own or name in _RARELY_FAIL or name in _CLEANS_UP
+    is_guess = to_client or is_own or name in _RARELY_FAIL or name in _CLEANS_UP or name.endswith(".Shutdown")
+    if name.endswith(".Encode") and _encodes_into_memory(call, file):
+        yield _mark(call, "json.Marshal", message, file, "low")
+        return
     yield _mark(call, name, message, file, "low" if is_guess else "medium")
+
+
+def _is_interrupt(call: Node, file: SourceFile) -> bool:
+    """Whether the function around is told why all ends: `func(err error) { _ = server.Shutdown(ctx) }`."""
+    function = file.enclosing_function(call)
+    return (
+        function is not None
+        and function.type == "func_literal"
+        and _TOLD_WHY.match(file.source, function.start_byte) is not None
+    )
+
+
+def _encodes_into_memory(call: Node, file: SourceFile) -> bool:
+    """Whether an encoder writes into a buffer of the function, so that only the value can be at fault."""
+    function = function_text(call, file)
+    made = {found[1] for found in _IN_MEMORY.finditer(function)}
+    return any(found[1] in made for found in _NEW_ENCODER.finditer(function))
 
 
 def _is_text_of_an_error(call: Node, file: SourceFile) -> bool:

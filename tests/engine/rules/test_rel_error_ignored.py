@@ -209,3 +209,18 @@ def test_what_helps_tests_fails_with_them():
 def test_what_is_temporary_may_be_left_over():
     assert lines_of(RULE, go("_ = os.Remove(tempPath)"), "go") == []
     assert len(lines_of(RULE, go("_ = os.Remove(path)"), "go")) == 1
+
+
+def test_who_is_told_why_all_ends_only_stops():
+    stops = "group.Add(run, func(%s) { _ = server.Shutdown(ctx) })"
+    assert lines_of(RULE, go(stops % "err error"), "go") == []
+    (mark,) = marks_of(RULE, go(stops % "now bool"), "go")
+    assert mark.confidence == "low"
+
+
+@pytest.mark.parametrize(
+    ("target", "told"), [("buf := &bytes.Buffer{}", ("low", "")), ("use(buf)", ("medium", "critical"))]
+)
+def test_an_encoder_into_memory_fails_for_its_value_only(target, told):
+    (mark,) = marks_of(RULE, go(f"{target}\nenc := json.NewEncoder(buf)\n_ = enc.Encode(a)"), "go")
+    assert (mark.confidence, mark.severity) == told
