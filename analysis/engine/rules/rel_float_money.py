@@ -68,6 +68,7 @@ _BILL = re.compile(
 _NO_AMOUNT = re.compile(
     r"(?i)rate|ratio|percent|pct|factor|weight|cents?$|minor|sats$|wei$|mean|avg|average|std|variance|score|change"
     r"|volatility|index|probab|energy|fuel|water|light|sound|target|serving|dos(?:e|age)|nutri"
+    r"|roll_?over|usage_?amount|quota|entitle"  # of use, not of money
 )
 # An amount of something else, or one in the smallest unit, as the lines around it say.
 # As a word: a field `total_cents` says nothing of others.

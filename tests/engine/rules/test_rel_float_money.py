@@ -146,3 +146,8 @@ def test_the_total_of_a_bill_is_money(path, source, count):
 )
 def test_amounts_of_what_is_eaten(source, count):
     assert len(findings_of(RULE, {"a.py": source})) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("max_rollover_amount", 0), ("usage_amount", 0), ("refund_amount", 1)])
+def test_amounts_of_use_are_no_money(name, count):
+    assert len(findings_of(RULE, {"shop/models.py": DJANGO % f"{name} = models.FloatField()"})) == count
