@@ -72,6 +72,7 @@ _QUERIED = re.compile(
     r"\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
 )
 _WORD_END = re.compile(r"\b")
+_WRITTEN = re.compile(r"\.strftime\(")
 _LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
 _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 # Two readings of the same clock: their difference is a time span whatever the zone.
@@ -100,6 +101,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # an example of a time
     if is_constant and "make_aware(" in text_after(call, file):
         return  # what it is filled in for gets its zone there
+    if _is_meant(call, file):
+        return
     severity = _severity(call, file)
     yield file.mark(
         RULE.id,
@@ -195,7 +198,7 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
     if _is_span(call, file):
         return True
     if callee == "datetime.datetime.utcnow":
-        return after.lstrip().startswith(".strftime(")  # a text of the time in UTC
+        return after.lstrip().startswith(".strftime(") or _is_text_of_utc(call, file)
     if callee in ("datetime.datetime.now", "datetime.datetime.today"):
         before = file.source[max(0, call.start_byte - 80) : call.start_byte].decode("utf-8", "replace")
         if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):
@@ -209,6 +212,25 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
         later = file.source[call.end_byte :].decode("utf-8", "replace") if is_kept else text_after(call, file)
         return re.search(rf"\bnow\(\)\s*-\s*{re.escape(started[1])}\b", later) is not None
     return callee == "datetime.datetime.strptime" and _REWRITTEN.match(after) is not None
+
+
+def _is_meant(call: Node, file: SourceFile) -> bool:
+    """Whether the function, or a comment on the line, says that the time is to be without a zone."""
+    name = file.functions[file.function_of(call)].name
+    line = file.source[call.start_byte :].partition(b"\n")[0]
+    return "naive" in name.lower() or b"naive" in line.partition(b"#")[2].lower()
+
+
+def _is_text_of_utc(call: Node, file: SourceFile) -> bool:
+    """Whether the time in UTC goes into a variable that is only written as a text: `expires.strftime("... GMT")`."""
+    given = _ASSIGNED.match(file.text(file.statement_of(call)))
+    if given is None:
+        return False
+    after = text_after(call, file)
+    uses = list(followed(given[1], after, _WORD_END, "_."))
+    # As a keyword of the same name it is no use: `expires=expires.strftime(...)`.
+    uses = [each for each in uses if not re.match(r"\s*=(?!=)", after[each.end() :])]
+    return bool(uses) and all(_WRITTEN.match(after, each.end()) for each in uses)
 
 
 def _is_span(call: Node, file: SourceFile) -> bool:

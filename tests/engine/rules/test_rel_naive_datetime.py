@@ -37,6 +37,8 @@ FINE = [
     "from datetime import datetime\nfile_name = datetime.now().isoformat()",
     "from datetime import datetime\ncheck(datetime(2000, 1, 1))",
     "clock.now()",
+    "from datetime import datetime\ndef _make_naive(m): return datetime(m.year, m.month, m.day)",
+    "from datetime import datetime\nx = datetime(a, b, c)  # naive on purpose",
     "from datetime import datetime\nspan = datetime.now() - datetime.fromtimestamp(x)",
     "from datetime import datetime\nempty = datetime(1970, 1, 1)\nx = make_aware(parse(y, default=empty))",
 ]
@@ -164,3 +166,9 @@ def test_a_variable_that_is_compared_matters():
     source = "from datetime import datetime\ndef f(end):\n    x = datetime.utcnow()\n    return x %s end"
     (compared,), (other,) = (marks_of(RULE, source % sign) for sign in (">=", "-"))
     assert (compared.severity, other.severity) == ("warning", "")
+
+
+@pytest.mark.parametrize(("use", "lines"), [("set(expires=x.strftime(f))", []), ("set(expires=x)", [3])])
+def test_utc_that_is_only_written_as_a_text(use, lines):
+    source = f"from datetime import datetime\ndef f():\n    x = datetime.utcnow() + week\n    {use}\n"
+    assert lines_of(RULE, source) == lines
