@@ -65,6 +65,7 @@ _ASKS = re.compile(
 )
 # What stands beside the nil says that it failed: `Update400JSONResponse{}`, `VerdictReject`.
 _REFUSES = re.compile(r"[45]\d\d(?=[A-Z])|(?:Status|\b)[45]\d\d\b|(?i:reject|refus|denied|forbid|invalid|fail|error)")
+_READS_AS = re.compile(r"=\s*(?:\w+\.)*(?:[pP]arse\w*From|[cC]onvert|[aA]s[A-Z]|[tT]o[A-Z]|[fF]rom[A-Z])\w*\(")
 _READ_BEFORE = re.compile(r"(?!nil$|true$|iota$)[a-z]\w*")
 _WALKS = re.compile(rb"\.Walk(?:Dir)?\([^(){}\n]*\Z")
 NEAR = 200  # bytes before a function
@@ -111,7 +112,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if failed:
         # What is computed in place of the result may be an answer.
         is_computed = returned.type == "expression_list" and returned.named_children[0].type == "call_expression"
-        confidence = "medium" if is_computed or _goes_on(returned, function, file) else ""
+        is_doubt = is_computed or _goes_on(returned, function, file) or _converts(error, statement, file)
+        confidence = "medium" if is_doubt else ""
         yield file.mark(
             RULE.id,
             held[-1],
@@ -122,6 +124,13 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(
             RULE.id, held[-1], f"`{error}` is nil here; `{name}` returns it as if it were an error", severity="info"
         )
+
+
+def _converts(error: str, statement: Node, file: SourceFile) -> bool:
+    """Whether the error comes from reading a value as another kind, which may say that it is none of that kind."""
+    head = file.source[statement.start_byte : statement.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
+    text = head if re.search(rf"\b{error}\s*:?=", head) else _since_bound(error, statement, file).partition("\n")[0]
+    return _READS_AS.search(text) is not None
 
 
 def _goes_on(returned: Node, function: Node, file: SourceFile) -> bool:

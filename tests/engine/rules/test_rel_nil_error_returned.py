@@ -154,3 +154,11 @@ def test_both_results_of_the_call_are_given_back_as_they_are(returned, lines):
         f"if err == nil {{\nreturn {returned}\n}}\nreturn n, err\n}}"
     )
     assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("call", "confidence"), [("ParseFromAny(x)", "medium"), ("meter.FromRow(x)", "medium"), ("load(x)", "")]
+)
+def test_what_cannot_be_read_as_another_kind_may_be_none(call, confidence):
+    source = f"package a\nfunc f() error {{\nv, err := {call}\nif err != nil {{\nreturn nil\n}}\nreturn use(v)\n}}\n"
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
