@@ -105,7 +105,10 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if callee == "os._exit" and "os.fork(" in text_before(call, file):
         return
-    yield file.mark(RULE.id, call, f"`{callee}` in `{name}` ends the process of whoever calls it")
+    # What takes a panic stands at the end of all, mostly.
+    is_last = file.language == "go" and "recover()" in before
+    message = f"`{callee}` in `{name}` ends the process of whoever calls it"
+    yield file.mark(RULE.id, call, message, confidence="low" if is_last else "")
 
 
 def _is_of_commands(file: SourceFile) -> bool:

@@ -108,3 +108,8 @@ def test_who_is_to_end_the_process_is_told_as_a_guess():
 
 def test_the_main_method_of_a_service_is_an_entry():
     assert findings_of(RULE, {"src/Host.java": JAVA.replace("load", "ServiceMain")}) == []
+
+
+def test_who_takes_a_panic_is_the_last_to_know():
+    source = GO.replace("os.Exit", "if r := recover(); r == nil {\nreturn\n}\nos.Exit")
+    assert [each.confidence for each in findings_of(RULE, {"store/store.go": source})] == ["low"]
