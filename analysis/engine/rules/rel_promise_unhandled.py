@@ -9,8 +9,8 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.promises import async_function, keeps_its_error
-from analysis.engine.rules.reading import short, text_after
+from analysis.engine.rules.promises import async_function, keeps_its_error, never_rejects
+from analysis.engine.rules.reading import followed, short, text_after
 
 RULE = Rule(
     id="rel-promise-unhandled",
@@ -29,10 +29,16 @@ GUIDE = Guide(
 )
 
 _TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b|\.whenReady\(\)\.then$")
+# They end well whatever happens, or have nobody to fail for.
+_NEVER_FAILS = re.compile(
+    r"(?:^|\.)(?:requestPermission|computePosition|nextTick|allSettled)\(\)\.then$|\bfonts\.(?:ready|load\(\))\.then$"
+)
 # What gives a promise whatever the file says; of other names `then` tells it by convention.
 _GIVES = re.compile(
     r"^(fetch|import|axios|Promise|window\.fetch|navigator|got|ky|http)\b|\.(json|text|blob|arrayBuffer)\(\)\.then"
 )
+_OUT_OF_HOOK = re.compile(rb"[^{}=;()]*\}\s*=\s*(use[A-Z]\w*)")
+_OF_LIBRARY = re.compile(rb"Mutation$")  # `mutateAsync` rejects
 _STARTED = re.compile(rb"require\.main\b|import\.meta\.main\b")
 _EACH_TRIES = re.compile(
     rb"Promise\.all\(\s*[\w.]+\.map\(\s*async\s*(?:\([^()]*\)|\w+)\s*=>\s*\{\s*try\s*\{[\s\S]{0,1000}?\}\s*catch\b"
@@ -43,7 +49,12 @@ _NAME = re.compile(rb"(?:const|let|var)\s+(\w+)\s*=\s*$")
 
 def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if ".catch" in callee or _TEST_TOOLS.search(callee) or (callee.endswith(".then") and _takes_rejections(call, file)):
+    if (
+        ".catch" in callee
+        or _NEVER_FAILS.search(callee)
+        or _TEST_TOOLS.search(callee)
+        or (callee.endswith(".then") and _takes_rejections(call, file))
+    ):
         return
     parent = call.parent
     if parent is not None and parent.type == "expression_statement" and not re.search(r"\.then\([^()]*,", callee):
@@ -54,11 +65,30 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         if b".unwrap()" not in file.source[call.start_byte : call.end_byte] and keeps_its_error(call, file):
             return
-        is_promise = _GIVES.search(callee) is not None or async_function(first, call, file) is not None
+        own = async_function(first, call, file)
+        if own is not None and never_rejects(own, file):
+            return
+        is_promise = _GIVES.search(callee) is not None or own is not None
         confidence = "" if is_promise else "medium"
+        if _keeps_some(own, file) or _is_of_a_hook(first, file):
+            confidence = "low"
         # Of a long chain the callee holds the last step alone.
         shown = file.text(call).partition("(")[0] + callee if callee.startswith("()") else callee
         yield file.mark(RULE.id, call, f"Nothing takes the rejection of `{short(shown)}`", confidence=confidence)
+
+
+def _keeps_some(function: Node | None, file: SourceFile) -> bool:
+    """Whether a function takes rejections itself, of which nobody can say here how many."""
+    return function is not None and b".catch(" in file.source[function.start_byte : function.end_byte]
+
+
+def _is_of_a_hook(name: str, file: SourceFile) -> bool:
+    """Whether a function comes out of a hook of the project, which mostly keeps the error for the page to show:
+    `const { get } = useLazyGet()`."""
+    if not name.isidentifier() or not file.mentions(b"} = use"):
+        return False
+    taken = followed(name.encode(), file.source, _OUT_OF_HOOK, b"_.$")
+    return any(_OF_LIBRARY.search(each[1]) is None for each in taken)
 
 
 def _is_of_a_script(call: Node, file: SourceFile) -> bool:

@@ -73,3 +73,19 @@ def test_of_a_long_chain_the_beginning_is_named():
     given = ", ".join(f"key{index}: 'a value'" for index in range(60))
     (mark,) = marks_of(RULE, f"ask.open({{ {given} }}).then(show);", "typescript")
     assert mark.message == "Nothing takes the rejection of `ask.open().then`"
+
+
+@pytest.mark.parametrize(
+    ("source", "confidences"),
+    [
+        ("const { get } = useLazyGet();\nget(a).then(show);", ["low"]),
+        ("const { get } = load();\nget(a).then(show);", ["medium"]),
+        ("const { mutateAsync } = useMutation(save);\nmutateAsync(a).then(show);", ["medium"]),
+        ("Notification.requestPermission().then(show);", []),
+        ("async function get(a) { return fetch(a).then(read).catch(none); }\nget(a).then(show);", []),
+        ("async function get(a) { warm(a).catch(none); return fetch(a); }\nget(a).then(show);", ["low"]),
+        ("async function get(a) { return fetch(a); }\nget(a).then(show);", [""]),
+    ],
+)
+def test_who_keeps_its_errors_is_asked_as_a_guess(source, confidences):
+    assert [each.confidence for each in marks_of(RULE, source, "typescript")] == confidences
