@@ -143,6 +143,8 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     name = function_name(loop, file)
     if tried is None or _DAEMON.search(name):
         return
+    if is_endless and file.language != "go" and not _ends_behind(tried, text):
+        return  # it asks for the end before it tries: each round is the next piece of work
     is_known = _REMOTE.search(tried) is not None or (is_endless and _FILE.search(tried) is not None)
     data = None if is_known else _called_in(loop, file)
     if data is not None and file.language != "go" and not _SUCCEEDS.search(tried):
@@ -156,6 +158,13 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`{name}` tries again without a pause when the call fails"
         fix = "Wait exponentially with jitter between the attempts."
         yield file.mark(RULE.id, loop, message, suggestion=fix, data=data)
+
+
+def _ends_behind(tried: str, text: str) -> bool:
+    """Whether a loop is left, or its flag is set, in what is tried or behind that."""
+    start = text.find(tried)
+    found = _SUCCEEDS.search(text, start) if start >= 0 else None
+    return found is not None or re.search(r"=\s*[Tt]rue\b", text[max(0, start) :]) is not None
 
 
 def _called_in(loop: Node, file: SourceFile) -> dict[str, str]:

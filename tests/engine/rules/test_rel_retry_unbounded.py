@@ -211,3 +211,10 @@ def test_a_handler_that_goes_on_for_one_kind_of_error_only(last, lines):
         f"catch (e) {{ if (i === 0) {{ renew(); continue; }} {last} }} }}"
     )
     assert lines_of(RULE, source, "typescript") == lines
+
+
+@pytest.mark.parametrize(("before", "behind", "count"), [("if (id == 9) { break; }", "", 0), ("", "break;", 1)])
+def test_an_end_that_is_asked_for_before_is_that_of_a_walk(before, behind, count):
+    tried = f"try {{ r = client.send(id); {behind} }} catch (IOException e) {{ log(e); }}"
+    source = f"class A {{ void f() {{ while (true) {{ {before} {tried} }} }} }}"
+    assert len(lines_of(RULE, source, "java")) == count
