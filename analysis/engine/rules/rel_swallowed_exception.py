@@ -62,7 +62,7 @@ _ANSWERS = re.compile(
     r"\b(StopIteration|StopAsyncIteration|KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|FileNotFoundError"
     r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|\w*DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
     r"|JSONDecodeError|UnicodeDecodeError|ValidationError|JsonProcessingException|WatchError|KeyboardInterrupt|GeneratorExit|LookupError"
-    r"|\w*Skip\w*|Http404|NoSuch\w+|NumberFormatException|InterruptedException)\b"
+    r"|\w*(?:Closed|Consumed|Already)\w*|\w*Skip\w*|Http404|NoSuch\w+|NumberFormatException|InterruptedException)\b"
 )
 # A text that is no number, no address and no member of an enum is an answer too.
 _UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation|IllegalArgumentException|DateTimeParseException)\b")
@@ -104,7 +104,7 @@ _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
 _EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
 _NO = re.compile(rb"\s*return\s+(?:False|None|false|null)\b")
-_MEANT = re.compile(r"\b(ignored?|expected|_\w*)\b")
+_MEANT = re.compile(r"\b(ignore(?:d|[A-Z]\w*)?|expected|_\w*)\b")
 # JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
 _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
 _MAY_FAIL = re.compile(

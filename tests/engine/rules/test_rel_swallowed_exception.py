@@ -291,3 +291,18 @@ def test_texts_zones_and_members_that_may_not_be_read(tried, count):
 def test_what_a_test_lets_fail_before_it_asks(after, count):
     files = {"src/a.test.ts": f"it('shows', async () => {{ await load().catch(() => {{}}); {after} }});"}
     assert len(findings_of("rel-swallowed-exception", files)) == count
+
+
+@pytest.mark.parametrize(
+    ("header", "count"),
+    [("except (StreamConsumedError, StreamClosedError):", 0), ("except StreamError:", 1)],
+)
+def test_what_is_closed_already_is_an_answer(header, count):
+    assert len(marks(handled(header, "pass"))) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("ignoreWhenUndefined", 0), ("ignored", 0), ("problem", 1)])
+def test_a_variable_may_say_that_it_is_ignored(name, count):
+    assert (
+        len(marks(f"class A {{ void f() {{ try {{ x(); }} catch (OrderException {name}) {{}} }} }}", "java")) == count
+    )
