@@ -19,6 +19,7 @@ _COMMENT = re.compile(r"(?<![:'\"])//|(?:^|\s)#\s|^\s*\*\s", re.MULTILINE)
 _IF = re.compile(r"\bif\s+\Z")
 _CHOOSES = re.compile(r"(?!\.)[^\n:]*(?:\n\s*)?else\b")
 _ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
+_TEXTS_OF_ANY_KIND = ("a", "0", "-", "_", ".", "(", "A b")
 NEAR = 400  # bytes before a look-up in which its check stands
 
 
@@ -37,6 +38,26 @@ class Use(NamedTuple):
 
     text: str
     node: Node
+
+
+def matches_most(pattern: str, flags: int = 0) -> bool:
+    """Whether a pattern finds something in texts of any kind, so that only an empty one may fail."""
+    compiled = _compiled(pattern, flags)
+    return compiled is not None and all(map(compiled.search, _TEXTS_OF_ANY_KIND))
+
+
+def matches_empty(pattern: str, flags: int = 0) -> bool:
+    """Whether a pattern finds something in an empty text too: it cannot fail."""
+    compiled = _compiled(pattern, flags)
+    return compiled is not None and compiled.search("") is not None
+
+
+def _compiled(pattern: str, flags: int) -> re.Pattern[str] | None:
+    """A pattern as far as it is one of Python."""
+    try:
+        return re.compile(pattern, flags)
+    except (re.error, OverflowError):
+        return None
 
 
 def is_tested_before(call: Node, file: SourceFile) -> bool:

@@ -7,7 +7,16 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.handlers import is_caught
-from analysis.engine.rules.lookups import ALWAYS_A_ROW, FAILS, NEAR, Missing, is_tested_before, used_unchecked
+from analysis.engine.rules.lookups import (
+    ALWAYS_A_ROW,
+    FAILS,
+    NEAR,
+    Missing,
+    is_tested_before,
+    matches_empty,
+    matches_most,
+    used_unchecked,
+)
 from analysis.engine.rules.reading import DEFINITIONS, followed, is_imported, origin_of, short, text_before
 
 _MATCHING = frozenset({"match", "search", "fullmatch"})
@@ -19,6 +28,7 @@ _QUERY = re.compile(
     r"(\.\w+\(\))*|(^|\.)[A-Z]\w*\.query)\.(first|last|one_or_none|scalar_one_or_none)$"
 )
 _COMPILED = re.compile(rb"(?:\s*:[^=\n]+)?\s*=\s*re\.compile\(")
+_LITERAL = re.compile(rb"\s*r?[\"']([^\"'\n]+)[\"']\s*\)")  # all that is given
 _DOCUMENT = re.compile(r"\w\.find_one(?:_and_\w+)?$")
 _BY_KEY = re.compile(r"(?:^|\.)[A-Z]\w*\.query\.get$")
 _LOADED = re.compile(r"(^|[._])(session|db|query\(\))\.get$")  # SQLAlchemy: by primary key
@@ -89,7 +99,7 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     if callee in _MATCHERS or callee in _MATCHERS_MADE:
         return "high"
     if callee.rpartition(".")[2] in _MATCHING:
-        return "high" if _is_compiled(callee, file) else ""
+        return _of_compiled(callee, file)
     if callee == "next":
         return "medium" if len(positional) == 2 and file.text(positional[1]) == "None" else ""
     if _DOCUMENT.search(callee):
@@ -117,10 +127,17 @@ def _is_counted(callee: str, call: Node, file: SourceFile) -> bool:
     return f"{table}.objects" in before and re.search(r"\.(?:count|exists)\(\)", before) is not None
 
 
-def _is_compiled(callee: str, file: SourceFile) -> bool:
-    """Whether the receiver is a pattern that the file has compiled: `_PRICE = re.compile(...)`."""
+def _of_compiled(callee: str, file: SourceFile) -> str:
+    """How sure a pattern that the file has compiled may find nothing: `_PRICE = re.compile(...)`."""
     name = callee.split(".")[-2] if "." in callee else ""
-    return name.isidentifier() and any(followed(name.encode(), file.source, _COMPILED, b"_."))
+    found = next(followed(name.encode(), file.source, _COMPILED, b"_."), None) if name.isidentifier() else None
+    if found is None:
+        return ""
+    written = _LITERAL.match(file.source, found.end())
+    pattern = written[1].decode("utf-8", "replace") if written is not None else ""
+    if pattern and matches_empty(pattern):
+        return ""
+    return "low" if pattern and matches_most(pattern) else "high"
 
 
 def _is_matched_by_test(call: Node, file: SourceFile) -> bool:

@@ -7,18 +7,27 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.handlers import is_caught
-from analysis.engine.rules.lookups import ALWAYS_A_ROW, FAILS, NEAR, Missing, is_tested_before, used_unchecked
+from analysis.engine.rules.lookups import (
+    ALWAYS_A_ROW,
+    FAILS,
+    NEAR,
+    Missing,
+    is_tested_before,
+    matches_most,
+    used_unchecked,
+)
 from analysis.engine.rules.reading import short, text_before
 
 FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk"})
 ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
 _FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
+_OWN_STORE = re.compile(r"^this\.\w*[rR]epo(?:sitory)?\w*\.findById$")  # no library's: it may throw for what is missing
 _CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
 _TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
 _ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
+_BEGINS = re.compile(r"/\^?([\w: -]{4,})")
 _OF_TYPE = re.compile(r"toString\s*\.\s*call\(")
-_TEXTS_OF_ANY_KIND = ("a", "0", "-", "_", ".", "(", "A b")
 _ALWAYS_MATCHES = re.compile(r"/\^?(?:\(?(?:\[[^\]]*\]|\\?.)\*\)?)+\$?/")
 
 
@@ -59,7 +68,8 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
     elif name in FOUND_ONE and _is_taken_apart(call, file):
         yield Missing(call, f"`{short(file.callee(call))}` may find nothing, and taking that apart throws")
     elif used is None and re.search(rb"=\s*await\s+\Z", before):
-        yield from _used_by_variable(call, file, rows=name in ROWS_OF_SCRIPT)
+        confidence = "low" if _OWN_STORE.search(file.callee(call)) else "medium"
+        yield from _used_by_variable(call, file, rows=name in ROWS_OF_SCRIPT, confidence=confidence)
 
 
 def _is_taken_apart(call: Node, file: SourceFile) -> bool:
@@ -84,24 +94,20 @@ def look_at_match(call: Node, file: SourceFile) -> Iterator[Missing]:
     pattern = file.text(written)
     if _OF_TYPE.search(file.text(call)):
         return  # `[object Date]`
-    if _ALWAYS_MATCHES.match(pattern) or pattern.rpartition("/")[0] in text_before(call, file):
+    before = text_before(call, file)
+    if _ALWAYS_MATCHES.match(pattern) or pattern.rpartition("/")[0] in before:
         return  # somebody has asked with the same pattern
+    begins = _BEGINS.match(pattern)
+    if begins is not None and f'includes("{begins[1].strip()}")' in before[-NEAR:].replace("'", '"'):
+        return  # or for the words that it begins with
     used = _ELEMENT.match(file.source, call.end_byte)
     if used is not None:
         message = f"`{_shown(call, file)}` gives null when nothing matches, and `{used[0].decode()}` of null throws"
-        yield Missing(call, message, confidence="low" if _matches_most(pattern) else "medium")
+        inner, _, flags = pattern.rpartition("/")
+        is_guess = matches_most(inner[1:], re.IGNORECASE if "i" in flags else 0)
+        yield Missing(call, message, confidence="low" if is_guess else "medium")
     else:
         yield from _used_by_variable(call, file, confidence="low")
-
-
-def _matches_most(pattern: str) -> bool:
-    """Whether a literal pattern finds something in texts of any kind, so that only an empty one may fail."""
-    written, _, flags = pattern.rpartition("/")
-    try:
-        compiled = re.compile(written[1:], re.IGNORECASE if "i" in flags else 0)
-    except (re.error, OverflowError):
-        return False  # of another dialect
-    return all(map(compiled.search, _TEXTS_OF_ANY_KIND))
 
 
 def look_at_map(call: Node, file: SourceFile) -> Iterator[Missing]:

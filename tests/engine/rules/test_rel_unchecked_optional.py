@@ -367,3 +367,21 @@ func show(c *gin.Context) {
 	use(user)
 }
 """
+
+
+@pytest.mark.parametrize(("pattern", "confidences"), [("^[ ]*", []), ("^(.+)$", ["low"]), ("^[0-9]+", ["high"])])
+def test_a_compiled_pattern_that_cannot_fail(pattern, confidences):
+    source = f'import re\n_BEGIN = re.compile(r"{pattern}")\nx = _BEGIN.match(line).group(0)\n'
+    assert [each.confidence for each in marks_of(RULE, source)] == confidences
+
+
+@pytest.mark.parametrize(("asked", "count"), [("unknown helper", 0), ("helper", 1)])
+def test_who_asked_for_the_words_of_a_pattern(asked, count):
+    source = f"if (e.message.includes('{asked}')) {{ const name = e.message.match(/unknown helper (\\w*)/)[1]; }}"
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("store", "confidence"), [("this.usersRepository", "low"), ("User", "medium")])
+def test_a_store_of_the_project_may_throw_for_what_is_missing(store, confidence):
+    (mark,) = marks_of(RULE, f"const user = await {store}.findById(id);\nshow(user.name);", "typescript")
+    assert mark.confidence == confidence
