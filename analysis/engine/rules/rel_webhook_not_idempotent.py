@@ -75,12 +75,13 @@ _SIGNED_IN = re.compile(
     rb"\breq(?:uest)?\.user\b|ctx\.state\.auth\b|[cC]urrent_?[uU]ser|login_required|IsAuthenticated|@AuthenticationPrincipal"
     rb"|\bgetServerSession\b|\bwith(?:Session|Workspace|Auth|User|Permission)\w*\(|\bsession\.user\b"
     rb"|\bawait auth\(|\brequire(?:Auth|User)|AuthGuard\b|@PreAuthorize"
+    rb"|\bAuth(?:enticated)?Request\b|\bpermissions\.\w|throwPermission|FromClaims\("
     rb"|\b[aA]uthenticated\w*\(|\bAuditLogger\b|@audit_log\("
 )
 # Handlers that keep the list of webhooks, or send them, receive none.
 _MANAGES = re.compile(
     rb"(?i)(?:def|function|func|\b(?:public|private))\s[^(\n]*?\b(?:create|update|delete|remove|toggle|list|get|edit|add|register|test|rerun|send"
-    rb"|resend|save|enable|disable|fire|trigger|subscribe|unsubscribe|deliver|retry|set|regenerate|generate|rotate|reset|replay|revoke)_?\w*\s*\("
+    rb"|resend|save|enable|disable|fire|trigger|subscribe|unsubscribe|deliver|retry|set|regenerate|generate|rotate|reset|replay|revoke|mark|read|dismiss|clear|count|archive)_?\w*\s*\("
     rb"|^def\s+\w*web_?hooks?_(?:create|update|put|post|patch|delete|list|get)\s*\("
     rb"|^func\s+\([^)\n]*\)\s*\w*web_?hooks?(?:create|update|delete|list|get)\s*\("
 )

@@ -243,3 +243,21 @@ def test_the_page_of_webhooks_takes_none(answer, count):
         f"func all(c *gin.Context) {{\n\tstore.Create(c)\n\t{answer}\n}}\n"
     )
     assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "count"),
+    [
+        ("func MarkNotification(c *gin.Context) {", "store.Save(c)", 0),
+        ("func TakeNotification(c *gin.Context) {", "a := auth.FromClaims(c)\n\tstore.Save(a)", 0),
+        ("func TakeNotification(c *gin.Context) {", "store.Save(c)", 1),
+    ],
+)
+def test_what_users_do_with_their_notifications_is_no_webhook(head, body, count):
+    name = head.split("(")[0].removeprefix("func ")
+    source = (
+        'package a\nimport "github.com/gin-gonic/gin"\n'
+        f'func routes(r *gin.Engine) {{ r.POST("/notification", {name}) }}\n'
+        f"{head}\n\t{body}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a.go": source})) == count
