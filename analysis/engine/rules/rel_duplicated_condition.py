@@ -60,6 +60,7 @@ _NO_NUMBER = re.compile(
     rb"(?:\bid|_id|[a-z]I[dD]|\bID|[uU]uid|[nN]ame|[kK]ey|[tT]ype|[cC]ode|[sS]tatus|[sS]tate|[eE]mail|[sS]lug|[uU]rl|[pP]ath"
     rb"|[uU]ser|[oO]wner|[tT]oken|[hH]ash|[tT]itle|[lL]abel|[rR]ole)s?$"
 )
+_GOES_ON = re.compile(rb"\s*(?:!(?!=)|\?\.|\.\s*\w)")
 _NAME = re.compile(rb"[\w$]+")
 _NUMBER = re.compile(rb"\d[\w.]*$")
 # What is equal to itself unless it is NaN: `order.price == order.price`.
@@ -83,6 +84,8 @@ def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.source[start:end]
     if text != file.source[second : right.end_byte] or _NUMBER.match(text) or _EFFECTS.search(text):
         return
+    if _GOES_ON.match(file.source, operation.end_byte):
+        return  # `a && a!.b`, of which the right side is more than what stands here
     operator = " ".join(file.source[end:second].decode("utf-8", "replace").split())
     if operator not in _OPERATORS or (b"(" in text and operator in ("-", "/", "%")):
         return

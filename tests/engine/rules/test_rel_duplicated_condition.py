@@ -147,3 +147,9 @@ def test_what_a_call_gives_the_second_time_is_not_known(condition, confidence):
 def test_a_reader_goes_on_when_it_has_nothing():
     source = "class A { void f() { if (in.hasNext()) { x(); } else if (in.hasNext()) { y(); } } }"
     assert lines_of(RULE, source, "java") == []
+
+
+def test_a_side_that_goes_on_is_another():
+    source = "const rows = (\n  all.get(key) &&\n  all.get(key)!.map((row) => (\n    <Row key={row.id} />\n  ))\n);\n"
+    assert lines_of(RULE, source, "tsx") == []
+    assert lines_of(RULE, source.replace("!.map((row) => (\n    <Row key={row.id} />\n  ))", ""), "tsx") == [2]
