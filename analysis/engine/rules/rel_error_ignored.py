@@ -170,7 +170,11 @@ _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*:?=(?!=)\s*([^\n]*)")
 _OWN_ERROR = re.compile(r"\berr\s*:=|\bvar\s+err\b|\berr\s+error\b")
 _RETURNED = re.compile(r"\breturn\b([^\n}]*)")
 _NIL_LAST = re.compile(r"(?:^|,)\s*nil\s*(?:;\s*)?(?://.*)?$")
-_LITERAL = re.compile(r"url\.Parse\((?:[\w.]*[A-Z][\w.]*\s*\+\s*)?\"[^\"%]*\"\)")
+_LITERAL = re.compile(
+    r"url\.Parse\((?:[\w.]*[A-Z][\w.]*\s*\+\s*)?\"[^\"%]*\"\)"
+    r"|(?:time\.(?:Parse(?:Duration|InLocation)?|LoadLocation)|regexp\.Compile|uuid\.Parse|hex\.DecodeString|strconv\.\w+)"
+    r"\((?:time\.[A-Z]\w*,\s*)?[\"`][^\"`\n]*[\"`](?:,\s*(?:[\"`][^\"`\n]*[\"`]|\d+|time\.UTC))*\)"
+)
 _ERROR_NEXT = re.compile(r"\s*return\b[^\n]*\b(?:Errorf|errors\.New)\([^\n]*StatusCode")
 _FAILS_NEXT = re.compile(r"\s*(?:[\w.]*[lL]og\w*\.[^\n]*\n\s*)?return\b[^\n]*\b(?:Errorf|errors\.New|[eE]rr\w*)\b")
 _PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
@@ -256,8 +260,8 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         if not kept and _is_of_project(call, file):
             yield _asked(call, file, dropped="1")
         return
-    if name == "url.Parse" and _LITERAL.match(file.text(call)):
-        return
+    if _LITERAL.fullmatch(file.text(call)):
+        return  # it was tried when it was written
     if name == "io.ReadAll" and _is_text_of_an_error(call, file):
         return
     if name.startswith("json.Marshal") and _is_plain(call, file):

@@ -224,3 +224,16 @@ def test_who_is_told_why_all_ends_only_stops():
 def test_an_encoder_into_memory_fails_for_its_value_only(target, told):
     (mark,) = marks_of(RULE, go(f"{target}\nenc := json.NewEncoder(buf)\n_ = enc.Encode(a)"), "go")
     assert (mark.confidence, mark.severity) == told
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ('time.ParseDuration("30s")', 0),
+        ("time.ParseDuration(text)", 1),
+        ('time.Parse(time.RFC3339, "2024-01-01T00:00:00Z")', 0),
+    ],
+)
+def test_a_literal_was_tried_when_it_was_written(call, count):
+    source = go(f"v, _ := {call}; use(v); use(v)").replace('"strconv"', '"strconv"; "time"')
+    assert len(lines_of(RULE, source, "go")) == count
