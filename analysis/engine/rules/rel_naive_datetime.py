@@ -54,7 +54,9 @@ _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)
 _CLOCK_IS_RIGHT = re.compile(r"\s*\.(timestamp|timetuple|strftime|ctime)\b")
 _REWRITTEN = re.compile(r"\s*\.(strftime|time)\b")
 _HOURS_ONLY = re.compile(r"^(?=[^zZX]*$).*[HhkK]")  # a time of the day, and no zone
-_APPENDED = re.compile(rb"\.append\(\s*\Z")
+# A text for people, and a time span: `formatted(LocalDateTime.now())`, `started.until(LocalDateTime.now(), MILLIS)`.
+_SHOWN_OR_SPAN = re.compile(rb"(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\((?:[\w.()]+,\s*)?\s*\Z")
+_SPAN_OF = re.compile(r"\s*(?:\.until\(|,\s*LocalDateTime\.now\(\)\s*\))")
 _NAMES = re.compile(r"[nN]ame[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
 _STORES = re.compile(rb"\b(set\w*(?:At|On|Date|Time|Created|Updated|Modified|Expir\w+))\(\s*\Z")
@@ -116,9 +118,11 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee == "java.time.LocalDateTime.now" and not file.arguments(call)[0]:
-        if _FORMATTED.match(file.source, call.end_byte) or _APPENDED.search(
-            file.source, max(0, call.start_byte - 40), call.start_byte
+        if _FORMATTED.match(file.source, call.end_byte) or _SHOWN_OR_SPAN.search(
+            file.source, max(0, call.start_byte - 60), call.start_byte
         ):
+            return
+        if _is_start_of_span(call, file):
             return
         if "systemDefault()" in function_text(call, file):
             return  # all times of the function are of the zone of the machine
@@ -212,6 +216,13 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
         later = file.source[call.end_byte :].decode("utf-8", "replace") if is_kept else text_after(call, file)
         return re.search(rf"\bnow\(\)\s*-\s*{re.escape(started[1])}\b", later) is not None
     return callee == "datetime.datetime.strptime" and _REWRITTEN.match(after) is not None
+
+
+def _is_start_of_span(call: Node, file: SourceFile) -> bool:
+    """Whether a time of Java goes into a variable that only measures how long it took."""
+    given = _ASSIGNED.match(file.text(file.statement_of(call)))
+    uses = list(followed(given[1], text_after(call, file), _WORD_END, "_.")) if given is not None else []
+    return bool(uses) and all(_SPAN_OF.match(each.string, each.end()) for each in uses)
 
 
 def _is_meant(call: Node, file: SourceFile) -> bool:

@@ -172,3 +172,18 @@ def test_a_variable_that_is_compared_matters():
 def test_utc_that_is_only_written_as_a_text(use, lines):
     source = f"from datetime import datetime\ndef f():\n    x = datetime.utcnow() + week\n    {use}\n"
     assert lines_of(RULE, source) == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return started.until(LocalDateTime.now(), ChronoUnit.MILLIS);", 0),
+        ("return Duration.between(started, LocalDateTime.now());", 0),
+        ("LocalDateTime begin = LocalDateTime.now(); run(); record(begin.until(end, MILLIS));", 0),
+        ('return String.format("%s", Dates.formatFull(LocalDateTime.now()));', 0),
+        ("row.setAt(LocalDateTime.now());", 1),
+    ],
+)
+def test_time_spans_and_texts_of_java(body, count):
+    source = f"import java.time.LocalDateTime;\nclass A {{ Object f() {{ {body} }} }}"
+    assert len(lines_of(RULE, source, "java")) == count
