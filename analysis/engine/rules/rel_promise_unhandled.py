@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.facts import FunctionFlag, Mark
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
 from analysis.engine.rules.promises import async_function, keeps_its_error, never_rejects
 from analysis.engine.rules.reading import followed, short, text_after
@@ -31,7 +33,7 @@ GUIDE = Guide(
 _TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b|\.whenReady\(\)\.then$")
 # They end well whatever happens, or have nobody to fail for.
 _NEVER_FAILS = re.compile(
-    r"(?:^|\.)(?:requestPermission|computePosition|nextTick|allSettled)\(\)\.then$|\bfonts\.(?:ready|load\(\))\.then$"
+    r"(?:^|\.)(?:requestPermission|computePosition|nextTick|allSettled)\(\)\.then$|\.settled\.then$|\bfonts\.(?:ready|load\(\))\.then$"
 )
 # What gives a promise whatever the file says; of other names `then` tells it by convention.
 _GIVES = re.compile(
@@ -65,6 +67,8 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         if b".unwrap()" not in file.source[call.start_byte : call.end_byte] and keeps_its_error(call, file):
             return
+        if first == "Swal.fire" and b"preConfirm" not in file.source[call.start_byte : call.end_byte]:
+            return  # a dialog that only asks
         own = async_function(first, call, file)
         if own is not None and never_rejects(own, file):
             return
@@ -74,7 +78,18 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             confidence = "low"
         # Of a long chain the callee holds the last step alone.
         shown = file.text(call).partition("(")[0] + callee if callee.startswith("()") else callee
-        yield file.mark(RULE.id, call, f"Nothing takes the rejection of `{short(shown)}`", confidence=confidence)
+        message = f"Nothing takes the rejection of `{short(shown.rpartition('/')[2])}`"
+        yield file.mark(RULE.id, call, message, confidence=confidence, data={} if is_promise else {"callee": first})
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A function of another file may take its rejections itself."""
+    callee = mark.data.get("callee")
+    meant = codebase.calls.resolve(place.path, place.function, callee) if callee is not None else ()
+    functions = [codebase.files[each.path].functions[each.position] for each in meant]
+    if functions and all(each.flags & FunctionFlag.KEEPS_ERRORS for each in functions):
+        return None
+    return place.finding(mark)
 
 
 def _keeps_some(function: Node | None, file: SourceFile) -> bool:

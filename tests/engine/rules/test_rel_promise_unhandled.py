@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-promise-unhandled"
 
@@ -89,3 +89,19 @@ def test_of_a_long_chain_the_beginning_is_named():
 )
 def test_who_keeps_its_errors_is_asked_as_a_guess(source, confidences):
     assert [each.confidence for each in marks_of(RULE, source, "typescript")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("options", "count"), [("{ title: 'Sure?' }", 0), ("{ title: 'Sure?', preConfirm: () => drop(a) }", 1)]
+)
+def test_a_dialog_that_only_asks_does_not_fail(options, count):
+    assert len(lines_of(RULE, f"Swal.fire({options}).then(show);", "typescript")) == count
+
+
+@pytest.mark.parametrize(("end", "count"), [(".catch(report)", 0), ("", 1)])
+def test_a_function_of_another_file_may_take_its_rejections(end, count):
+    files = {
+        "src/rows.ts": f"export async function save(a) {{ return api.put(a){end}; }}",
+        "src/page.ts": "import { save } from './rows';\nfunction f(a) { save(a).then(show); }",
+    }
+    assert len(findings_of(RULE, files)) == count
