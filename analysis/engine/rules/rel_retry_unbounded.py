@@ -104,6 +104,14 @@ _WAITS = re.compile(r"sleep|delay|backoff|\bwait|setTimeout|time\.After|pause|ti
 _OPTIMISTIC = re.compile(
     r"(?i)integrity|conflict|lock|stale|version|serializ|watch|unique|exists|collision|duplicate|token"
 )
+_LOCKS = re.compile(r"(?i)acquire|(?:^|[._])(?:try)?lock|[a-z]Lock")
+_CAUGHT_LOCK = re.compile(r"(?i)(?:except|catch)\b[^:{\n]*(?:lock|conflict|duplicate|collision|stale|integrity)")
+_GIVEN_ON = re.compile(
+    r"(?:except|catch)\b[^:{\n]*[ (](\w+)\)?\s*[:{][^}]*?\b(?:sleep|wait|handle\w*|check\w*|back_?off)\(\s*\1\s*\)"
+)
+_STARTS_THREAD = re.compile(rb"\b(?:Thread|submit|execute|scheduleWith\w+|runAsync|go)\s*\(?\s*\Z")
+_LAMBDAS = frozenset({"lambda_expression", "lambda", "func_literal", "arrow_function"})
+NEAR = 60  # bytes before a lambda
 _GO_FAILED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{([^{}]*)\}")
 _INNER_LOOP = re.compile(r"\bfor\b[^\n]*\{")
 _GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
@@ -131,8 +139,8 @@ _NEXT_ATTEMPT = re.compile(r"(?i)attempt|retr(?:y|ies)|tries|count|[-+] ?1\b|dep
 
 def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     """A loop whose body fails, catches that, and goes round again; success leaves it."""
-    if loop.end_byte - loop.start_byte > LONGEST_LOOP:
-        return
+    if loop.end_byte - loop.start_byte > LONGEST_LOOP or (file.language == "go" and file.mentions(b'"testing"')):
+        return  # what helps tests waits for its servers
     endless = _ENDLESS.match(file.source, loop.start_byte)
     is_endless = endless is not None
     text = file.text(loop)
@@ -151,13 +159,25 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
         return  # success does not end it: it is no attempt, but the next piece of work
     if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", text))):
         pace = "" if _WAITS.search(text) else " and at full speed"
-        yield file.mark(RULE.id, loop, f"`{name}` tries again for ever{pace} when the call fails", data=data)
+        message = f"`{name}` tries again for ever{pace} when the call fails"
+        confidence = "low" if data is not None or _may_wait_for_work(loop, name, text, file) else ""
+        yield file.mark(RULE.id, loop, message, confidence=confidence, data=data)
     elif (
         not is_endless and not _WAITS.search(text) and not _OPTIMISTIC.search(text) and _is_same_each_time(text, tried)
     ):
         message = f"`{name}` tries again without a pause when the call fails"
         fix = "Wait exponentially with jitter between the attempts."
         yield file.mark(RULE.id, loop, message, suggestion=fix, data=data)
+
+
+def _may_wait_for_work(loop: Node, name: str, text: str, file: SourceFile) -> bool:
+    """Whether an endless loop may be meant to be one: it is what a thread runs, waits for a lock that another holds, or
+    gives the error to something that may end it."""
+    if _LOCKS.search(name) or _CAUGHT_LOCK.search(text) or _GIVEN_ON.search(text):
+        return True
+    function = file.enclosing_function(loop)
+    start = function.start_byte if function is not None and function.type in _LAMBDAS else 0
+    return _STARTS_THREAD.search(file.source, max(0, start - NEAR), start) is not None
 
 
 def _ends_behind(tried: str, text: str) -> bool:

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import findings_of, lines_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-retry-unbounded"
 
@@ -218,3 +218,33 @@ def test_an_end_that_is_asked_for_before_is_that_of_a_walk(before, behind, count
     tried = f"try {{ r = client.send(id); {behind} }} catch (IOException e) {{ log(e); }}"
     source = f"class A {{ void f() {{ while (true) {{ {before} {tried} }} }} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+ENDLESS = "while (true) {{ try {{ client.send(x); return; }} catch ({0} e) {{ {1} }} }}"
+LOOP = ENDLESS.format("IOException", "log(e);")
+
+
+@pytest.mark.parametrize(
+    ("body", "confidences"),
+    [
+        (LOOP, [""]),
+        ("new Thread(() -> { " + LOOP + " }).start();", ["low"]),
+        (ENDLESS.format("DuplicateKeyException", "log(e);"), ["low"]),
+        (ENDLESS.format("IOException", "pauses.handle(e);"), ["low"]),
+    ],
+)
+def test_a_loop_that_may_be_meant_to_be_endless_is_a_guess(body, confidences):
+    found = marks_of(RULE, f"class A {{ void f() {{ {body} }} }}", "java")
+    assert [each.confidence for each in found] == confidences
+
+
+def test_a_lock_is_waited_for():
+    source = f"class A {{ void acquireSeat() {{ {LOOP} }} }}"
+    assert [each.confidence for each in marks_of(RULE, source, "java")] == ["low"]
+
+
+def test_what_helps_tests_waits_for_its_servers():
+    body = "for {\nv, err := client.Fetch(key)\nif err != nil {\ntime.Sleep(second)\ncontinue\n}\nreturn v\n}"
+    source = f"package a\nimport %s\nfunc load(key string) *V {{\n{body}\n}}\n"
+    assert lines_of(RULE, source % '"testing"', "go") == []
+    assert lines_of(RULE, source % '"time"', "go") == [4]
