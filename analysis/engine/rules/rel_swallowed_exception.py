@@ -97,13 +97,15 @@ _OPTIONAL_IMPORT = re.compile(
 )
 _SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
 _PREDICATE = re.compile(
-    r"(?:[a-z](?:Has|Is|Can)(?=[A-Z]))|(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|check|test(?=_?[Cc]onnect))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
+    r"(?:[a-z](?:Has|Is|Can)(?=[A-Z]))|(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|maybe|safe(?:ly)?|check|test(?=_?[Cc]onnect))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
+    r"|(?:IfPossible|Or(?:Null|None|Undefined|Default|Empty)|_or_(?:none|null|default|empty)|_if_possible)$"
     r"|(?:[Hh]ealthy|[Aa]live|[Rr]eady|[Rr]eachable|[Aa]vailable|[Ee]xists?)$"
 )
 _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
 _EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
 _NO = re.compile(rb"\s*return\s+(?:False|None|false|null)\b")
+_GIVES = re.compile(r"\breturn\s+\S")
 _MEANT = re.compile(r"\b(ignore(?:d|[A-Z]\w*)?|expected|_\w*)\b")
 # JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
 _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
@@ -190,6 +192,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         handler,
         f"`{_title(caught)}` " + ("does nothing about the error" if does_nothing else "turns every error into nothing"),
         severity="critical" if _WRITES.search(guarded) else "",
+        confidence="low" if not is_broad and does_nothing and _has_another_way(guarded, handler, file) else "",
     )
 
 
@@ -270,6 +273,14 @@ def _says_no_after(handler: Node, file: SourceFile) -> bool:
     """Whether the function answers no right behind the `try`."""
     attempt = handler.parent
     return attempt is not None and _NO.match(file.source, attempt.end_byte) is not None
+
+
+def _has_another_way(guarded: str, handler: Node, file: SourceFile) -> bool:
+    """Whether the function gives back what it tries for, and goes on with another way to it when that fails."""
+    attempt = handler.parent
+    if attempt is None or _GIVES.search(guarded) is None or _NO.match(file.source, attempt.end_byte):
+        return False
+    return bool(text_after(attempt, file).strip("} \n"))
 
 
 def _says_that_it_failed(guarded: str, handler: Node, file: SourceFile) -> bool:

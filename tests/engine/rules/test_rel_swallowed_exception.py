@@ -306,3 +306,22 @@ def test_a_variable_may_say_that_it_is_ignored(name, count):
     assert (
         len(marks(f"class A {{ void f() {{ try {{ x(); }} catch (OrderException {name}) {{}} }} }}", "java")) == count
     )
+
+
+@pytest.mark.parametrize(("name", "count"), [("getIfPossible", 0), ("loadOrNull", 0), ("safeLoad", 0), ("loadAll", 1)])
+def test_a_name_may_say_that_nothing_is_an_answer(name, count):
+    source = f"class A {{ Object {name}() {{ try {{ return x(); }} catch (Exception e) {{ return null; }} }} }}"
+    assert len(marks(source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("header", "after", "confidence"),
+    [
+        ("except HTTPError:", "return load_other()", "low"),
+        ("except Exception:", "return load_other()", ""),
+        ("except HTTPError:", "return None", ""),
+    ],
+)
+def test_another_way_to_the_same(header, after, confidence):
+    source = f"def f():\n    try:\n        return load()\n    {header}\n        pass\n    {after}\n"
+    assert [each.confidence for each in marks(source)] == [confidence]
