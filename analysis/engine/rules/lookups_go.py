@@ -7,11 +7,13 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.lookups import Missing
-from analysis.engine.rules.reading import short, text_before
+from analysis.engine.rules.reading import followed, short, text_before
 
 _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
 _OUTSIDE = re.compile(r"(?i)\.(?:Value|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$")
 _SET_BEFORE = re.compile(r"\.Context\(\)\.Value\(")
+_OF_VARIABLE = re.compile(r"(\w+)\.Value\(")
+_CONTEXT = re.compile(r"\s*:?=\s*[\w.]+\.Context\(\)|\s+context\.Context\b")
 _HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
 
 
@@ -27,9 +29,17 @@ def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Missing]:
         assertion,
         f"`{short(text)}` panics when the value is of another type or missing",
         # What runs before a handler puts there what it takes, as far as anybody can see from here.
-        confidence="low" if _SET_BEFORE.search(text) else "medium",
+        confidence="low" if _SET_BEFORE.search(text) or _is_of_context(text, assertion, file) else "medium",
         suggestion="Take the second result (`value, ok := ...`) and answer with an error.",
         data={"form": "assertion"},
+    )
+
+
+def _is_of_context(text: str, assertion: Node, file: SourceFile) -> bool:
+    """Whether the value is one of a context that the function has from its request: `ctx := r.Context()`."""
+    taken = _OF_VARIABLE.match(text)
+    return (
+        taken is not None and next(followed(taken[1], text_before(assertion, file), _CONTEXT, "_."), None) is not None
     )
 
 

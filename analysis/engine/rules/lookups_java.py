@@ -12,7 +12,7 @@ from analysis.engine.rules.reading import LONGEST_TYPE, declarations, followed, 
 
 _MAP = re.compile(rb"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+$")
 _ASKED_OR_PUT = re.compile(r"\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(")
-_HAS_KEY = re.compile(r"\.containsKey\(")
+_HAS_KEY = re.compile(r"\.(?:containsKey\(|size\(\)\s*;)")
 _OF_ROWS = re.compile(r"\s*:\s*\w+(?:\(\))?\)\s*\{")
 _COLLECTED = re.compile(r"\s*=[^;]*\b(?:toMap|convertMap|uniqueIndex|groupingBy|partitioningBy)\(")
 LONGEST_AROUND = 3_000  # bytes before a call in which its map is made
@@ -46,7 +46,7 @@ def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Missing]:
         return
     around = file.source[max(0, call.start_byte - LONGEST_AROUND) : call.start_byte].decode("utf-8", "replace")
     if any(followed(name, around, _HAS_KEY, "_")):
-        return  # in the step before, which lets through what has one
+        return  # in the step before, which lets through what has one, or as many as there are
     if any(followed(name, around, _OF_ROWS, "_")) or any(followed(name, around, _COLLECTED, "_")):
         return  # a row has its columns, and a map that was made of a list has its elements
     message = f"`{head}.get` gives null for a key that is not there, and its use throws"

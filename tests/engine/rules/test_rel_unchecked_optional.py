@@ -385,3 +385,15 @@ def test_who_asked_for_the_words_of_a_pattern(asked, count):
 def test_a_store_of_the_project_may_throw_for_what_is_missing(store, confidence):
     (mark,) = marks_of(RULE, f"const user = await {store}.findById(id);\nshow(user.name);", "typescript")
     assert mark.confidence == confidence
+
+
+def test_as_many_keys_as_there_are():
+    source = "class A { void f(Map<Integer, Row> rows) { for (int i = 0; i < %s; i++) { use(rows.get(i).name()); } } }"
+    assert lines_of(RULE, source % "rows.size()", "java") == []
+    assert len(lines_of(RULE, source % "9", "java")) == 1
+
+
+@pytest.mark.parametrize(("context", "confidence"), [("c.Request.Context()", "low"), ("c.Keys()", "medium")])
+def test_a_value_of_the_context_of_a_request_is_set_before(context, confidence):
+    source = GIN.replace("user :=", f"ctx := {context}\n\tuser :=") % 'ctx.Value("user").(*User)'
+    assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == [confidence]
