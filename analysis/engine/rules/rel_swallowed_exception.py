@@ -77,6 +77,8 @@ _STORED = re.compile(
     r"(?:(?:const|let|var)\s+)?(?:[\w.]+\s*=\s*|return\s+)?(?:\w+\(\s*)?(?:window\.)?(?:local|session)Storage\.\w+\([^\n]*\)[^\n]*"
 )
 _LINE_OF_A_CALL = re.compile(r"(?<=\()\s*\n\s*|,?\s*\n\s*(?=\))")  # written over several lines
+_STORE = re.compile(r"\b(?:local|session)Storage\b")
+_OF_STORE = frozenset({"getItem", "setItem", "removeItem", "clear", "parse"})
 # One kind of error that answers no: the function says so, or counts the others.
 _CHECKS_TEXT = re.compile(r"[^\n]*\bJSON\.parse\([\s\S]*\breturn true;?\s*\Z")
 _SAYS_YES = re.compile(r"(?:.*\n)?\s*(?:return\s+[Tt]rue;?|\w+\s*\+=\s*1;?|\w+\+\+;?)\s*", re.DOTALL)
@@ -97,7 +99,7 @@ _OPTIONAL_IMPORT = re.compile(
 )
 _SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
 _PREDICATE = re.compile(
-    r"(?:[a-z](?:Has|Is|Can)(?=[A-Z]))|(?:^|[._])(?:is|has|can|exists?|supports|valid\w*|try|should|maybe|safe(?:ly)?|check|test(?=_?[Cc]onnect))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
+    r"(?:[a-z](?:Has|Is|Can)(?=[A-Z]))|(?:^|[._])(?:is|has|can|does|are|needs|allows?|matches|exists?|supports|valid\w*|try|should|maybe|safe(?:ly)?|check|test(?=\w*(?:[Cc]onnect|[Aa]uth|[Cc]redential)))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
     r"|(?:IfPossible|Or(?:Null|None|Undefined|Default|Empty)|_or_(?:none|null|default|empty)|_if_possible)$"
     r"|(?:[Hh]ealthy|[Aa]live|[Rr]eady|[Rr]eachable|[Aa]vailable|[Ee]xists?)$"
 )
@@ -131,8 +133,12 @@ _COMMENT_BEFORE = re.compile(
     r"(/\*(?:(?!\*/)[\s\S])*\*/|(?://[^\n]*\n\s*)+)\s*(?:@[^\n]*\n\s*)*(?:(?:export|default|async|function|public|private|protected|static"
     r"|final|const|let|[\w<>\[\]$]+\s*=)\s*)*\Z"
 )
+_GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
 _ASSERTS = re.compile(r"\bexpect\w*\(|\bassert\b")
 LONGEST_COMMENT = 1_000  # bytes before a function
+_CLEANS_UP = re.compile(
+    r"\.(?:close|unlink|rm|rmdir|destroy|abort|disconnect|terminate|cancel|dispose|cleanup)\(\)\.catch$"
+)
 _BOUND = re.compile(rb"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?\Z")
 _EMPTY_FUNCTION = re.compile(
     r"(async\s+)?(\(\s*\w*\s*\)|\w+)\s*=>\s*(\{\s*(?:return(?:\s+(?:null|undefined))?;?)?\s*\}|null|undefined|void 0)"
@@ -162,9 +168,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _UNREADABLE.search(caught) and not is_broad and _TAKEN_OUT.fullmatch(guarded):
         return
-    if file.language in SCRIPT and all(
-        _STORED.fullmatch(line.strip()) for line in _LINE_OF_A_CALL.sub("", guarded).split("\n")
-    ):
+    if file.language in SCRIPT and _only_asks_storage(guarded):
         return
     if not is_broad and _SAYS_YES.fullmatch(guarded) and not _WRITES.search(guarded):
         return
@@ -176,7 +180,11 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         or _is_one_of_several_tries(handler, file)
     ):
         return
-    if gives_up and file.language in SCRIPT and _CHECKS_TEXT.match(guarded):
+    if (
+        gives_up
+        and file.language in SCRIPT
+        and (_CHECKS_TEXT.match(guarded) or _is_answer_behind(guarded, held, handler, file))
+    ):
         return
     if file.language in SCRIPT and _PROBES.fullmatch(_COMMENT.sub("", guarded).strip()):
         return
@@ -192,8 +200,17 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         handler,
         f"`{_title(caught)}` " + ("does nothing about the error" if does_nothing else "turns every error into nothing"),
         severity="critical" if _WRITES.search(guarded) else "",
-        confidence="low" if not is_broad and does_nothing and _has_another_way(guarded, handler, file) else "",
+        confidence=_confidence(guarded, handler, file, is_broad=is_broad, does_nothing=does_nothing),
     )
+
+
+def _confidence(guarded: str, handler: Node, file: SourceFile, *, is_broad: bool, does_nothing: bool) -> str:
+    """What names its kind of error may mean it as an answer, and script cannot name one."""
+    if not is_broad:
+        return "low" if does_nothing and _has_another_way(guarded, handler, file) else "medium"
+    if file.language in SCRIPT:
+        return "medium" if does_nothing else "low"
+    return ""
 
 
 def look_at_suppress(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -207,11 +224,16 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     handlers = file.arguments(call)[0]
     if file.callee(call).endswith(".json().catch"):
         return  # a response without a readable body
+    if _CLEANS_UP.search(file.callee(call)):
+        return
     if keeps_its_error(call, file):
         return
     if len(handlers) == 1 and _is_empty(handlers[0], file) and not _is_asked_after(call, file):
         data = {"asserted": "1"} if _ASSERTS.search(text_after(call, file)) else {}
-        yield file.mark(RULE.id, call, "`.catch` with an empty function hides a rejected promise", data=data)
+        # What it gives in place of the value may be an answer.
+        confidence = "low" if _GIVES_NOTHING.search(file.text(handlers[0])) else "medium"
+        message = "`.catch` with an empty function hides a rejected promise"
+        yield file.mark(RULE.id, call, message, confidence=confidence, data=data)
 
 
 def _said_of_function(handler: Node, file: SourceFile) -> str:
@@ -269,10 +291,28 @@ def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
     return explaining_words(file.text(handler)) > 1
 
 
+def _only_asks_storage(guarded: str) -> bool:
+    """Whether all that is tried is to read or write the storage of a browser."""
+    if _STORE.search(guarded) is None:
+        return False
+    called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS
+    return called <= _OF_STORE or all(
+        _STORED.fullmatch(line.strip()) for line in _LINE_OF_A_CALL.sub("", guarded).split("\n")
+    )
+
+
 def _says_no_after(handler: Node, file: SourceFile) -> bool:
     """Whether the function answers no right behind the `try`."""
     attempt = handler.parent
     return attempt is not None and _NO.match(file.source, attempt.end_byte) is not None
+
+
+def _is_answer_behind(guarded: str, held: list[Node], handler: Node, file: SourceFile) -> bool:
+    """Whether a text that cannot be read is answered as one that holds nothing: the same stands behind the `try`."""
+    attempt = handler.parent
+    answer = file.text(held[0]).rstrip(";") if held else ""
+    behind = file.source[attempt.end_byte : attempt.end_byte + 80].decode("utf-8", "replace") if attempt else ""
+    return "JSON.parse(" in guarded and behind.lstrip("} \n\t").startswith(answer)
 
 
 def _has_another_way(guarded: str, handler: Node, file: SourceFile) -> bool:

@@ -319,9 +319,39 @@ def test_a_name_may_say_that_nothing_is_an_answer(name, count):
     [
         ("except HTTPError:", "return load_other()", "low"),
         ("except Exception:", "return load_other()", ""),
-        ("except HTTPError:", "return None", ""),
+        ("except HTTPError:", "return None", "medium"),
     ],
 )
 def test_another_way_to_the_same(header, after, confidence):
     source = f"def f():\n    try:\n        return load()\n    {header}\n        pass\n    {after}\n"
     assert [each.confidence for each in marks(source)] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("source", "confidences"),
+    [
+        ("try { load(); } catch (e) {}", ["medium"]),
+        ("function f() { try { return load(); } catch (e) { return null; } }", ["low"]),
+        ("load().catch(() => {});", ["medium"]),
+        ("show(await load().catch(() => null));", ["low"]),
+    ],
+)
+def test_script_cannot_say_which_error_it_means(source, confidences):
+    assert [each.confidence for each in marks(source, "typescript")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("try { const host = localStorage.getItem(KEY); if (host) current = host; } catch (e) {}", 0),
+        ("try { window\n.sessionStorage.setItem('path', path + (query || '')); } catch (e) {}", 0),
+        ("try { const host = localStorage.getItem(KEY); \n if (host) connect(host); } catch (e) {}", 1),
+        ("fs.promises.unlink(path).catch(() => {});", 0),
+        ("fs.promises.writeFile(path).catch(() => {});", 1),
+        ("function f(a) { try { return made(JSON.parse(a)); } catch { return null; }\n return null; }", 0),
+        ("function f(a) { try { return made(JSON.parse(a)); } catch { return null; }\n return 1; }", 1),
+        ("function doesUserOwn(a) { try { return owns(a); } catch { return false; } }", 0),
+    ],
+)
+def test_stores_of_a_browser_clean_up_and_texts(source, count):
+    assert len(marks(source, "typescript")) == count
