@@ -12,7 +12,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
 from analysis.engine.rules.promises import async_function, keeps_its_error, never_rejects
-from analysis.engine.rules.reading import followed, short, text_after
+from analysis.engine.rules.reading import followed, short, text_after, text_before
 
 RULE = Rule(
     id="rel-promise-unhandled",
@@ -45,6 +45,8 @@ _STARTED = re.compile(rb"require\.main\b|import\.meta\.main\b")
 _EACH_TRIES = re.compile(
     rb"Promise\.all\(\s*[\w.]+\.map\(\s*async\s*(?:\([^()]*\)|\w+)\s*=>\s*\{\s*try\s*\{[\s\S]{0,1000}?\}\s*catch\b"
 )
+_IS_AWAITED = re.compile(rb"(?:await|void)\b")  # `await load<Row>(a).then(show)`, which the grammar takes apart
+_MADE = re.compile(r"\s*=(?!=)")
 _TYPED = re.compile(rb"\.then<")  # of a builder with a method of that name
 _NAME = re.compile(rb"(?:const|let|var)\s+(\w+)\s*=\s*$")
 
@@ -66,6 +68,8 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
         if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file) or _takes_its_own(first, call, file):
             return
         if b".unwrap()" not in file.source[call.start_byte : call.end_byte] and keeps_its_error(call, file):
+            return
+        if _IS_AWAITED.match(file.source, call.start_byte) or _is_taken_where_made(first, call, file):
             return
         if first == "Swal.fire" and b"preConfirm" not in file.source[call.start_byte : call.end_byte]:
             return  # a dialog that only asks
@@ -117,9 +121,22 @@ def _is_of_a_script(call: Node, file: SourceFile) -> bool:
     return False
 
 
+def _is_taken_where_made(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether the chain begins with a variable whose promise has its rejection taken: `p = load().catch(a);`."""
+    variable = name.partition(".")[0]
+    if not variable.isidentifier() or "(" in name:
+        return False
+    before = text_before(call, file)
+    made = list(followed(variable, before, _MADE, "_.$"))[-1:]
+    return bool(made) and ".catch(" in before[made[0].end() :]
+
+
 def _takes_its_own(first: str, call: Node, file: SourceFile) -> bool:
     """`Promise.all(rows.map(async (row) => { try { ... } catch { ... } }))`: each element takes its own rejection."""
-    return first == "Promise.all" and _EACH_TRIES.match(file.source, call.start_byte) is not None
+    if first != "Promise.all":
+        return False
+    given = file.source[call.start_byte : call.end_byte].partition(b").then(")[0]
+    return _EACH_TRIES.match(file.source, call.start_byte) is not None or (b".map(" in given and b".catch(" in given)
 
 
 def look_at_stored(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -105,3 +105,17 @@ def test_a_function_of_another_file_may_take_its_rejections(end, count):
         "src/page.ts": "import { save } from './rows';\nfunction f(a) { save(a).then(show); }",
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("async () => { await load<{ a: number }>(`x${y}`, { z: 1 }).then(show); };", 0),
+        ("Promise.all(rows.map((row) => load(row).catch(() => row))).then(show);", 0),
+        ("Promise.all(rows.map((row) => load(row))).then(show);", 1),
+        ("function f() { p = load().then(a).catch(b);\np.finally(stop); }", 0),
+        ("function f() { p = load().then(a);\np.finally(stop); }", 1),
+    ],
+)
+def test_rejections_that_are_taken_elsewhere(source, count):
+    assert len(lines_of(RULE, source, "tsx")) == count
