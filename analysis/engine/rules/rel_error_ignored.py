@@ -161,7 +161,14 @@ _ACTS = re.compile(
 _LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_ALONE, *_BESIDE, *_METHODS, *_CLOSING))
 _BUILT_IN = frozenset({"delete", "append", "copy", "close", "panic", "print", "println", "clear"})
 _REASON = re.compile(rb"[^\n]*(?://|/\*)\s*(?!nolint|debt:)\w")
-_REASON_ABOVE = re.compile(rb"//\s*(?!nolint|debt:|\s)[^\n]*\w[^\n]*\n[ \t]*\Z")
+_REASON_ABOVE = re.compile(
+    rb"//\s*(?!nolint|debt:|\s)[^\n]*\w[^\n]*\n[ \t]*(?://\s*nolint[^\n]*\n[ \t]*)?\Z"
+    rb"|//\s*nolint[^\n]*//\s*\w[^\n]*\n[ \t]*\Z"
+)
+# What is said of a call that nobody takes has to speak of its error.
+_SAID_OF_ERROR = re.compile(
+    rb"(?i)nolint:\s*[\w,]*err[^\n]*//\s*\w|best[- ]effort|ignor|(?:error|failure)s? (?:is|are|does|do|can)"
+)
 _LIKE_IT = re.compile(rb"(?:\A|\n)([ \t]*\w+,\s*_\s*:?=[^\n]*\n)\Z")
 _DROPS_OR_BINDS = re.compile(rb"(?:\w+,\s*)*_\s*:?=|(?:[\w.]+,\s*)*err\s*:?=")
 _DROPPED = re.compile(rb"((?:\w+,\s*)*)_\s*:?=(?!=)")
@@ -194,6 +201,8 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name = _failing(call, file)
     if not (name or _is_of_project(call, file)) or is_in_failure(statement, file):
+        return
+    if _has_reason(statement, file) and _SAID_OF_ERROR.search(_lines_around(statement, file)):
         return
     if name:
         is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
@@ -268,7 +277,7 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         return
     if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
         return
-    if name in _CLEANS_UP and _TEMPORARY.search(file.text(call)):
+    if name in _CLEANS_UP and (_TEMPORARY.search(file.text(call)) or _is_deferred(call, file)):
         return
     message = f"The error of `{name}` is thrown away, and no comment says why"
     if not kept and _FAILS_NEXT.match(text_after(call, file)):
@@ -476,6 +485,14 @@ def _type_of_field(name: str, file: SourceFile) -> str:
     """The type of a field as a struct of the file declares it, without its package; `?` when none does."""
     declared = followed(name.encode(), file.source, _FIELD_TYPE, b"_.")
     return next((each[1].decode() for each in declared), "?")
+
+
+def _lines_around(statement: Node, file: SourceFile) -> bytes:
+    """The line of a statement with the two above."""
+    start = file.source.rfind(b"\n", 0, statement.start_byte)
+    for _ in range(2):
+        start = file.source.rfind(b"\n", 0, max(0, start))
+    return file.source[max(0, start) : statement.end_byte] + file.source[statement.end_byte :].partition(b"\n")[0]
 
 
 def _has_reason(statement: Node, file: SourceFile) -> bool:

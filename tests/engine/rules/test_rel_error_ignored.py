@@ -237,3 +237,17 @@ def test_an_encoder_into_memory_fails_for_its_value_only(target, told):
 def test_a_literal_was_tried_when_it_was_written(call, count):
     source = go(f"v, _ := {call}; use(v); use(v)").replace('"strconv"', '"strconv"; "time"')
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("//nolint:errcheck // best-effort answer\nsave()", 0),
+        ("// a failure is shown by the next start\n//nolint:errcheck\nsave()", 0),
+        ("//nolint:errcheck\nsave()", 1),
+        ("// saves the row\nsave()", 1),
+        ("defer func() {\nif a == 1 {\n_ = os.Remove(path)\n}\n}()", 0),
+    ],
+)
+def test_what_is_said_of_the_error_of_a_call(body, count):
+    assert len(lines_of(RULE, go(body), "go")) == count
