@@ -186,7 +186,7 @@ def _dictionary_look_up(callee: str, call: Node, file: SourceFile) -> str:
 def _is_known_key(key: str, call: Node, file: SourceFile) -> bool:
     """Whether the key was tested, stored or taken from a loop before."""
     before, word = text_before(call, file), re.escape(key)
-    known = rf"{word}\s+in\b|\[{word}\]\s*=|\bfor\b[^\n]*\b{word}\b"
+    known = rf"{word}\s+in\b|\[{word}\]\s*=|\bfor\b[^\n]*\b{word}\b|\bif\b[^\n]*\.get\(\s*{word}"
     return key in before and re.search(known, before) is not None
 
 

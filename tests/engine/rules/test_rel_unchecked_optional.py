@@ -397,3 +397,8 @@ def test_as_many_keys_as_there_are():
 def test_a_value_of_the_context_of_a_request_is_set_before(context, confidence):
     source = GIN.replace("user :=", f"ctx := {context}\n\tuser :=") % 'ctx.Value("user").(*User)'
     assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == [confidence]
+
+
+@pytest.mark.parametrize(("asked", "count"), [("if row.get('a', {}).get('b'):", 0), ("if row.ready:", 1)])
+def test_a_key_that_was_asked_for_with_a_default(asked, count):
+    assert len(lines_of(RULE, f"def f(row):\n    {asked}\n        return row.get('a').get('b')\n")) == count
