@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
-from analysis.engine.rules.handlers import guarded_text
+from analysis.engine.rules.handlers import explaining_words, guarded_text
 from analysis.engine.rules.reading import function_name, function_text, text_after, text_before
 
 RULE = Rule(
@@ -73,6 +73,8 @@ _LEAVES = re.compile(
     r"\breturn\b|\bgoto\b|\bpanic\(|\bos\.Exit\(|\bbreak\s+\w|[fF]atal\w*\(|\bcancel\w*\(|\b\w*(?:err|Err)\w*\s*:?=|<-"
 )
 _ENDS_THREAD = re.compile(r"(^|\.)(run|main)$")
+_MAKES_THREAD = re.compile(rb"\bnew\s+Thread\(\s*\Z")
+NEAR = 40  # bytes before a lambda
 _CANCELLED = re.compile(rb"except\s*(\(?[^:\n]*\b(CancelledError|BaseException)\b|:)")
 _STARTED = re.compile(
     rb"\b(?:create_task|ensure_future|run_coroutine_threadsafe|start_soon|asyncio\.run)\(\s*(?:\w+\.)*(\w+)\("
@@ -93,14 +95,24 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     around = file.enclosing_function(handler)
     if around is not None and around.type == "lambda_expression" and re.search(r"\breturn\s*;\s*\}$", file.text(body)):
         return  # the body of a thread, which ends here
-    if _ENDS_THREAD.search(name) and not re.search(r"\w\s*\(", text_after(handler, file)):
+    is_thread = _ENDS_THREAD.search(name) is not None
+    if (is_thread or _is_body_of_thread(around, file)) and not re.search(r"\w\s*\(", text_after(handler, file)):
         return
     if re.search(r"catch\s*\([^)]*\b(ignored?|expected|unused)\s*\)", file.text(handler).partition("{")[0]):
         return
     message = f"`{name}` takes the interrupt and nobody above will see it"
     if wraps:
         message = f"`{name}` turns the interrupt into another exception, and the thread no longer knows of it"
+    if is_thread and explaining_words(file.text(handler)) > 1:
+        confidence = "low"  # its own thread may be ended in another way
     yield file.mark(RULE.id, handler, message, confidence="medium" if wraps else confidence)
+
+
+def _is_body_of_thread(function: Node | None, file: SourceFile) -> bool:
+    """Whether a lambda is what a thread runs: `new Thread(() -> { ... })`."""
+    if function is None or function.type != "lambda_expression":
+        return False
+    return _MAKES_THREAD.search(file.source, max(0, function.start_byte - NEAR), function.start_byte) is not None
 
 
 def look_at_seen(statement: Node, file: SourceFile) -> Iterator[Mark]:

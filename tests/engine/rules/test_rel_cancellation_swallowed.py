@@ -161,3 +161,17 @@ def test_a_branch_that_sets_what_the_head_of_the_loop_asks_for(head, branch, lin
         f"case <-ctx.Done():\n{branch}\ncase e := <-s.in:\nuse(e)\n}}\n}}\n}}\n"
     )
     assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(("after", "lines"), [("", []), ("next();", [1])])
+def test_the_body_of_a_thread_may_end_there(after, lines):
+    tried = 'try { Thread.sleep(9); } catch (InterruptedException e) { log.warn("woken", e); }'
+    source = f"class A {{ void f() {{ Thread t = new Thread(() -> {{ {tried} {after} }}); }} }}"
+    assert lines_of(RULE, source, "java") == lines
+
+
+@pytest.mark.parametrize(("said", "confidence"), [("// the flag ends this thread", "low"), ("", "high")])
+def test_a_thread_of_its_own_may_say_why_it_goes_on(said, confidence):
+    loop = f"while (open) {{ try {{ q.take(); }} catch (InterruptedException e) {{ {said}\n }} step(); }}"
+    (mark,) = marks_of(RULE, f"class A {{ public void run() {{ {loop} }} }}", "java")
+    assert mark.confidence == confidence
