@@ -8,6 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
@@ -128,6 +129,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Entry files may end their process. On the request path it takes all other requests with it."""
     if place.facts.is_entry or place.facts.package == "main" or _ENTRY_PATH.search(place.path):
         return None
+    if _helps_tests(place.path, codebase):
+        return None
     if _ENDS_IT.search(place.function.name):
         return place.finding(mark, confidence=Confidence.LOW)
     if place.in_request_path:
@@ -135,6 +138,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.facts.language in SCRIPT and not _is_library(place.path, codebase):
         return None
     return place.finding(mark)
+
+
+def _helps_tests(path: str, codebase: Codebase) -> bool:
+    """Whether only tests import the file."""
+    importers = {edge.source for edge in codebase.graph.importers_of(path)}
+    return bool(importers) and all(codebase.kind(each) is FileKind.TEST for each in importers)
 
 
 def _is_library(path: str, codebase: Codebase) -> bool:

@@ -113,3 +113,14 @@ def test_the_main_method_of_a_service_is_an_entry():
 def test_who_takes_a_panic_is_the_last_to_know():
     source = GO.replace("os.Exit", "if r := recover(); r == nil {\nreturn\n}\nos.Exit")
     assert [each.confidence for each in findings_of(RULE, {"store/store.go": source})] == ["low"]
+
+
+def test_what_only_tests_import_may_end_them():
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "store/store.go": GO,
+        "shop/shop_test.go": 'package shop\nimport "example.org/shop/store"\nfunc f() { store.Load() }\n',
+    }
+    assert findings_of(RULE, files) == []
+    files["shop/shop.go"] = files.pop("shop/shop_test.go")
+    assert len(findings_of(RULE, files)) == 1
