@@ -45,6 +45,10 @@ _STARTED = re.compile(rb"require\.main\b|import\.meta\.main\b")
 _EACH_TRIES = re.compile(
     rb"Promise\.all\(\s*[\w.]+\.map\(\s*async\s*(?:\([^()]*\)|\w+)\s*=>\s*\{\s*try\s*\{[\s\S]{0,1000}?\}\s*catch\b"
 )
+_NEXT_TASK = re.compile(rb"Promise\.resolve\(\s*\)\s*\.then\(")
+_ASKS_RESULT = re.compile(
+    r"\.then\(\s*(?:async\s*)?\(?(\w+)\)?\s*(?::[^=]+)?=>[\s\S]{0,200}?\bif\s*\(\s*!?\1\??\.(?:error|success|isErr)\b"
+)
 _IS_AWAITED = re.compile(rb"(?:await|void)\b")  # `await load<Row>(a).then(show)`, which the grammar takes apart
 _MADE = re.compile(r"\s*=(?!=)")
 _TYPED = re.compile(rb"\.then<")  # of a builder with a method of that name
@@ -71,6 +75,8 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         if _IS_AWAITED.match(file.source, call.start_byte) or _is_taken_where_made(first, call, file):
             return
+        if _NEXT_TASK.match(file.source, call.start_byte):
+            return  # runs a function a little later
         if first == "Swal.fire" and b"preConfirm" not in file.source[call.start_byte : call.end_byte]:
             return  # a dialog that only asks
         own = async_function(first, call, file)
@@ -78,7 +84,8 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         is_promise = _GIVES.search(callee) is not None or own is not None
         confidence = "" if is_promise else "medium"
-        if _keeps_some(own, file) or _is_of_a_hook(first, file):
+        says_failure = _ASKS_RESULT.search(file.text(call)) is not None  # the result says whether it worked
+        if _keeps_some(own, file) or _is_of_a_hook(first, file) or (says_failure and not is_promise):
             confidence = "low"
         # Of a long chain the callee holds the last step alone.
         shown = file.text(call).partition("(")[0] + callee if callee.startswith("()") else callee

@@ -119,3 +119,16 @@ def test_a_function_of_another_file_may_take_its_rejections(end, count):
 )
 def test_rejections_that_are_taken_elsewhere(source, count):
     assert len(lines_of(RULE, source, "tsx")) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "confidences"),
+    [
+        ("Promise.resolve().then(() => { show(); });", []),
+        ("Promise.resolve(load()).then(() => { show(); });", [""]),
+        ("api.rows.all().then((result) => { if (result.error) { report(); } show(result); });", ["low"]),
+        ("api.rows.all().then((result) => { show(result); });", ["medium"]),
+    ],
+)
+def test_a_later_task_and_a_result_that_says_whether_it_worked(source, confidences):
+    assert [each.confidence for each in marks_of(RULE, source, "typescript")] == confidences
