@@ -14,7 +14,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
 from analysis.engine.rules.promises import keeps_its_error
-from analysis.engine.rules.reading import function_name, statements, text_after
+from analysis.engine.rules.reading import followed, function_name, statements, text_after
 
 RULE = Rule(
     id="rel-swallowed-exception",
@@ -133,6 +133,11 @@ _COMMENT_BEFORE = re.compile(
     r"(/\*(?:(?!\*/)[\s\S])*\*/|(?://[^\n]*\n\s*)+)\s*(?:@[^\n]*\n\s*)*(?:(?:export|default|async|function|public|private|protected|static"
     r"|final|const|let|[\w<>\[\]$]+\s*=)\s*)*\Z"
 )
+_GIVEN = re.compile(r"(\w+)\s*=(?!=)[^;{}]*;?\Z")
+_WORD_END = re.compile(r"\b")
+_IF = re.compile(r"\bif\s*\(\s*!?\s*\Z")
+_ASKED = re.compile(r"\s*(?:&&|\|\||\?|[!=]==?\s*(?:null|undefined))")
+NEAR = 100  # characters behind a `try`
 _GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
 _ASSERTS = re.compile(r"\bexpect\w*\(|\bassert\b")
 LONGEST_COMMENT = 1_000  # bytes before a function
@@ -209,8 +214,20 @@ def _confidence(guarded: str, handler: Node, file: SourceFile, *, is_broad: bool
     if not is_broad:
         return "low" if does_nothing and _has_another_way(guarded, handler, file) else "medium"
     if file.language in SCRIPT:
-        return "medium" if does_nothing else "low"
+        return "medium" if does_nothing and not _is_asked_behind(guarded, handler, file) else "low"
     return ""
+
+
+def _is_asked_behind(guarded: str, handler: Node, file: SourceFile) -> bool:
+    """Whether all that is tried is to give a variable its value, and the statement behind asks if it has one."""
+    attempt, given = handler.parent, _GIVEN.match(guarded)
+    if attempt is None or given is None:
+        return False
+    behind = text_after(attempt, file)[:NEAR]
+    return any(
+        _ASKED.match(behind, each.end()) or _IF.search(behind, 0, each.end() - len(given[1]))
+        for each in followed(given[1], behind, _WORD_END, "_.$")
+    )
 
 
 def look_at_suppress(call: Node, file: SourceFile) -> Iterator[Mark]:

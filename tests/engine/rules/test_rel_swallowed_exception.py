@@ -355,3 +355,9 @@ def test_script_cannot_say_which_error_it_means(source, confidences):
 )
 def test_stores_of_a_browser_clean_up_and_texts(source, count):
     assert len(marks(source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("behind", "confidence"), [("if (!on) return;", "low"), ("show(a);", "medium")])
+def test_a_value_that_is_asked_for_behind(behind, confidence):
+    source = f"function f(a) {{ let on = null; try {{ on = a.value(); }} catch {{ }} {behind} use(on); }}"
+    assert [each.confidence for each in marks(source, "typescript")] == [confidence]
