@@ -12,6 +12,10 @@ from analysis.engine.rules.reading import followed, short, text_before
 _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
 _OUTSIDE = re.compile(r"(?i)\.(?:Value|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$")
 _SET_BEFORE = re.compile(r"\.Context\(\)\.Value\(")
+_OF_MAP = re.compile(r"([\w.]+)\[")
+_FROM_OUTSIDE = re.compile(
+    r"(?i)claim|token|session|payload|body|json|params|query|form|header|response|result|msg|message|event|^[a-z]$"
+)
 _OF_VARIABLE = re.compile(r"(\w+)\.Value\(")
 _CONTEXT = re.compile(r"\s*:?=\s*[\w.]+\.Context\(\)|\s+context\.Context\b")
 _HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
@@ -29,9 +33,21 @@ def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Missing]:
         assertion,
         f"`{short(text)}` panics when the value is of another type or missing",
         # What runs before a handler puts there what it takes, as far as anybody can see from here.
-        confidence="low" if _SET_BEFORE.search(text) or _is_of_context(text, assertion, file) else "medium",
+        confidence="low" if _is_of_program(text, assertion, file) else "medium",
         suggestion="Take the second result (`value, ok := ...`) and answer with an error.",
         data={"form": "assertion"},
+    )
+
+
+def _is_of_program(text: str, assertion: Node, file: SourceFile) -> bool:
+    """Whether the value was put there by the program itself, as far as names tell."""
+    if _SET_BEFORE.search(text) or _is_of_context(text, assertion, file):
+        return True
+    indexed = _OF_MAP.match(text)
+    return (
+        indexed is not None
+        and _FROM_OUTSIDE.search(indexed[1]) is None
+        and "Unmarshal(" not in text_before(assertion, file)
     )
 
 

@@ -402,3 +402,9 @@ def test_a_value_of_the_context_of_a_request_is_set_before(context, confidence):
 @pytest.mark.parametrize(("asked", "count"), [("if row.get('a', {}).get('b'):", 0), ("if row.ready:", 1)])
 def test_a_key_that_was_asked_for_with_a_default(asked, count):
     assert len(lines_of(RULE, f"def f(row):\n    {asked}\n        return row.get('a').get('b')\n")) == count
+
+
+@pytest.mark.parametrize(("name", "confidence"), [("data", "low"), ("claims", "medium")])
+def test_a_map_of_the_program_holds_what_was_put_there(name, confidence):
+    source = GIN % f'{name}["language"].(string)'
+    assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == [confidence]
