@@ -44,6 +44,9 @@ def pay(amount):
     ),
 )
 
+_OF_SCRIPT = frozenset(
+    "Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError".split()
+)
 _RAISED = re.compile(rb"\b(?:raise|throw|return)\s+\Z")
 _NOT_IMPLEMENTED = re.compile(rb"raise\s+NotImplemented\b(?!Error)")
 _BRACKET = re.compile(rb"assert ?\(")
@@ -56,6 +59,9 @@ def look_at_creation(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     statement = call.parent
     if statement is None or statement.type != "expression_statement" or statement.start_byte != start:
+        return
+    # In script only those of the language can be made without `new`: another name is that of a function.
+    if file.language in SCRIPT and not file.source.startswith(b"new", start) and name not in _OF_SCRIPT:
         return
     if not _is_something_else(callee, file):
         yield file.mark(RULE.id, call, f"`{name}` is created and dropped; nothing is raised here")

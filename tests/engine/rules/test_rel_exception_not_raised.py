@@ -57,3 +57,10 @@ def test_java():
 def test_the_message_names_the_exception():
     (mark,) = marks_of(RULE, "ValueError('x')")
     assert mark.message == "`ValueError` is created and dropped; nothing is raised here"
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"), [("TokenError(a, 'x');", 0), ("new TokenError(a);", 1), ("TypeError(a);", 1)]
+)
+def test_what_is_called_without_new_is_a_function(statement, count):
+    assert len(lines_of(RULE, statement, "typescript")) == count
