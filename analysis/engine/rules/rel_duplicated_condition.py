@@ -68,6 +68,8 @@ _NUMBER_NAME = re.compile(rb"(?i)(?:price|amount|rate|ratio|score|qty|average|av
 _SPACE = re.compile(rb"\s+")
 _SPACE_AROUND = re.compile(rb"\s*([^\w\s])\s*")
 _ELSE = re.compile(rb"else\s*$")
+_SPEAKS_OF_NUMBERS = re.compile(rb"[nN]umber\]?[\"']\s*&&\s*\Z|(?i:isnan|is_nan)\b[^;]*\Z")
+NEAR = 100  # bytes before an operation
 LONGEST_OPERAND = 300  # bytes
 LONGEST_CHAIN = 1000  # bytes
 
@@ -101,7 +103,10 @@ def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
         "go",
     ):
         is_test = _NO_NUMBER.search(text) is None and (
-            operator.startswith("!") or (file.language != "go" and _NUMBER_NAME.search(text) is not None)
+            operator.startswith("!")
+            or (file.language != "go" and _NUMBER_NAME.search(text) is not None)
+            or _SPEAKS_OF_NUMBERS.search(file.source, max(0, operation.start_byte - NEAR), operation.start_byte)
+            is not None
         )
         suggestion = "Use `Number.isNaN` or `math.isnan`." if is_test else ""
         message = f"`{expression}` compares a value with itself"

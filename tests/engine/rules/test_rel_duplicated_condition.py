@@ -153,3 +153,11 @@ def test_a_side_that_goes_on_is_another():
     source = "const rows = (\n  all.get(key) &&\n  all.get(key)!.map((row) => (\n    <Row key={row.id} />\n  ))\n);\n"
     assert lines_of(RULE, source, "tsx") == []
     assert lines_of(RULE, source.replace("!.map((row) => (\n    <Row key={row.id} />\n  ))", ""), "tsx") == [2]
+
+
+@pytest.mark.parametrize(
+    ("before", "severity"),
+    [("typeof a === 'number' && ", "info"), ("type(a) === '[object Number]' && ", "info"), ("b && ", "")],
+)
+def test_a_number_that_equals_itself_is_a_test_for_nan(before, severity):
+    assert [each.severity for each in marks_of(RULE, f"const ok = {before}a === a;", "typescript")] == [severity]
