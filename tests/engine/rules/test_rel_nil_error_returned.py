@@ -162,3 +162,8 @@ def test_both_results_of_the_call_are_given_back_as_they_are(returned, lines):
 def test_what_cannot_be_read_as_another_kind_may_be_none(call, confidence):
     source = f"package a\nfunc f() error {{\nv, err := {call}\nif err != nil {{\nreturn nil\n}}\nreturn use(v)\n}}\n"
     assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(("beside", "count"), [("ctrl.Result{Requeue: true}", 0), ("ctrl.Result{}", 1)])
+def test_who_asks_to_be_queued_again_says_that_it_failed(beside, count):
+    assert len(lines_of(RULE, go(f"return {beside}, nil", "(ctrl.Result, error)"), "go")) == count
