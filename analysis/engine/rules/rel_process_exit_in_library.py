@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
-from analysis.engine.rules.reading import text_before
+from analysis.engine.rules.reading import function_text, text_before
 
 RULE = Rule(
     id="rel-process-exit-in-library",
@@ -94,7 +94,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _ON_SIGNAL.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
         return
     before = text_before(call, file)
-    if _READS_FLAGS.search(before) or re.search(r"[fF]atal\w*\s*\)?\s*\{\s*\Z", before):
+    if (
+        _READS_FLAGS.search(before)
+        or "execute_from_command_line(" in function_text(call, file)
+        or re.search(r"[fF]atal\w*\s*\)?\s*\{\s*\Z", before)
+    ):
         return
     if file.mentions(b"signal") and re.search(
         rf"\bsignal\.signal\([^)\n]*\b{name.rpartition('.')[2]}\b", file.source.decode("utf-8", "replace")

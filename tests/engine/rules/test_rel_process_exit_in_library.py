@@ -124,3 +124,9 @@ def test_what_only_tests_import_may_end_them():
     assert findings_of(RULE, files) == []
     files["shop/shop.go"] = files.pop("shop/shop_test.go")
     assert len(findings_of(RULE, files)) == 1
+
+
+def test_who_runs_the_command_line_is_an_entry():
+    source = "import sys\ndef manage(old):\n    if old:\n        sys.exit(1)\n    execute_from_command_line(a)\n"
+    assert findings_of(RULE, {"shop/store.py": source}) == []
+    assert len(findings_of(RULE, {"shop/store.py": source.replace("execute_from", "read")})) == 1
