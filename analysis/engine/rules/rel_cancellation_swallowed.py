@@ -73,6 +73,7 @@ _LEAVES = re.compile(
     r"\breturn\b|\bgoto\b|\bpanic\(|\bos\.Exit\(|\bbreak\s+\w|[fF]atal\w*\(|\bcancel\w*\(|\b\w*(?:err|Err)\w*\s*:?=|<-"
 )
 _ENDS_THREAD = re.compile(r"(^|\.)(run|main)$")
+_ROUNDS = re.compile(rb"for\s+(?:\w+\s*:=\s*)?range\s+\d+\s*\{")
 _MAKES_THREAD = re.compile(rb"\bnew\s+Thread\(\s*\Z")
 NEAR = 40  # bytes before a lambda
 _CANCELLED = re.compile(rb"except\s*(\(?[^:\n]*\b(CancelledError|BaseException)\b|:)")
@@ -126,6 +127,8 @@ def look_at_seen(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _asks_flag(statement, file) and _CLOSES.search(file.text(body)):
         return  # which is what the head of the loop asks for
+    if _is_counted(statement, file):
+        return
     if _walks(statement, file) and "continue" in file.text(body):
         return  # what is left is only taken out
     message = f"`{function_name(statement, file)}` sees that its context is done and goes on"
@@ -205,6 +208,12 @@ def _is_in_endless_loop(statement: Node, file: SourceFile) -> bool:
     text = file.text(file.loops[index].node)
     head = text.partition("{")[0]
     return "Err()" not in head and text.count(".Done()") + text.count(".Err()") == 1
+
+
+def _is_counted(statement: Node, file: SourceFile) -> bool:
+    """Whether the loop around has so many rounds and no more: `for range 2 {`."""
+    index = file.loop_of(statement)
+    return index is not None and _ROUNDS.match(file.source, file.loops[index].node.start_byte) is not None
 
 
 def _asks_flag(statement: Node, file: SourceFile) -> bool:

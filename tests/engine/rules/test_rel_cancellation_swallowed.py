@@ -175,3 +175,12 @@ def test_a_thread_of_its_own_may_say_why_it_goes_on(said, confidence):
     loop = f"while (open) {{ try {{ q.take(); }} catch (InterruptedException e) {{ {said}\n }} step(); }}"
     (mark,) = marks_of(RULE, f"class A {{ public void run() {{ {loop} }} }}", "java")
     assert mark.confidence == confidence
+
+
+@pytest.mark.parametrize(("head", "lines"), [("for range 2", []), ("for", [5])])
+def test_a_loop_of_so_many_rounds_ends(head, lines):
+    source = (
+        f"package a\nfunc f(ctx context.Context, out chan int) {{\n{head} {{\nselect {{\n"
+        "case <-ctx.Done():\ncase out <- 1:\n}\n}\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == lines

@@ -156,3 +156,10 @@ def test_what_is_raised_for_an_inner_handler_is_not_lost(outer, lines):
 def test_an_error_that_was_asked_for_may_become_another_on_purpose(asked, confidence):
     source = f'package a\nimport "fmt"\nfunc f() error {{ if {asked} {{\nreturn fmt.Errorf("%s", err) }}; return nil }}'
     assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(("condition", "confidence"), [("err != nil", "medium"), ('err != nil || id == ""', "low")])
+def test_beside_another_condition_there_may_be_no_error(condition, confidence):
+    branch = f'if {condition} {{\nreturn errors.New("none")\n}}'
+    source = f'package a\nimport "errors"\nfunc f() error {{\n{branch}\nreturn nil\n}}\n'
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
