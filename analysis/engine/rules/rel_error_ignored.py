@@ -147,6 +147,7 @@ _IN_MEMORY = re.compile(
     r"(\w+)\s*(?::?=|\s)\s*(?:new\(|&)?(?:bytes\.(?:New)?Buffer|strings\.Builder|hash\.Hash"
     r"|(?:md5|sha1|sha256|sha512|sha3|blake2b|fnv|crc32|crc64|adler32|hmac|xxhash|maphash)\.New)"
 )
+_MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
 _NEW_ENCODER = re.compile(r"\bNewEncoder\(&?(\w+)\)")
 _TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
 _CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\w+)\(")
@@ -285,13 +286,25 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     if name.endswith(".Shutdown") and _is_interrupt(call, file):
         return
     to_client = name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call))
+    if _answers_client(call, name, file):
+        yield file.mark(RULE.id, call, message, confidence="low")
+        return
     # What may fail without harm is mostly thrown away on purpose.
     is_own = not kept and _of_this_file(file.callee(call), call, file) in functions_that_fail(file)
-    is_guess = to_client or is_own or name in _RARELY_FAIL or name in _CLEANS_UP or name.endswith(".Shutdown")
+    is_copy = name == "json.Unmarshal" and _is_own_json(call, file)
+    is_guess = (
+        to_client or is_copy or is_own or name in _RARELY_FAIL or name in _CLEANS_UP or name.endswith(".Shutdown")
+    )
     if name.endswith(".Encode") and _encodes_into_memory(call, file):
         yield _mark(call, "json.Marshal", message, file, "low")
         return
     yield _mark(call, name, message, file, "low" if is_guess else "medium")
+
+
+def _is_own_json(call: Node, file: SourceFile) -> bool:
+    """Whether what is read was written right before: a copy by way of JSON."""
+    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    return given.isidentifier() and next(followed(given, text_before(call, file), _MARSHALLED, "_."), None) is not None
 
 
 def _is_interrupt(call: Node, file: SourceFile) -> bool:

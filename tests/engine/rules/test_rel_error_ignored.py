@@ -251,3 +251,17 @@ def test_a_literal_was_tried_when_it_was_written(call, count):
 )
 def test_what_is_said_of_the_error_of_a_call(body, count):
     assert len(lines_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("_, _ = io.Copy(w, f)", ("low", "")),
+        ("_, _ = io.Copy(target, f)", ("medium", "critical")),
+        ("b, err := json.Marshal(a)\nuse(err)\n_ = json.Unmarshal(b, &c)", ("low", "")),
+        ("_ = json.Unmarshal(b, &c)", ("medium", "")),
+    ],
+)
+def test_clients_that_are_gone_and_copies_by_way_of_json(body, told):
+    (mark,) = marks_of(RULE, go(body), "go")
+    assert (mark.confidence, mark.severity) == told
