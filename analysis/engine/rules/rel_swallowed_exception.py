@@ -141,6 +141,9 @@ NEAR = 100  # characters behind a `try`
 _GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
 _ASSERTS = re.compile(r"\bexpect\w*\(|\bassert\b")
 LONGEST_COMMENT = 1_000  # bytes before a function
+_LETS_GO = re.compile(
+    r"(?:[\w.?!$()]+\.)?(?:unbind|off|unsubscribe|removeEventListener|removeListener|removeAllListeners)\([^\n]*\);?|//[^\n]*"
+)
 _CLEANS_UP = re.compile(
     r"\.(?:close|unlink|rm|rmdir|destroy|abort|disconnect|terminate|cancel|dispose|cleanup)\(\)\.catch$"
 )
@@ -169,7 +172,11 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     guarded = guarded_text(handler, file)
     if _FAILS_OTHERWISE.search(guarded):
         return  # a test that expects it
-    if _CLOSES.match(guarded) or (_UNREADABLE.search(caught) and not is_broad and _READS.fullmatch(guarded)):
+    if (
+        _CLOSES.match(guarded)
+        or (guarded and all(map(_LETS_GO.fullmatch, map(str.strip, guarded.split("\n")))))
+        or (_UNREADABLE.search(caught) and not is_broad and _READS.fullmatch(guarded))
+    ):
         return
     if _UNREADABLE.search(caught) and not is_broad and _TAKEN_OUT.fullmatch(guarded):
         return
@@ -214,7 +221,10 @@ def _confidence(guarded: str, handler: Node, file: SourceFile, *, is_broad: bool
     if not is_broad:
         return "low" if does_nothing and _has_another_way(guarded, handler, file) else "medium"
     if file.language in SCRIPT:
-        return "medium" if does_nothing and not _is_asked_behind(guarded, handler, file) else "low"
+        is_sure = does_nothing and not (
+            _is_asked_behind(guarded, handler, file) or _has_another_way(guarded, handler, file)
+        )
+        return "medium" if is_sure else "low"
     return ""
 
 

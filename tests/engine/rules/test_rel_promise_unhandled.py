@@ -132,3 +132,9 @@ def test_rejections_that_are_taken_elsewhere(source, count):
 )
 def test_a_later_task_and_a_result_that_says_whether_it_worked(source, confidences):
     assert [each.confidence for each in marks_of(RULE, source, "typescript")] == confidences
+
+
+def test_a_modal_page_does_not_reject():
+    source = "import NiceModal from '@ebay/nice-modal-react';\n%s.show(Page).then(show);"
+    assert lines_of(RULE, source % "NiceModal", "typescript") == []
+    assert lines_of(RULE, source % "Other", "typescript") == [2]

@@ -361,3 +361,15 @@ def test_stores_of_a_browser_clean_up_and_texts(source, count):
 def test_a_value_that_is_asked_for_behind(behind, confidence):
     source = f"function f(a) {{ let on = null; try {{ on = a.value(); }} catch {{ }} {behind} use(on); }}"
     assert [each.confidence for each in marks(source, "typescript")] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("source", "confidences"),
+    [
+        ("function f(a) { try { return a.text(short); } catch {}\n return a.text(long); }", ["low"]),
+        ("try {\n player.unbind(END);\n player.unbind(PAUSE);\n // no-empty\n} catch (e) {}", []),
+        ("try {\n player.unbind(END);\n player.send(PAUSE);\n} catch (e) {}", ["medium"]),
+    ],
+)
+def test_another_way_of_script_and_listeners_that_let_go(source, confidences):
+    assert [each.confidence for each in marks(source, "typescript")] == confidences
