@@ -16,6 +16,8 @@ _OF_MAP = re.compile(r"([\w.]+)\[")
 _FROM_OUTSIDE = re.compile(
     r"(?i)claim|token|session|payload|body|json|params|query|form|header|response|result|msg|message|event|^[a-z]$"
 )
+_ASKED_KEY = re.compile(r"\.Value\(([^()]+)\)")
+_PUT_KEY = re.compile(rb"\bWithValue\([^,\n]+,\s*([^,\n]+?)\s*,")
 _OF_VARIABLE = re.compile(r"(\w+)\.Value\(")
 _CONTEXT = re.compile(r"\s*:?=\s*[\w.]+\.Context\(\)|\s+context\.Context\b")
 _HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
@@ -29,6 +31,8 @@ def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Missing]:
         return  # a table of functions, which the program has made
     if _TWO_RESULTS.search(before.rpartition(b"\n")[2]) or not _comes_from_outside(text, assertion, file):
         return
+    if _is_put_by_file(text, file):
+        return
     yield Missing(
         assertion,
         f"`{short(text)}` panics when the value is of another type or missing",
@@ -37,6 +41,12 @@ def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Missing]:
         suggestion="Take the second result (`value, ok := ...`) and answer with an error.",
         data={"form": "assertion"},
     )
+
+
+def _is_put_by_file(text: str, file: SourceFile) -> bool:
+    """Whether the file itself puts a value into a context by the key that is asked for."""
+    asked = _ASKED_KEY.search(text)
+    return asked is not None and any(found[1].decode() == asked[1] for found in _PUT_KEY.finditer(file.source))
 
 
 def _is_of_program(text: str, assertion: Node, file: SourceFile) -> bool:

@@ -408,3 +408,17 @@ def test_a_key_that_was_asked_for_with_a_default(asked, count):
 def test_a_map_of_the_program_holds_what_was_put_there(name, confidence):
     source = GIN % f'{name}["language"].(string)'
     assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("query", "count"), [("SHOW timeout", 0), ("SELECT to_regclass('a')", 0), ("SELECT a FROM b", 1)]
+)
+def test_what_a_server_always_answers(query, count):
+    assert len(lines_of(RULE, f'x = cur.execute("{query}").fetchone()[0]\n')) == count
+
+
+@pytest.mark.parametrize(("key", "count"), [("user", 0), ("team", 1)])
+def test_a_value_that_the_file_puts_into_the_context(key, count):
+    put = f'func with(c *gin.Context) {{ use(context.WithValue(c, "{key}", load(c))) }}\n'
+    source = GIN % 'c.Request.Context().Value("user").(*User)' + put
+    assert len(findings_of(RULE, {"a.go": source})) == count
