@@ -74,7 +74,7 @@ _BOUNDARY = re.compile(
     r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
 )
 _LOGS_MESSAGE = r"(?i:log(?:ger)?)\.(?:error|warn)\([^;]*\b{0}\.getMessage\("
-_LOGS = re.compile(r"\b(?i:log(?:ger)?)\.(?:error|warn|info|debug)\(")
+_LOGS = re.compile(r"\b(?i:log(?:ger|ging)?)\.(?:error|warn(?:ing)?|info|debug)\(")
 _STORES_MESSAGE = r"\.set\w*(?:Error|Message|Reason|Result|Status)\w*\([^;]*\b{0}\.getMessage\("
 _KEEPS_MESSAGE = "`catch ({0})` takes bugs with the failures, and keeps only the message"
 _SAYS = re.compile(r"(?:^|\n)\s*(return|[\w.]+\s*=)\s*(True|False|true|false);?\s*\Z")
@@ -94,9 +94,9 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _is_explained(handler, file) or _asks(handler, body, file) or _is_read_later(body, handler, file):
         return
-    yield file.mark(
-        RULE.id, handler, f"`{short(header.rstrip(':'))}` takes every error, bugs included, and tells nobody"
-    )
+    told = "the log has no trace of it" if _LOGS.search(file.text(body)) else "tells nobody"
+    message = f"`{short(header.rstrip(':'))}` takes every error, bugs included, and {told}"
+    yield file.mark(RULE.id, handler, message)
 
 
 def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:

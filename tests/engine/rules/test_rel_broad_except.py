@@ -160,3 +160,9 @@ def test_a_log_without_the_exception_has_no_trace():
     source = 'class A { void f() { try { x(); } catch (Exception e) { LOG.warn("not read"); } } }'
     (mark,) = marks_of(RULE, source, "java")
     assert mark.message == "`catch (Exception e)` takes bugs with the failures, and the log has no trace of it"
+
+
+def test_a_log_of_python_without_the_exception_has_no_trace():
+    source = "def f():\n    try:\n        x()\n    except Exception:\n        {0}\n        return 1\n"
+    said = [marks_of(RULE, source.format(each))[0].message for each in ("logger.error('not read')", "count()")]
+    assert [each.rpartition(" and ")[2] for each in said] == ["the log has no trace of it", "tells nobody"]
