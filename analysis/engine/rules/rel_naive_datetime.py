@@ -61,7 +61,7 @@ _NAMES = re.compile(r"[nN]ame[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
 _STORES = re.compile(rb"\b(set\w*(?:At|On|Date|Time|Created|Updated|Modified|Expir\w+))\(\s*\Z")
 _GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
-_WRAPPED = re.compile(r"(make_aware|localize|strftime)\(\s*$")
+_WRAPPED = re.compile(r"(make_aware|localize|strftime)\(\s*(?:value\s*=\s*)?$")
 _MATTERS = re.compile(
     r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
     r"|\.is(Before|After)\(",
@@ -74,6 +74,7 @@ _QUERIED = re.compile(
     r"\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
 )
 _WORD_END = re.compile(r"\b")
+_NAMED_NAIVE = re.compile(r"(?i)naive|no_?tz|without_?(?:tz|zone)")
 _WRITTEN = re.compile(r"\.strftime\(")
 _LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
 _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
@@ -111,7 +112,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         call,
         f"`{name}` here gives a time without a zone",
         severity=severity,
-        confidence="low" if is_constant and not severity else "",
+        confidence=("low" if is_constant else "medium") if not severity else "",
     )
 
 
@@ -128,7 +129,9 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             return  # all times of the function are of the zone of the machine
         suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
         message = "`LocalDateTime.now()` has no zone"
-        yield file.mark(RULE.id, call, message, severity=_severity(call, file), suggestion=suggestion)
+        severity = _severity(call, file)
+        confidence = "" if severity else "medium"
+        yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence, suggestion=suggestion)
     elif callee == "java.util.Date" and not file.arguments(call)[0]:
         stored = _STORES.search(file.source, max(0, call.start_byte - 80), call.start_byte)
         if stored is not None:
@@ -229,7 +232,7 @@ def _is_meant(call: Node, file: SourceFile) -> bool:
     """Whether the function, or a comment on the line, says that the time is to be without a zone."""
     name = file.functions[file.function_of(call)].name
     line = file.source[call.start_byte :].partition(b"\n")[0]
-    return "naive" in name.lower() or b"naive" in line.partition(b"#")[2].lower()
+    return _NAMED_NAIVE.search(name) is not None or b"naive" in line.partition(b"#")[2].lower()
 
 
 def _is_text_of_utc(call: Node, file: SourceFile) -> bool:

@@ -39,6 +39,8 @@ FINE = [
     "clock.now()",
     "from datetime import datetime\ndef _make_naive(m): return datetime(m.year, m.month, m.day)",
     "from datetime import datetime\nx = datetime(a, b, c)  # naive on purpose",
+    "from datetime import datetime\ndef read_no_tz(x): return x - datetime.now()",
+    "from datetime import datetime\nx = make_aware(\n    value=datetime.fromtimestamp(y)\n)",
     "from datetime import datetime\nspan = datetime.now() - datetime.fromtimestamp(x)",
     "from datetime import datetime\nempty = datetime(1970, 1, 1)\nx = make_aware(parse(y, default=empty))",
 ]
@@ -187,3 +189,10 @@ def test_utc_that_is_only_written_as_a_text(use, lines):
 def test_time_spans_and_texts_of_java(body, count):
     source = f"import java.time.LocalDateTime;\nclass A {{ Object f() {{ {body} }} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("statement", "confidence"), [("x = datetime.now()", "medium"), ("created = datetime.now()", "")]
+)
+def test_what_becomes_of_other_times_is_not_known(statement, confidence):
+    assert [each.confidence for each in marks_of(RULE, f"from datetime import datetime\n{statement}")] == [confidence]
