@@ -114,8 +114,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if failed:
         # What is computed in place of the result may be an answer.
         is_computed = returned.type == "expression_list" and returned.named_children[0].type == "call_expression"
-        is_doubt = is_computed or _goes_on(returned, function, file) or _converts(error, statement, file)
-        confidence = "medium" if is_doubt else ""
+        is_doubt = is_computed or _goes_on(returned, file) or _converts(error, statement, file)
+        confidence = "low" if _is_in_walk(function, file) else "medium" if is_doubt else ""
         yield file.mark(
             RULE.id,
             held[-1],
@@ -135,12 +135,14 @@ def _converts(error: str, statement: Node, file: SourceFile) -> bool:
     return _READS_AS.search(text) is not None
 
 
-def _goes_on(returned: Node, function: Node, file: SourceFile) -> bool:
-    """Whether a `false` beside the nil says that there is none, all that was read before is given back as it is, or a
-    walk over files goes on without one."""
+def _goes_on(returned: Node, file: SourceFile) -> bool:
+    """Whether a `false` beside the nil says that there is none, or all that was read before is given back as it is."""
     beside = [file.text(each) for each in returned.named_children[:-1]]
-    if "false" in beside or (len(beside) > 1 and all(map(_READ_BEFORE.fullmatch, beside))):
-        return True
+    return "false" in beside or (len(beside) > 1 and all(map(_READ_BEFORE.fullmatch, beside)))
+
+
+def _is_in_walk(function: Node, file: SourceFile) -> bool:
+    """Whether a walk over files goes on without one that cannot be read."""
     before = file.source[max(0, function.start_byte - NEAR) : function.start_byte]
     return function.type == "func_literal" and _WALKS.search(before) is not None
 

@@ -125,7 +125,7 @@ def test_what_is_computed_in_place_of_the_result_may_be_an_answer():
             "func f() {\nfilepath.Walk(root, func(path string) error {\nv, err := read(path)\n"
             "if err != nil {\nreturn nil\n}\n"
             "use(v)\nreturn nil\n})\n}",
-            "medium",
+            "low",
         ),
     ],
 )
