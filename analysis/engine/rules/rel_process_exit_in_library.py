@@ -62,7 +62,7 @@ _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/"
     r"|(^|/)(cli|cmd|main|__main__|console|cmdline|command|manage|setup|worker\w*|index|server|type-check)\.\w+$|(^|/)seed[\w-]*\.\w+$"
-    r"|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle|gen_|gen\.)[\w-]*\.([cm]?js|go)$|(^|/)test(ing|util\w*)?\.go$"
+    r"|(^|/)management/|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle|gen_|gen\.)[\w-]*\.([cm]?js|go)$|(^|/)test(ing|util\w*)?\.go$"
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(

@@ -29,6 +29,7 @@ def test_library_code_that_ends_the_process_is_found(path, source, line):
     [
         ("scripts/load.py", PYTHON),
         ("shop/cli.py", PYTHON),
+        ("shop/management/base.py", PYTHON),
         ("shop/store.py", PYTHON + "if __name__ == '__main__':\n    load()\n"),
         ("shop/store.py", PYTHON.replace("load", "main")),
         ("shop/store.py", "def exit(x): ...\ndef load():\n    exit(1)\n"),
