@@ -207,8 +207,9 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if name:
         is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
-        if name in _CLEANS_UP and (statement.type == "defer_statement" or _is_deferred(call, file)):
-            return  # what is left over does no harm, mostly
+        is_left_over = statement.type == "defer_statement" or _is_deferred(call, file)
+        if name in _CLEANS_UP and (is_left_over or _TEMPORARY.search(file.text(call))):
+            return  # which does no harm, mostly
         is_guess = name in _CLEANS_UP or _answers_client(call, name, file)
         confidence = "low" if is_guess else "medium" if is_deferred else ""
         yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence)

@@ -208,6 +208,7 @@ def test_what_helps_tests_fails_with_them():
 
 def test_what_is_temporary_may_be_left_over():
     assert lines_of(RULE, go("_ = os.Remove(tempPath)"), "go") == []
+    assert lines_of(RULE, go("os.RemoveAll(filepath.Join(TempDir, a))"), "go") == []
     assert len(lines_of(RULE, go("_ = os.Remove(path)"), "go")) == 1
 
 
