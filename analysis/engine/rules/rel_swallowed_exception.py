@@ -107,6 +107,7 @@ _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
 _EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
 _NO = re.compile(rb"\s*return\s+(?:False|None|false|null)\b")
+_SAFE = re.compile(r"(?:^|\.)(?:safe|maybe)(?:ly)?(?=_|[A-Z])")
 _GIVES = re.compile(r"\breturn\s+\S")
 _MEANT = re.compile(r"\b(ignore(?:d|[A-Z]\w*)?|expected|_\w*)\b")
 # JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
@@ -139,7 +140,7 @@ _IF = re.compile(r"\bif\s*\(\s*!?\s*\Z")
 _ASKED = re.compile(r"\s*(?:&&|\|\||\?|[!=]==?\s*(?:null|undefined))")
 NEAR = 100  # characters behind a `try`
 _GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
-_ASSERTS = re.compile(r"\bexpect\w*\(|\bassert\b")
+_ASSERTS = re.compile(r"\b(?:expect|assert)\w*\(|\bassert\b")
 LONGEST_COMMENT = 1_000  # bytes before a function
 _LETS_GO = re.compile(
     r"(?:[\w.?!$()]+\.)?(?:unbind|off|unsubscribe|removeEventListener|removeListener|removeAllListeners)\([^\n]*\);?|//[^\n]*"
@@ -202,7 +203,11 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if gives_up and not _WRITES.search(guarded) and _DOCUMENTED.match(_said_of_function(handler, file)):
         return
+    if not is_broad and does_nothing and _has_another_way(guarded, handler, file):
+        return
     name = function_name(handler, file)
+    if does_nothing and _SAFE.search(name) and _GIVES.search(guarded):
+        return  # what it gives then is nothing
     if _OPTIONAL_IMPORT.search(guarded) or (_PREDICATE.search(name) and (gives_up or _says_no_after(handler, file))):
         return
     if gives_up and file.language in SCRIPT and _READING.search(name):
@@ -213,13 +218,14 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         f"`{_title(caught)}` " + ("does nothing about the error" if does_nothing else "turns every error into nothing"),
         severity="critical" if _WRITES.search(guarded) else "",
         confidence=_confidence(guarded, handler, file, is_broad=is_broad, does_nothing=does_nothing),
+        data={"asserted": "1"} if _ASSERTS.search(text_after(handler, file)[:NEAR]) else {},
     )
 
 
 def _confidence(guarded: str, handler: Node, file: SourceFile, *, is_broad: bool, does_nothing: bool) -> str:
     """What names its kind of error may mean it as an answer, and script cannot name one."""
     if not is_broad:
-        return "low" if does_nothing and _has_another_way(guarded, handler, file) else "medium"
+        return "medium"
     if file.language in SCRIPT:
         is_sure = does_nothing and not (
             _is_asked_behind(guarded, handler, file) or _has_another_way(guarded, handler, file)
