@@ -422,3 +422,11 @@ def test_a_value_that_the_file_puts_into_the_context(key, count):
     put = f'func with(c *gin.Context) {{ use(context.WithValue(c, "{key}", load(c))) }}\n'
     source = GIN % 'c.Request.Context().Value("user").(*User)' + put
     assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("found", "confidence"), [("rows.stream().filter(a).findAny()", "low"), ("rows.findById(id)", "medium")]
+)
+def test_who_walks_over_a_list_mostly_knows_it(found, confidence):
+    (mark,) = marks_of(RULE, f"class A {{ Row f(String id) {{ return {found}.get(); }} }}", "java")
+    assert mark.confidence == confidence
