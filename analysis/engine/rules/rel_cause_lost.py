@@ -10,6 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.go_results import is_in_failure
+from analysis.engine.rules.handlers import guarded_text
 from analysis.engine.rules.reading import DEFINITIONS, function_text, within
 
 RULE = Rule(
@@ -63,6 +64,7 @@ _BOUNDARY = re.compile(  # errors that are answers to a client
     r"|ResponseStatusException|WebApplicationException|StatusException|StopIteration|SystemExit|AttributeError|KeyError)$"
 )
 _TELLS_ALL = re.compile(r"NumberFormatException|DateTimeParseException|NoSuchElementException")  # the type says it all
+_OF_ENUM = re.compile(r"[^;]*\.(?:valueOf|fromString)\([^;]*\);")
 _LOGGED = re.compile(r"\.exception\(|exc_info\s*=|print_exc|\.(error|warn|warning)\([^;\n]*,\s*\w+\s*\)")
 _MESSAGE_ONLY = r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|name|getClass)\b|[+]\s*{0}\b|\$\{{{0}\}}"
 _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
@@ -134,7 +136,7 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         if caught and arguments is not None and _is_whole(caught, file.text(arguments)):
             continue
         name = file.callee(thrown).rpartition(".")[2]
-        is_mild = bool(_BOUNDARY.search(name) or _TELLS_ALL.search(caught_as)) or (
+        is_mild = bool(_BOUNDARY.search(name) or _tells_all(caught_as, handler, file)) or (
             bool(caught) and _is_answered(caught, node, body, file)
         )
         yield _mark(node, name, "cause", file, is_mild=is_mild)
@@ -217,6 +219,13 @@ def _is_whole(caught: str, arguments: str) -> bool:
     """Whether the object itself is in there, not its message alone."""
     rest = re.sub(_MESSAGE_ONLY.format(re.escape(caught)), "", arguments)
     return bool(re.search(rf"(?<![\w.]){re.escape(caught)}\b", rest))
+
+
+def _tells_all(caught_as: str, handler: Node, file: SourceFile) -> bool:
+    """Whether the type says all that went wrong: a text that is no number, a name that is none of an enum."""
+    if _TELLS_ALL.search(caught_as):
+        return True
+    return "IllegalArgumentException" in caught_as and _OF_ENUM.fullmatch(guarded_text(handler, file)) is not None
 
 
 def _is_answered(caught: str, thrown: Node, body: Node, file: SourceFile) -> bool:

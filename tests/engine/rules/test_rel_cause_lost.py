@@ -163,3 +163,12 @@ def test_beside_another_condition_there_may_be_no_error(condition, confidence):
     branch = f'if {condition} {{\nreturn errors.New("none")\n}}'
     source = f'package a\nimport "errors"\nfunc f() error {{\n{branch}\nreturn nil\n}}\n'
     assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(("tried", "severity"), [("kind = Kind.valueOf(text);", "info"), ("load(text);", "")])
+def test_a_name_that_is_none_of_an_enum_says_it_all(tried, severity):
+    source = (
+        f"class A {{ void f() {{ try {{ {tried} }} catch (IllegalArgumentException e) {{ "
+        "throw new ShopException(text); } } }"
+    )
+    assert [each.severity for each in marks_of(RULE, source, "java")] == [severity]
