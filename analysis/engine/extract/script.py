@@ -38,6 +38,12 @@ _GIVES_PROMISES = frozenset({"call_expression", "await_expression", "new_express
 
 
 _THROWS = re.compile(rb"\bthrow\b")
+# What gives a promise that nothing can reject: `(url) => new Promise((resolve) => ...)`.
+_RESOLVES_ONLY = re.compile(
+    rb"[^{}]{0,200}?(?:=>\s*|\{\s*return\s+)new Promise(?:<[^()]*>)?\("
+    rb"\s*(?:async\s*)?(?:\(\s*\w+(?:\s*:[^,)]*)?\)|\w+)\s*=>"
+)
+HEAD = 300  # bytes of a function in which that stands
 
 
 def keeps_errors(function: Node, source: bytes) -> bool:
@@ -148,6 +154,8 @@ class JavaScript(Dialect):
         flags = 0
         if node.child(0).type == "async":
             flags = FunctionFlag.ASYNC | (FunctionFlag.KEEPS_ERRORS if keeps_errors(node, file.source) else 0)
+        elif file.source.find(b"new Promise", node.start_byte, min(node.end_byte, node.start_byte + HEAD)) > 0:
+            flags = FunctionFlag.KEEPS_ERRORS if _RESOLVES_ONLY.match(file.source, node.start_byte) else 0
         name_node = node.child_by_field_name("name")
         if name_node is not None:
             name = file.text(name_node)[:LONGEST_NAME]

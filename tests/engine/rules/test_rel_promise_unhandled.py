@@ -138,3 +138,22 @@ def test_a_modal_page_does_not_reject():
     source = "import NiceModal from '@ebay/nice-modal-react';\n%s.show(Page).then(show);"
     assert lines_of(RULE, source % "NiceModal", "typescript") == []
     assert lines_of(RULE, source % "Other", "typescript") == [2]
+
+
+@pytest.mark.parametrize(
+    ("given", "count"), [("(resolve)", 0), ("resolve", 0), ("async (resolve)", 0), ("(resolve, reject)", 1)]
+)
+def test_a_promise_that_nothing_can_reject(given, count):
+    files = {
+        "src/rows.ts": f"export const wait = (a) => {{\n  return new Promise({given} => {{ later(resolve); }});\n}};",
+        "src/page.ts": "import { wait } from './rows';\nfunction f(a) { wait(a).then(show); }",
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+def test_a_promise_inside_says_nothing_of_the_function():
+    source = (
+        "export function load(a) { const wait = () => new Promise((resolve) => later(resolve)); return api.get(a); }"
+    )
+    files = {"src/rows.ts": source, "src/page.ts": "import { load } from './rows';\nload(a).then(show);"}
+    assert len(findings_of(RULE, files)) == 1
