@@ -11,6 +11,17 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
+from analysis.engine.rules.go_known_calls import (
+    ALONE,
+    BESIDE,
+    CLOSING,
+    DATABASE,
+    METHODS,
+    PAIRS,
+    RARELY_FAIL,
+    RECEIVERS,
+    WRITERS,
+)
 from analysis.engine.rules.go_results import function_names, functions_that_fail, is_in_failure, receiver_of
 from analysis.engine.rules.reading import followed, function_text, short, statements, text_after, text_before
 
@@ -58,85 +69,11 @@ func rotate() error {
     ),
 )
 
-
-def _each(package: str, names: str) -> set[str]:
-    return {f"{package}.{name}" for name in names.split()}
-
-
-_ALONE = frozenset(  # the error is all that they give back
-    _each("os", "Mkdir MkdirAll Rename WriteFile Chmod Chown Chdir Truncate Symlink Link")
-    | _each("encoding/json", "Unmarshal")
-    | _each("encoding/xml", "Unmarshal")
-    | _each("encoding/binary", "Write Read")
-    | _each("io", "Copy WriteString")
-    | _each("net/http", "ListenAndServe ListenAndServeTLS Serve")
-    | _each("database/sql", "Ping")
-    | _each("fmt", "Sscan Sscanf Sscanln")
-    | _each("os", "Remove RemoveAll")
-    | _each("os/exec.Command()", "Run Start")
-    | _each("os/exec.CommandContext()", "Run Start")
-    | {"gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v2.Unmarshal", "io/ioutil.WriteFile"}
-)
-_BESIDE = frozenset(  # the error is the last of several results
-    _each("strconv", "Atoi ParseInt ParseUint ParseFloat")  # what is no boolean means no
-    | _each("os", "Open OpenFile Create ReadFile ReadDir Stat CreateTemp MkdirTemp")
-    | _each("io", "ReadAll Copy")
-    | _each("io/ioutil", "ReadAll ReadFile ReadDir")
-    | _each("encoding/json", "Marshal MarshalIndent")
-    | _each("net/http", "Get Post PostForm NewRequest NewRequestWithContext")
-    | _each("net/url", "Parse QueryUnescape PathUnescape")
-    | _each("time", "Parse ParseDuration LoadLocation ParseInLocation")
-    | _each("encoding/hex", "DecodeString")
-    | _each("database/sql", "Open")
-    | _each("os/exec.Command()", "Output CombinedOutput")
-    | _each("os/exec.CommandContext()", "Output CombinedOutput")
-    | {"encoding/base64.StdEncoding.DecodeString", "github.com/google/uuid.Parse", "regexp.Compile"}
-)
-# Of values that a program has made itself, or where no number means nothing, they seldom matter.
-_RARELY_FAIL = frozenset(
-    _each("strconv", "Atoi ParseInt ParseUint ParseFloat") | _each("json", "Marshal MarshalIndent")
-)
 _CLEANS_UP = frozenset({"os.Remove", "os.RemoveAll"})
 _TEMPORARY = re.compile(r"(?i)te?mp|scratch|\bcache")
 _FIELD_TYPE = re.compile(rb"[ \t]+\*?(?:\w+\.)?([A-Z]\w*)[ \t]*(?:`[^`\n]*`)?[ \t]*(?://[^\n]*)?(?:\n|\})")
 NEAR = 300  # characters before a call
 SHORTHAND = 2  # statements of a function that only leaves an error out
-_METHODS = {  # to the number of arguments, -1 for any
-    "Commit": 0,
-    "Encode": 1,
-    "Decode": 1,
-    "Sync": 0,
-    "Flush": 0,
-    "Exec": -1,
-    "ExecContext": -1,
-    "Scan": -1,
-    "Query": -1,
-    "QueryContext": -1,
-    "Ping": 0,
-    "Shutdown": 1,
-    "ListenAndServe": 0,
-}
-_DATABASE = re.compile(r"(\w*db|tx|txn|conn|stmt|pool)", re.IGNORECASE)
-_PAIRS = {  # methods that give an error beside another result
-    **dict.fromkeys("Query QueryContext Exec ExecContext Begin BeginTx Prepare PrepareContext".split(), _DATABASE),
-    "Do": re.compile(r"(?:\w*[cC]lient|DefaultClient)"),
-    "LastInsertId": re.compile(r"res(?:ult)?"),
-}
-_RECEIVERS = {
-    "Commit": re.compile(r"tx|txn|transaction", re.IGNORECASE),
-    "Encode": re.compile(r"enc(oder)?|NewEncoder\(\)", re.IGNORECASE),
-    "Decode": re.compile(r"dec(oder)?|NewDecoder\(\)", re.IGNORECASE),
-    "Sync": re.compile(r"f|\w*file", re.IGNORECASE),
-    "Scan": re.compile(r"rows?|QueryRow(Context)?\(\)"),
-    "Shutdown": re.compile(r"srv|\w*[sS]erver"),
-    "ListenAndServe": re.compile(r"srv|\w*[sS]erver"),
-}
-_CLOSING = frozenset({"Close", "Flush", "Write", "WriteString"})  # of what was opened to be written
-_WRITERS = frozenset(
-    _each("os", "Create CreateTemp")
-    | {"compress/gzip.NewWriter", "archive/zip.NewWriter", "archive/tar.NewWriter", "compress/zlib.NewWriter"}
-    | {"bufio.NewWriter", "bufio.NewWriterSize"}
-)
 _OPENED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*([\w.]+)\(([^\n]*)")
 _FOR_WRITING = re.compile(r"O_WRONLY|O_RDWR|O_APPEND")
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename|Close|Flush|Exec|ExecContext)$")
@@ -159,7 +96,7 @@ _ACTS = re.compile(
     rb"|[nN]otify|[wW]arm|[pP]ay|[mM]ark|[cC]ancel|[rR]eserve|[tT]ransfer|[aA]rchive|[iI]mport|[eE]xport|[iI]ndex|[eE]nqueue"
     rb"|[sS]ubmit|[aA]pprove|[rR]eject|[sS]ettle|[sS]hip|[bB]ook|[aA]ssign|[rR]ecord|[pP]urge|[eE]xpire|[rR]elease|[vV]alidate)"
 )
-_LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*_ALONE, *_BESIDE, *_METHODS, *_CLOSING))
+_LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*ALONE, *BESIDE, *METHODS, *CLOSING))
 _BUILT_IN = frozenset({"delete", "append", "copy", "close", "panic", "print", "println", "clear"})
 _REASON = re.compile(rb"[^\n]*(?://|/\*)\s*(?!nolint|debt:)\w")
 _REASON_ABOVE = re.compile(
@@ -293,9 +230,7 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     # What may fail without harm is mostly thrown away on purpose.
     is_own = not kept and _of_this_file(file.callee(call), call, file) in functions_that_fail(file)
     is_copy = name == "json.Unmarshal" and _is_own_json(call, file)
-    is_guess = (
-        to_client or is_copy or is_own or name in _RARELY_FAIL or name in _CLEANS_UP or name.endswith(".Shutdown")
-    )
+    is_guess = to_client or is_copy or is_own or name in RARELY_FAIL or name in _CLEANS_UP or name.endswith(".Shutdown")
     if name.endswith(".Encode") and _encodes_into_memory(call, file):
         yield _mark(call, "json.Marshal", message, file, "low")
         return
@@ -341,7 +276,7 @@ def _is_plain(call: Node, file: SourceFile) -> bool:
 def _failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:
     """The callee when it is known to return an error, `beside` other results; empty otherwise."""
     callee = file.callee(call)
-    if callee in (_BESIDE if beside else _ALONE):
+    if callee in (BESIDE if beside else ALONE):
         is_failing = True
     elif beside:
         known = functions_that_fail(file).get(_of_this_file(callee, call, file), False)
@@ -378,17 +313,17 @@ def _gives_nil_only(name: str, file: SourceFile) -> bool:
 def _is_known_pair(callee: str) -> bool:
     """`rows, _ := db.Query(...)`, `response, _ := client.Do(request)`."""
     head, _, name = callee.rpartition(".")
-    receiver = _PAIRS.get(name)
+    receiver = PAIRS.get(name)
     return receiver is not None and receiver.fullmatch(head.rpartition(".")[2]) is not None
 
 
 def _is_known_method(callee: str, call: Node, file: SourceFile) -> bool:
     head, _, name = callee.rpartition(".")
-    arguments = _METHODS.get(name)
+    arguments = METHODS.get(name)
     if not head or arguments is None:
         return False
     last = head.rpartition(".")[2]
-    receiver = _RECEIVERS.get(name, _DATABASE)
+    receiver = RECEIVERS.get(name, DATABASE)
     return receiver.fullmatch(last) is not None and arguments in (-1, len(file.arguments(call)[0]))
 
 
@@ -396,7 +331,7 @@ def _closes_what_was_written(callee: str, call: Node, file: SourceFile) -> bool:
     """`f.Close()`, `out.Write(b)` where the variable came from `os.Create` and its like, and no other call of it is
     checked."""
     head, _, name = callee.rpartition(".")
-    if name not in _CLOSING or not re.fullmatch(r"\w+", head):
+    if name not in CLOSING or not re.fullmatch(r"\w+", head):
         return False
     before = text_before(call, file)
     opened = list(followed(head, before, _OPENED, "_"))[-1:]
@@ -408,7 +343,7 @@ def _is_written(opened: re.Match[str], head: str, name: str, before: str, call: 
     if _TO_NOWHERE.search(opened[2]):
         return False
     maker = file.resolve(opened[1])
-    is_writer = maker in _WRITERS or (maker == "os.OpenFile" and _FOR_WRITING.search(opened[2]) is not None)
+    is_writer = maker in WRITERS or (maker == "os.OpenFile" and _FOR_WRITING.search(opened[2]) is not None)
     if not is_writer or (maker.startswith("bufio.") and name != "Flush"):
         return False
     function = function_text(call, file)
