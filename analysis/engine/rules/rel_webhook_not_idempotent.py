@@ -159,7 +159,8 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _SIGNED_IN.search(before) or _SIGNED_IN.search(text) or _BRINGS_CODE.search(text):
         return
-    if told_by == "other route" and _SHOWS_PAGE.search(text):
+    is_page = _SHOWS_PAGE.search(text) is not None
+    if is_page and (told_by == "other route" or (told_by == "name" and not _WRITES.search(text))):
         return
     if _MANAGES.search(text[:_HEADER].partition(b"{" if file.language != "python" else b":")[0]):
         return

@@ -261,3 +261,13 @@ def test_what_users_do_with_their_notifications_is_no_webhook(head, body, count)
         f"{head}\n\t{body}\n}}\n"
     )
     assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+@pytest.mark.parametrize(("answer", "count"), [('c.HTML(200, "hooks")', 0), ("c.Status(200)", 1)])
+def test_the_page_of_that_name_takes_none(answer, count):
+    source = (
+        'package a\nimport "github.com/gin-gonic/gin"\nfunc routes(r *gin.Engine) { r.POST("/all", allWebhooks) }\n'
+        f"func allWebhooks(c *gin.Context) {{\n\tsendMail(c)\n\t{answer}\n}}\n"
+        "func sendMail(c *gin.Context) {\n\tmailer.Send(c)\n}\n"
+    )
+    assert len(findings_of(RULE, {"a.go": source})) == count
