@@ -77,7 +77,8 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         if _NEXT_TASK.match(file.source, call.start_byte):
             return  # runs a function a little later
-        if first == "Swal.fire" and b"preConfirm" not in file.source[call.start_byte : call.end_byte]:
+        is_dialog = file.source.startswith(b"Swal.fire(", call.start_byte)
+        if is_dialog and b"preConfirm" not in file.source[call.start_byte : call.end_byte]:
             return  # a dialog that only asks
         own = async_function(first, call, file)
         if own is not None and never_rejects(own, file):

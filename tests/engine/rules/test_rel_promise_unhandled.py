@@ -92,7 +92,12 @@ def test_who_keeps_its_errors_is_asked_as_a_guess(source, confidences):
 
 
 @pytest.mark.parametrize(
-    ("options", "count"), [("{ title: 'Sure?' }", 0), ("{ title: 'Sure?', preConfirm: () => drop(a) }", 1)]
+    ("options", "count"),
+    [
+        ("{ title: 'Sure?' }", 0),
+        (f"{{ title: '{'Sure? ' * 90}' }}", 0),
+        ("{ title: 'Sure?', preConfirm: () => drop(a) }", 1),
+    ],
 )
 def test_a_dialog_that_only_asks_does_not_fail(options, count):
     assert len(lines_of(RULE, f"Swal.fire({options}).then(show);", "typescript")) == count
