@@ -133,7 +133,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Entry files may end their process. On the request path it takes all other requests with it."""
     if place.facts.is_entry or place.facts.package == "main" or _ENTRY_PATH.search(place.path):
         return None
-    if _helps_tests(place.path, codebase):
+    if place.facts.language == "go" and _helps_tests(place.path, codebase):
         return None
     if _ENDS_IT.search(place.function.name):
         return place.finding(mark, confidence=Confidence.LOW)
@@ -145,7 +145,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _helps_tests(path: str, codebase: Codebase) -> bool:
-    """Whether only tests import the file."""
+    """Whether only tests import the file: nothing else can run it in Go; elsewhere it may be loaded by name."""
     importers = {edge.source for edge in codebase.graph.importers_of(path)}
     return bool(importers) and all(codebase.kind(each) is FileKind.TEST for each in importers)
 

@@ -131,3 +131,8 @@ def test_who_runs_the_command_line_is_an_entry():
     source = "import sys\ndef manage(old):\n    if old:\n        sys.exit(1)\n    execute_from_command_line(a)\n"
     assert findings_of(RULE, {"shop/store.py": source}) == []
     assert len(findings_of(RULE, {"shop/store.py": source.replace("execute_from", "read")})) == 1
+
+
+def test_what_is_loaded_by_its_name_has_tests_for_importers_only():
+    files = {"shop/plugin.py": PYTHON, "tests/test_plugin.py": "from shop.plugin import load\nload()\n"}
+    assert len(findings_of(RULE, files)) == 1
