@@ -57,9 +57,35 @@ def built_text(expression: Node, file: SourceFile) -> BuiltText:
             continue
         elif slot is None and (inner := _operands(node, file)) is not None:
             pending[:0] = inner
+        elif slot is not None and node.type in _CHOICES | _CALLS and _operands(node, file) is not None:
+            inner = _texts_of_slot(node, file)
+            fixed.append(inner.fixed)
+            parts.extend(inner.parts)
+            leads.extend((slot.lead + lead)[-_LONGEST_LEAD:] for lead in inner.leads)
         else:
             parts.append(node)
             leads.append(slot.lead if slot is not None else "".join(fixed)[-_LONGEST_LEAD:])
+            fixed.append(" ? ")
+    return BuiltText(" ".join(fixed), tuple(parts), tuple(leads))
+
+
+def _texts_of_slot(node: Node, file: SourceFile) -> BuiltText:
+    """What a formatter puts in where that is a text of literals or a choice of them, as in `"x" if a else "y"`; what
+    is formatted further inside is one part."""
+    fixed: list[str] = []
+    parts: list[Node] = []
+    leads: list[str] = []
+    for each in _operands(node, file) or []:
+        value = each.value if isinstance(each, _Slot) else each
+        if (
+            isinstance(value, Node)
+            and value.type in _STRINGS
+            and not any(hole.type in _HOLES for hole in value.named_children)
+        ):
+            fixed.append(file.text(value))
+        elif isinstance(value, Node) and value.type not in _NUMBERS | COMMENTS:
+            parts.append(value)
+            leads.append(each.lead if isinstance(each, _Slot) else "")
             fixed.append(" ? ")
     return BuiltText(" ".join(fixed), tuple(parts), tuple(leads))
 

@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.rules.reading import text_before
+from analysis.engine.rules.reading import text_before, within
 
 # The list in `strings.Join(where, " AND ")`, `" AND ".join(where)`, `where.join(" AND ")` and Java's `String.join`.
 _JOINED = re.compile(
@@ -20,6 +20,8 @@ _NUMBERED = re.compile(
 _NAME = re.compile(r"[A-Za-z_]")
 _NUMBERS_ONLY = re.compile(r"\$\$\{[^{}]*\}")  # `$${index + 1}`
 _MAPPED = re.compile(r"\.map\([\s\S]*\)\s*\.join\([^()]*\)$")
+_PLACEHOLDER = re.compile(rb"(?:\$|[\s(,=\"'][:@]|%\()\w*\Z")  # what stands before its number or name
+_NEAR = 40  # bytes
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -28,12 +30,21 @@ def is_fixed_list(part: Node, file: SourceFile) -> bool:
     text = file.text(part)
     if "$${" in text and _MAPPED.search(text):
         return "${" not in _NUMBERS_ONLY.sub("", text)
+    if file.language == "python" and ".join(" in text and _joins_placeholders(part, file):
+        return True
     joined = _JOINED.search(text)
     name = joined and next(filter(None, joined.groups()), "")
     if not name:
         return False
-    pieces = _put_into(name, text_before(part, file))
+    pieces = _put_into(name, _NUMBERS_ONLY.sub("", text_before(part, file)))
     return bool(pieces) and not any(_NAME.search(_NUMBERED.sub("", _QUOTED.sub("", piece))) for piece in pieces)
+
+
+def _joins_placeholders(part: Node, file: SourceFile) -> bool:
+    """Whether a comprehension that is joined writes nothing into its text but names of placeholders: `f":v_{n}"`."""
+    holes = [each for each in within(part, stop=frozenset()) if each.type == "interpolation"]
+    before = (file.source[max(0, hole.start_byte - _NEAR) : hole.start_byte] for hole in holes)
+    return bool(holes) and all(_PLACEHOLDER.search(text) for text in before)
 
 
 def _put_into(name: str, text: str) -> list[str]:

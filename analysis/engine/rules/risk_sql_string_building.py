@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.built_text import built_text, is_constant, text_of_argument, values_of
+from analysis.engine.rules.built_text import BuiltText, built_text, is_constant, text_of_argument, values_of
 from analysis.engine.rules.joined_text import is_fixed_list
 from analysis.engine.rules.reading import assigned_values, function_text, short, text_before
 
@@ -55,7 +55,7 @@ _SQL = re.compile(
 )
 _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
-    r"|sanitize|placeholder|qmarks|\w*[bB]indings?$"
+    r"|\bliteral_?(?:string|value)\(|sanitize|placeholder|qmarks|\w*[bB]indings?$"
     r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
     r"|\.length$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
     re.IGNORECASE,
@@ -82,6 +82,8 @@ _NAME_PLACE = re.compile(
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 _OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
 _PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")  # by its name no value
+_SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond|filter|where)s?$")
+_IN_QUOTES = re.compile(r"['\"]%?\Z")
 _OF_THE_MODEL = re.compile(r"_meta\.\w+$|__table(?:name)?__|\bdb_table$")
 _GO_CONSTANT = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # of another package
 _OWN_METHOD = re.compile(r"(?:this\.)?(\w+)\(")
@@ -97,6 +99,7 @@ _NUMBER_TYPED = {
     "go": re.compile(r"\s+(?:,\s*\w+\s+)*(?:\[\])?(?:u?int(?:8|16|32|64)?|float(?:32|64)|bool)\b"),
 }
 _JOINED = re.compile(r"[\w.]*\bjoin\(\s*(?:\"[^\"]*\"\s*,\s*)?(\w+)")
+_MOST_PARTS = 20  # of a text, to look behind their names
 _DEFINES = re.compile(
     r"[rbfuRBFU]{0,2}[\"'`\s]*(?:create|alter|drop|truncate|grant|revoke|reindex|vacuum"
     r"|comment)\b",
@@ -124,7 +127,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         positional = positional[1:]
     if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
         return
-    fixed, parts, leads = text_of_argument(positional[0], file)
+    fixed, parts, leads = _with_own_texts(text_of_argument(positional[0], file), file)
     is_condition = (method in _CONDITIONS and fixed.strip(" ?")) or (method in _CLAUSES and _COMPARES.search(fixed))
     if not parts or not (_SQL.search(fixed) or is_condition):
         return
@@ -159,6 +162,33 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         confidence="low" if internal else "" if certain else "medium",
         data=data or None,
     )
+
+
+def _with_own_texts(text: BuiltText, file: SourceFile) -> BuiltText:
+    """A local name that holds SQL of its own stands for the parts of it: where a value would stand, and where values
+    stand in it."""
+    fixed, parts, leads = [text.fixed], list[Node](), list[str]()
+    for part, lead in zip(text.parts, text.leads, strict=True):
+        name = file.text(part)
+        values = values_of(name, part, file) if part.type == "identifier" and len(text.parts) < _MOST_PARTS else []
+        texts = [built_text(value, file) for value in values if value.start_byte < part.start_byte]
+        inner = [
+            (each, before)
+            for own in texts
+            for each, before in zip(own.parts, own.leads, strict=True)
+            if file.text(each) != name
+        ]
+        own_text = " ".join(own.fixed for own in texts)
+        is_sql = _is_value_place(lead) and _SQL.search(own_text)
+        values_inside = any(_is_value_place(before) and not _PIECE.search(file.text(each)) for each, before in inner)
+        if inner and (is_sql or values_inside):
+            fixed.append(own_text)
+            parts.extend(each for each, _ in inner)
+            leads.extend(before for _, before in inner)
+        else:
+            parts.append(part)
+            leads.append(lead)
+    return BuiltText(" ".join(fixed), tuple(parts), tuple(leads))
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -217,7 +247,7 @@ def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
     if _OF_THE_MODEL.search(text):
         return None
     if _VALUE_PLACE.search(lead):
-        return True
+        return not _SUBQUERY.search(text) or _IN_QUOTES.search(lead) is not None
     if _NAME_PLACE.search(lead):
         return None if _OWN_NAME.search(text) else False
     return not _INTERNAL.search(text)

@@ -311,3 +311,47 @@ def test_bindings_that_are_generated():
     query = '"UPDATE OR IGNORE " + table + " SET a = ? WHERE id IN " + inBinding, args...'
     source = f"package a\nfunc f(db *sql.DB, table string) {{\n\tinBinding := marks(3)\n\tdb.Exec({query})\n}}\n"
     assert [mark.confidence for mark in marks_of(RULE, source, "go")] == ["low"]
+
+
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [
+        ("', '.join([f':val_{n}' for n in ids])", 0),
+        ("', '.join([f'$${n}' for n in ids])".replace("$$", "$"), 0),
+        ("', '.join([f'{n}' for n in ids])", 1),
+        ("'now()' if name else 'null'", 0),
+        ("name if ids else 'null'", 1),
+        ("literal_string(name)", 0),
+        ("'({v})'.format(v=name)", 1),
+    ],
+)
+def test_what_a_formatter_puts_in(part, count):
+    body = f"cursor.execute('INSERT INTO t (a) VALUES ({{v}})'.format(v={part}))"
+    assert len(lines_of(RULE, function(body))) == count
+
+
+@pytest.mark.parametrize(("row", "count"), [("($${n++}::uuid, DATE($${n++}))", 0), ("($${n++}, '${row.name}')", 1)])
+def test_placeholders_that_are_pushed_into_a_list(row, count):
+    source = (
+        "async function f(db, rows) {\n  const values: string[] = [];\n  let n = 1;\n"
+        f"  for (const row of rows) values.push(`{row}`);\n"
+        "  await db.execute(`INSERT INTO t (a, b) VALUES ${values.join(',')}`, rows);\n}"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "confidences"),
+    [('"id = " + name', [""]), ('"id = ?"', []), ('"SELECT id FROM u WHERE " + conditions', ["low"])],
+)
+def test_a_local_text_inside_of_a_text(given, confidences):
+    query = f'inner := {given}\n\trows, err := db.Query("SELECT a FROM t WHERE id IN (" + inner + ")", args...)'
+    source = f"package a\nfunc f(db *sql.DB, name, conditions string) {{\n\t{query}\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == confidences
+
+
+@pytest.mark.parametrize(("form", "confidence"), [("id IN (%s)", "low"), ("id = '%s'", "")])
+def test_a_subquery_is_no_value_but_in_quotes(form, confidence):
+    query = f'fmt.Sprintf("SELECT a FROM t WHERE {form}", subquery)'
+    source = f"package a\nfunc f(db *sql.DB, subquery string) {{\n\tdb.Exec({query})\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
