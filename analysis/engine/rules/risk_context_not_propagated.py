@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import bound_names
-from analysis.engine.rules.reading import function_name, text_after
+from analysis.engine.rules.reading import function_name, text_after, text_before
 
 RULE = Rule(
     id="risk-context-not-propagated",
@@ -70,14 +70,20 @@ _DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
 _HANDLE = re.compile(r"(^|\.)(db|DB|tx|conn|stmt)\.\w+$")
 _CANCELS = frozenset({"context.WithCancel", "context.WithTimeout", "context.WithDeadline"})
 _CLEANUP = re.compile(
-    r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|drain|delCtx", re.IGNORECASE
+    r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|terminate|abort|drain|delCtx",
+    re.IGNORECASE,
 )
 _MEANT = re.compile(
     r"(?i)//[^\n]*(?:background|detach|independent|outlive|even (?:if|when)|fire.and.forget|must not be cancel)"
 )
 _ON_ITS_OWN = re.compile(
-    r"(?i)(?:^|\.)(?:start|run|loop|work|serve|consume|poll|watch)|async|background|worker|job|cron"
+    r"(?i)(?:^|\.)(?:start|run|loop|work|serve|consume|poll|watch|new[A-Z_]|open|connect|init|setup|must|migrate)"
+    r"|async|background|worker|job|cron"
 )
+_CONTEXT_GIVEN = re.compile(r"(?i)(?:^|\.)(?:ctx|context|\w*ctx|context\(\))$")
+_ENDED = re.compile(r"\.Err\(\)\s*!=\s*nil\s*\{[^}]*\Z")
+_UPGRADED = re.compile(r"(?i)(?:upgrade\w*|websocket)\.(?:Upgrade|Accept)\(|\.Hijack\(")
+LONGEST_START = 600  # bytes behind `go func(` in which it calls what it is for
 _DEFAULTED = re.compile(r"==\s*nil\s*\{\s*[\w.]+\s*=\s*$")
 
 
@@ -101,7 +107,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         r"WithContext\(|\.Do\(ctx|\(ctx, [\w., ]*req", text_after(call, file), re.IGNORECASE
     ):
         yield _without(call, callee.rpartition("/")[2], _WITHOUT[callee], given, file)
-    elif _is_of_sql(callee, file):
+    elif _is_of_sql(callee, file) and not _takes_context(call, file):
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context"
         yield _without(call, callee, better, given, file)
@@ -113,16 +119,35 @@ def _is_of_sql(callee: str, file: SourceFile) -> bool:
     return "database/sql" in imported and "gorm.io/gorm" not in imported and _HANDLE.search(callee) is not None
 
 
+def _takes_context(call: Node, file: SourceFile) -> bool:
+    """Whether the method is given a context first: drivers of other databases have no form without one."""
+    first = next(iter(file.arguments(call)[0]), None)
+    return first is not None and _CONTEXT_GIVEN.search(file.text(first)) is not None
+
+
+def _is_started(name: bytes, source: bytes) -> bool:
+    """Whether the file calls a function of this name in a goroutine: no request waits for it then."""
+    if b"go " + name + b"(" in source:
+        return True
+    start = source.find(b"go func(")
+    while start >= 0:
+        called = source.find(name + b"(", start, start + LONGEST_START)
+        if called >= 0 and b"\n}\n" not in source[start:called]:
+            return True
+        start = source.find(b"go func(", start + 1)
+    return False
+
+
 def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     """A call without a context in a function that has none: on the way of a request it could have been given one."""
     better = ""
     if callee in _WITHOUT:
         if not re.search(r"WithContext\(|\.Do\(ctx", text_after(call, file)):
             better = _WITHOUT[callee]
-    elif _is_of_sql(callee, file):
+    elif _is_of_sql(callee, file) and not _takes_context(call, file):
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context" if method in _DATABASE else ""
-    if better:
+    if better and not _is_started(function_name(call, file).rpartition(".")[2].encode(), file.source):
         yield file.mark(
             RULE.id,
             call,
@@ -176,9 +201,13 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
     statement = file.text(file.statement_of(call))
     if _DEFAULTED.search(before) or _CLEANUP.search(name + statement) or _goes_with(given, call, file):
         return
-    if _MEANT.search(_lines_above(call, file)):
+    earlier = text_before(call, file)
+    if _MEANT.search(_lines_above(call, file)) or _ENDED.search(earlier):
         return
-    yield file.mark(RULE.id, call, f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand")
+    # Once a connection is taken over, the context of its request no longer says when the client leaves.
+    is_taken_over = given.endswith("Context()") and _UPGRADED.search(earlier) is not None
+    message = f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand"
+    yield file.mark(RULE.id, call, message, confidence="low" if is_taken_over else "")
 
 
 def _lines_above(call: Node, file: SourceFile) -> str:

@@ -99,3 +99,41 @@ def test_what_a_handler_starts_goes_on_without_it():
 def test_a_handle_of_gorm_carries_its_context():
     source = go('db.Exec("q")').replace('"os/exec"', '"os/exec"; "gorm.io/gorm"')
     assert lines_of(RULE, source, "go") == []
+
+
+@pytest.mark.parametrize("first", ["ctx", "r.Context()", "queryCtx"])
+def test_a_driver_whose_methods_take_a_context_is_given_it(first):
+    assert lines_of(RULE, go(f'rows, err := c.conn.Query({first}, "q")'), "go") == []
+    assert lines_of(RULE, go('rows, err := c.conn.Query(name, "q")'), "go") == [4]
+
+
+def test_a_context_that_has_ended_is_replaced():
+    body = "if ctx.Err() != nil {\n\t\tctx, cancel := context.WithTimeout(context.Background(), limit)\n\t}"
+    assert lines_of(RULE, go(body), "go") == []
+    assert lines_of(RULE, go(body.replace("ctx.Err() != nil", "slow")), "go") == [5]
+    assert lines_of(RULE, go("return get(context.Background())", name="abortUpload"), "go") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "confidence"), [("ws, err := upgrader.Upgrade(w, r, nil)\n", "low"), ("w.WriteHeader(200)\n", "")]
+)
+def test_the_context_of_a_request_whose_connection_was_taken_over(before, confidence):
+    source = go(before + "return get(context.Background())", "w http.ResponseWriter, r *http.Request")
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "count"),
+    [("send", "send(id)", 1), ("send", "go send(id)", 0), ("newStore", "newStore(id)", 0)],
+)
+def test_what_is_started_or_set_up_waits_for_nobody(name, sent, count):
+    source = f"""package a
+import ("database/sql"; "net/http")
+func Handle(w http.ResponseWriter, r *http.Request) {{
+	{sent}
+}}
+func {name}(id string) {{
+	db.Exec("insert into a values (?)", id)
+}}
+"""
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
