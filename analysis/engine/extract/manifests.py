@@ -31,6 +31,7 @@ _SECTION = re.compile(r"^\[\[?[\w.:\-\"' ]+\]\]?[ \t]*(#.*)?\r?$", re.MULTILINE)
 _GO_LINE = re.compile(r"^(module|go|use|require|replace|exclude|retract|toolchain|tool|godebug)\b\s*(.*)$")
 _SCRIPT_KEYS = ("name", "main", "module", "types", "typings", "exports", "imports")
 _DEPENDENCY_KEYS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+_VERSION = re.compile(r"[\^~>=v ]*(\d{1,3})\b")
 _TSCONFIG_KEYS = frozenset({"compilerOptions", "extends", "references", "include", "files", "exclude"})
 
 
@@ -119,7 +120,14 @@ def _package(document: dict[str, Any]) -> Manifest:
         "workspaces": _strings(workspaces),
         "dependencies": sorted(dependencies),
         "runtime": runtime,
+        **_major_of_express(document),
     }
+
+
+def _major_of_express(document: dict[str, Any]) -> Manifest:
+    """From version 5 on Express handles the rejections of its handlers."""
+    found = _VERSION.match(str(_object(document.get("dependencies")).get("express", "")))
+    return {"versions": {"express": int(found[1])}} if found is not None else {}
 
 
 def _read_toml(text: str) -> Manifest:

@@ -37,6 +37,7 @@ _FUNCTIONS = (
 _GIVES_PROMISES = frozenset({"call_expression", "await_expression", "new_expression"})
 
 
+_SETTLES = re.compile(rb"(?:resolve|reject|done|next|callback|cb|clearTimeout|(?:console|res|toast)\.[\w.()]+)\(")
 _THROWS = re.compile(rb"\bthrow\b")
 # What gives a promise that nothing can reject: `(url) => new Promise((resolve) => ...)`.
 _RESOLVES_ONLY = re.compile(
@@ -76,6 +77,8 @@ def _may_reject(node: Node, source: bytes) -> bool:
     given = node.named_children[0] if node.named_child_count else None
     if given is None or (node.type == "return_statement" and given.type not in _GIVES_PROMISES):
         return False
+    if node.type == "return_statement" and _SETTLES.match(source, given.start_byte):
+        return False  # ends the function by telling somebody; the value means nothing
     return b".catch(" not in source[given.start_byte : given.end_byte]
 
 

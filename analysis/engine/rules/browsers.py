@@ -22,8 +22,14 @@ def runs_in_browsers(place: Place) -> bool:
     is_server_side = _SERVER_SIDE.search(place.path) is not None
     if not is_server_side and _PAGE_SIDE.search(place.path) and not place.in_request_path:
         return True
+    manifest = nearest_manifest(place, _PACKAGES)
+    return _OF_PAGES.search(manifest) is not None and _OF_SERVERS.search(manifest) is None
+
+
+def nearest_manifest(place: Place, named: re.Pattern[str]) -> str:
+    """The manifest of the nearest folder around a file that names one of these packages; empty when none does."""
     for folder in ancestors(folder_of(place.path)):
         facts = place.codebase.files.get(joined(folder, "package.json"))
-        if facts is not None and _PACKAGES.search(facts.manifest):
-            return _OF_PAGES.search(facts.manifest) is not None and _OF_SERVERS.search(facts.manifest) is None
-    return False
+        if facts is not None and named.search(facts.manifest):
+            return facts.manifest
+    return ""

@@ -10,6 +10,10 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag
 from analysis.engine.rules.reading import within
 
+_HOOKED = re.compile(rb"([\w$]+)\s*=\s*(?:React\.)?useCallback\(\s*\Z")
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration", "method_definition"})
+_PLAIN = frozenset({"true", "false", "null", "undefined", "number", "string"})
+_WORDS = re.compile(r"[\w$]+")
 _FIRST = re.compile(rb"([\w$]+)\(")
 
 
@@ -32,10 +36,24 @@ def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
     is_own = head in ("this", "self")
     if not is_own and (head or callee in file.bindings):
         return None
+    if not head and _is_parameter(name, call, file):
+        return None
     around = file.functions[file.function_of(call)]
     if is_own:
         return known.get(f"{around.owner or around.name.rpartition('.')[0]}.{name}")
     return known.get(f"{around.name}.{name}") or _in_outer(around.name, name, known)
+
+
+def settles_at_once(function: Node, file: SourceFile) -> bool:
+    """Whether an async function of a script waits for nothing and gives nothing back that could fail."""
+    body = function.child_by_field_name("body")
+    if body is None or body.type != "statement_block" or b"await" in file.source[body.start_byte : body.end_byte]:
+        return False
+    return not any(
+        each.type == "throw_statement"
+        or (each.type == "return_statement" and each.named_child_count and each.named_children[0].type not in _PLAIN)
+        for each in within(body)
+    )
 
 
 def never_rejects(function: Node, file: SourceFile) -> bool:
@@ -50,8 +68,31 @@ def never_rejects(function: Node, file: SourceFile) -> bool:
 def _handles_its_own(awaited: Node, file: SourceFile) -> bool:
     if awaited.type != "call_expression":
         return False
-    called = async_function(file.callee(awaited), awaited, file)
+    callee = file.callee(awaited)
+    called = async_function(callee, awaited, file) or _hooked(file).get(callee)
     return called is not None and keeps_errors(called, file.source)
+
+
+@lru_cache(maxsize=1)
+def _hooked(file: SourceFile) -> dict[str, Node]:
+    """Async functions that a component keeps: `const load = useCallback(async () => {...}, [])`."""
+    if not file.mentions(b"useCallback("):
+        return {}
+    flagged = (each.node for each in file.functions if each.flags & FunctionFlag.ASYNC)
+    made = ((_HOOKED.search(file.source, max(0, node.start_byte - 80), node.start_byte), node) for node in flagged)
+    return {found[1].decode("utf-8", "replace"): node for found, node in made if found is not None}
+
+
+def _is_parameter(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether a function around the call, up to the outermost, has a parameter of this name."""
+    node = call.parent
+    while node is not None:
+        if node.type in _FUNCTIONS:
+            listed = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+            if listed is not None and name in _WORDS.findall(file.text(listed)):
+                return True
+        node = node.parent
+    return False
 
 
 def keeps_its_error(chain: Node, file: SourceFile) -> bool:

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
+from analysis.engine.rules.browsers import nearest_manifest
 from analysis.engine.rules.promises import async_function, async_functions, never_rejects
 
 RULE = Rule(
@@ -56,6 +59,10 @@ _ROUTER = re.compile(r"(^|\.)(app|router|server|api)$|^express(\.Router)?\(\)$",
 _TESTS_A_CALL = re.compile(
     rb"if\s*\(\s*(?:[!~+-]|\w+\b)?\s*(?:this\s*\??\.\s*)?[\w$#]+\s*(?:<[^()\n]*>)?\s*(?:\?\.)?\("
 )
+_WAITING = re.compile(r"(?:^|\.)(?:\w*Promise|\w*[bB]luebird|async|each|pMap)$")  # libraries that await what they call
+_OF_NODE = re.compile(r"(?:^|\.)(?:process|stdin|stdout|stderr|socket|server|httpServer|emitter|eventEmitter)$")
+_EXPRESS = re.compile(r'"express"')
+_EXPRESS_5 = re.compile(r'"express":[5-9]')
 _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 
 
@@ -63,7 +70,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     receiver, _, method = callee.rpartition(".")
     for given in file.arguments(call)[0]:
-        if given.type in _FUNCTIONS and given.child(0).type == "async":
+        if given.type in _FUNCTIONS and given.child(0).type == "async" and not _WAITING.search(receiver):
             yield from _given(call, given, callee, receiver, method, file)
 
 
@@ -101,11 +108,23 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         return
     elif callee in _TIMERS or (method in _EMITTERS and receiver and file.arguments(call)[0][0].type == "string"):
         message = f"`{callee}` ignores the promise of the async function: its errors are unhandled"
-        yield file.mark(RULE.id, call, message, suggestion="Catch inside the function, or end it with `.catch`.")
+        suggestion = "Catch inside the function, or end it with `.catch`."
+        # That `on` belongs to an emitter of Node is a convention: emitters of others may wait for what they call.
+        is_known = callee in _TIMERS or _OF_NODE.search(receiver) is not None
+        yield file.mark(RULE.id, call, message, suggestion=suggestion, confidence="" if is_known else "medium")
     elif method in _ROUTES and _ROUTER.search(receiver) and any("express" in full for full in file.bindings.values()):
         message = f"Express 4 never sees a rejection of the async handler of `{callee}`"
         suggestion = "Wrap the handler, so that a rejection reaches `next`, or move to Express 5."
-        yield file.mark(RULE.id, given, message, suggestion=suggestion, confidence="medium")
+        yield file.mark(
+            RULE.id, given, message, suggestion=suggestion, confidence="medium", data={"library": "express"}
+        )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Express 5 hands the rejection of a handler on by itself."""
+    if "library" in mark.data and _EXPRESS_5.search(nearest_manifest(place, _EXPRESS)):
+        return None
+    return place.finding(mark)
 
 
 def _hands_on_promise(given: Node, file: SourceFile) -> bool:

@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_text
+from analysis.engine.rules.reading import assigned_values, function_text
 
 RULE = Rule(
     id="risk-client-no-default-timeout",
@@ -91,6 +91,11 @@ _SCRIPT = {  # to the option that limits it
 }
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
 _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
+_LOOPBACK = re.compile(r'"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):')
+# A URL may carry a limit; where it comes from the environment nobody can tell.
+_FROM_OUTSIDE = re.compile(
+    r"(?i)\b(?:process\.env|os\.environ|os\.getenv|getenv|environ|env|settings|config\w*|conf|cfg|options|opts)\b"
+)
 _ADDRESS = re.compile(r"(?i)ur[li]|dsn|address")
 # What comes after the futures are complete, with the bracket of what it runs.
 _WHEN_DONE = re.compile(
@@ -114,9 +119,9 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if 0 <= position < len(positional) or (position < 0 and _is_unknown(positional, callee)):
         return
     if "setdefaulttimeout" not in function_text(call, file):
-        yield file.mark(
-            RULE.id, call, f"`{callee}` is built without a time limit: a silent server holds its caller for ever"
-        )
+        message = f"`{callee}` is built without a time limit: a silent server holds its caller for ever"
+        is_unknown = len(positional) == 1 and _comes_from_outside(positional[0], file)
+        yield file.mark(RULE.id, call, message, confidence="low" if is_unknown else "")
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -134,7 +139,8 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         # What a call gives may hold a limit.
         severity = "info" if options is None and given and given[0].type == "call_expression" else ""
         message = f"`{callee}` is built without {_SCRIPT[callee]}: a silent server holds its caller"
-        yield file.mark(RULE.id, call, message, severity=severity)
+        is_unknown = options is None and bool(given) and _comes_from_outside(given[0], file)
+        yield file.mark(RULE.id, call, message, severity=severity, confidence="low" if is_unknown else "")
 
 
 def look_at_waiting(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -153,11 +159,13 @@ def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee in _GO_SERVERS:
         name = callee.rpartition("/")[2]
+        is_local = _LOOPBACK.match(next((file.text(each) for each in file.arguments(call)[0]), "")) is not None
         yield file.mark(
             RULE.id,
             call,
             f"`{name}` sets no limit: slow clients hold connections as long as they like",
-            confidence="high",
+            severity="info" if is_local else "",  # nobody but this machine gets there
+            confidence="low" if is_local else "high",
             suggestion="Use an `http.Server` with `ReadHeaderTimeout`.",
         )
 
@@ -170,10 +178,13 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         and "Timeout" not in file.text(literal)
         and b".ReadHeaderTimeout" not in file.source
     ):
+        is_local = 'net.Listen("unix"' in function_text(literal, file)
         yield file.mark(
             RULE.id,
             literal,
             "This `http.Server` has no `ReadHeaderTimeout`: slow clients hold connections as long as they like",
+            severity="info" if is_local else "",
+            confidence="low" if is_local else "",
             suggestion="Set `ReadHeaderTimeout`.",
         )
 
@@ -199,6 +210,13 @@ def _runs_when_done(call: Node, file: SourceFile) -> bool:
                 return True
         node = node.parent
     return False
+
+
+def _comes_from_outside(address: Node, file: SourceFile) -> bool:
+    """Whether a URL is read from the environment or from settings, right there or into the local name that is given."""
+    name = file.text(address)
+    values = assigned_values(name, address, file) if address.type == "identifier" else []
+    return any(_FROM_OUTSIDE.search(text) for text in (name, *(file.text(value) for value in values)))
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

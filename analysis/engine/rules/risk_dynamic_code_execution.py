@@ -14,7 +14,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
-from analysis.engine.rules.reading import short
+from analysis.engine.rules.reading import assigned_values, short
 
 RULE = Rule(
     id="risk-dynamic-code-execution",
@@ -69,6 +69,18 @@ _PARSE = {
     "python": "Parse the text with `ast.literal_eval`, or choose among functions of your own by name.",
     "java": "Choose among methods of your own by name, or run the script in an engine that may reach nothing else.",
 }
+# The head of a library that was copied into the project: its name and version in the first comment.
+_LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
+# What makes a path that nobody outside of the program chose.
+_OWN_PATH = re.compile(
+    r"(?:await\s+)?(?:(?:path|os|fs|fsp|tempfile|crypto)\.)*(?:join|resolve|mkdtemp(?:Sync)?|mkstemp|tmpdir|gettempdir"
+    r"|randomUUID|uuid\w*|NamedTemporaryFile)\("
+)
+_WORD = re.compile(r"[A-Za-z_$][\w$.]*")
+_OWN_WORDS = frozenset(
+    "path.join join path.resolve resolve os.tmpdir tmpdir __dirname process.cwd os.path.join await".split()
+)
+_TEXTS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex")
 
 
@@ -135,7 +147,10 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
     if "." not in callee and any(function.name == callee for function in file.functions):
         return
     parts = _open_parts(text_of_argument(argument, file), file)
-    if parts:
+    if parts and _LIBRARY.match(file.source):
+        message = f"`{name}` of a copied library runs whatever {_named(parts, file)} says"
+        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
+    elif parts:
         message = f"`{name}` runs whatever {_named(parts, file)} says"
         yield file.mark(RULE.id, call, message, suggestion=_PARSE.get(file.language, ""))
     else:
@@ -150,7 +165,28 @@ def _shell(call: Node, callee: str, argument: Node, file: SourceFile, *, built_o
     if parts and (text.fixed.strip("\"'` ") or not built_only):
         data = {"form": "shell"} | ({"tool": "1"} if _TOOL.match(text.fixed) else {})
         message = f"`{callee}` gives {_named(parts, file)} to a shell as part of the command"
+        if all(_is_own_path(part, file) for part in parts):
+            yield file.mark(
+                RULE.id, call, message, severity="info", confidence="medium", suggestion=_NO_SHELL, data=data
+            )
+            return
         yield file.mark(RULE.id, call, message, suggestion=_NO_SHELL, data=data)
+
+
+def _is_own_path(part: Node, file: SourceFile) -> bool:
+    """Whether a local name only ever holds a path below a folder of the program's own: `join(tmpdir(), "a.pdf")`."""
+    values = assigned_values(file.text(part), part, file) if part.type == "identifier" else []
+    return bool(values) and all(_makes_own_path(value, file) for value in values)
+
+
+def _makes_own_path(value: Node, file: SourceFile) -> bool:
+    text = file.text(value)
+    if not _OWN_PATH.match(text):
+        return False
+    others = [word for word in _WORD.findall(_TEXTS.sub("", text)) if word not in _OWN_WORDS]
+    names = [word for word in others if not _OWN_PATH.match(f"{word}(")]
+    given = (assigned_values(name, value, file) for name in names)
+    return all(found and all(_OWN_PATH.match(file.text(each)) for each in found) for found in given)
 
 
 def _open_parts(text: BuiltText, file: SourceFile) -> list[Node]:

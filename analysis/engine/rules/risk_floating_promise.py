@@ -16,7 +16,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import WRITES
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.promises import async_function, never_rejects
+from analysis.engine.rules.promises import async_function, never_rejects, settles_at_once
 
 RULE = Rule(
     id="risk-floating-promise",
@@ -85,13 +85,13 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
         what = _promise(callee, call, file)
         if what:
             known = callee.startswith(("Promise", "fetch", "this.")) or "." not in callee
-            yield file.mark(
-                RULE.id,
-                call,
-                f"{what} gives a promise that nobody awaits",
-                severity="critical" if _WRITES.search(callee) and file.language != "tsx" else "",
-                confidence="" if known else "medium",
-            )
+            function = async_function(callee, call, file)
+            message = f"{what} gives a promise that nobody awaits"
+            if function is not None and settles_at_once(function, file):  # today; worth knowing for the next change
+                yield file.mark(RULE.id, call, message, severity="info", confidence="medium")
+                continue
+            severity = "critical" if _WRITES.search(callee) and file.language != "tsx" else ""
+            yield file.mark(RULE.id, call, message, severity=severity, confidence="" if known else "medium")
         elif _ELSEWHERE.match(callee) and not file.in_test(call):
             yield _of_another_file(call, callee, file)
 
@@ -133,7 +133,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         if callee.rpartition(".")[2] not in codebase.async_names or _is_of_a_library(callee, place):
             return None
         found = [
-            each for each in codebase.calls.resolve(place.path, place.function, callee) if _fits(callee, each, codebase)
+            each for each in codebase.calls.resolve(place.path, place.function, callee) if _fits(callee, each, place)
         ]
         functions = [codebase.files[each.path].functions[each.position] for each in found]
         if not functions or not all(each.flags & FunctionFlag.ASYNC for each in functions):
@@ -161,12 +161,16 @@ def _is_of_a_library(callee: str, place: Place) -> bool:
     return not any(own.search(path) for path in place.codebase.files)
 
 
-def _fits(callee: str, found: Callee, codebase: Codebase) -> bool:
-    """Whether a method called on a field belongs to a class of that name: `this.mailer.send`, `MailerService`."""
+def _fits(callee: str, found: Callee, place: Place) -> bool:
+    """Whether a method called on a field belongs to a class of that name: `this.mailer.send`, `MailerService`. A class
+    has no field of itself."""
     parts = callee.split(".")
     if parts[0] not in ("this", "self"):
         return True
-    owner = codebase.files[found.path].functions[found.position].owner.rpartition(".")[2]
+    function = place.codebase.files[found.path].functions[found.position]
+    if found.path == place.path and function.owner == place.function.owner:
+        return False
+    owner = function.owner.rpartition(".")[2]
     field = parts[1].strip("_").lower().removesuffix("service").removesuffix("repository")
     return field in owner.lower()
 

@@ -9,11 +9,11 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.go_results import bound_names
-from analysis.engine.rules.reading import full_callee, origin_of, text_after, text_before
+from analysis.engine.rules.reading import full_callee, function_text, origin_of, text_after, text_before
 
 RULE = Rule(
     id="risk-resource-not-closed",
@@ -98,8 +98,11 @@ _BORROWED = re.compile(
     r"|\b(?:json|xml|gob|yaml|csv|bufio|toml)\.New\w+\([^()\n]*\)\.\w+|\bcsv\.NewReader\([^()\n]*\)\.\w+"
 )
 _WRAPPED = re.compile(r"\b(\w+)\s*:?=\s*(?:bufio|csv|json|xml|gob|yaml)\.New\w+\([^()\n]*\)")
+_ARGUMENTS = {"Do": 1, "Get": 1, "Head": 1, "Post": 3, "PostForm": 2}  # of a client of `net/http`
 _ERROR_RETURN = re.compile(r"\s*if err != nil \{[^}]*\}")
 _NEAR = 2_000  # characters
+_STATEMENTS = frozenset({"createStatement", "prepareStatement", "prepareCall"})
+_STATEMENT_OF = re.compile(r"(\w+)\s*\.")
 _RELEASES = r"(close|release|end|destroy|shutdown|terminate|__exit__|detach|quit)"
 _DECLARED = re.compile(rb"(?:^|[\s;{(])([A-Za-z_$][\w$]*)(?:\s*:\s*[^=\n]{1,60})?\s*=\s*(?:await\s+)?$")
 
@@ -171,6 +174,9 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     is_response = callee in _GO_BODIES or bool(_GO_CLIENT.search(callee) and "net/http" in file.bindings.values())
     if not is_response and callee not in _GO_OPENERS:
         return
+    method = callee.rpartition(".")[2]
+    if is_response and len(file.arguments(call)[0]) != _ARGUMENTS.get(method):
+        return  # of another client: `client.Get(ctx, name)`
     names = bound_names(call, file)
     if len(names) != 2 or not re.fullmatch(r"\w+", names[0]):
         return
@@ -233,8 +239,10 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script ends and gives everything back; on the request path a lost connection is an outage to come."""
-    if place.kind is FileKind.SCRIPT:
+    if place.kind is FileKind.SCRIPT or place.function.name.rpartition(".")[2] == "main":
         return place.finding(mark, severity=Severity.INFO)
+    if "with" in mark.data:
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if mark.data.get("kind") == "connection" and place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
@@ -250,6 +258,8 @@ def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mar
     if file.language in SCRIPT and re.search(rf"\b{word}{_PIPED}", rest + file.text(call)):
         return  # a stream that ends with another, or has a listener for its end
     closed = rf"\b{word}\??\.{_RELEASES}\b"
+    if file.language == "java" and _closes_with_its_connection(call, opened, file):
+        data = {"with": "connection"}
     if not re.search(closed, rest):
         yield file.mark(RULE.id, call, f"`{name}` of `{opened}` is never closed", data=data)
     elif not re.search(rf"\bfinally\b[\s\S]*{closed}|{closed}(?!\()|\bwith\s+{word}\b", rest):
@@ -257,6 +267,16 @@ def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mar
         if between.count("(") > 0:
             message = f"`{name}` of `{opened}` stays open when something before its `close` fails"
             yield file.mark(RULE.id, call, message, confidence="medium", data=data)
+
+
+def _closes_with_its_connection(call: Node, opened: str, file: SourceFile) -> bool:
+    """Whether a statement ends with a connection that the same function closes, as JDBC says it does."""
+    made = _STATEMENT_OF.match(file.text(call)) if opened in _STATEMENTS else None
+    if made is None:
+        return False
+    name = re.escape(made[1])
+    text = function_text(call, file)
+    return re.search(rf"\btry\s*\([^{{]*\b{name}\s*=|\bfinally\b[\s\S]*\b{name}\.close\(", text) is not None
 
 
 def _is_given_away(name: str, rest: str) -> bool:

@@ -70,6 +70,9 @@ _FIELD = re.compile(r"self\.\w+$")
 _OWN_BYTES = re.compile(r"\b(pickle|cPickle|dill|cloudpickle|marshal)\.dumps?\(")
 _PICKLED = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal")
 _UPLOAD = re.compile(r"\b(request\b|\.FILES\b|upload|\.body\b|message\.(value|body|data)|\.recv\()")
+_OWN_FILE = re.compile(
+    r"\bwith\s+open\(\s*(?:[A-Z][A-Z0-9_]+|settings\.\w+|[\"'][^\"'\n]+[\"'])\s*[,)][^\n]*?\bas\s+(\w+)\s*:"
+)
 _HOOKS = ("readObject", "readExternal", "readResolve")  # methods that the stream itself calls
 _ALLOW_LIST = "SecurityJackson2Modules"  # Spring's own, which builds only classes that it knows
 _SCRIPT_LOADERS = frozenset({"node-serialize.unserialize", "v8.deserialize"})
@@ -83,7 +86,10 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         if not _reads_own_bytes(call, callee, file):
             yield _mark(call, f"`{callee}` runs code that stands in the bytes", file)
     elif callee in _YAML and not _has_safe_loader(call, callee, file):
-        yield _mark(call, f"`{callee}` without a safe loader builds any object that the text names", file)
+        if callee == "yaml.full_load" or "FullLoader" in file.text(call):  # since PyYAML 5.4 its gaps are closed
+            yield _mark(call, f"`{callee}` builds more than plain data from the text", file, confidence="medium")
+        else:
+            yield _mark(call, f"`{callee}` without a safe loader builds any object that the text names", file)
     elif callee == "torch.load" and file.text(file.arguments(call)[1].get("weights_only", call)) != "True":
         yield _mark(call, "`torch.load` without `weights_only=True` unpickles the file", file)
 
@@ -114,14 +120,19 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """What a request or a queue brings in was written by somebody else."""
-    if place.in_request_path:
+    if place.in_request_path and "own" not in mark.data:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
 
 
-def _mark(call: Node, message: str, file: SourceFile) -> Mark:
-    """Bytes that come with a request, a message or an upload make it critical."""
-    return file.mark(RULE.id, call, message, severity="critical" if _UPLOAD.search(file.text(call)) else "")
+def _mark(call: Node, message: str, file: SourceFile, confidence: str = "") -> Mark:
+    """Bytes that come with a request, a message or an upload make it critical; no request brings a file whose name
+    stands in the program."""
+    severity = "critical" if _UPLOAD.search(file.text(call)) else ""
+    first = next((file.text(each) for each in file.arguments(call)[0]), "")
+    opened = _OWN_FILE.findall(text_before(call, file)) if first.isidentifier() else []
+    data = {"own": "1"} if first in opened else None
+    return file.mark(RULE.id, call, message, severity=severity, confidence=confidence, data=data)
 
 
 def _reads_own_bytes(call: Node, callee: str, file: SourceFile) -> bool:

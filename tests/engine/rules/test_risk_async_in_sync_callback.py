@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-async-in-sync-callback"
 
@@ -63,3 +63,45 @@ def test_a_function_that_keeps_its_errors_gives_a_timer_none(handler, count):
     source = f"async function ask() {{ try {{ await get(); }} catch (e) {{ {handler} }} }}\n"
     timer = "setTimeout(async () => {\n  await ask();\n  again();\n}, 9);\n"
     assert len(lines_of(RULE, source + timer, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("await Bluebird.reduce(items, async (all, i) => [...all, await x(i)], []);", 0),
+        ("await BluebirdPromise.filter(items, async (i) => await ok(i));", 0),
+        ("lodash.filter(items, async (i) => await ok(i));", 1),
+        ("child.on('close', async (c) => { if (c) return reject(c); try { await x(); } catch (e) { y(e); } });", 0),
+        ("child.on('close', async (c) => { if (c) return run(c); try { await x(); } catch (e) { y(e); } });", 1),
+    ],
+)
+def test_libraries_that_wait_and_ways_out_that_tell_somebody(statement, count):
+    source = f"import BluebirdPromise from 'bluebird';\nasync function f(items, reject) {{\n  {statement}\n}}"
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("receiver", "confidence"), [("process", ""), ("this.socket", ""), ("store", "medium")])
+def test_whose_emitter_it_is_tells_whether_anybody_waits(receiver, confidence):
+    source = (
+        f"{receiver}.on('x', async () => {{\n  await work();\n}});\nsetTimeout(async () => {{ await work(); }}, 5);"
+    )
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == [confidence, ""]
+
+
+@pytest.mark.parametrize(("version", "count"), [("^4.21.2", 1), ("^5.2.1", 0), ("latest", 1)])
+def test_express_5_takes_rejections(version, count):
+    source = (
+        "import express from 'express';\nconst app = express();\napp.get('/x', async (req, res) => { await y(); });\n"
+    )
+    files = {"api/package.json": f'{{"dependencies": {{"express": "{version}"}}}}', "api/src/a.ts": source}
+    assert len(findings_of(RULE, files)) == count
+
+
+def test_a_kept_function_of_a_component_that_keeps_its_errors():
+    handler = "try { await get(); return true; } catch { return %s; }"
+    source = (
+        f"function Page() {{\n  const load = useCallback(async () => {{ {handler} }}, []);\n"
+        "  setInterval(async () => { await load(); }, 5);\n}"
+    )
+    assert lines_of(RULE, source % "false", "typescript") == []
+    assert lines_of(RULE, source.replace("return %s", "throw new Error()"), "typescript") == [3]

@@ -121,3 +121,35 @@ def test_ioredis_without_anything_has_no_limit_either():
 def test_mail_that_an_sdk_sends_needs_no_socket():
     source = "import nodemailer from 'nodemailer';\nnodemailer.createTransport({ SES: { ses, aws } });\n"
     assert lines_of(RULE, source, "typescript") == []
+
+
+@pytest.mark.parametrize(("address", "told"), [('":8080"', ("", "high")), ('"localhost:6060"', ("info", "low"))])
+def test_a_server_for_this_machine_alone(address, told):
+    source = f'package a\nimport "net/http"\nfunc f() {{\n\thttp.ListenAndServe({address}, nil)\n}}\n'
+    assert [(mark.severity, mark.confidence) for mark in marks_of(RULE, source, "go")] == [told]
+
+
+@pytest.mark.parametrize(("network", "told"), [("tcp", ("", "")), ("unix", ("info", "low"))])
+def test_a_server_on_a_socket_of_this_machine(network, told):
+    source = (
+        'package a\nimport ("net"; "net/http")\nfunc f(h http.Handler) error {\n\ts := &http.Server{Handler: h}\n'
+        f'\tl, err := net.Listen("{network}", address)\n\tuse(err)\n\treturn s.Serve(l)\n}}\n'
+    )
+    assert (told[0], told[1]) in [(mark.severity, mark.confidence) for mark in marks_of(RULE, source, "go")]
+
+
+@pytest.mark.parametrize(
+    ("address", "confidence"),
+    [("settings.REDIS_URL", "low"), ('os.environ["REDIS_URL"]', "low"), ('"redis://cache:6379"', "")],
+)
+def test_a_url_from_outside_may_carry_a_limit(address, confidence):
+    source = f"import os\nimport redis\ndef connect():\n    return redis.from_url({address})\n"
+    assert [mark.confidence for mark in marks_of(RULE, source)] == [confidence]
+
+
+def test_a_url_of_node_from_outside_may_carry_a_limit():
+    source = (
+        "import { MongoClient } from 'mongodb';\nfunction f() {\n  const uri = %s;\n  return new MongoClient(uri);\n}"
+    )
+    assert [mark.confidence for mark in marks_of(RULE, source % "process.env.URI || 'x'", "javascript")] == ["low"]
+    assert [mark.confidence for mark in marks_of(RULE, source % "'mongodb://db'", "javascript")] == [""]

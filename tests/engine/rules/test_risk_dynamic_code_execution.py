@@ -130,3 +130,35 @@ def test_a_script_engine_by_its_full_name():
         'return new javax.script.ScriptEngineManager().getEngineByName("js").eval(s); } }'
     )
     assert lines_of(RULE, source, "java") == [2]
+
+
+@pytest.mark.parametrize(
+    ("head", "severity"),
+    [
+        ("/*!\n * Templates.js v1.4.2 | MIT\n */\n", "info"),
+        ("//     Under.js 1.6.0\n//     (c) 2014 A. Author\n", "info"),
+        ("// Copyright 2024 Shop, release 1.2.3\n", ""),
+        ("", ""),
+    ],
+)
+def test_a_library_that_was_copied_in(head, severity):
+    source = head + "function render(source) {\n  return new Function('data', source);\n}\n"
+    assert [mark.severity for mark in marks_of(RULE, source, "javascript")] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("path", "severity"),
+    [
+        ("join(folder, 'a.pdf')", "info"),
+        ("path.join(os.tmpdir(), 'a.pdf')", "info"),
+        ("path.join(folder, name)", ""),
+        ("name", ""),
+    ],
+)
+def test_a_path_of_the_program_itself_in_a_command(path, severity):
+    source = (
+        "import { exec } from 'child_process';\nasync function f(name) {\n"
+        f"  const folder = await mkdtemp(join(tmpdir(), 'work-'));\n  const file = {path};\n"
+        '  exec(`pdftotext "${file}" -`, done);\n}'
+    )
+    assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == [severity]

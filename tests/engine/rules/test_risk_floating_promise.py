@@ -185,3 +185,42 @@ def test_a_log_of_what_was_thrown_throws_nothing():
         "function f() {\n  ask();\n}\n"
     )
     assert lines_of(RULE, source, "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("setOpen(true);", "info"),
+        ("await post(x);", ""),
+        ("return post(x);", ""),
+        ("if (x) { throw new Error('x'); }", ""),
+    ],
+)
+def test_a_function_that_waits_for_nothing_is_worth_knowing(body, severity):
+    source = f"async function show(x) {{ {body} }}\nfunction f(x) {{\n  show(x);\n}}"
+    assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("(load) => { load(); }", 0),
+        ("load => { load(); }", 0),
+        ("function (load: () => void) { load(); }", 0),
+        ("(other) => { load(); }", 1),
+    ],
+)
+def test_a_parameter_of_the_same_name_is_another_function(statement, count):
+    assert len(lines_of(RULE, f"{DECLARED}items.forEach({statement});", "typescript")) == count
+
+
+def test_a_class_has_no_field_of_itself():
+    source = (
+        "export class QueryManager {\n  query: Writable;\n  async update(x) { await post(x); }\n"
+        "  save(x) {\n    this.query.update(x);\n  }\n}\n"
+    )
+    assert findings_of(RULE, {"src/a.ts": source}) == []
+    other = "export class Query {\n  async update(x) { await post(x); }\n}\n"
+    using = "import { Query } from './b';\nexport class A {\n  query: Query;\n  save(x) {\n    this.query.update(x);\n"
+    using += "  }\n}\n"
+    assert len(findings_of(RULE, {"src/b.ts": other, "src/a.ts": using})) == 1

@@ -266,3 +266,39 @@ def test_a_body_that_a_deferred_function_literal_closes():
 def test_a_stream_of_java_that_is_still_one_when_it_is_handed_on(statement, count):
     source = f"import java.nio.file.Files;\nclass A {{\nObject f(Path path) throws Exception {{\n{statement}\n}} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"), [("client.Get(ctx, name)", 0), ("client.Get(url)", 1), ("client.Do(req)", 1)]
+)
+def test_only_a_client_of_http_gives_a_body(call, count):
+    source = (
+        f'package a\nimport "net/http"\nfunc f(ctx C, name string) {{\n\tr, err := {call}\n\tuse(err, r.Name)\n}}\n'
+    )
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("try (Connection c = ds.open()) {\nStatement s = c.createStatement();\ns.execute(q);\n}", ("info", "low")),
+        (
+            "Connection c = ds.open();\ntry {\nStatement s = c.createStatement();\ns.execute(q);\n} finally {\n"
+            "c.close();\n}",
+            ("info", "low"),
+        ),
+        ("Statement s = c.createStatement();\ns.execute(q);", ("warning", "high")),
+    ],
+)
+def test_a_statement_ends_with_its_connection(body, told):
+    source = f"class A {{\nvoid f(Connection c) throws Exception {{\n{body}\n}} }}"
+    found = findings_of(RULE, {"src/main/java/A.java": source})
+    assert [(each.severity, each.confidence) for each in found] == [told]
+
+
+def test_main_gives_everything_back_at_its_end():
+    source = "import java.io.*;\nclass A {\npublic static void %s(String[] a) {\nWriter w = new FileWriter(a[0]);\n"
+    source += "w.write(a[1]);\nw.close();\n} }"
+    for name, severity in (("main", "info"), ("export", "warning")):
+        found = findings_of(RULE, {"src/main/java/A.java": source % name})
+        assert [each.severity for each in found] == [severity]

@@ -106,3 +106,20 @@ def test_bytes_that_the_object_pickled_itself():
     read = "    def get(self):\n        return pickle.loads(self.raw)\n"
     assert lines_of(RULE, head.format("pickle.dumps(value)") + read) == []
     assert lines_of(RULE, head.format("value") + read) == [6]
+
+
+@pytest.mark.parametrize(
+    ("call", "confidence"),
+    [("yaml.full_load(f)", "medium"), ("yaml.load(f, Loader=yaml.FullLoader)", "medium"), ("yaml.load(f)", "")],
+)
+def test_the_full_loader_of_yaml_is_less_certain(call, confidence):
+    assert [mark.confidence for mark in marks_of(RULE, f"import yaml\ndef f(f):\n    return {call}\n")] == [confidence]
+
+
+@pytest.mark.parametrize(("opened", "severity"), [("CONFIG_FILE", "warning"), ("request.path", "critical")])
+def test_a_file_that_the_program_names_is_not_what_a_request_brings(opened, severity):
+    source = (
+        "import pickle\nfrom flask import Flask, request\napp = Flask(__name__)\n@app.get('/')\ndef show():\n"
+        f"    with open({opened}, 'rb') as file:\n        return pickle.load(file)\n"
+    )
+    assert [each.severity for each in findings_of(RULE, {"app/a.py": source})] == [severity]
