@@ -136,7 +136,7 @@ class Python(Dialect):
             parameter = _parameter(each, file, keyword_only)
             if parameter is not None:
                 found.append(parameter)
-                keyword_only = keyword_only or (parameter.name[0] == "*" and parameter.name[1] != "*")
+                keyword_only = keyword_only or (parameter.name[:1] == "*" and parameter.name[1:2] != "*")
         return tuple(found)
 
     def class_(self, node: Node, scope: Scope, file: SourceFile) -> ClassHeader:

@@ -13,7 +13,7 @@ _OF_SERVERS = re.compile(
     r'"(express|fastify|koa|hono|@nestjs/core|next|@remix-run/node|@react-router/node|h3|@hapi/hapi'
     r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'
 )
-_PAGE_SIDE = re.compile(r"(^|/)(static|public|assets|components|hooks|client|frontend)/")
+_PAGE_SIDE = re.compile(r"(^|/)(static|public|assets|components|hooks|client|frontend|webapp|wwwroot)/")
 _SERVER_SIDE = re.compile(r"(^|/)(server|api)/|\.server\.[jt]s$")
 
 

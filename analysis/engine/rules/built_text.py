@@ -58,10 +58,10 @@ def built_text(expression: Node, file: SourceFile) -> BuiltText:
         elif slot is None and (inner := _operands(node, file)) is not None:
             pending[:0] = inner
         elif slot is not None and node.type in _CHOICES | _CALLS and _operands(node, file) is not None:
-            inner = _texts_of_slot(node, file)
-            fixed.append(inner.fixed)
-            parts.extend(inner.parts)
-            leads.extend((slot.lead + lead)[-_LONGEST_LEAD:] for lead in inner.leads)
+            chosen = _texts_of_slot(node, file)
+            fixed.append(chosen.fixed)
+            parts.extend(chosen.parts)
+            leads.extend((slot.lead + lead)[-_LONGEST_LEAD:] for lead in chosen.leads)
         else:
             parts.append(node)
             leads.append(slot.lead if slot is not None else "".join(fixed)[-_LONGEST_LEAD:])

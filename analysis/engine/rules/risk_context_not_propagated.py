@@ -74,7 +74,8 @@ _CLEANUP = re.compile(
     re.IGNORECASE,
 )
 _MEANT = re.compile(
-    r"(?i)//[^\n]*(?:background|detach|independent|outlive|even (?:if|when)|fire.and.forget|must not be cancel)"
+    r"(?i)//[^\n]*(?:\b(?:context|ctx)\b|background|detach|independent|outlive|even (?:if|when)|fire.and.forget"
+    r"|must not be cancel)"
 )
 _ON_ITS_OWN = re.compile(
     r"(?i)(?:^|\.)(?:start|run|loop|work|serve|consume|poll|watch|new[A-Z_]|open|connect|init|setup|must|migrate)"
@@ -204,10 +205,9 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
     earlier = text_before(call, file)
     if _MEANT.search(_lines_above(call, file)) or _ENDED.search(earlier):
         return
-    # Once a connection is taken over, the context of its request no longer says when the client leaves.
-    is_taken_over = given.endswith("Context()") and _UPGRADED.search(earlier) is not None
-    message = f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand"
-    yield file.mark(RULE.id, call, message, confidence="low" if is_taken_over else "")
+    if given.endswith("Context()") and _UPGRADED.search(earlier):
+        return  # once a connection is taken over, the context of its request no longer says when the client leaves
+    yield file.mark(RULE.id, call, f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand")
 
 
 def _lines_above(call: Node, file: SourceFile) -> str:

@@ -77,7 +77,7 @@ _SUITES = frozenset({"testing", "github.com/stretchr/testify/suite", "github.com
 def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if not file.in_loop(statement) or _leaves_the_loop_after(statement, file) or _is_kept(statement, file):
         return
-    if _takes_back(statement, file):
+    if _takes_back(statement, file) or _calls_what_it_goes_over(statement, file):
         return
     deferred = short(file.text(statement).partition("\n")[0])
     if _never_ends(statement, file):
@@ -98,6 +98,16 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 def _takes_back(statement: Node, file: SourceFile) -> bool:
     """Whether what is deferred undoes all rounds, in case that the function does not come to its end."""
     return _UNDOES.match(file.source, statement.start_byte) is not None
+
+
+def _calls_what_it_goes_over(statement: Node, file: SourceFile) -> bool:
+    """Whether the loop goes over functions that are all to run at the end: `for _, undo := range undos`."""
+    called = re.match(r"defer\s+(\w+)\(\)", file.text(statement))
+    index = file.loop_of(statement)
+    if called is None or index is None:
+        return False
+    head = file.text(file.loops[index].node).partition("{")[0]
+    return re.search(rf"\b{called[1]}\s*:=\s*range\b", head) is not None
 
 
 def _never_ends(statement: Node, file: SourceFile) -> bool:

@@ -14,7 +14,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
-from analysis.engine.rules.reading import assigned_values, short
+from analysis.engine.rules.reading import assigned_values, short, text_after
 
 RULE = Rule(
     id="risk-dynamic-code-execution",
@@ -71,6 +71,7 @@ _PARSE = {
 }
 # The head of a library that was copied into the project: its name and version in the first comment.
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
+_OF_LIBRARIES = re.compile(r"(?i)/(?:libs?|vendors?|plugins?|3rd-?party|third-?party|ext|uncompressed)/.*\.js$")
 # What makes a path that nobody outside of the program chose.
 _OWN_PATH = re.compile(
     r"(?:await\s+)?(?:(?:path|os|fs|fsp|tempfile|crypto)\.)*(?:join|resolve|mkdtemp(?:Sync)?|mkstemp|tmpdir|gettempdir"
@@ -90,6 +91,9 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not positional:
         return
     is_compiled = callee == "compile" and len(positional) > 2 and file.text(positional[2]).strip("'\"") == "exec"
+    is_dropped = call.parent is not None and call.parent.type == "expression_statement"
+    if is_compiled and is_dropped and "except SyntaxError" in text_after(call, file):
+        return  # only to see whether it compiles
     if callee in _PYTHON_CODE or is_compiled:
         yield from _code(call, callee, positional[0], file)
     elif callee in _PYTHON_SHELL or (
@@ -136,6 +140,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.SCRIPT:
         return None if is_shell else place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if not is_shell and mark.severity == "" and place.facts.language in SCRIPT and runs_in_browsers(place):
+        if _OF_LIBRARIES.search(place.path):
+            return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
         return place.finding(mark, severity=Severity.WARNING)
     if is_shell and "tool" in mark.data and not (place.in_request_path or place.in_job_path):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)

@@ -210,7 +210,8 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
     if call.type == "new_expression":
         return "`new Promise`" if callee == "Promise" else ""
     known = callee.rpartition("/")[2] if callee.startswith((".", "@/", "~/")) else callee  # `./db.prisma.user.update`
-    if callee in _PROMISES or (_KNOWN.match(known) and not _is_own(callee, file)) or _writes_rows(callee, call, file):
+    is_known = _KNOWN.match(known) and not _is_own(callee, file) and not _is_of_a_page(callee, file)
+    if callee in _PROMISES or is_known or _writes_rows(callee, call, file):
         return f"`{callee}`"
     if callee.endswith((".map", ".flatMap")):
         given = file.arguments(call)[0]
@@ -228,6 +229,14 @@ def _writes_rows(callee: str, call: Node, file: SourceFile) -> bool:
         query.model and query.line == line and query.orm in _EAGER and query.operation in WRITES
         for query in file.queries
     )
+
+
+def _is_of_a_page(callee: str, file: SourceFile) -> bool:
+    """Whether something in capitals was neither imported nor made here: a library of a page, and no model."""
+    head = callee.partition(".")[0].encode()
+    if not head[:1].isupper():
+        return False
+    return not any(word + head in file.source for word in (b"const ", b"let ", b"var ", b"class ", b"import "))
 
 
 def _is_own(callee: str, file: SourceFile) -> bool:

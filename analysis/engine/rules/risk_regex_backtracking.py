@@ -62,6 +62,7 @@ _ONE_SIGN = re.compile(r"\\?[^\\\[\]+*?{}]|\[[^\]]+\]")
 _SAMPLE = "abzAZ019_- .,;:/'\"\t\n@#é"
 _LITERAL = re.compile(r"^[rbu]*([\"'`]{3}|[\"'`])(.*)\1$", re.DOTALL)
 _GIVEN = re.compile(rb"\s*(?::[^=\n]+)?=\s*([rRbBuU]{0,2}(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'))\s*;?\s*\n")
+_PUT_TOGETHER = frozenset({"binary_expression", "binary_operator", "concatenated_string", "call_expression", "call"})
 _SCRIPT = re.compile(r"^/(.*)/\w*$", re.DOTALL)
 _CALLS = frozenset({"compile", "match", "search", "fullmatch", "sub", "findall", "finditer", "split"})
 
@@ -76,7 +77,7 @@ def look_at_call(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     text = _named(positional[0], file) if positional[0].type == "identifier" else file.text(positional[0])
     found = _LITERAL.match(text)
-    if found is None:
+    if found is None or positional[0].type in _PUT_TOGETHER:
         return
     is_raw = text[:2].lower().startswith(("r", "br"))
     pattern = found[2] if is_raw else found[2].replace("\\\\", "\\")

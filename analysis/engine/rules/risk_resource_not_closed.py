@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.go_results import bound_names
-from analysis.engine.rules.reading import full_callee, function_text, origin_of, text_after, text_before
+from analysis.engine.rules.reading import full_callee, function_text, origin_of, text_after, text_before, within
 
 RULE = Rule(
     id="risk-resource-not-closed",
@@ -156,8 +156,21 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     declaration = parent.parent
     name = parent.child_by_field_name("name")
+    if callee in _JAVA_STREAMS and name is not None and _gives_stream_back(file.text(name), call, file):
+        return
     if declaration is not None and declaration.type == "local_variable_declaration" and name is not None:
         yield from _local(outer, file.text(name), callee.removeprefix("java.").rpartition(".")[2], file)
+
+
+def _gives_stream_back(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether the function returns a chain on a local stream that is a stream still: who asked for it closes it."""
+    function = file.enclosing_function(call)
+    for each in within(function) if function is not None else ():
+        chain = each.named_children[0] if each.type == "return_statement" and each.named_child_count else None
+        if chain is not None and chain.type == "method_invocation" and file.text(chain).startswith(f"{name}."):
+            last = chain.child_by_field_name("name")
+            return last is not None and file.text(last) in _STILL_STREAMS
+    return False
 
 
 def _is_held(step: Node, file: SourceFile) -> bool:

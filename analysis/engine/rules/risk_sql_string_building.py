@@ -83,6 +83,10 @@ _NAME_PLACE = re.compile(
 _OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
 _PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")  # by its name no value
 _SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond|filter|where)s?$")
+# What the catalogue of a database is asked for: the program itself chose it, though it could be a parameter.
+_NAME_OF_A_THING = re.compile(
+    r"(?i)(?:^|[._])(?:table|column|col|index|schema|constraint|sequence|view|trigger|database|db|key)_?name$"
+)
 _IN_QUOTES = re.compile(r"['\"]%?\Z")
 _OF_THE_MODEL = re.compile(r"_meta\.\w+$|__table(?:name)?__|\bdb_table$")
 _GO_CONSTANT = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # of another package
@@ -141,25 +145,30 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     ]
     if not told:
         return
-    names = ", ".join(f"`{short(file.text(part), 40)}`" for part, _ in told[:3])
     # Names of tables and lists of conditions cannot be parameters; that a user chose them is a guess. Numbers can be,
     # but they break nothing.
     numbers = [_holds_numbers(part, file) for part, _ in told]
-    internal = all(number or not is_value for number, (_, is_value) in zip(numbers, told, strict=True))
     data = {"defines": "1"} if _DEFINES.match(fixed) else {}
+    certain = [
+        part
+        for part, lead in zip(parts, leads, strict=True)
+        if (part, True) in told and _is_value_place(lead) and not _PIECE.search(file.text(part))
+    ]
+    # A statement that defines something takes no parameters but in quotes.
+    internal = (bool(data) and not certain) or all(
+        number or not is_value for number, (_, is_value) in zip(numbers, told, strict=True)
+    )
+    is_named = bool(certain) and all(_NAME_OF_A_THING.search(file.text(part)) for part in certain)
     if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
-    certain = any(
-        _is_value_place(lead) and not _PIECE.search(file.text(part))
-        for part, lead in zip(parts, leads, strict=True)
-        if (part, True) in told
-    )
+    worst = [*certain, *(part for part, _ in told if part not in certain)]
+    names = ", ".join(f"`{short(file.text(part), 40)}`" for part in worst[:3])
     yield file.mark(
         RULE.id,
         call,
         f"`{method}` runs SQL with {names} put into its text",
-        severity="warning" if internal else "",
-        confidence="low" if internal else "" if certain else "medium",
+        severity="warning" if internal or is_named else "",
+        confidence="low" if internal else "" if certain and not is_named else "medium",
         data=data or None,
     )
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import findings_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-defer-in-loop"
 
@@ -65,3 +65,17 @@ def test_a_suite_of_tests_is_a_test_wherever_it_stands():
 def test_what_undoes_all_rounds_is_meant_to_wait():
     body = "for _, p := range paths {\nopen(p)\ndefer func() {\nif !done {\nundo(p)\n}\n}()\nnext()\n}\ndone = true"
     assert marks_of(RULE, go(body), "go") == []
+
+
+@pytest.mark.parametrize(
+    ("head", "deferred", "count"),
+    [
+        ("for _, undo := range undos", "undo()", 0),
+        ("for _, file := range files", "file.Close()", 1),
+        ("for _, name := range names", "start(name)()", 1),
+        ("for i := 0; i < n; i++", "undo()", 1),
+    ],
+)
+def test_functions_that_are_all_to_run_at_the_end(head, deferred, count):
+    source = f"package a\nfunc stop() {{\n\t{head} {{\n\t\tdefer {deferred}\n\t}}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count

@@ -162,3 +162,24 @@ def test_a_path_of_the_program_itself_in_a_command(path, severity):
         '  exec(`pdftotext "${file}" -`, done);\n}'
     )
     assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"), [("compile(text, 'a', 'exec')", 0), ("code = compile(text, 'a', 'exec')", 1)]
+)
+def test_a_text_that_is_compiled_only_to_look_at_it(statement, count):
+    source = f"def f(text):\n    try:\n        {statement}\n    except SyntaxError:\n        return False\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("src/main/webapp/js/graph.js", ("warning", "high")),
+        ("app/static/js/libs/viewer/viewer.js", ("info", "low")),
+        ("src/graph.js", ("critical", "high")),
+    ],
+)
+def test_code_of_a_page_and_of_its_libraries(path, told):
+    found = findings_of(RULE, {path: "function f(text) {\n  return eval('(' + text + ')');\n}\n"})
+    assert [(each.severity, each.confidence) for each in found] == [told]

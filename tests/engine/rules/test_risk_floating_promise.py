@@ -224,3 +224,16 @@ def test_a_class_has_no_field_of_itself():
     using = "import { Query } from './b';\nexport class A {\n  query: Query;\n  save(x) {\n    this.query.update(x);\n"
     using += "  }\n}\n"
     assert len(findings_of(RULE, {"src/b.ts": other, "src/a.ts": using})) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "count"),
+    [
+        ("", 0),
+        ("const Order = require('./order');", 1),
+        ("import { Order } from './order';", 1),
+        ("const Order = mongoose.model('Order', schema);", 1),
+    ],
+)
+def test_a_library_of_a_page_is_no_model(head, count):
+    assert len(lines_of(RULE, f"{head}\nfunction f(x) {{\n  Order.create(x);\n}}\n", "javascript")) == count

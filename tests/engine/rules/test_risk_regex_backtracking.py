@@ -82,3 +82,10 @@ def test_a_pattern_for_the_whole_text_can_fail_at_its_end(source, language, line
 
 def test_a_pattern_of_another_dialect_is_read_without_a_warning():
     assert lines_of(RULE, "const sign = /[[0-9a-f]+(_+[0-9a-f]+)*/;", "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count"), [('"\\\\.(?:"+all.join("|")+")$"', 0), ('"^(a|a)*" + end', 0), ('"^(a|a)*$"', 1)]
+)
+def test_a_pattern_that_is_put_together_is_not_read(pattern, count):
+    assert len(lines_of(RULE, f"function f(all, end) {{\n  return new RegExp({pattern});\n}}", "javascript")) == count

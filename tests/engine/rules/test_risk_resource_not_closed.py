@@ -302,3 +302,17 @@ def test_main_gives_everything_back_at_its_end():
     for name, severity in (("main", "info"), ("export", "warning")):
         found = findings_of(RULE, {"src/main/java/A.java": source % name})
         assert [each.severity for each in found] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("used", "count"),
+    [
+        ("return rows.filter(p -> p.isAbsolute()).map(Path::toString);", 0),
+        ("return rows.map(Path::toString).toList();", 1),
+        ("return rows.count();", 1),
+    ],
+)
+def test_a_local_stream_that_is_given_back(used, count):
+    body = f"Stream<Path> rows = Files.list(p);\n{used}"
+    source = f"import java.nio.file.*;\nclass A {{\nObject f(Path p) throws Exception {{\n{body}\n}} }}"
+    assert len(lines_of(RULE, source, "java")) == count

@@ -355,3 +355,17 @@ def test_a_subquery_is_no_value_but_in_quotes(form, confidence):
     query = f'fmt.Sprintf("SELECT a FROM t WHERE {form}", subquery)'
     source = f"package a\nfunc f(db *sql.DB, subquery string) {{\n\tdb.Exec({query})\n}}\n"
     assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('"ALTER TABLE `" + old + "` RENAME TO `" + name + "`"', ("warning", "low")),
+        ('"ALTER TABLE t ADD COLUMN a text DEFAULT (\'" + name + "\')"', ("", "")),
+        ('"SELECT a FROM t WHERE name LIKE \'%" + columnName + "%\'"', ("warning", "medium")),
+        ('"SELECT a FROM t WHERE name LIKE \'%" + name + "%\'"', ("", "")),
+    ],
+)
+def test_definitions_and_names_of_things(text, told):
+    source = f"package a\nfunc f(db *sql.DB, old, name, columnName string) {{\n\tdb.Exec({text})\n}}\n"
+    assert [(mark.severity, mark.confidence) for mark in marks_of(RULE, source, "go")] == [told]
