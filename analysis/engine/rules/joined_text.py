@@ -22,6 +22,7 @@ _NUMBERS_ONLY = re.compile(r"\$\$\{[^{}]*\}")  # `$${index + 1}`
 _MAPPED = re.compile(r"\.map\([\s\S]*\)\s*\.join\([^()]*\)$")
 _PLACEHOLDER = re.compile(rb"(?:\$|[\s(,=\"'][:@]|%\()\w*\Z")  # what stands before its number or name
 _NEAR = 40  # bytes
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -32,12 +33,36 @@ def is_fixed_list(part: Node, file: SourceFile) -> bool:
         return "${" not in _NUMBERS_ONLY.sub("", text)
     if file.language == "python" and ".join(" in text and _joins_placeholders(part, file):
         return True
-    joined = _JOINED.search(text)
-    name = joined and next(filter(None, joined.groups()), "")
+    name = joined_name(text)
     if not name:
         return False
     pieces = _put_into(name, _NUMBERS_ONLY.sub("", text_before(part, file)))
     return bool(pieces) and not any(_NAME.search(_NUMBERED.sub("", _QUOTED.sub("", piece))) for piece in pieces)
+
+
+def joined_name(text: str) -> str:
+    """The name of the list that an expression joins; empty when it joins none."""
+    joined = _JOINED.search(text)
+    return next(filter(None, joined.groups()), "") if joined is not None else ""
+
+
+def pushed_into(name: str, part: Node, file: SourceFile) -> list[Node]:
+    """What the function around the part adds to a list before it, each time one expression."""
+    function = file.enclosing_function(part)
+    starts = tuple(f"{name}.{verb}(".encode() for verb in ("push", "append", "add"))
+    calls = (
+        each
+        for each in (within(function) if function is not None else ())
+        if each.type in _CALLS and each.end_byte <= part.start_byte
+    )
+    found: list[Node] = []
+    for call in calls:
+        given = file.arguments(call)[0]
+        if file.source.startswith(starts, call.start_byte):
+            found.extend(given)
+        elif file.source.startswith(f"append({name},".encode(), call.start_byte):
+            found.extend(given[1:])
+    return found
 
 
 def _joins_placeholders(part: Node, file: SourceFile) -> bool:

@@ -91,6 +91,7 @@ _SCRIPT = {  # to the option that limits it
 }
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
 _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
+_ASSIGNED_TO = re.compile(rb"([\w.]+)\s*:?=\s*&?\Z")
 _LOOPBACK = re.compile(r'"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):')
 # A URL may carry a limit; where it comes from the environment nobody can tell.
 _FROM_OUTSIDE = re.compile(
@@ -178,7 +179,7 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         and "Timeout" not in file.text(literal)
         and b".ReadHeaderTimeout" not in file.source
     ):
-        is_local = 'net.Listen("unix"' in function_text(literal, file)
+        is_local = _listens_on_a_file(literal, file)
         yield file.mark(
             RULE.id,
             literal,
@@ -187,6 +188,16 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
             confidence="low" if is_local else "",
             suggestion="Set `ReadHeaderTimeout`.",
         )
+
+
+def _listens_on_a_file(literal: Node, file: SourceFile) -> bool:
+    """Whether a server is given a listener alone, in a function that makes one on a socket of this machine."""
+    text = function_text(literal, file)
+    assigned = _ASSIGNED_TO.search(file.source, max(0, literal.start_byte - 80), literal.start_byte)
+    if assigned is None or 'net.Listen("unix"' not in text:
+        return False
+    name = assigned[1].decode()
+    return f"{name}.Serve(" in text and f"{name}.ListenAndServe" not in text
 
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.built_text import BuiltText, built_text, is_constant, text_of_argument, values_of
-from analysis.engine.rules.joined_text import is_fixed_list
+from analysis.engine.rules.joined_text import is_fixed_list, joined_name, pushed_into
 from analysis.engine.rules.reading import assigned_values, function_text, short, text_before
 
 RULE = Rule(
@@ -57,7 +57,7 @@ _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
     r"|\bliteral_?(?:string|value)\(|sanitize|placeholder|qmarks|\w*[bB]indings?$"
     r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
-    r"|\.length$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
+    r"|\.length$|^\w*(?:[iI]ndex|[iI]dx|[cC]ounter)(?:\+\+)?$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
     re.IGNORECASE,
 )
 _INTERNAL = re.compile(
@@ -87,6 +87,8 @@ _SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond|filter|where)
 _NAME_OF_A_THING = re.compile(
     r"(?i)(?:^|[._])(?:table|column|col|index|schema|constraint|sequence|view|trigger|database|db|key)_?name$"
 )
+_METHOD = re.compile(r"\.\w+\([\s\S]*\Z")
+_NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the number of a placeholder
 _IN_QUOTES = re.compile(r"['\"]%?\Z")
 _OF_THE_MODEL = re.compile(r"_meta\.\w+$|__table(?:name)?__|\bdb_table$")
 _GO_CONSTANT = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # of another package
@@ -141,6 +143,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         for part, lead in zip(parts, leads, strict=True)
         if (is_value := _stands_for_a_value(part, lead, file)) is not None
         and not _is_safe(part, context, file)
+        and not _NUMBERED.search(lead)
         and (method not in _CLAUSES or _AFTER_SIGN.search(lead))  # names of columns are the program's own there
     ]
     if not told:
@@ -179,7 +182,7 @@ def _with_own_texts(text: BuiltText, file: SourceFile) -> BuiltText:
     fixed, parts, leads = [text.fixed], list[Node](), list[str]()
     for part, lead in zip(text.parts, text.leads, strict=True):
         name = file.text(part)
-        values = values_of(name, part, file) if part.type == "identifier" and len(text.parts) < _MOST_PARTS else []
+        values = _values_behind(part, file) if len(text.parts) < _MOST_PARTS else []
         texts = [built_text(value, file) for value in values if value.start_byte < part.start_byte]
         inner = [
             (each, before)
@@ -198,6 +201,14 @@ def _with_own_texts(text: BuiltText, file: SourceFile) -> BuiltText:
             parts.append(part)
             leads.append(lead)
     return BuiltText(" ".join(fixed), tuple(parts), tuple(leads))
+
+
+def _values_behind(part: Node, file: SourceFile) -> list[Node]:
+    """What a local name was given, or what was put into the local list that is joined."""
+    if part.type == "identifier":
+        return values_of(file.text(part), part, file)
+    joined = joined_name(file.text(part))
+    return pushed_into(joined, part, file) if joined else []
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -256,10 +267,16 @@ def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
     if _OF_THE_MODEL.search(text):
         return None
     if _VALUE_PLACE.search(lead):
-        return not _SUBQUERY.search(text) or _IN_QUOTES.search(lead) is not None
+        return not _SUBQUERY.search(_METHOD.sub("", text)) or _is_in_quotes(lead)
     if _NAME_PLACE.search(lead):
         return None if _OWN_NAME.search(text) else False
     return not _INTERNAL.search(text)
+
+
+def _is_in_quotes(lead: str) -> bool:
+    """Whether a quote of SQL is open before a part; the quote that ends a text of the program comes in pairs."""
+    ends_text = lead[-1:] in ("'", '"', "`") and lead.count(lead[-1]) % 2 == 0
+    return _IN_QUOTES.search(lead[:-1] if ends_text else lead) is not None
 
 
 def _is_value_place(lead: str) -> bool:

@@ -369,3 +369,26 @@ def test_a_subquery_is_no_value_but_in_quotes(form, confidence):
 def test_definitions_and_names_of_things(text, told):
     source = f"package a\nfunc f(db *sql.DB, old, name, columnName string) {{\n\tdb.Exec({text})\n}}\n"
     assert [(mark.severity, mark.confidence) for mark in marks_of(RULE, source, "go")] == [told]
+
+
+@pytest.mark.parametrize(
+    ("pushed", "told"),
+    [
+        ("`name = '${name}'`", [""]),
+        ("`name = $${values.length}`", []),
+        ("conditionFor(name)", ["low"]),
+    ],
+)
+def test_values_in_a_list_of_conditions(pushed, told):
+    source = (
+        "async function find(db, name, values) {\n  const where = ['1 = 1'];\n"
+        f"  where.push({pushed});\n"
+        "  return db.query('SELECT a FROM t WHERE b = 1 AND (' + where.join(' AND ') + ')', values);\n}"
+    )
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == told
+
+
+def test_the_number_of_a_placeholder():
+    source = "async function find(db, name, at) {{\n  return db.query(`SELECT a FROM t WHERE name = {}`, [name]);\n}}"
+    assert lines_of(RULE, source.format("$${at}"), "typescript") == []
+    assert lines_of(RULE, source.format("${at}"), "typescript") == [2]
