@@ -70,7 +70,17 @@ def keeps_errors(function: Node, source: bytes) -> bool:
 
 def _is_handled(attempt: Node, source: bytes) -> bool:
     handler = attempt.child_by_field_name("handler")
-    return handler is not None and _THROWS.search(source, handler.start_byte, handler.end_byte) is None
+    if handler is None:
+        return False
+    if _THROWS.search(source, handler.start_byte, handler.end_byte) is None:
+        return True
+    pending = list(handler.named_children)  # the word may stand in a comment or a text
+    while pending:
+        node = pending.pop()
+        if node.type == "throw_statement":
+            return False
+        pending.extend(node.named_children)
+    return True
 
 
 def _may_reject(node: Node, source: bytes) -> bool:

@@ -14,6 +14,7 @@ _OF_SERVERS = re.compile(
     r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'
 )
 _PAGE_SIDE = re.compile(r"(^|/)(static|public|assets|components|hooks|client|frontend|webapp|wwwroot)/")
+_OF_LIBRARIES = re.compile(r"(?i)/(?:libs?|vendors?|plugins?|3rd-?party|third-?party|ext|uncompressed)/.*\.js$")
 _SERVER_SIDE = re.compile(r"(^|/)(server|api)/|\.server\.[jt]s$")
 
 
@@ -24,6 +25,11 @@ def runs_in_browsers(place: Place) -> bool:
         return True
     manifest = nearest_manifest(place, _PACKAGES)
     return _OF_PAGES.search(manifest) is not None and _OF_SERVERS.search(manifest) is None
+
+
+def is_copied_library(place: Place) -> bool:
+    """Whether a file of a page stands in a folder for code of others."""
+    return _OF_LIBRARIES.search(place.path) is not None and _PAGE_SIDE.search(place.path) is not None
 
 
 def nearest_manifest(place: Place, named: re.Pattern[str]) -> str:

@@ -9,8 +9,16 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag
 
+_SUITES = frozenset(
+    {"testing", "net/http/httptest", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"}
+)
 _RECEIVER = re.compile(r"\(\s*(\w+)\s+\S")
 _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
+
+
+def helps_tests(file: SourceFile) -> bool:
+    """Whether a file works with what only tests have, whatever it is called."""
+    return not _SUITES.isdisjoint(file.bindings.values())
 
 
 def returns_error(function: Node, file: SourceFile) -> bool:

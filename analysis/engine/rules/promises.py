@@ -5,9 +5,10 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Place
 from analysis.engine.extract.script import keeps_errors
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FunctionFlag
+from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.rules.reading import within
 
 _HOOKED = re.compile(rb"([\w$]+)\s*=\s*(?:React\.)?useCallback\(\s*\Z")
@@ -63,6 +64,32 @@ def never_rejects(function: Node, file: SourceFile) -> bool:
     body = function.child_by_field_name("body")
     awaited = [each.named_children[0] for each in within(body) if each.type == "await_expression"] if body else []
     return bool(awaited) and all(_handles_its_own(each, file) for each in awaited)
+
+
+def awaited_elsewhere(function: Node, file: SourceFile) -> dict[str, str] | None:
+    """What an async function awaits, by name, for `awaits_only_what_keeps_errors`; None where that is no call, where it
+    gives back or throws something else, or where nothing is awaited."""
+    body = function.child_by_field_name("body")
+    nodes = list(within(body)) if body is not None else []
+    awaited = [each.named_children[0] for each in nodes if each.type == "await_expression" and each.named_child_count]
+    if not awaited or any(each.type != "call_expression" for each in awaited):
+        return None
+    if any(each.type == "throw_statement" for each in nodes):
+        return None
+    names = [file.callee(each) for each in awaited if not _handles_its_own(each, file)]
+    return {"awaits": " ".join(dict.fromkeys(names))} if all(names) and not any(" " in name for name in names) else None
+
+
+def awaits_only_what_keeps_errors(mark: Mark, place: Place) -> bool:
+    """Whether all that an async function awaits are functions of the project that handle their own errors."""
+    names = mark.data.get("awaits", "").split()
+    codebase = place.codebase
+    for name in names:
+        found = codebase.calls.resolve(place.path, place.function, name)
+        flags = [codebase.files[each.path].functions[each.position].flags for each in found]
+        if not flags or not all(each & FunctionFlag.KEEPS_ERRORS for each in flags):
+            return False
+    return bool(names)
 
 
 def _handles_its_own(awaited: Node, file: SourceFile) -> bool:

@@ -8,11 +8,17 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.browsers import nearest_manifest
-from analysis.engine.rules.promises import async_function, async_functions, never_rejects
+from analysis.engine.rules.browsers import is_copied_library, nearest_manifest
+from analysis.engine.rules.promises import (
+    async_function,
+    async_functions,
+    awaited_elsewhere,
+    awaits_only_what_keeps_errors,
+    never_rejects,
+)
 
 RULE = Rule(
     id="risk-async-in-sync-callback",
@@ -111,7 +117,9 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         suggestion = "Catch inside the function, or end it with `.catch`."
         # That `on` belongs to an emitter of Node is a convention: emitters of others may wait for what they call.
         is_known = callee in _TIMERS or _OF_NODE.search(receiver) is not None
-        yield file.mark(RULE.id, call, message, suggestion=suggestion, confidence="" if is_known else "medium")
+        confidence = "" if is_known else "medium"
+        data = awaited_elsewhere(given, file)
+        yield file.mark(RULE.id, call, message, suggestion=suggestion, confidence=confidence, data=data)
     elif method in _ROUTES and _ROUTER.search(receiver) and any("express" in full for full in file.bindings.values()):
         message = f"Express 4 never sees a rejection of the async handler of `{callee}`"
         suggestion = "Wrap the handler, so that a rejection reaches `next`, or move to Express 5."
@@ -124,7 +132,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Express 5 hands the rejection of a handler on by itself."""
     if "library" in mark.data and _EXPRESS_5.search(nearest_manifest(place, _EXPRESS)):
         return None
-    return place.finding(mark)
+    if is_copied_library(place):
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    return None if awaits_only_what_keeps_errors(mark, place) else place.finding(mark)
 
 
 def _hands_on_promise(given: Node, file: SourceFile) -> bool:

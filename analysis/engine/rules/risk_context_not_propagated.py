@@ -56,6 +56,7 @@ func load(ctx context.Context, id string) error {
     ),
 )
 
+LONGEST_PARAGRAPH = 2  # lines between a comment and what it is about
 LONGEST_COMMENT = 500  # bytes
 _CONTEXT = re.compile(r"(\w+)\s+context\.Context\b")
 _REQUEST = re.compile(r"(\w+)\s+\*http\.Request\b")
@@ -211,11 +212,18 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
 
 
 def _lines_above(call: Node, file: SourceFile) -> str:
-    """The comment right above the statement."""
+    """The comment right above the statement, or above the few statements of its paragraph."""
     end = file.source.rfind(b"\n", 0, file.statement_of(call).start_byte) + 1
     above = file.source[max(0, end - LONGEST_COMMENT) : end].decode("utf-8", "replace").splitlines()
-    lines = takewhile(lambda line: line.lstrip().startswith("//"), reversed(above))
+    above.reverse()
+    skipped = list(takewhile(_is_statement, above[:LONGEST_PARAGRAPH]))
+    lines = takewhile(lambda line: line.lstrip().startswith("//"), above[len(skipped) :])
     return "\n".join(lines)
+
+
+def _is_statement(line: str) -> bool:
+    """Whether a line is one of the same paragraph, and opens no block."""
+    return bool(line.strip()) and not line.lstrip().startswith("//") and not line.rstrip().endswith("{")
 
 
 def _goes_with(given: str, call: Node, file: SourceFile) -> bool:

@@ -12,6 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
+from analysis.engine.rules.go_results import helps_tests
 from analysis.engine.rules.reading import short
 
 RULE = Rule(
@@ -71,7 +72,6 @@ _ENDS = re.compile(rb"(return|break|panic\(|os\.Exit\(|log\.Fatal)")
 _ENDLESS = re.compile(rb"for\s*\{")
 _UNDOES = re.compile(rb"defer\s+func\(\)\s*\{\s*if\s+(?:!\s*\w+|\w*[eE]rr\s*!=\s*nil)\s*\{")
 _LEAVES = re.compile(rb"^\s*(?:return|break|goto|panic\(|os\.Exit\(|log\.Fatal)", re.MULTILINE)
-_SUITES = frozenset({"testing", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"})
 
 
 def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -84,7 +84,7 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`{deferred}` never runs: the loop around it has no end"
     else:
         message = f"`{deferred}` piles up until the function returns, one for each iteration"
-    is_test = not _SUITES.isdisjoint(file.bindings.values())
+    is_test = helps_tests(file)
     yield file.mark(RULE.id, statement, message, severity="info" if is_test else "")
 
 

@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import runs_in_browsers
+from analysis.engine.rules.browsers import is_copied_library, runs_in_browsers
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
 from analysis.engine.rules.reading import assigned_values, short, text_after
 
@@ -71,7 +71,6 @@ _PARSE = {
 }
 # The head of a library that was copied into the project: its name and version in the first comment.
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
-_OF_LIBRARIES = re.compile(r"(?i)/(?:libs?|vendors?|plugins?|3rd-?party|third-?party|ext|uncompressed)/.*\.js$")
 # What makes a path that nobody outside of the program chose.
 _OWN_PATH = re.compile(
     r"(?:await\s+)?(?:(?:path|os|fs|fsp|tempfile|crypto)\.)*(?:join|resolve|mkdtemp(?:Sync)?|mkstemp|tmpdir|gettempdir"
@@ -140,7 +139,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.SCRIPT:
         return None if is_shell else place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if not is_shell and mark.severity == "" and place.facts.language in SCRIPT and runs_in_browsers(place):
-        if _OF_LIBRARIES.search(place.path):
+        if is_copied_library(place):
             return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
         return place.finding(mark, severity=Severity.WARNING)
     if is_shell and "tool" in mark.data and not (place.in_request_path or place.in_job_path):

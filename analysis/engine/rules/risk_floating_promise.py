@@ -15,8 +15,14 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.queries import WRITES
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.promises import async_function, never_rejects, settles_at_once
+from analysis.engine.rules.browsers import is_copied_library, runs_in_browsers
+from analysis.engine.rules.promises import (
+    async_function,
+    awaited_elsewhere,
+    awaits_only_what_keeps_errors,
+    never_rejects,
+    settles_at_once,
+)
 
 RULE = Rule(
     id="risk-floating-promise",
@@ -91,7 +97,9 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
                 yield file.mark(RULE.id, call, message, severity="info", confidence="medium")
                 continue
             severity = "critical" if _WRITES.search(callee) and file.language != "tsx" else ""
-            yield file.mark(RULE.id, call, message, severity=severity, confidence="" if known else "medium")
+            data = awaited_elsewhere(function, file) if function is not None else None
+            confidence = "" if known else "medium"
+            yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence, data=data)
         elif _ELSEWHERE.match(callee) and not file.in_test(call):
             yield _of_another_file(call, callee, file)
 
@@ -140,6 +148,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
             return None
         if any(each.flags & (FunctionFlag.GENERATOR | FunctionFlag.KEEPS_ERRORS) for each in functions):
             return None
+    if awaits_only_what_keeps_errors(mark, place):
+        return None
+    if is_copied_library(place):
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if mark.severity == "critical" and place.facts.language in SCRIPT and runs_in_browsers(place):

@@ -277,6 +277,8 @@ def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mar
         yield file.mark(RULE.id, call, f"`{name}` of `{opened}` is never closed", data=data)
     elif not re.search(rf"\bfinally\b[\s\S]*{closed}|{closed}(?!\()|\bwith\s+{word}\b", rest):
         between = re.split(closed, rest, maxsplit=1)[0]
+        if re.search(rf"{closed}[\s\S]*\b(?:except|catch)\b[^\n]*\n?[\s\S]{{0,200}}?{closed}", rest):
+            return  # on both ways, one by one
         if between.count("(") > 0:
             message = f"`{name}` of `{opened}` stays open when something before its `close` fails"
             yield file.mark(RULE.id, call, message, confidence="medium", data=data)

@@ -73,6 +73,7 @@ _UPLOAD = re.compile(r"\b(request\b|\.FILES\b|upload|\.body\b|message\.(value|bo
 _OWN_FILE = re.compile(
     r"\bwith\s+open\(\s*(?:[A-Z][A-Z0-9_]+|settings\.\w+|[\"'][^\"'\n]+[\"'])\s*[,)][^\n]*?\bas\s+(\w+)\s*:"
 )
+_FILTERED = re.compile(rb"\bresolveClass\s*\(|setObjectInputFilter|ValidatingObjectInputStream")
 _HOOKS = ("readObject", "readExternal", "readResolve")  # methods that the stream itself calls
 _ALLOW_LIST = "SecurityJackson2Modules"  # Spring's own, which builds only classes that it knows
 _SCRIPT_LOADERS = frozenset({"node-serialize.unserialize", "v8.deserialize"})
@@ -87,7 +88,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             yield _mark(call, f"`{callee}` runs code that stands in the bytes", file)
     elif callee in _YAML and not _has_safe_loader(call, callee, file):
         if callee == "yaml.full_load" or "FullLoader" in file.text(call):  # since PyYAML 5.4 its gaps are closed
-            yield _mark(call, f"`{callee}` builds more than plain data from the text", file, confidence="medium")
+            message = f"`{callee}` builds more than plain data from the text"
+            yield file.mark(RULE.id, call, message, severity="info", confidence="medium", data={"own": "1"})
         else:
             yield _mark(call, f"`{callee}` without a safe loader builds any object that the text names", file)
     elif callee == "torch.load" and file.text(file.arguments(call)[1].get("weights_only", call)) != "True":
@@ -115,6 +117,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         if _JUST_WRITTEN.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
             return  # a copy by way of memory
+        if _FILTERED.search(file.source):
+            return
         yield file.mark(RULE.id, call, "`readObject` builds any serializable class that the stream names")
 
 
@@ -125,14 +129,14 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark)
 
 
-def _mark(call: Node, message: str, file: SourceFile, confidence: str = "") -> Mark:
+def _mark(call: Node, message: str, file: SourceFile) -> Mark:
     """Bytes that come with a request, a message or an upload make it critical; no request brings a file whose name
     stands in the program."""
     severity = "critical" if _UPLOAD.search(file.text(call)) else ""
     first = next((file.text(each) for each in file.arguments(call)[0]), "")
     opened = _OWN_FILE.findall(text_before(call, file)) if first.isidentifier() else []
     data = {"own": "1"} if first in opened else None
-    return file.mark(RULE.id, call, message, severity=severity, confidence=confidence, data=data)
+    return file.mark(RULE.id, call, message, severity=severity, data=data)
 
 
 def _reads_own_bytes(call: Node, callee: str, file: SourceFile) -> bool:

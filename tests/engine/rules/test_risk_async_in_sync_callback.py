@@ -105,3 +105,10 @@ def test_a_kept_function_of_a_component_that_keeps_its_errors():
     )
     assert lines_of(RULE, source % "false", "typescript") == []
     assert lines_of(RULE, source.replace("return %s", "throw new Error()"), "typescript") == [3]
+
+
+@pytest.mark.parametrize(("answer", "count"), [("catch (e) { report(e); }", 0), ("finally { done(); }", 1)])
+def test_what_is_awaited_keeps_its_errors_in_another_file(answer, count):
+    other = f"export async function refresh() {{\n  try {{ await get(); }} {answer}\n}}\n"
+    source = "import { refresh } from './a';\nfunction f() {\n  setInterval(async () => { await refresh(); }, 5);\n}\n"
+    assert len(findings_of(RULE, {"src/a.ts": other, "src/b.ts": source})) == count

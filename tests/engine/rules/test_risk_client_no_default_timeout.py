@@ -155,3 +155,18 @@ def test_a_url_of_node_from_outside_may_carry_a_limit():
     )
     assert [mark.confidence for mark in marks_of(RULE, source % "process.env.URI || 'x'", "javascript")] == ["low"]
     assert [mark.confidence for mark in marks_of(RULE, source % "'mongodb://db'", "javascript")] == [""]
+
+
+@pytest.mark.parametrize(
+    ("listener", "confidences"), [("memconn.Listen()", []), ("net.Listen(network, address)", [""])]
+)
+def test_a_server_on_a_listener(listener, confidences):
+    body = f"l, _ := {listener}\n\thttp.Serve(l, h)"
+    source = f'package a\nimport ("net"; "net/http")\nfunc f(h http.Handler) {{\n\t{body}\n}}\n'
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == confidences
+
+
+@pytest.mark.parametrize(("imported", "severity"), [('"net/http/httptest"', "info"), ('"log"', "")])
+def test_a_server_that_helps_tests(imported, severity):
+    source = f'package a\nimport ("net/http"; {imported})\nvar server = &http.Server{{Handler: h}}\n'
+    assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]

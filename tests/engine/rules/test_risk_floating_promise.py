@@ -237,3 +237,40 @@ def test_a_class_has_no_field_of_itself():
 )
 def test_a_library_of_a_page_is_no_model(head, count):
     assert len(lines_of(RULE, f"{head}\nfunction f(x) {{\n  Order.create(x);\n}}\n", "javascript")) == count
+
+
+KEYS = """import { base } from './base';
+const Keys = {
+  all: async () => {
+    return await fetch(base).then((r) => r.json()).catch((e) => { report(e); return []; });
+  },
+  one: async () => {
+    return await fetch(base);
+  },
+};
+export default Keys;
+"""
+
+
+@pytest.mark.parametrize(
+    ("awaited", "count"), [("await Keys.all()", 0), ("await Keys.one()", 1), ("await fetch(base)", 1)]
+)
+def test_a_function_that_awaits_what_keeps_its_errors_in_another_file(awaited, count):
+    page = (
+        f"import Keys from './keys';\nasync function load() {{ show({awaited}); }}\nfunction Page() {{\n  load();\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/keys.ts": KEYS, "src/page.ts": page})) == count
+
+
+def test_the_word_throw_in_a_comment_throws_nothing():
+    source = (
+        "async function load() {{ try {{ await x(); }} catch (e) {{ log(e); {} }} }}\nfunction f() {{\n  load();\n}}"
+    )
+    assert lines_of(RULE, source.format("/* throw e; */"), "typescript") == []
+    assert lines_of(RULE, source.format("throw e;"), "typescript") == [3]
+
+
+def test_the_copy_of_a_library():
+    source = f"{DECLARED}function f() {{\n  load();\n}}"
+    for path, severity in (("web/static/js/plugins/up.js", "info"), ("src/plugins/up.js", "warning")):
+        assert [each.severity for each in findings_of(RULE, {path: source})] == [severity]

@@ -215,3 +215,9 @@ def test_a_folder_of_a_page_that_is_called_api():
     server = {"web/package.json": '{"dependencies": {"react": "19", "next": "15"}}', "web/src/api/items.ts": source}
     assert findings_of(RULE, page) == []
     assert len(findings_of(RULE, server)) == 1
+
+
+@pytest.mark.parametrize(("imported", "count"), [('"syscall/js"', 0), ('"log"', 1)])
+def test_go_in_a_browser(imported, count):
+    source = f'package a\nimport ("net/http"; {imported})\nvar client = &http.Client{{}}\n'
+    assert len(lines_of(RULE, source, "go")) == count

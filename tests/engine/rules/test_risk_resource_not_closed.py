@@ -316,3 +316,10 @@ def test_a_local_stream_that_is_given_back(used, count):
     body = f"Stream<Path> rows = Files.list(p);\n{used}"
     source = f"import java.nio.file.*;\nclass A {{\nObject f(Path p) throws Exception {{\n{body}\n}} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("handler", "count"), [("s.close()\n        return False", 0), ("return False", 1)])
+def test_a_socket_that_is_closed_on_both_ways(handler, count):
+    attempt = "try:\n        s.connect(p)\n        s.close()\n    except OSError:"
+    body = f"s = socket.socket()\n    {attempt}\n        {handler}"
+    assert len(lines_of(RULE, HEAD + body)) == count

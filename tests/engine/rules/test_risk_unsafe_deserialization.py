@@ -123,3 +123,14 @@ def test_a_file_that_the_program_names_is_not_what_a_request_brings(opened, seve
         f"    with open({opened}, 'rb') as file:\n        return pickle.load(file)\n"
     )
     assert [each.severity for each in findings_of(RULE, {"app/a.py": source})] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("body", "count"), [("protected Class<?> resolveClass(ObjectStreamClass d) { return one(d); }", 0), ("", 1)]
+)
+def test_a_stream_that_lets_few_classes_through(body, count):
+    source = (
+        "import java.io.*;\nclass A {\nObject f(InputStream in) throws Exception {\n"
+        f"ObjectInputStream o = new ObjectInputStream(in) {{ {body} }};\nreturn o.readObject();\n}} }}"
+    )
+    assert len(lines_of(RULE, source, "java")) == count
