@@ -70,7 +70,7 @@ _GENERATED = re.compile(
     r"|(^|/)(yarn|poetry|uv|Cargo|composer|Gemfile|Pipfile)\.lock|(^|/)pnpm-lock\.yaml|(^|/)go\.sum)$"
 )
 _MIGRATION = re.compile(
-    r"(^|/)(?:\w+_)?migrations(?:_\w+)?/([^/]+/)?[^/]+\.(py|sql|ts|js)$|(^|/)alembic/versions/|(^"
+    r"(^|/)(?:\w+_)?migrations(?:_\w+)?/([^/]+/)?[^/]+\.(py|sql|[cm]?[jt]s)$|(^|/)alembic/versions/|(^"
     r"|/)versions/(?:\w+/)?(?:[0-9a-f]{8,}_|\d{4}[-_]\d\d[-_]|\d{3,4}_).*\.py$"
     r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$|(^|/)migrations/([^/]+/)?[^/]+\.go$"
     r"|(^|/)(db|database|datastore|store|models?|sql|persistence)/([^/]+/)*migration/[^/]+\.go$"

@@ -38,6 +38,7 @@ _GIVES_PROMISES = frozenset({"call_expression", "await_expression", "new_express
 
 
 _SETTLES = re.compile(rb"(?:resolve|reject|done|next|callback|cb|clearTimeout|(?:console|res|toast)\.[\w.()]+)\(")
+_GIVES_RESULT = re.compile(rb"\)\s*:\s*(?:Promise<\s*(?:Result|Either)<|ResultAsync<)")  # errors come as values
 _THROWS = re.compile(rb"\bthrow\b")
 # What gives a promise that nothing can reject: `(url) => new Promise((resolve) => ...)`.
 _RESOLVES_ONLY = re.compile(
@@ -51,15 +52,17 @@ def keeps_errors(function: Node, source: bytes) -> bool:
     """Whether every promise that the function awaits or gives back is handled inside it: by a `try` whose handler does
     not throw, or by a `.catch`."""
     text = source[function.start_byte : function.end_byte]
+    body = function.child_by_field_name("body")
+    if body is not None and _GIVES_RESULT.search(source, function.start_byte, body.start_byte):
+        return True
     if b"catch" not in text:
         return False
-    body = function.child_by_field_name("body")
     pending = list(body.named_children) if body is not None else []
     while pending:
         node = pending.pop()
         if node.type in _FUNCTIONS or node.type == "class_declaration":
             continue
-        if node.type == "try_statement" and _is_handled(node, source):
+        if node.type == "try_statement" and is_handled(node, source):
             pending.extend(each for each in node.named_children if each.type != "statement_block")
         elif node.type in ("await_expression", "return_statement") and _may_reject(node, source):
             return False
@@ -68,7 +71,8 @@ def keeps_errors(function: Node, source: bytes) -> bool:
     return True
 
 
-def _is_handled(attempt: Node, source: bytes) -> bool:
+def is_handled(attempt: Node, source: bytes) -> bool:
+    """Whether a `try` has a handler that throws nothing."""
     handler = attempt.child_by_field_name("handler")
     if handler is None:
         return False

@@ -1,15 +1,16 @@
 """Which functions of a file give promises or coroutines."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from tree_sitter import Node
 
 from analysis.engine.codebase import Place
-from analysis.engine.extract.script import keeps_errors
+from analysis.engine.extract.script import is_handled, keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
-from analysis.engine.rules.reading import within
+from analysis.engine.rules.reading import DEFINITIONS, within
 
 _HOOKED = re.compile(rb"([\w$]+)\s*=\s*(?:React\.)?useCallback\(\s*\Z")
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration", "method_definition"})
@@ -70,7 +71,7 @@ def awaited_elsewhere(function: Node, file: SourceFile) -> dict[str, str] | None
     """What an async function awaits, by name, for `awaits_only_what_keeps_errors`; None where that is no call, where it
     gives back or throws something else, or where nothing is awaited."""
     body = function.child_by_field_name("body")
-    nodes = list(within(body)) if body is not None else []
+    nodes = list(_without_handled(body, file)) if body is not None else []
     awaited = [each.named_children[0] for each in nodes if each.type == "await_expression" and each.named_child_count]
     if not awaited or any(each.type != "call_expression" for each in awaited):
         return None
@@ -78,6 +79,18 @@ def awaited_elsewhere(function: Node, file: SourceFile) -> dict[str, str] | None
         return None
     names = [file.callee(each) for each in awaited if not _handles_its_own(each, file)]
     return {"awaits": " ".join(dict.fromkeys(names))} if all(names) and not any(" " in name for name in names) else None
+
+
+def _without_handled(body: Node, file: SourceFile) -> Iterator[Node]:
+    """The nodes below a body, without functions in it and without what a `try` with a quiet handler holds."""
+    pending = list(body.named_children)
+    while pending:
+        node = pending.pop()
+        yield node
+        if node.type == "try_statement" and is_handled(node, file.source):
+            pending.extend(each for each in node.named_children if each.type != "statement_block")
+        elif node.type not in DEFINITIONS:
+            pending.extend(node.named_children)
 
 
 def awaits_only_what_keeps_errors(mark: Mark, place: Place) -> bool:

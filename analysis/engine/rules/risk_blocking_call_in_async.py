@@ -89,6 +89,7 @@ _METHODS = frozenset().union(*_BLOCKING_METHODS.values())
 _LOCAL_FILES = frozenset({"open", "io.open", "io.open_code", "os.fdopen"})  # one level deep a short read is no news
 _TERMINALS = frozenset("get create first last exists count delete update iterator aggregate bulk_create save".split())
 _AWAITED = re.compile(rb"\bawait\s*\Z")
+_WAITED = frozenset({"await", "lambda"})  # a lambda is run by whom it is given to
 _NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | _METHODS
 _OPENS = re.compile(rb"\(")
 _AWAITS = re.compile(rb"\bawait\b|\bfor\b|\bwith\b|create_task|ensure_future|gather|_to_async|to_thread|def\b|lambda\b")
@@ -125,9 +126,22 @@ def look_at_queries(root: Node, file: SourceFile) -> Iterator[Mark]:
         ):
             continue
         node = root.descendant_for_byte_range(start + len(row) - len(row.lstrip()), start + len(row)) or root
+        if _is_inside(node, _WAITED, file):
+            continue
         message = f"`{query.model}.objects` waits for the database and blocks the event loop inside `{function.name}`"
         fix = "Await the async variant (`aget`, `acreate`, `async for`), or use `sync_to_async`."
         yield file.mark(RULE.id, node, message, suggestion=fix)
+
+
+def _is_inside(node: Node, types: frozenset[str], file: SourceFile) -> bool:
+    """Whether a node of one of these types stands around the node within its function."""
+    function = file.enclosing_function(node)
+    above: Node | None = node
+    while above is not None and (function is None or above.id != function.id):
+        if above.type in types:
+            return True
+        above = above.parent
+    return function is not None and function.type in types
 
 
 def look_one_level_deep(root: Node, file: SourceFile) -> Iterator[Mark]:

@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import bound_names
-from analysis.engine.rules.reading import function_name, text_after, text_before
+from analysis.engine.rules.reading import function_name, function_text, text_after, text_before
 
 RULE = Rule(
     id="risk-context-not-propagated",
@@ -206,9 +206,18 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
     earlier = text_before(call, file)
     if _MEANT.search(_lines_above(call, file)) or _ENDED.search(earlier):
         return
+    if _waits_for_its_end(given, call, file):
+        return
     if given.endswith("Context()") and _UPGRADED.search(earlier):
         return  # once a connection is taken over, the context of its request no longer says when the client leaves
     yield file.mark(RULE.id, call, f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand")
+
+
+def _waits_for_its_end(given: str, call: Node, file: SourceFile) -> bool:
+    """Whether the function ends its own context when the given one ends: `case <-requestCtx.Done()`."""
+    text = function_text(call, file)
+    named = re.search(rf"(\w+)\s*:?=\s*{re.escape(given)}\s", text)
+    return any(f"<-{name}.Done()" in text for name in (given, *([named[1]] if named is not None else [])))
 
 
 def _lines_above(call: Node, file: SourceFile) -> str:

@@ -72,6 +72,7 @@ _PARSE = {
 # The head of a library that was copied into the project: its name and version in the first comment.
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
 # What makes a path that nobody outside of the program chose.
+_DRIVEN = re.compile(r"\.(?:evaluate\w*|addInitScript|\$\$?eval)$")
 _OWN_PATH = re.compile(
     r"(?:await\s+)?(?:(?:path|os|fs|fsp|tempfile|crypto)\.)*(?:join|resolve|mkdtemp(?:Sync)?|mkstemp|tmpdir|gettempdir"
     r"|randomUUID|uuid\w*|NamedTemporaryFile)\("
@@ -80,6 +81,7 @@ _WORD = re.compile(r"[A-Za-z_$][\w$.]*")
 _OWN_WORDS = frozenset(
     "path.join join path.resolve resolve os.tmpdir tmpdir __dirname process.cwd os.path.join await".split()
 )
+_OWN_FOLDER = re.compile(r"\bget\w*(?:Root|Dir|Folder|Path|Home)\w*\(\)")
 _TEXTS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex")
 
@@ -142,6 +144,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         if is_copied_library(place):
             return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
         return place.finding(mark, severity=Severity.WARNING)
+    if is_shell and place.facts.is_entry and place.facts.language == "python" and not place.in_request_path:
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)  # who calls it types the rest
     if is_shell and "tool" in mark.data and not (place.in_request_path or place.in_job_path):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)
@@ -152,7 +156,10 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
     if "." not in callee and any(function.name == callee for function in file.functions):
         return
     parts = _open_parts(text_of_argument(argument, file), file)
-    if parts and _LIBRARY.match(file.source):
+    if parts and file.language in SCRIPT and _runs_in_a_driven_page(call, file):
+        message = f"`{name}` runs {_named(parts, file)} in the page that is driven"
+        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
+    elif parts and _LIBRARY.match(file.source):
         message = f"`{name}` of a copied library runs whatever {_named(parts, file)} says"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
     elif parts:
@@ -178,8 +185,18 @@ def _shell(call: Node, callee: str, argument: Node, file: SourceFile, *, built_o
         yield file.mark(RULE.id, call, message, suggestion=_NO_SHELL, data=data)
 
 
+def _runs_in_a_driven_page(call: Node, file: SourceFile) -> bool:
+    """Whether the function around the call is given to a browser that is driven: `page.evaluate((text) => ...)`."""
+    function = file.enclosing_function(call)
+    around = function.parent.parent if function is not None and function.parent is not None else None
+    return around is not None and around.type == "call_expression" and _DRIVEN.search(file.callee(around)) is not None
+
+
 def _is_own_path(part: Node, file: SourceFile) -> bool:
-    """Whether a local name only ever holds a path below a folder of the program's own: `join(tmpdir(), "a.pdf")`."""
+    """Whether a local name only ever holds a path below a folder of the program's own: `join(tmpdir(), "a.pdf")`, or
+    was imported."""
+    if part.type == "identifier" and file.text(part) in file.bindings:
+        return True
     values = assigned_values(file.text(part), part, file) if part.type == "identifier" else []
     return bool(values) and all(_makes_own_path(value, file) for value in values)
 
@@ -188,7 +205,7 @@ def _makes_own_path(value: Node, file: SourceFile) -> bool:
     text = file.text(value)
     if not _OWN_PATH.match(text):
         return False
-    others = [word for word in _WORD.findall(_TEXTS.sub("", text)) if word not in _OWN_WORDS]
+    others = [word for word in _WORD.findall(_OWN_FOLDER.sub("", _TEXTS.sub("", text))) if word not in _OWN_WORDS]
     names = [word for word in others if not _OWN_PATH.match(f"{word}(")]
     given = (assigned_values(name, value, file) for name in names)
     return all(found and all(_OWN_PATH.match(file.text(each)) for each in found) for found in given)

@@ -102,6 +102,7 @@ _ARGUMENTS = {"Do": 1, "Get": 1, "Head": 1, "Post": 3, "PostForm": 2}  # of a cl
 _ERROR_RETURN = re.compile(r"\s*if err != nil \{[^}]*\}")
 _NEAR = 2_000  # characters
 _STATEMENTS = frozenset({"createStatement", "prepareStatement", "prepareCall"})
+_JDBC_TYPE = re.compile(r"(?:^var|Statement)$")
 _STATEMENT_OF = re.compile(r"(\w+)\s*\.")
 _RELEASES = r"(close|release|end|destroy|shutdown|terminate|__exit__|detach|quit)"
 _DECLARED = re.compile(rb"(?:^|[\s;{(])([A-Za-z_$][\w$]*)(?:\s*:\s*[^=\n]{1,60})?\s*=\s*(?:await\s+)?$")
@@ -159,6 +160,13 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee in _JAVA_STREAMS and name is not None and _gives_stream_back(file.text(name), call, file):
         return
     if declaration is not None and declaration.type == "local_variable_declaration" and name is not None:
+        declared = declaration.child_by_field_name("type")
+        if (
+            callee.rpartition(".")[2] in _STATEMENTS
+            and declared is not None
+            and not _JDBC_TYPE.search(file.text(declared))
+        ):
+            return  # of another library
         yield from _local(outer, file.text(name), callee.removeprefix("java.").rpartition(".")[2], file)
 
 

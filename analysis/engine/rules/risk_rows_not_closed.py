@@ -74,6 +74,7 @@ _DRIVERS = re.compile(r"^(database/sql|github\.com/(jmoiron/sqlx|jackc/pgx))\b")
 _OPENERS = frozenset(
     "Query QueryContext Queryx QueryxContext Prepare PrepareContext Preparex PrepareNamed NamedQuery Conn".split()
 )
+_HANDLE = re.compile(r"(?i)(?:db|tx|conn|connection|pool|database|store|client|p|q|s)$")
 _ERROR_RETURN = re.compile(r"\s*if err != nil \{[^}]*\}")
 
 
@@ -84,11 +85,15 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if len(names) != 2 or names[0] == "_" or not re.fullmatch(r"\w+", names[0]):
         return
     name, rest = names[0], text_after(call, file)
-    opened = file.callee(call).rpartition(".")[2]
+    handle, _, opened = file.callee(call).rpartition(".")
+    # What prepares statements may keep them, where it is no handle of the driver by its name.
+    kept = "medium" if opened.startswith("Prepare") and not _HANDLE.search(handle) else ""
     if _is_given_away(name, rest):
         return
     if not re.search(rf"\b{name}\.Close\(", rest):
-        yield file.mark(RULE.id, call, f"`{name}` of `{opened}` is never closed: its connection stays taken")
+        yield file.mark(
+            RULE.id, call, f"`{name}` of `{opened}` is never closed: its connection stays taken", confidence=kept
+        )
     elif not re.search(rf"\bdefer\b[^\n]*\b{name}\.Close\(|\bdefer func\(\)\s*\{{[^}}]*\b{name}\.Close\(", rest):
         before_close = _ERROR_RETURN.sub("", rest, count=1).partition(f"{name}.Close(")[0]
         if re.search(r"\breturn\b", before_close):

@@ -57,7 +57,7 @@ _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
     r"|\bliteral_?(?:string|value)\(|sanitize|placeholder|qmarks|\w*[bB]indings?$"
     r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
-    r"|\.length$|^\w*(?:[iI]ndex|[iI]dx|[cC]ounter)(?:\+\+)?$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
+    r"|\.length$|^\w*(?:[iI]ndex|[iI]dx|[cC]ounter)(?:\+\+)?$|\.(?:toISOString|isoformat|getTime)\(\)$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
     re.IGNORECASE,
 )
 _INTERNAL = re.compile(
@@ -87,11 +87,18 @@ _SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond|filter|where)
 _NAME_OF_A_THING = re.compile(
     r"(?i)(?:^|[._])(?:table|column|col|index|schema|constraint|sequence|view|trigger|database|db|key)_?name$"
 )
+# Text for what databases say differently, which the program's own side of the driver knows: `db.now()`.
+_OF_THE_DRIVER = re.compile(r"(?:\w+\.)*(?:db|driver|adapter|platform|\w*[dD]ialect)\.\w+\(")
 _METHOD = re.compile(r"\.\w+\([\s\S]*\Z")
 _NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the number of a placeholder
 _IN_QUOTES = re.compile(r"['\"]%?\Z")
 _OF_THE_MODEL = re.compile(r"_meta\.\w+$|__table(?:name)?__|\bdb_table$")
 _GO_CONSTANT = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # of another package
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
+_LITERALS = frozenset(
+    {"string", "string_literal", "interpreted_string_literal", "number", "integer", "decimal_integer_literal"}
+)
+_OWN_CALL = re.compile(r"(?:this\.|self\.|cls\.)?\w+\(")
 _OWN_METHOD = re.compile(r"(?:this\.)?(\w+)\(")
 _JAVA_NUMBERS = frozenset(
     "byte short int long float double boolean Byte Short Integer Long Float Double Boolean BigInteger".split()
@@ -144,6 +151,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         if (is_value := _stands_for_a_value(part, lead, file)) is not None
         and not _is_safe(part, context, file)
         and not _NUMBERED.search(lead)
+        and (not _OF_THE_DRIVER.match(file.text(part)) or _is_in_quotes(lead))
         and (method not in _CLAUSES or _AFTER_SIGN.search(lead))  # names of columns are the program's own there
     ]
     if not told:
@@ -164,6 +172,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     is_named = bool(certain) and all(_NAME_OF_A_THING.search(file.text(part)) for part in certain)
     if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
+    if all(_PIECE.search(file.text(part)) for part, _ in told):
+        data["piece"] = "1"
     worst = [*certain, *(part for part, _ in told if part not in certain)]
     names = ", ".join(f"`{short(file.text(part), 40)}`" for part in worst[:3])
     yield file.mark(
@@ -218,6 +228,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         is_unknown = "given" in mark.data and not _is_called_here(place)
         if "defines" in mark.data or not (place.in_request_path or is_unknown):
             return None
+    if mark.confidence == "medium" and {"given", "piece"} <= mark.data.keys() and _is_called_here(place):
+        return None
     if place.kind is FileKind.SCRIPT:
         return place.finding(mark, severity=Severity.WARNING)
     return place.finding(mark)
@@ -290,6 +302,8 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
     text = file.text(part)
     if _SAFE.search(text) or is_constant(part, file) or is_fixed_list(part, file) or _is_number(part, file):
         return True
+    if _is_made_of_constants(part, file):
+        return True
     if not re.fullmatch(r"[\w.$]+", text):
         return False
     if _is_made_of_safe(text, part, context, file):
@@ -304,6 +318,12 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
             context,
         )
     )
+
+
+def _is_made_of_constants(part: Node, file: SourceFile) -> bool:
+    """Whether a function of the program's own is given literals and constants alone: `prefix(COLUMNS, "t")`."""
+    given = file.arguments(part)[0] if part.type in _CALLS and _OWN_CALL.match(file.text(part)) else []
+    return bool(given) and all(each.type in _LITERALS or is_constant(each, file) for each in given)
 
 
 def _is_made_of_safe(name: str, part: Node, context: str, file: SourceFile) -> bool:

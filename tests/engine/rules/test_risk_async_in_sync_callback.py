@@ -112,3 +112,12 @@ def test_what_is_awaited_keeps_its_errors_in_another_file(answer, count):
     other = f"export async function refresh() {{\n  try {{ await get(); }} {answer}\n}}\n"
     source = "import { refresh } from './a';\nfunction f() {\n  setInterval(async () => { await refresh(); }, 5);\n}\n"
     assert len(findings_of(RULE, {"src/a.ts": other, "src/b.ts": source})) == count
+
+
+@pytest.mark.parametrize(("given", "count"), [(": Promise<Result<Beat>>", 0), (": Promise<Beat>", 1), ("", 1)])
+def test_errors_that_come_as_results(given, count):
+    other = f"export async function beat(id: string){given} {{\n  return send(id);\n}}\n"
+    attempt = "try { await track(); } catch (e) { log(e); }"
+    timer = f"setInterval(async () => {{ await beat('x'); {attempt} }}, 5);"
+    source = f"import {{ beat }} from './a';\nfunction f() {{\n  {timer}\n}}\n"
+    assert len(findings_of(RULE, {"src/a.ts": other, "src/b.ts": source})) == count

@@ -160,3 +160,18 @@ def test_one_level_deep_in_another_file(head, call, count):
     }
     found = [each for each in findings_of(RULE, files) if each.file == "shop/api.py"]
     assert [(each.line, each.confidence) for each in found] == [(5, "medium")] * count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("await (\n        Order.objects.filter(\n            id=1,\n        )\n        .aupdate(a=2)\n    )", 0),
+        ("found = await sync_to_async(\n        lambda: Order.objects.filter(id=1).first(),\n    )()", 0),
+        ("found = Order.objects.filter(id=1).first()", 1),
+    ],
+)
+def test_queries_that_are_awaited_on_another_line(body, count):
+    models = "from django.db import models\nclass Order(models.Model):\n    a = models.IntegerField()\n"
+    source = f"from shop.models import Order\nasync def show():\n    {body}\n"
+    found = findings_of(RULE, {"shop/models.py": models, "shop/views.py": source})
+    assert len(found) == count

@@ -139,3 +139,12 @@ func {name}(id string) {{
 }}
 """
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(("waited", "lines"), [("requestCtx", []), ("otherCtx", [5])])
+def test_a_function_that_waits_for_the_end_of_the_request(waited, lines):
+    body = (
+        f"c, cancel := context.WithCancel(context.Background())\nrequestCtx := r.Context()\n<-{waited}.Done()\ncancel()"
+    )
+    source = go("\n" + body, "w http.ResponseWriter, r *http.Request")
+    assert lines_of(RULE, source, "go") == lines

@@ -183,3 +183,28 @@ def test_a_text_that_is_compiled_only_to_look_at_it(statement, count):
 def test_code_of_a_page_and_of_its_libraries(path, told):
     found = findings_of(RULE, {path: "function f(text) {\n  return eval('(' + text + ')');\n}\n"})
     assert [(each.severity, each.confidence) for each in found] == [told]
+
+
+@pytest.mark.parametrize(
+    ("around", "severity"), [("page.evaluate((text) => {\n%s\n}, script)", "info"), ("run((text) => {\n%s\n})", "")]
+)
+def test_code_for_a_page_that_is_driven(around, severity):
+    source = "function f(page, script) {\n" + around % "eval(text);" + "\n}"
+    assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("end", "severity"), [("if __name__ == '__main__':\n    pack('a')\n", "info"), ("", "critical")]
+)
+def test_a_program_that_its_user_calls(end, severity):
+    source = f"import subprocess\ndef pack(name):\n    subprocess.run(f'tar -c {{name}}', shell=True)\n{end}"
+    assert [each.severity for each in findings_of(RULE, {"shop/pack.py": source})] == [severity]
+
+
+def test_names_that_were_imported_in_a_command():
+    source = (
+        "import {{ exec }} from 'child_process';\nimport {{ configFile }} from './names';\nfunction f(name) {{\n"
+        "  const script = path.join(getRootPath(), 'a.js');\n  exec(`node ${{script}} ${{{}}}`, done);\n}}"
+    )
+    assert [mark.severity for mark in marks_of(RULE, source.format("configFile"), "typescript")] == ["info"]
+    assert [mark.severity for mark in marks_of(RULE, source.format("name"), "typescript")] == [""]

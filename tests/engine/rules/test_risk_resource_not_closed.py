@@ -323,3 +323,9 @@ def test_a_socket_that_is_closed_on_both_ways(handler, count):
     attempt = "try:\n        s.connect(p)\n        s.close()\n    except OSError:"
     body = f"s = socket.socket()\n    {attempt}\n        {handler}"
     assert len(lines_of(RULE, HEAD + body)) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("PreparedStatement", 1), ("var", 1), ("QueryRenderer", 0)])
+def test_what_is_prepared_is_a_statement(kind, count):
+    source = f"class A {{\nvoid f() {{\n{kind} s = strategy.prepareStatement(q);\ns.run();\n}} }}"
+    assert len(lines_of(RULE, source, "java")) == count

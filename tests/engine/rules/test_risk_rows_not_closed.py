@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import lines_of, marks_of
 
 RULE = "risk-rows-not-closed"
 CHECK = "if err != nil { return err }\n"
@@ -52,3 +52,12 @@ def test_a_statement_that_a_returned_function_uses_lives_on():
         "\tif err != nil {\n\t\treturn nil, err\n\t}\n\treturn func() error {\n\t\treturn run(stmt.Exec)\n\t}, nil\n}\n"
     )
     assert lines_of(RULE, source, "go") == []
+
+
+@pytest.mark.parametrize(("handle", "confidence"), [("db", ""), ("s.tx", ""), ("statementPreparer", "medium")])
+def test_what_prepares_statements_may_keep_them(handle, confidence):
+    source = (
+        'package a\nimport "database/sql"\nfunc f(q string) error {\n'
+        f"\tstmt, err := {handle}.Prepare(q)\n\tuse(err)\n\tstmt.Exec()\n\treturn nil\n}}\n"
+    )
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]

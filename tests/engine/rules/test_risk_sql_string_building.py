@@ -392,3 +392,32 @@ def test_the_number_of_a_placeholder():
     source = "async function find(db, name, at) {{\n  return db.query(`SELECT a FROM t WHERE name = {}`, [name]);\n}}"
     assert lines_of(RULE, source.format("$${at}"), "typescript") == []
     assert lines_of(RULE, source.format("${at}"), "typescript") == [2]
+
+
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [
+        ('prefix(COLUMNS, "t")', 0),
+        ("prefix(COLUMNS, name)", 1),
+        ("dialect.now()", 0),
+        ("request.now()", 1),
+        ('"x" + dialect.now()', 0),
+    ],
+)
+def test_texts_that_the_program_makes(part, count):
+    query = f'"SELECT a FROM t WHERE 1 = 1 AND at <= " + {part}'
+    source = f"class A {{ void f(String name) {{\njdbc.queryForList({query}); }} }}"
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+def test_a_call_of_the_driver_in_quotes_is_a_value():
+    source = "function f(db, day) {{\n  return db.raw(`SELECT a FROM t WHERE at > {}`);\n}}"
+    assert lines_of(RULE, source.format("'${db.nameOf(day)}'"), "typescript") == [2]
+    assert lines_of(RULE, source.format("'${day.toISOString()}'"), "typescript") == []
+
+
+def test_a_piece_that_the_callers_of_the_file_write():
+    source = "def _pause(conn, ids_expression):\n    conn.execute(f'UPDATE u SET a = 1 WHERE id IN {ids_expression}')\n"
+    known = "\n\ndef pause(conn):\n    _pause(conn, '(1, 2)')\n"
+    assert [each.confidence for each in findings_of(RULE, {"app/a.py": source})] == ["medium"]
+    assert findings_of(RULE, {"app/a.py": source + known}) == []
