@@ -22,6 +22,7 @@ _NUMBERS = frozenset({"integer", "float", "number", "decimal_integer_literal", "
 _CONSTANT = re.compile(r"([\w.]+\.)?_?[A-Z][A-Z0-9_]*(\[\w+\])?$")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*$")
 _PLACE = re.compile(r"%(?:\(\w+\))?[-+#0-9.]*[a-zA-Z]|\{[^{}]*\}")
+_COLUMN = re.compile(r"\.[A-Za-z_]")  # behind the alias of a table
 _NUMBERED = re.compile(r"[di]$|:[\d,]*d\}$")
 _BUILDER = re.compile(r"(\w+)\.toString\(\)")
 _MADE = re.compile(r"new\s+String(?:Builder|Buffer)\(")
@@ -184,7 +185,7 @@ def _slots(form: Node, values: list[Node], file: SourceFile) -> list[Node | _Slo
     return [
         _Slot(value, text[: place.start()][-_LONGEST_LEAD:])
         for value, place in zip(values, places, strict=True)
-        if not _NUMBERED.search(place[0])
+        if not _NUMBERED.search(place[0]) and not _COLUMN.match(text, place.end())
     ]
 
 

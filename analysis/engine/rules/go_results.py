@@ -12,6 +12,7 @@ from analysis.engine.facts import FunctionFlag
 _SUITES = frozenset(
     {"testing", "net/http/httptest", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"}
 )
+_ERROR_BRANCH = re.compile(r"\s*if err != nil \{")
 _RECEIVER = re.compile(r"\(\s*(\w+)\s+\S")
 _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
 
@@ -19,6 +20,18 @@ _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
 def helps_tests(file: SourceFile) -> bool:
     """Whether a file works with what only tests have, whatever it is called."""
     return not _SUITES.isdisjoint(file.bindings.values())
+
+
+def without_error_return(rest: str) -> str:
+    """The text behind a call without the branch right there that handles its error, whatever blocks that holds."""
+    opened = _ERROR_BRANCH.match(rest)
+    if opened is None:
+        return rest
+    depth, position = 1, opened.end()
+    while depth and position < len(rest):
+        depth += (rest[position] == "{") - (rest[position] == "}")
+        position += 1
+    return rest[position:]
 
 
 def returns_error(function: Node, file: SourceFile) -> bool:

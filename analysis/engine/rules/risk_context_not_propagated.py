@@ -71,7 +71,7 @@ _DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
 _HANDLE = re.compile(r"(^|\.)(db|DB|tx|conn|stmt)\.\w+$")
 _CANCELS = frozenset({"context.WithCancel", "context.WithTimeout", "context.WithDeadline"})
 _CLEANUP = re.compile(
-    r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|terminate|abort|drain|delCtx",
+    r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|terminate|sigterm|sigkill|abort|drain|delCtx",
     re.IGNORECASE,
 )
 _MEANT = re.compile(
@@ -172,7 +172,8 @@ def _derived(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     names = bound_names(call, file)
     parent = next(iter(file.arguments(call)[0]), None)
     is_own = file.source[call.start_byte - 3 : call.start_byte - 1] == b":="
-    if names and not is_own and parent is not None and file.text(parent) == names[0] and file.in_loop(call):
+    grows = names and not is_own and parent is not None and file.text(parent) == names[0] and file.in_loop(call)
+    if grows and not _has_a_key_for_each_round(call, file):
         message = f"`{names[0]}` wraps itself again in every round of the loop, and never lets go of one"
         yield file.mark(RULE.id, call, message, suggestion="Give each round a context of its own (`:=`).")
     if len(names) != 2 or callee == "context.WithValue":
@@ -183,6 +184,16 @@ def _derived(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     elif _leaves_before(names[1], text_after(call, file)):
         message = f"A return leaves before `{names[1]}` is called: its context lives until the parent ends"
         yield file.mark(RULE.id, call, message, suggestion=f"`defer {names[1]}()` right here.")
+
+
+def _has_a_key_for_each_round(call: Node, file: SourceFile) -> bool:
+    """Whether the loop goes over the keys that are put into the context: it grows by each of them once."""
+    given = file.arguments(call)[0]
+    index = file.loop_of(call)
+    if len(given) != 3 or index is None:
+        return False
+    head = file.text(file.loops[index].node).partition("{")[0]
+    return re.search(rf"\b{re.escape(file.text(given[1]))}\b[^\n]*:=\s*range\b", head) is not None
 
 
 def _leaves_before(cancel: str, after: str) -> bool:

@@ -14,7 +14,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import is_copied_library, runs_in_browsers
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
-from analysis.engine.rules.reading import assigned_values, short, text_after
+from analysis.engine.rules.reading import assigned_values, followed, short, text_after
 
 RULE = Rule(
     id="risk-dynamic-code-execution",
@@ -59,6 +59,8 @@ _SUBPROCESS = frozenset(f"subprocess.{name}" for name in ("run", "call", "check_
 _SCRIPT_CODE = frozenset({"eval", "Function", "vm.runInThisContext", "vm.runInNewContext", "vm.runInContext"})
 _SCRIPT_SHELL = frozenset({"child_process.exec", "child_process.execSync"})
 _SCRIPT_SPAWNS = frozenset({"child_process.spawn", "child_process.spawnSync", "child_process.execFile"})
+_PROMISED = frozenset({"execAsync", "execPromise", "execPromisified", "execP", "asyncExec", "pExec"})
+_PROMISIFIED = re.compile(rb"\s*=\s*(?:util\.)?promisify\(\s*(?:\w+\.)?exec\s*\)")
 _TIMERS = frozenset({"setTimeout", "setInterval"})
 _STARTS_AS_TEXT = re.compile(r"[\"'`]")
 # What those who build a program call: there the parts are names of its own versions and branches.
@@ -112,8 +114,17 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield from _code(call, callee, positional[-1] if callee == "Function" else positional[0], file)
     elif callee in _TIMERS and _STARTS_AS_TEXT.match(file.text(positional[0])):
         yield from _code(call, callee, positional[0], file)
+    elif callee.rpartition(".")[2] in _PROMISED and _is_shell_of_promises(callee, file):
+        yield from _shell(call, callee.rpartition(".")[2], positional[0], file, built_only=True, confidence="medium")
     elif callee in _SCRIPT_SHELL or (callee in _SCRIPT_SPAWNS and _with_shell(positional[1:], file)):
         yield from _shell(call, callee, positional[0], file, built_only=True)
+
+
+def _is_shell_of_promises(callee: str, file: SourceFile) -> bool:
+    """Whether a name stands for `promisify(exec)`, made in this file or imported from one of the project's own."""
+    if callee.startswith((".", "@", "~")):
+        return True
+    return next(followed(callee.encode(), file.source, _PROMISIFIED, b"_.$"), None) is not None
 
 
 def _with_shell(given: list[Node], file: SourceFile) -> bool:
@@ -169,7 +180,9 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
         yield file.mark(RULE.id, call, f"`{name}` runs a fixed text that could be plain code", severity="info")
 
 
-def _shell(call: Node, callee: str, argument: Node, file: SourceFile, *, built_only: bool) -> Iterator[Mark]:
+def _shell(
+    call: Node, callee: str, argument: Node, file: SourceFile, *, built_only: bool, confidence: str = ""
+) -> Iterator[Mark]:
     if argument.type in ("list", "list_comprehension"):
         return
     text = text_of_argument(argument, file)
@@ -182,7 +195,7 @@ def _shell(call: Node, callee: str, argument: Node, file: SourceFile, *, built_o
                 RULE.id, call, message, severity="info", confidence="medium", suggestion=_NO_SHELL, data=data
             )
             return
-        yield file.mark(RULE.id, call, message, suggestion=_NO_SHELL, data=data)
+        yield file.mark(RULE.id, call, message, confidence=confidence, suggestion=_NO_SHELL, data=data)
 
 
 def _runs_in_a_driven_page(call: Node, file: SourceFile) -> bool:
@@ -226,7 +239,8 @@ WATCHES = (
         "call",
         look_at_script,
         SCRIPT,
-        names=frozenset(name.rpartition(".")[2] for name in (*_SCRIPT_CODE, *_SCRIPT_SHELL, *_SCRIPT_SPAWNS, *_TIMERS)),
+        names=_PROMISED
+        | {name.rpartition(".")[2] for name in (*_SCRIPT_CODE, *_SCRIPT_SHELL, *_SCRIPT_SPAWNS, *_TIMERS)},
     ),
     Watch("call", look_at_java, JAVA, names=frozenset({"eval"})),
     Watch("call", look_at_go, GO, names=frozenset({"Command", "CommandContext"})),

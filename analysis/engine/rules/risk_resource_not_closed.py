@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.go_results import bound_names
+from analysis.engine.rules.go_results import bound_names, without_error_return
 from analysis.engine.rules.reading import full_callee, function_text, origin_of, text_after, text_before, within
 
 RULE = Rule(
@@ -99,7 +99,6 @@ _BORROWED = re.compile(
 )
 _WRAPPED = re.compile(r"\b(\w+)\s*:?=\s*(?:bufio|csv|json|xml|gob|yaml)\.New\w+\([^()\n]*\)")
 _ARGUMENTS = {"Do": 1, "Get": 1, "Head": 1, "Post": 3, "PostForm": 2}  # of a client of `net/http`
-_ERROR_RETURN = re.compile(r"\s*if err != nil \{[^}]*\}")
 _NEAR = 2_000  # characters
 _STATEMENTS = frozenset({"createStatement", "prepareStatement", "prepareCall"})
 _JDBC_TYPE = re.compile(r"(?:^var|Statement)$")
@@ -215,7 +214,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # listens as long as the process lives
     closed = re.search(rf"\b{name}(?:\.Body|\.\([^()]*\))?\.Close\b", rest)
     if closed is not None:
-        before = _ERROR_RETURN.sub("", rest[: closed.start()], count=1)
+        before = without_error_return(rest[: closed.start()])
         if re.search(r"\breturn\b[^\n]*\bfunc\(", before):
             return  # the caller is given a function that closes it
         is_late = re.search(r"\bdefer\b", before.rpartition("\n")[2]) is None and "defer func" not in before

@@ -11,7 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_results import bound_names
+from analysis.engine.rules.go_results import bound_names, without_error_return
 from analysis.engine.rules.reading import text_after
 
 RULE = Rule(
@@ -75,7 +75,6 @@ _OPENERS = frozenset(
     "Query QueryContext Queryx QueryxContext Prepare PrepareContext Preparex PrepareNamed NamedQuery Conn".split()
 )
 _HANDLE = re.compile(r"(?i)(?:db|tx|conn|connection|pool|database|store|client|p|q|s)$")
-_ERROR_RETURN = re.compile(r"\s*if err != nil \{[^}]*\}")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -95,11 +94,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id, call, f"`{name}` of `{opened}` is never closed: its connection stays taken", confidence=kept
         )
     elif not re.search(rf"\bdefer\b[^\n]*\b{name}\.Close\(|\bdefer func\(\)\s*\{{[^}}]*\b{name}\.Close\(", rest):
-        before_close = _ERROR_RETURN.sub("", rest, count=1).partition(f"{name}.Close(")[0]
+        before_close = without_error_return(rest).partition(f"{name}.Close(")[0]
         if re.search(r"\breturn\b", before_close):
             message = f"`{name}` of `{opened}` is not closed on the way out by an earlier return"
             yield file.mark(RULE.id, call, message, confidence="medium")
-    if re.search(rf"\b{name}\.Next\(", rest) and not re.search(rf"\b{name}\.Err\(", rest):
+    if re.search(rf"\bfor\b[^\n{{]*\b{name}\.Next\(", rest) and not re.search(rf"\b{name}\.Err\(", rest):
         message = f"The loop over `{name}` can end early by an error that nobody asks for (`{name}.Err()`)"
         yield file.mark(RULE.id, call, message, severity="info", data={"form": "unchecked"})
 

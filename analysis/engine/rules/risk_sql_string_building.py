@@ -85,10 +85,13 @@ _PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")
 _SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond|filter|where)s?$")
 # What the catalogue of a database is asked for: the program itself chose it, though it could be a parameter.
 _NAME_OF_A_THING = re.compile(
-    r"(?i)(?:^|[._])(?:table|column|col|index|schema|constraint|sequence|view|trigger|database|db|key)_?name$"
+    r"(?i)(?:^|[._])(?:table|column|col|index|schema|constraint|sequence|view|trigger|database|db|key|func|function"
+    r"|routine|type|enum|extension|role)_?name$"
 )
 # Text for what databases say differently, which the program's own side of the driver knows: `db.now()`.
 _OF_THE_DRIVER = re.compile(r"(?:\w+\.)*(?:db|driver|adapter|platform|\w*[dD]ialect)\.\w+\(")
+_FROM_REQUEST = re.compile(r"(?i)\b(?:req|request|params|args|body|query|input|form|payload|ctx|event)\b")
+_BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind an alias: `${alias}.id`
 _METHOD = re.compile(r"\.\w+\([\s\S]*\Z")
 _NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the number of a placeholder
 _IN_QUOTES = re.compile(r"['\"]%?\Z")
@@ -151,6 +154,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         if (is_value := _stands_for_a_value(part, lead, file)) is not None
         and not _is_safe(part, context, file)
         and not _NUMBERED.search(lead)
+        and not _BEFORE_COLUMN.match(file.source, part.end_byte)
         and (not _OF_THE_DRIVER.match(file.text(part)) or _is_in_quotes(lead))
         and (method not in _CLAUSES or _AFTER_SIGN.search(lead))  # names of columns are the program's own there
     ]
@@ -169,6 +173,12 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     internal = (bool(data) and not certain) or all(
         number or not is_value for number, (_, is_value) in zip(numbers, told, strict=True)
     )
+    # Outside of quotes a local name may hold a piece of SQL, or what a driver gives.
+    is_resolved = any(
+        _is_in_quotes(lead) or _is_given(part, call, file) or _FROM_REQUEST.search(file.text(part))
+        for part, lead in zip(parts, leads, strict=True)
+        if part in certain
+    )
     is_named = bool(certain) and all(_NAME_OF_A_THING.search(file.text(part)) for part in certain)
     if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
@@ -181,7 +191,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         call,
         f"`{method}` runs SQL with {names} put into its text",
         severity="warning" if internal or is_named else "",
-        confidence="low" if internal else "" if certain and not is_named else "medium",
+        confidence="low" if internal else "" if is_resolved and not is_named else "medium",
         data=data or None,
     )
 
@@ -311,7 +321,7 @@ def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
     word = re.escape(text)
     return bool(
         re.search(rf"\bif\s+{word}\s+(not\s+)?in\b|\.(includes|has|contains|containsKey|get)\(\s*{word}\s*\)", context)
-        or re.search(rf"\b{word}\s*,\s*\w*(args|params|values)\s*:?=", context)
+        or re.search(rf"\b{word}\s*,\s*\w*(?:[aA]rgs|[pP]arams|[vV]alues)(?:\s*,\s*\w+)*\s*:?=", context)
         or re.search(
             rf"(?m)(?:^|[;{{(]|\b(?:const|let|var|final|String))[ \t]*{word}\s*:?=\s*[^\n]*"
             rf"(quote|escape|placeholder|Identifier|[\"'`](\?|%s),? ?[\"'`])",

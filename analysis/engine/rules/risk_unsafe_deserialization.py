@@ -11,7 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import followed, function_name, is_imported, text_before
+from analysis.engine.rules.reading import followed, function_name, function_text, is_imported, text_before
 
 RULE = Rule(
     id="risk-unsafe-deserialization",
@@ -73,6 +73,8 @@ _UPLOAD = re.compile(r"\b(request\b|\.FILES\b|upload|\.body\b|message\.(value|bo
 _OWN_FILE = re.compile(
     r"\bwith\s+open\(\s*(?:[A-Z][A-Z0-9_]+|settings\.\w+|[\"'][^\"'\n]+[\"'])\s*[,)][^\n]*?\bas\s+(\w+)\s*:"
 )
+_READS_YAML = re.compile(r"\.(?:load\w*|parse|compose\w*)\(")
+_CONSTRUCTOR = re.compile(r"onstructor$")
 _FILTERED = re.compile(rb"\bresolveClass\s*\(|setObjectInputFilter|ValidatingObjectInputStream")
 _HOOKS = ("readObject", "readExternal", "readResolve")  # methods that the stream itself calls
 _ALLOW_LIST = "SecurityJackson2Modules"  # Spring's own, which builds only classes that it knows
@@ -107,9 +109,13 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         if callee == "java.beans.XMLDecoder":
             yield file.mark(RULE.id, call, "`XMLDecoder` runs methods that the document names")
         elif callee == "org.yaml.snakeyaml.Yaml" and "SafeConstructor" not in file.text(call):
-            yield file.mark(
-                RULE.id, call, "`new Yaml()` without `SafeConstructor` builds any class that the text names"
-            )
+            text = function_text(call, file)
+            if ".dump" in text and not _READS_YAML.search(text):
+                return
+            message = "`new Yaml()` without `SafeConstructor` builds any class that the text names"
+            given = file.arguments(call)[0]  # what an own constructor builds stands elsewhere
+            is_own = bool(given) and _CONSTRUCTOR.search(file.text(given[0])) is not None
+            yield file.mark(RULE.id, call, message, confidence="medium" if is_own else "")
     elif callee.endswith((".enableDefaultTyping", ".activateDefaultTyping")) and _ALLOW_LIST not in callee:
         yield file.mark(RULE.id, call, "Default typing lets the JSON choose which class is built")
     elif callee.endswith(".readObject") and "java.io.ObjectInputStream" in file.bindings.values():

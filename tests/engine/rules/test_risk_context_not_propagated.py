@@ -148,3 +148,13 @@ def test_a_function_that_waits_for_the_end_of_the_request(waited, lines):
     )
     source = go("\n" + body, "w http.ResponseWriter, r *http.Request")
     assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(("head", "lines"), [("_, key := range keys", []), ("i := 0; i < n; i++", [5])])
+def test_a_value_for_each_key(head, lines):
+    assert lines_of(RULE, go(f"for {head} {{\n\t\tctx = context.WithValue(ctx, key, find(key))\n\t}}"), "go") == lines
+
+
+def test_the_end_of_the_work_needs_no_context_of_its_caller():
+    assert lines_of(RULE, go("a.signal(context.Background(), syscall.SIGTERM)"), "go") == []
+    assert lines_of(RULE, go("a.signal(context.Background(), syscall.SIGHUP)"), "go") == [4]

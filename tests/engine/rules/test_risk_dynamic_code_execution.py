@@ -208,3 +208,19 @@ def test_names_that_were_imported_in_a_command():
     )
     assert [mark.severity for mark in marks_of(RULE, source.format("configFile"), "typescript")] == ["info"]
     assert [mark.severity for mark in marks_of(RULE, source.format("name"), "typescript")] == [""]
+
+
+@pytest.mark.parametrize(
+    ("head", "command", "count"),
+    [
+        ("const execAsync = promisify(exec);", "`rm -r ${name}`", 1),
+        ("import { execAsync } from './process';", "`rm -r ${name}`", 1),
+        ("import { execAsync } from 'work-lib';", "`rm -r ${name}`", 0),
+        ("const execAsync = promisify(exec);", "'ls'", 0),
+        ("const execAsync = promisify(exec);", "command", 0),
+    ],
+)
+def test_a_shell_that_gives_a_promise(head, command, count):
+    source = f"import {{ exec }} from 'child_process';\n{head}\nasync function f(name, command) {{\n"
+    source += f"  await execAsync({command});\n}}"
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == ["medium"] * count

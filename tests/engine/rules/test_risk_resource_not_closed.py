@@ -329,3 +329,11 @@ def test_a_socket_that_is_closed_on_both_ways(handler, count):
 def test_what_is_prepared_is_a_statement(kind, count):
     source = f"class A {{\nvoid f() {{\n{kind} s = strategy.prepareStatement(q);\ns.run();\n}} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+def test_the_branch_of_the_error_may_hold_blocks():
+    head = 'package a\nimport "os"\nfunc f(p string) error {\n\tt, err := os.CreateTemp(p, "x")\n\tif err != nil {\n'
+    branch = "\t\tif os.IsPermission(err) {\n\t\t\treturn errDenied\n\t\t}\n\t\treturn err\n\t}\n"
+    end = "\tt.Close()\n\treturn nil\n}\n"
+    assert lines_of(RULE, head + branch + end, "go") == []
+    assert lines_of(RULE, head + branch + "\tif bad() {\n\t\treturn errBad\n\t}\n" + end, "go") == [4]

@@ -61,3 +61,12 @@ def test_what_prepares_statements_may_keep_them(handle, confidence):
         f"\tstmt, err := {handle}.Prepare(q)\n\tuse(err)\n\tstmt.Exec()\n\treturn nil\n}}\n"
     )
     assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(("used", "count"), [("for rows.Next() {\n\t}\n\treturn true", 1), ("return !rows.Next()", 0)])
+def test_one_row_that_is_asked_for_is_no_loop(used, count):
+    source = (
+        'package a\nimport "database/sql"\nfunc f(db *sql.DB) bool {\n\trows, err := db.Query("q")\n\tuse(err)\n'
+        f"\tdefer rows.Close()\n\t{used}\n}}\n"
+    )
+    assert len(marks_of(RULE, source, "go")) == count

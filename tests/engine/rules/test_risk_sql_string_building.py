@@ -171,7 +171,7 @@ def test_a_number_breaks_nothing(declared, confidence):
     assert [each.confidence for each in found] == [confidence]
 
 
-@pytest.mark.parametrize(("kind", "confidence"), [("Integer", "low"), ("String", "high")])
+@pytest.mark.parametrize(("kind", "confidence"), [("Integer", "low"), ("String", "medium")])
 def test_a_list_of_numbers_breaks_nothing(kind, confidence):
     source = f"""class A {{ void f(List<{kind}> ids) {{
 String all = StringUtils.join(ids, ",");
@@ -289,7 +289,7 @@ def test_names_of_tables_behind_quotes_and_prefixes():
         assert [mark.confidence for mark in marks_of(RULE, source.format(table), "java")] == ["low"]
 
 
-@pytest.mark.parametrize(("appended", "confidences"), [('" or name = ?"', []), ("names", [""])])
+@pytest.mark.parametrize(("appended", "confidences"), [('" or name = ?"', []), ("names", ["medium"])])
 def test_a_string_builder_inside_of_a_text(appended, confidences):
     body = (
         'StringBuilder more = new StringBuilder("name = ?");\n'
@@ -421,3 +421,25 @@ def test_a_piece_that_the_callers_of_the_file_write():
     known = "\n\ndef pause(conn):\n    _pause(conn, '(1, 2)')\n"
     assert [each.confidence for each in findings_of(RULE, {"app/a.py": source})] == ["medium"]
     assert findings_of(RULE, {"app/a.py": source + known}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "confidences"),
+    [
+        ('fmt.Sprintf("SELECT a FROM t u WHERE a = 1 and %s.zone = ?", name)', []),
+        ('"SELECT a FROM t u WHERE a = 1 and " + name + ".zone = ?"', []),
+        ('"SELECT a FROM t u WHERE a = 1 and zone = " + name', [""]),
+        ('"SELECT a FROM t u WHERE a = 1 and zone = \'" + pick() + "\'"', [""]),
+        ('"SELECT a FROM t u WHERE a = 1 and zone = " + pick()', ["medium"]),
+        ('"SELECT a FROM t u WHERE routine = \'" + funcName + "\'"', ["medium"]),
+    ],
+)
+def test_aliases_and_where_a_value_comes_from(text, confidences):
+    source = f"package a\nfunc f(db *sql.DB, name, funcName string) {{\n\tdb.Query({text})\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == confidences
+
+
+def test_a_subquery_with_its_arguments_beside_it():
+    query = 'db.Query("SELECT a FROM t WHERE id in (" + subText + ")", subArgs...)'
+    source = f"package a\nfunc f(db *sql.DB) {{\n\tsubText, subArgs, err := q.ToSql()\n\tuse(err)\n\t{query}\n}}\n"
+    assert lines_of(RULE, source, "go") == []

@@ -134,3 +134,16 @@ def test_a_stream_that_lets_few_classes_through(body, count):
         f"ObjectInputStream o = new ObjectInputStream(in) {{ {body} }};\nreturn o.readObject();\n}} }}"
     )
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("made", "used", "confidences"),
+    [
+        ("new Yaml(options)", "dump(rows)", []),
+        ("new Yaml(options)", "load(text)", [""]),
+        ("new Yaml(constructor)", "load(text)", ["medium"]),
+    ],
+)
+def test_what_a_yaml_is_made_for(made, used, confidences):
+    source = f"import org.yaml.snakeyaml.Yaml;\nclass A {{\nObject f() {{\nreturn {made}.{used};\n}} }}"
+    assert [mark.confidence for mark in marks_of(RULE, source, "java")] == confidences
