@@ -91,6 +91,7 @@ _SCRIPT = {  # to the option that limits it
     "amqplib.connect": "`timeout`",
 }
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
+_UNKNOWN_OPTIONS = _UNKNOWN | {"member_expression"}
 _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
 _IN_MEMORY = re.compile(r"(?i)mem_?conn|bufconn|in_?mem(?:ory)?listen|net\.Pipe\(|\"unix\"")
 _ASSIGNED_TO = re.compile(rb"([\w.]+)\s*:?=\s*&?\Z")
@@ -131,7 +132,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     callee = file.callee(call)
     options = next((each for each in given if each.type == "object"), None)
-    if callee not in _SCRIPT or any(each.type in _UNKNOWN for each in given[1:]):
+    if callee not in _SCRIPT or any(each.type in _UNKNOWN_OPTIONS for each in given[1:]):
         return
     if not given and not callee.startswith("ioredis"):
         return  # set by the environment
@@ -212,6 +213,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if re.search(r"\.isDone\(\)|CompletableFuture\.allOf", function_text(call, file)) or _runs_when_done(call, file):
         return
+    if re.search(rb"\bAtomicReference<[^;\n]*\b" + re.escape(callee.split(".")[-2].encode()) + rb"\b", file.source):
+        return  # what it holds is there at once
     yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})
 
 

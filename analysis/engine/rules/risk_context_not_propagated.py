@@ -61,6 +61,7 @@ LONGEST_COMMENT = 500  # bytes
 _CONTEXT = re.compile(r"(\w+)\s+context\.Context\b")
 _REQUEST = re.compile(r"(\w+)\s+\*http\.Request\b")
 _OF_A_ROUTER = re.compile(r"(\w+)\s+\*?(?:gin|echo|fiber)\.(?:Context|Ctx)\b")
+_OF_FUNCTIONS = re.compile(r"\bfunc\([^()]*\)")  # what a function that is given would be given
 _FRESH = frozenset({"context.Background", "context.TODO"})
 _WITHOUT = {
     "net/http.NewRequest": "http.NewRequestWithContext",
@@ -267,7 +268,7 @@ def _context_of(call: Node, file: SourceFile) -> str:
     listed = function.child_by_field_name("parameters") if function is not None else None
     if listed is None:
         return ""
-    text = file.text(listed)
+    text = _OF_FUNCTIONS.sub("func", file.text(listed))
     context, request = _CONTEXT.search(text), _REQUEST.search(text)
     if context is not None and context[1] != "_":
         return context[1]

@@ -71,6 +71,7 @@ func read(path string) {
 _ENDS = re.compile(rb"(return|break|panic\(|os\.Exit\(|log\.Fatal)")
 _ENDLESS = re.compile(rb"for\s*\{")
 _UNDOES = re.compile(rb"defer\s+func\(\)\s*\{\s*if\s+(?:!\s*\w+|\w*[eE]rr\s*!=\s*nil)\s*\{")
+_OF_A_LIST = re.compile(rb"defer\s+\w+\[\w+\]\.\w+\(")  # of an element: the list is for what follows the loop
 _LEAVES = re.compile(rb"^\s*(?:return|break|goto|panic\(|os\.Exit\(|log\.Fatal)", re.MULTILINE)
 
 
@@ -125,8 +126,21 @@ def _leaves_the_loop_after(statement: Node, file: SourceFile) -> bool:
     return block is not None and bool(_ENDS.match(file.source, block.named_children[-1].start_byte))
 
 
+def _runs_once(statement: Node, file: SourceFile) -> bool:
+    """Whether the branch around it is taken once, as it gives the variable a value: `if timer == nil { ... }`."""
+    used = re.match(r"defer\s+(\w+)\.", file.text(statement))
+    branch = statement.parent
+    while branch is not None and branch.type in ("block", "statement_list"):
+        branch = branch.parent
+    if used is None or branch is None or branch.type != "if_statement":
+        return False
+    return file.text(branch).startswith(f"if {used[1]} == nil")
+
+
 def _is_kept(statement: Node, file: SourceFile) -> bool:
     """Whether what is closed at the end is collected in the loop: it must stay open for what follows the loop."""
+    if _OF_A_LIST.match(file.source, statement.start_byte) or _runs_once(statement, file):
+        return True
     closed = re.match(r"defer\s+(?:func\(\)\s*\{[^\n]*?)?(\w+)\.\w+\(", file.text(statement))
     block = statement.parent
     if closed is None or block is None:

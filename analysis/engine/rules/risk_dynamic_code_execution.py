@@ -72,6 +72,8 @@ _PARSE = {
     "java": "Choose among methods of your own by name, or run the script in an engine that may reach nothing else.",
 }
 # The head of a library that was copied into the project: its name and version in the first comment.
+LONGEST_HEAD = 600  # bytes in which a bundle says what loads it
+_BUNDLE = re.compile(rb"webpackUniversalModuleDefinition|typeof exports\b[^;]*typeof module\b[^;]*\bdefine\b")
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
 # What makes a path that nobody outside of the program chose.
 _DRIVEN = re.compile(r"\.(?:evaluate\w*|addInitScript|\$\$?eval)$")
@@ -85,6 +87,9 @@ _OWN_WORDS = frozenset(
 )
 _OWN_FOLDER = re.compile(r"\bget\w*(?:Root|Dir|Folder|Path|Home)\w*\(\)")
 _TEXTS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
+_OF_THE_BUILD = re.compile(
+    r"(?:^|/)(?:build|generate|gen|make|release|deploy|bundle|replace|prepare)[-_][\w.-]*\.[cm]?js$"
+)
 _QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex")
 
 
@@ -149,7 +154,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script is run by those who could type the command themselves."""
     is_shell = mark.data.get("form") == "shell"
-    if place.kind is FileKind.SCRIPT:
+    if place.kind is FileKind.SCRIPT or (is_shell and _OF_THE_BUILD.search(place.path)):
         return None if is_shell else place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if not is_shell and mark.severity == "" and place.facts.language in SCRIPT and runs_in_browsers(place):
         if is_copied_library(place):
@@ -170,7 +175,7 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
     if parts and file.language in SCRIPT and _runs_in_a_driven_page(call, file):
         message = f"`{name}` runs {_named(parts, file)} in the page that is driven"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
-    elif parts and _LIBRARY.match(file.source):
+    elif parts and (_LIBRARY.match(file.source) or _BUNDLE.search(file.source, 0, LONGEST_HEAD)):
         message = f"`{name}` of a copied library runs whatever {_named(parts, file)} says"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
     elif parts:

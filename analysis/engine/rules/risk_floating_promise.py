@@ -76,9 +76,12 @@ _WRITES = re.compile(
     r"|^(this\.|self\.)?_?(save|create|update|delete|insert|persist|publish|enqueue|write|store)([A-Z_]\w*)?$"
 )
 _ELSEWHERE = re.compile(r"^(?:\.{1,2}/|[@~]/|src/|\.+\w)[^()]*\.\w+$|^(?:this|self)\.\w+\.\w+$")
+_CALLBACK = re.compile(r"(?:function\s*\w*\s*)?\(?\s*_?err(?:or)?\s*[,):]|(?:callback|cb|next|done)$")
 _EAGER = frozenset({"class", "typeorm", "sequelize"})
 _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
 _PYTHON_CALL = re.compile(rb"(?:self\.)?(?:\w+\.)?\w+\(")
+_COLLECTIONS = frozenset({"cache", "map", "set", "items", "entries", "pending", "registry"})
+_OF_COLLECTIONS = frozenset({"delete", "set", "clear", "add", "get", "has"})
 _OPERATORS = frozenset({"&&", "||", "??"})
 _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])loop(\(\))?\.create_task$")
 
@@ -100,7 +103,7 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
             data = awaited_elsewhere(function, file) if function is not None else None
             confidence = "" if known else "medium"
             yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence, data=data)
-        elif _ELSEWHERE.match(callee) and not file.in_test(call):
+        elif _ELSEWHERE.match(callee) and not file.in_test(call) and not _has_callback(call, file):
             yield _of_another_file(call, callee, file)
 
 
@@ -183,6 +186,8 @@ def _fits(callee: str, found: Callee, place: Place) -> bool:
     if found.path == place.path and function.owner == place.function.owner:
         return False
     owner = function.owner.rpartition(".")[2]
+    if parts[1] in _COLLECTIONS and parts[-1] in _OF_COLLECTIONS:
+        return False
     field = parts[1].strip("_").lower().removesuffix("service").removesuffix("repository")
     return field in owner.lower()
 
@@ -198,6 +203,12 @@ def _of_another_file(call: Node, callee: str, file: SourceFile) -> Mark:
         confidence="medium",
         data={"callee": callee},
     )
+
+
+def _has_callback(call: Node, file: SourceFile) -> bool:
+    """Whether a function for the outcome is given last, as Node's older functions take one."""
+    given = file.arguments(call)[0]
+    return bool(given) and _CALLBACK.match(file.text(given[-1])) is not None
 
 
 def _results(statement: Node) -> Iterator[Node]:

@@ -88,7 +88,7 @@ _IN_THE_CLASS_PATH = re.compile(r"\bgetResource\(|JarURLConnection")
 _DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
 _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
 _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
-_GO_LIMITED = re.compile(rb"WithContext\(|\b\w*[cC]lient\.Timeout\s*=")
+_GO_LIMITED = re.compile(rb"WithContext\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*=")
 _GO_LOCAL = re.compile(rb"\n\s*(?:var\s+)?\w+\s*:?=\s*&?\Z")  # the literal that a variable is given
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
 

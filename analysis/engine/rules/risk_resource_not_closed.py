@@ -62,7 +62,7 @@ _PYTHON = frozenset(
     tempfile.TemporaryFile shelve.open mmap.mmap""".split()
 )
 _MEMORY = re.compile(r"\b(?:BytesIO|StringIO)\b")
-_PIPED = r"\??\.(?:pipe\(|on\(\s*[\"'](?:close|end|error))"
+_PIPED = r"\??\.(?:pipe\(|(?:on|once)\(\s*[\"'](?:close|end|error))"
 _SERVED = re.compile(r"\.(Serve|ServeTLS|Accept)\(")
 _READERS = re.compile(r"^(json|yaml|pickle|csv|toml|tomllib|configparser)\.|^(list|len|sum|sorted|print|enumerate)$")
 _JAVA_TYPES = frozenset(
@@ -99,6 +99,7 @@ _BORROWED = re.compile(
 )
 _WRAPPED = re.compile(r"\b(\w+)\s*:?=\s*(?:bufio|csv|json|xml|gob|yaml)\.New\w+\([^()\n]*\)")
 _ARGUMENTS = {"Do": 1, "Get": 1, "Head": 1, "Post": 3, "PostForm": 2}  # of a client of `net/http`
+_CLOSER = re.compile(r"\b(\w+)\s*:=\s*func\(\)\s*\{(?:(?!\n\t?\})[\s\S])*\Z")
 _NEAR = 2_000  # characters
 _STATEMENTS = frozenset({"createStatement", "prepareStatement", "prepareCall"})
 _JDBC_TYPE = re.compile(r"(?:^var|Statement)$")
@@ -217,6 +218,9 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         before = without_error_return(rest[: closed.start()])
         if re.search(r"\breturn\b[^\n]*\bfunc\(", before):
             return  # the caller is given a function that closes it
+        closer = _CLOSER.search(before)  # `closeIt := func() { ... f.Close() }`, and then `defer closeIt()`
+        if closer is not None and f"defer {closer[1]}()" in rest:
+            return
         is_late = re.search(r"\bdefer\b", before.rpartition("\n")[2]) is None and "defer func" not in before
         earlier = before.rpartition("\n")[0]  # `return f.Close()` closes it
         if is_late and re.search(r"^\s*return\b", earlier, re.MULTILINE) and len(before) < _NEAR:

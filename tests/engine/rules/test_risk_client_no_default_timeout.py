@@ -170,3 +170,15 @@ def test_a_server_on_a_listener(listener, confidences):
 def test_a_server_that_helps_tests(imported, severity):
     source = f'package a\nimport ("net/http"; {imported})\nvar server = &http.Server{{Handler: h}}\n'
     assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]
+
+
+@pytest.mark.parametrize(("kind", "count"), [("AtomicReference<Future<V>>", 0), ("Future<V>", 1)])
+def test_a_reference_is_there_at_once(kind, count):
+    source = f"class A {{\nprivate {kind} future;\nObject f() throws Exception {{\nreturn future.get();\n}} }}"
+    assert len(marks_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("options", "count"), [("settings.options", 0), ("{ maxPoolSize: 5 }", 1)])
+def test_options_of_settings_are_unknown(options, count):
+    source = f"import {{ MongoClient }} from 'mongodb';\nconst c = new MongoClient(settings.url, {options});\n"
+    assert len(marks_of(RULE, source, "typescript")) == count

@@ -158,3 +158,9 @@ def test_a_value_for_each_key(head, lines):
 def test_the_end_of_the_work_needs_no_context_of_its_caller():
     assert lines_of(RULE, go("a.signal(context.Background(), syscall.SIGTERM)"), "go") == []
     assert lines_of(RULE, go("a.signal(context.Background(), syscall.SIGHUP)"), "go") == [4]
+
+
+def test_the_context_of_a_function_that_is_given_is_not_at_hand():
+    given = "find func(ctx context.Context, id string) error"
+    assert lines_of(RULE, go("return find(context.Background(), id)", given), "go") == []
+    assert lines_of(RULE, go("return find(context.Background(), id)", given + ", ctx context.Context"), "go") == [4]

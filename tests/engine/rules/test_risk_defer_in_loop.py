@@ -79,3 +79,17 @@ def test_what_undoes_all_rounds_is_meant_to_wait():
 def test_functions_that_are_all_to_run_at_the_end(head, deferred, count):
     source = f"package a\nfunc stop() {{\n\t{head} {{\n\t\tdefer {deferred}\n\t}}\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("files[i] = open(i)\n\t\tdefer files[i].Close()", 0),
+        ("if timer == nil {\n\t\t\ttimer = start()\n\t\t\tdefer timer.Stop()\n\t\t}", 0),
+        ("if ready {\n\t\t\ttimer = start()\n\t\t\tdefer timer.Stop()\n\t\t}", 1),
+        ("file := open(i)\n\t\tdefer file.Close()", 1),
+    ],
+)
+def test_elements_of_a_list_and_what_is_made_once(body, count):
+    source = f"package a\nfunc f(n int) {{\n\tfor i := 0; i < n; i++ {{\n\t\t{body}\n\t}}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count

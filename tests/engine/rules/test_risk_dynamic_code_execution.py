@@ -224,3 +224,19 @@ def test_a_shell_that_gives_a_promise(head, command, count):
     source = f"import {{ exec }} from 'child_process';\n{head}\nasync function f(name, command) {{\n"
     source += f"  await execAsync({command});\n}}"
     assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == ["medium"] * count
+
+
+def test_a_bundle_of_a_library():
+    head = (
+        "!(function (e, t) {\n  'object' == typeof exports && 'object' == typeof module\n    ? (module.exports = t())\n"
+    )
+    head += "    : 'function' == typeof define && define.amd;\n})(this, () => {});\n"
+    source = "function f(text) {\n  return new Function('a', text);\n}\n"
+    assert [mark.severity for mark in marks_of(RULE, head + source, "javascript")] == ["info"]
+    assert [mark.severity for mark in marks_of(RULE, source, "javascript")] == [""]
+
+
+@pytest.mark.parametrize(("path", "count"), [("web/fonts/build-fonts.mjs", 0), ("web/fonts/fonts.mjs", 1)])
+def test_a_command_of_the_build(path, count):
+    source = "import { execSync } from 'child_process';\nfunction f(name) {\n  execSync(`compress ${name}`);\n}\n"
+    assert len(findings_of(RULE, {path: source})) == count

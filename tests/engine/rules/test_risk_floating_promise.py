@@ -274,3 +274,26 @@ def test_the_copy_of_a_library():
     source = f"{DECLARED}function f() {{\n  load();\n}}"
     for path, severity in (("web/static/js/plugins/up.js", "info"), ("src/plugins/up.js", "warning")):
         assert [each.severity for each in findings_of(RULE, {path: source})] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("Mail.send(x, (err, answer) => { next(err); })", 0),
+        ("Mail.send(x, function (error) { next(error); })", 0),
+        ("Mail.send(x, callback)", 0),
+        ("Mail.send(x, (item) => item.id)", 1),
+        ("Mail.send(x)", 1),
+    ],
+)
+def test_a_function_that_is_given_a_callback(call, count):
+    mail = "export default class Mail {\n  static async send(x, done) { await post(x); }\n}\n"
+    source = f"import Mail from './mail';\nexport function f(x, next, callback) {{\n  {call};\n}}\n"
+    assert len(findings_of(RULE, {"src/mail.ts": mail, "src/f.ts": source})) == count
+
+
+def test_a_field_that_holds_a_collection():
+    cache = "export class Cache {\n  async delete(x) { await post(x); }\n}\n"
+    source = "import { Cache } from './cache';\nexport class A {\n  cache = new Map();\n"
+    source += "  f(x) {\n    this.cache.delete(x);\n  }\n}\n"
+    assert findings_of(RULE, {"src/cache.ts": cache, "src/a.ts": source}) == []

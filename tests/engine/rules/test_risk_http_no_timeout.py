@@ -221,3 +221,10 @@ def test_a_folder_of_a_page_that_is_called_api():
 def test_go_in_a_browser(imported, count):
     source = f'package a\nimport ("net/http"; {imported})\nvar client = &http.Client{{}}\n'
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("limit", "count"), [("ResponseHeaderTimeout: limit", 0), ("IdleConnTimeout: limit", 1)])
+def test_a_transport_that_limits_the_answer(limit, count):
+    body = f"t := &http.Transport{{{limit}}}\n\tc := &http.Client{{Transport: t}}"
+    source = f'package a\nimport "net/http"\nfunc f() *http.Client {{\n\t{body}\n\treturn c\n}}\n'
+    assert len(lines_of(RULE, source, "go")) == count

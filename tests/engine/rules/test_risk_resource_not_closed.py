@@ -337,3 +337,11 @@ def test_the_branch_of_the_error_may_hold_blocks():
     end = "\tt.Close()\n\treturn nil\n}\n"
     assert lines_of(RULE, head + branch + end, "go") == []
     assert lines_of(RULE, head + branch + "\tif bad() {\n\t\treturn errBad\n\t}\n" + end, "go") == [4]
+
+
+@pytest.mark.parametrize(("after", "lines"), [("\tdefer closeIt()\n", []), ("", [4])])
+def test_a_closer_that_is_deferred(after, lines):
+    closer = "\tcloseIt := func() {\n\t\tif done {\n\t\t\treturn\n\t\t}\n\t\t_ = f.Close()\n\t}\n"
+    source = 'package a\nimport "os"\nfunc g(p string) error {\n\tf, err := os.Open(p)\n'
+    source += "\tif err != nil {\n\t\treturn err\n\t}\n" + closer
+    assert lines_of(RULE, source + after + "\treturn work()\n}\n", "go") == lines
