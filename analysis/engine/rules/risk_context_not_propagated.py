@@ -222,7 +222,9 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
         return
     if given.endswith("Context()") and _UPGRADED.search(earlier):
         return  # once a connection is taken over, the context of its request no longer says when the client leaves
-    yield file.mark(RULE.id, call, f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand")
+    # Whether somebody means the work to outlive its caller does not always stand there.
+    message = f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand"
+    yield file.mark(RULE.id, call, message, confidence="medium")
 
 
 def _waits_for_its_end(given: str, call: Node, file: SourceFile) -> bool:

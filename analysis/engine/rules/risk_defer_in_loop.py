@@ -72,6 +72,9 @@ _ENDS = re.compile(rb"(return|break|panic\(|os\.Exit\(|log\.Fatal)")
 _ENDLESS = re.compile(rb"for\s*\{")
 _UNDOES = re.compile(rb"defer\s+func\(\)\s*\{\s*if\s+(?:!\s*\w+|\w*[eE]rr\s*!=\s*nil)\s*\{")
 _OF_A_LIST = re.compile(rb"defer\s+\w+\[\w+\]\.\w+\(")  # of an element: the list is for what follows the loop
+_LETS_GO = re.compile(
+    rb"(?i)(?:close|unlock|done|release|rollback|stop|cancel|disconnect|free|return|put|shutdown)\w*\("
+)
 _LEAVES = re.compile(rb"^\s*(?:return|break|goto|panic\(|os\.Exit\(|log\.Fatal)", re.MULTILINE)
 
 
@@ -86,7 +89,10 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     else:
         message = f"`{deferred}` piles up until the function returns, one for each iteration"
     is_test = helps_tests(file)
-    yield file.mark(RULE.id, statement, message, severity="info" if is_test else "")
+    # What lets nothing go may be meant for the end, as what puts back what all rounds changed.
+    lets_go = _LETS_GO.search(file.source, statement.start_byte, statement.end_byte) is not None
+    severity = "info" if is_test else ""
+    yield file.mark(RULE.id, statement, message, severity=severity, confidence="" if lets_go else "medium")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
@@ -162,6 +163,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, severity=Severity.WARNING)
     if is_shell and place.facts.is_entry and place.facts.language == "python" and not place.in_request_path:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)  # who calls it types the rest
+    if is_shell and mark.severity == "" and place.facts.language in SCRIPT and not place.in_request_path:
+        mark = structs.replace(mark, confidence="medium")  # where the text comes from is not known
     if is_shell and "tool" in mark.data and not (place.in_request_path or place.in_job_path):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)

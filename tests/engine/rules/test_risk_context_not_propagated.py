@@ -164,3 +164,8 @@ def test_the_context_of_a_function_that_is_given_is_not_at_hand():
     given = "find func(ctx context.Context, id string) error"
     assert lines_of(RULE, go("return find(context.Background(), id)", given), "go") == []
     assert lines_of(RULE, go("return find(context.Background(), id)", given + ", ctx context.Context"), "go") == [4]
+
+
+@pytest.mark.parametrize(("body", "confidence"), [(FLAGGED[0], "medium"), (FLAGGED[3], "")])
+def test_that_work_outlives_its_caller_may_be_meant(body, confidence):
+    assert [mark.confidence for mark in marks_of(RULE, go(body), "go")] == [confidence]

@@ -93,3 +93,11 @@ def test_functions_that_are_all_to_run_at_the_end(head, deferred, count):
 def test_elements_of_a_list_and_what_is_made_once(body, count):
     source = f"package a\nfunc f(n int) {{\n\tfor i := 0; i < n; i++ {{\n\t\t{body}\n\t}}\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("deferred", "confidence"), [("file.Close()", ""), ("mu.Unlock()", ""), ("mark(id, false)", "medium")]
+)
+def test_what_lets_nothing_go_may_be_meant_for_the_end(deferred, confidence):
+    source = f"package a\nfunc f(ids []int) {{\n\tfor _, id := range ids {{\n\t\tdefer {deferred}\n\t}}\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]

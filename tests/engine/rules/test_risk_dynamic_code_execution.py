@@ -240,3 +240,12 @@ def test_a_bundle_of_a_library():
 def test_a_command_of_the_build(path, count):
     source = "import { execSync } from 'child_process';\nfunction f(name) {\n  execSync(`compress ${name}`);\n}\n"
     assert len(findings_of(RULE, {path: source})) == count
+
+
+def test_a_command_that_no_request_reaches_is_less_certain():
+    body = "  execSync(`compress ${req.query.name}`);\n"
+    head = "import { execSync } from 'child_process';\nimport express from 'express';\nconst app = express();\n"
+    handler = head + f"app.get('/x', (req, res) => {{\n{body}}});\n"
+    plain = head + f"export function f(req) {{\n{body}}}\n"
+    assert [each.confidence for each in findings_of(RULE, {"src/a.ts": handler})] == ["high"]
+    assert [each.confidence for each in findings_of(RULE, {"src/a.ts": plain})] == ["medium"]
