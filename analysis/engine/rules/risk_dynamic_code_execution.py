@@ -91,7 +91,7 @@ _TEXTS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _OF_THE_BUILD = re.compile(
     r"(?:^|/)(?:build|generate|gen|make|release|deploy|bundle|replace|prepare)[-_][\w.-]*\.[cm]?js$"
 )
-_QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex")
+_QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex|[sS]hell_?[qQ]uote\(")
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:

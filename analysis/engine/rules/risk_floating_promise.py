@@ -263,7 +263,7 @@ def _is_of_a_page(callee: str, file: SourceFile) -> bool:
 
 
 def _is_own(callee: str, file: SourceFile) -> bool:
-    return "." not in callee and any(function.name == callee for function in file.functions)
+    return "." not in callee and any(function.name.rpartition(".")[2] == callee for function in file.functions)
 
 
 WATCHES = (

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
@@ -93,7 +94,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             message = f"`{callee}` builds more than plain data from the text"
             yield file.mark(RULE.id, call, message, severity="info", confidence="medium", data={"own": "1"})
         else:
-            yield _mark(call, f"`{callee}` without a safe loader builds any object that the text names", file)
+            message = f"`{callee}` without a safe loader builds any object that the text names"
+            yield structs.replace(_mark(call, message, file), confidence="medium" if _is_own_loader(call, file) else "")
     elif callee == "torch.load" and file.text(file.arguments(call)[1].get("weights_only", call)) != "True":
         yield _mark(call, "`torch.load` without `weights_only=True` unpickles the file", file)
 
@@ -165,6 +167,12 @@ def _has_safe_loader(call: Node, callee: str, file: SourceFile) -> bool:
         return False
     name = file.text(loader).rpartition(".")[2]
     return name.endswith(_SAFE_LOADERS) or _is_kind_of_safe_loader(name, file)
+
+
+def _is_own_loader(call: Node, file: SourceFile) -> bool:
+    """Whether the loader comes from elsewhere than the library: what it is made from stands there."""
+    loader = file.arguments(call)[1].get("Loader")
+    return loader is not None and not file.resolve(file.text(loader)).startswith("yaml.")
 
 
 def _is_kind_of_safe_loader(name: str, file: SourceFile) -> bool:

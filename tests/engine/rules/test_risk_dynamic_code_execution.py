@@ -249,3 +249,9 @@ def test_a_command_that_no_request_reaches_is_less_certain():
     plain = head + f"export function f(req) {{\n{body}}}\n"
     assert [each.confidence for each in findings_of(RULE, {"src/a.ts": handler})] == ["high"]
     assert [each.confidence for each in findings_of(RULE, {"src/a.ts": plain})] == ["medium"]
+
+
+@pytest.mark.parametrize(("part", "count"), [("shellQuote(name)", 0), ("clean(name)", 1)])
+def test_a_part_that_is_quoted_for_the_shell(part, count):
+    source = f"import {{ exec }} from 'child_process';\nfunction f(name) {{\n  exec(`scan ${{{part}}}`, done);\n}}"
+    assert len(lines_of(RULE, source, "typescript")) == count

@@ -297,3 +297,11 @@ def test_a_field_that_holds_a_collection():
     source = "import { Cache } from './cache';\nexport class A {\n  cache = new Map();\n"
     source += "  f(x) {\n    this.cache.delete(x);\n  }\n}\n"
     assert findings_of(RULE, {"src/cache.ts": cache, "src/a.ts": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("own", "count"), [("const fetch = () => { load2(x); };", 0), ("const other = () => { load2(x); };", 1)]
+)
+def test_a_fetch_of_the_component_is_not_the_global_one(own, count):
+    source = f"function Page(x) {{\n  {own}\n  useEffect(() => {{ fetch(x); }}, []);\n}}\n"
+    assert len(lines_of(RULE, source, "typescript")) == count

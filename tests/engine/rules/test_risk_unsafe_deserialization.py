@@ -147,3 +147,9 @@ def test_a_stream_that_lets_few_classes_through(body, count):
 def test_what_a_yaml_is_made_for(made, used, confidences):
     source = f"import org.yaml.snakeyaml.Yaml;\nclass A {{\nObject f() {{\nreturn {made}.{used};\n}} }}"
     assert [mark.confidence for mark in marks_of(RULE, source, "java")] == confidences
+
+
+@pytest.mark.parametrize(("loader", "confidence"), [("yaml.Loader", ""), ("own.Loader", "medium")])
+def test_a_loader_from_elsewhere(loader, confidence):
+    source = f"import yaml\nfrom shop import own\ndef f(text):\n    return yaml.load(text, Loader={loader})\n"
+    assert [mark.confidence for mark in marks_of(RULE, source)] == [confidence]
