@@ -143,10 +143,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         positional = positional[1:]
     if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
         return
-    fixed, parts, leads = _with_own_texts(text_of_argument(positional[0], file), file)
+    fixed, parts, leads = text = text_of_argument(positional[0], file)
     is_condition = (method in _CONDITIONS and fixed.strip(" ?")) or (method in _CLAUSES and _COMPARES.search(fixed))
     if not parts or not (_SQL.search(fixed) or is_condition):
         return
+    fixed, parts, leads = _with_own_texts(text, file)
     context = function_text(call, file)
     told = [
         (part, is_value)
