@@ -11,6 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.rules import locks
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import declarations, followed, function_text, short, text_after, text_before
 from analysis.engine.rules.transactions import in_transaction
@@ -52,6 +53,7 @@ def pay(wallet, price):
 )
 
 _NAME = r"[A-Za-z_$][\w$]*"
+_WORD = re.compile(r"\w+")
 _CHANGED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*([-+])=\s*([^\n;]+)".encode())
 _ASSIGNED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*=\s*\1\.\2\s*([-+])\s*([^\n;]+)".encode())
 _STEPPED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})([-+])[-+]".encode())
@@ -70,9 +72,14 @@ _GIVEN = re.compile(
 )
 _NAMED_VALUE = re.compile(rf"[\"']?({_NAME})[\"']?\s*[:=]\s*({_NAME})\s*(?=[,}})\n])")
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
-_ATOMIC = re.compile(
-    r"\bF\(|select_for_update|with_for_update|FOR UPDATE|PESSIMISTIC|pessimistic|@Version|[lL]ockMode|\.lock\("
-    r"|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|clause\.Locking|version_id|\bLock\(\)|\b_?lock(?:[A-Z]|_)\w*\(|synchronized|refresh_from_db\(\s*from_queryset"
+# Who knows of others by their versions tries again.
+_VERSIONED = re.compile(r"@Version|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|version_id")
+_ROW_LOCK = re.compile(rf"(?i:for_?update|for update|pessimistic)|{locks.WORD}|refresh_from_db\(\s*from_queryset")
+_OF_A_LOAD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*=)")
+# What many statements name, whichever row they are about.
+_COMMON = re.compile(
+    r"^_?(?:[A-Z]\w*|\w*[sS]ession|\w*[dD][bB]|tx|trx|conn\w*|client|em|ctx|context|this|self|await|new|prisma|\w*[rR]epo\w*"
+    r"|t|s|req|request|data|body|input|params|args|kwargs|int|str|user)$"
 )
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
 _SAID = re.compile(
@@ -81,10 +88,7 @@ _SAID = re.compile(
 _TALLY = re.compile(r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views")  # a little less is no harm
 _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
-_LOADED_LOCKED = re.compile(
-    r"\bLOCK\.(?:NO_KEY_)?UPDATE\b|\block:\s*true\b|\b(?:find|get|load)\w*(?:Locked|WithLock)\w*\("
-)
-_LOAD = re.compile(r"\s*(?::[^=\n]+)?=(?!=)([^;]{0,400})")
+_LOAD = re.compile(r"\s*(?::[^=\n]+)?:?=(?!=)([^;]{0,400})|\s+in\s([^\n]{0,200})")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
 _FIX = {
@@ -132,15 +136,24 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.text(call)
     match = _GIVEN.search(text, text.find("("))
     given = (match["owner"], match["name"], match["sign"]) if match is not None else _given_by_name(text, call, file)
-    if given is None or _ATOMIC.search(function_text(call, file)) or file.in_test(call):
+    if given is None or file.in_test(call):
         return
     owner, name, sign = given
+    if _is_locked(owner, call, file) or _expects(owner, name, text):
+        return
     loaded = (
         rf"(?<![\w.]){re.escape(owner)}\s*(?::[^=\n]+)?=\s*(?:await\s)?[^\n"
         rf"]*\b(?:find|get|first|load|select|query|one|fetch|scalar)\w*\b"
     )
     if re.search(loaded, text_before(call, file)):
         yield _mark(call, owner, name, sign, file, file.line(call))
+
+
+def _expects(owner: str, name: str, text: str) -> bool:
+    """Whether the UPDATE asks for the number that was read, or for a version: it changes nothing when another was
+    first."""
+    same = rf"\b{re.escape(name)}\b[\"']?\s*[:=]\s*{re.escape(owner)}\.{re.escape(name)}\s*[,)}}]"
+    return re.search(rf"{same}|\b\w*[vV]ersion[\"']?\s*[:=]", text) is not None
 
 
 def _given_by_name(text: str, call: Node, file: SourceFile) -> tuple[str, str, str] | None:
@@ -242,18 +255,38 @@ def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bo
 
 
 def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
-    """Whether the row is locked, counted by the database, or made right here."""
-    if _ATOMIC.search(function_text(node, file)) or file.in_test(node):
+    """Whether the row is locked, or made right here."""
+    if _is_locked(owner, node, file) or file.in_test(node):
         return True
     before = text_before(node, file)
-    if any(_LOADED_LOCKED.search(loaded[1]) for loaded in followed(owner, before, _LOAD, "_.")):
-        return True
     made = re.search(
         rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",
         before,
     )
     opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
     return made is not None or re.search(opened, before) is not None
+
+
+def _is_locked(owner: str, node: Node, file: SourceFile) -> bool:
+    """Whether a lock is held, or the row was locked, or one that it was loaded by. A lock of another row is none."""
+    if locks.held_at(node.start_byte, file) or _VERSIONED.search(function_text(node, file)):
+        return True
+    before = text_before(node, file)
+    asked = list(_ROW_LOCK.finditer(before))
+    if not asked:
+        return False
+    root = owner.partition(".")[0]
+    names = {root}
+    for loaded in followed(root, before, _LOAD, "_."):
+        names.update(name for name in _OF_A_LOAD.findall(loaded[1] or loaded[2]) if not _COMMON.match(name))
+    start = len(before.encode())
+    for found in asked:
+        place = node.start_byte - start + len(before[: found.start()].encode())
+        spot = file.tree.root_node.descendant_for_byte_range(place, place + 1)
+        statement = file.text(file.statement_of(spot)) if spot is not None else ""
+        if not names.isdisjoint(_WORD.findall(statement)):
+            return True
+    return False
 
 
 def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: int) -> Mark:

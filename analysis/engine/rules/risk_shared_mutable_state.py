@@ -10,6 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.rules import locks
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import has_own
 
@@ -75,7 +76,8 @@ _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
 _IS_CACHE = re.compile(rb"(?i)cache|memo")
 _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|order")
-_LOCKED = re.compile(rb"(?i)lock|mutex|synchronized|once\.Do|atomic")
+_SINGLETON = re.compile(rb"\bcls\.\w*instance\w*\b|\b__new__\(")
+_RUNNING = re.compile(rb"\w+\s*:[^=\n;]*\bPromise<")  # what all who ask at once wait for
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
 _NEW_LINE = ord("\n")
 
@@ -155,6 +157,8 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
     if scope.kind != "class" or _IS_CACHE.search(name) or shared_on_purpose:
         return
     body = file.source[assignment.end_byte : scope.end]
+    if _SINGLETON.search(body):
+        return  # there is one instance, whose state it is
     if re.search(rb"\bin self\." + re.escape(name) + rb"\b(?!\.)|\bself\." + re.escape(name) + rb"\.get\(", body):
         return  # filled on first use
     changed = re.search(rb"\bself\." + re.escape(name) + _CHANGES, body)
@@ -175,7 +179,8 @@ def look_at_script(declarator: Node, file: SourceFile) -> Iterator[Mark]:
     if file.scope_of(declarator).kind != "module" or file.language == "tsx" or _BROWSER.search(file.source):
         return
     name = re.match(rb"\w+", file.source[declarator.start_byte : declarator.end_byte])
-    if name is not None and not _REMEMBERS.match(file.source, declarator.start_byte):
+    start = declarator.start_byte
+    if name is not None and not (_REMEMBERS.match(file.source, start) or _RUNNING.match(file.source, start)):
         inside = re.compile(rb"(?<![\w.$])" + re.escape(name[0]) + _SCRIPT_CHANGES)
         yield from _changed(name[0].decode(), declarator, inside, file)
 
@@ -282,10 +287,12 @@ def _is_singleton(field: Node, file: SourceFile) -> bool:
 def _changed(
     name: str, declared: Node, inside: re.Pattern[bytes], file: SourceFile, needs: re.Pattern[bytes] | None = None
 ) -> Iterator[Mark]:
-    """A mark with the functions that change the name, unless a lock stands in one of them."""
+    """A mark with the functions that change the name without holding a lock. Where others hold one, whoever calls these
+    may hold it too."""
     if _NOT_STATE.search(name):
         return
     functions: dict[int, None] = {}  # what only takes out does not share anything
+    is_guarded = False
     own = file.scope_of(declared)
     for count, match in enumerate(inside.finditer(file.source, declared.end_byte)):
         function = file.scope_at(match.start(), match.end()).function
@@ -294,15 +301,17 @@ def _changed(
         text = file.source[function.node.start_byte : function.node.end_byte]
         if not function.index or _STARTUP.search(function.name.rpartition(".")[2]):
             continue
-        if _LOCKED.search(text):
-            return
+        if locks.held_at(match.start(), file):
+            is_guarded = True
+            continue
         if has_own(name, text) or _is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
             continue
         if needs is None or needs.search(text) or not _is_assigned(name, text):
             functions[function.index] = None
     if functions:
         data = {"form": "module", "name": name, "functions": " ".join(map(str, functions))}
-        yield file.mark(RULE.id, declared, f"`{name}` is shared by everything in the process and changed", data=data)
+        message = f"`{name}` is shared by everything in the process and changed"
+        yield file.mark(RULE.id, declared, message, confidence="low" if is_guarded else "", data=data)
 
 
 def _is_filled_once(name: str, text: bytes) -> bool:

@@ -6,14 +6,23 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, function_text, is_short_list, round_of, short, text_after
-from analysis.engine.rules.sizes import Size, size_of
+from analysis.engine.rules.reading import (
+    assigned_values,
+    function_text,
+    is_short_list,
+    round_of,
+    short,
+    text_after,
+    text_before,
+)
+from analysis.engine.rules.sizes import Size, is_loaded, size_of
 
 RULE = Rule(
     id="risk-unbounded-concurrency",
@@ -56,21 +65,34 @@ export async function load(ids: string[]) {
 
 SMALL = 20  # elements that are known to be few
 
+# What lets a few run at a time, in what is started or in the loop that starts it.
 _LIMITS = re.compile(
-    r"[sS]emaphore|p-?[lL]imit|pMap|limit\(|limiter|SetLimit|chunk|batch|slice\(|CapacityLimiter|worker"
-    r"|<-\s*sem|sem\s*<-|tokens?\s*<-|pool"
+    r"[sS]emaphore|p-?[lL]imit|pMap|\blimit(?:ed)?\(|[lL]imiter|CapacityLimiter|<-\s*sem|\bsem\w*\s*<-|\b(?:tokens?|slots?)\s*<-"
+    r"|\bpool\b|[pP]ool\.|[eE]xecutor|\bsem\w*\.|\.[aA]cquire\(|[tT]hrottle|[cC]oncurrency"
+)
+# What cuts a collection into pieces of known size, or off.
+_CUT = re.compile(
+    r"slice\(|splice\(|[cC]hunk|[bB]atch|[pP]artition|\[[^\[\]]*:[^\[\]]*\]|\.take\(|paginat|[tT]op_?[kKnN]\b"
+)
+_COUNTED = r"(?:\blen\({0}\)|(?<![\w.]){0}\.(?:length|size\(\)))\s*>=?(?!\s*[01]\b)"
+_CHANNEL = re.compile(r"\w\s*<-|<-\s*\w")
+# Names that say nothing of how many there may be.
+_GENERIC = re.compile(
+    r"(?i)(?:^|[._])(?:items|elements|lists?|arr|array|data|results|values|existing|children|strings|\w*endpoints)$"
 )
 _LIMITED_INSIDE = re.compile(rf"{_LIMITS.pattern}|\basync\s+with\s+[\w.]*(?:sem|limit|slots?|gate)\w*", re.IGNORECASE)
 _ENDLESS_QUEUE = re.compile(r"new\s+LinkedBlocking(?:Queue|Deque)(?:<[^>()]*>)?\(\s*\)")
 ANNOTATION = "semaphore"  # rule of the marks that say that a function takes one
 _SEMAPHORE = re.compile(rb"async\s+with\s+[\w.]*(?i:sem|limit|slots?|gate)")
+_SIGNS = re.compile(r"(?i)\w*signed_?\w*url\w*\(")  # calculated, without asking anybody
+_HEADER = 200  # characters
 _EACH_OF_JAVA = frozenset({"enhanced_for_statement", "lambda_expression"})
 _PAGE_SIDE = re.compile(r"(^|/)(frontend|ui|portal|components|hooks|stores?|static|public)/")
 _LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
 # Parts of the program, of which there are few.
 _PARTS = re.compile(
     r"(?i)(service|provider|handler|listener|plugin|component|module|probe|check|hook|driver"
-    r"|backend)\w*s\b"
+    r"|backend|worker|consumer|connector|exporter|notifier|sink|scraper)\w*s\b"
 )
 _LEAVES = re.compile(rb"\s*(?:break|return)\b")
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
@@ -108,9 +130,11 @@ def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     text = file.text(started)
     mapped = _MAPPED.match(text)
-    if mapped is None or not _IO.search(text) or _TRANSACTION.search(text) or _LIMITS.search(function_text(call, file)):
+    if mapped is None or not _IO.search(_SIGNS.sub("", text)) or _TRANSACTION.search(text):
         return
     collection = mapped[1].strip()
+    if _is_limited(call, text, collection, file):
+        return
     if (
         collection.lstrip("( \n").startswith(("[", "Object."))
         or re.fullmatch(r"[A-Z0-9_.]+", collection)
@@ -139,7 +163,7 @@ def _started(
     message = f"{what} start{'' if what.startswith('All') else 's'} at once, however many there are"
     if not what.startswith("All"):
         message = f"{what} starts for each of `{short(collection, 40)}`, however many there are"
-    is_certain = known and size is Size.MANY
+    is_certain = known and size is Size.MANY and (not _GENERIC.search(collection) or is_loaded(collection, node, file))
     confidence = "" if is_certain else "low"
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
 
@@ -149,18 +173,14 @@ def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     if len(given) != 1 or not file.in_loop(call) or not _CLIENT.search(file.text(given[0])):
         return
-    if (
-        given[0].type == "await_expression"
-        or "=>" in file.text(given[0])[:20]
-        or _LIMITS.search(function_text(call, file))
-    ):
+    if given[0].type == "await_expression" or "=>" in file.text(given[0])[:20]:
         return
     index = file.loop_of(call)
     jobs = re.escape(file.callee(call).rpartition(".")[0])
     if index is None or not re.search(rf"Promise\.all(?:Settled)?\(\s*{jobs}\s*\)", text_after(call, file)):
         return
     loop = file.loops[index]
-    if not loop.variables or 0 < loop.bound <= SMALL:
+    if not loop.variables or 0 < loop.bound <= SMALL or _is_limited(call, file.text(loop.node), loop.iterable, file):
         return
     yield from _started(call, loop.iterable, file, f"All of `{short(loop.iterable, 40)}`")
 
@@ -168,7 +188,7 @@ def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: a task for every round of a loop."""
     callee = file.callee(call)
-    if not _TASKS.search(callee) or not file.in_loop(call) or _LIMITS.search(function_text(call, file)):
+    if not _TASKS.search(callee) or not file.in_loop(call):
         return
     index = file.loop_of(call)
     loop = file.loops[index] if index is not None else None
@@ -176,6 +196,8 @@ def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     started = re.search(r"\(\s*(?:self\.)?([\w.]+)\(", file.text(call))
     if started is not None and _is_limited_inside(started[1], file):
+        return
+    if _is_limited(call, file.text(loop.node), loop.iterable, file):
         return
     if "asyncio.gather(" in file.text(file.statement_of(call)):
         return  # told at the `gather`
@@ -195,7 +217,7 @@ def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
     comprehension = _EACH.search(splat) or _MAP.match(splat)
     if re.match(r"[\[(]?\s*\w+\s+for\b", splat):
         return  # what it waits for runs already
-    if comprehension is None or "create_task(" in splat or _LIMITS.search(function_text(call, file)):
+    if comprehension is None or "create_task(" in splat or _is_limited(call, splat, comprehension["all"], file):
         return
     started = re.match(r"[\[(]*\s*(?:self\.)?([\w.]+)\(", splat)
     name = comprehension["called"] if splat.startswith("map(") else started[1] if started is not None else ""
@@ -217,9 +239,11 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if _LONG_LIVED.search(file.text(statement)[:200]):
         return
     head = file.source[loop.node.start_byte : loop.node.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
-    if "range" not in head or _LIMITS.search(function_text(statement, file)):
+    if "range" not in head:
         return
     collection = head.rpartition("range")[2].strip()
+    if _is_limited(statement, file.text(loop.node), collection, file) or _waits_for_room(statement, loop.node, file):
+        return
     if re.search(rf"\b{re.escape(collection)} \.\.\.func\(", function_text(statement, file)[:300]):
         return  # the caller lists them
     if collection.startswith(("[]", "map[")) or re.search(
@@ -233,7 +257,8 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_group(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Go: `group.Go(func)` for every element of a range, without `SetLimit`."""
-    if file.mentions(b"errgroup."):
+    group = file.text(call).partition(".Go(")[0]
+    if file.mentions(b"errgroup.") and f"{group}.SetLimit(" not in function_text(call, file):
         yield from look_at_go(call, file)
 
 
@@ -249,9 +274,11 @@ def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
         fix = "Give the queue a capacity and the executor a `RejectedExecutionHandler`."
         yield file.mark(RULE.id, call, message, suggestion=fix)
         return
-    if callee not in ("Thread", "java.lang.Thread") or _LIMITS.search(function_text(call, file)):
+    if callee not in ("Thread", "java.lang.Thread"):
         return
     loop = round_of(call, file)
+    if loop is not None and _is_limited(call, file.text(loop.node), loop.iterable, file):
+        return
     if loop is None and file.arguments(call)[0]:
         message = "Every call starts a thread of its own, however many requests there are"
         yield file.mark(RULE.id, call, message, suggestion=advice, data={"alone": "yes"})
@@ -263,9 +290,9 @@ def look_at_python_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: a thread for every element of a loop."""
     index = file.loop_of(call) if file.callee(call) == "threading.Thread" and file.in_loop(call) else None
     loop = file.loops[index] if index is not None else None
-    if loop is None or not loop.variables or 0 < loop.bound <= SMALL or _LIMITS.search(function_text(call, file)):
+    if loop is None or not loop.variables or 0 < loop.bound <= SMALL:
         return
-    if loop.iterable.startswith(("range(", "[", "(")):
+    if loop.iterable.startswith(("range(", "[", "(")) or _is_limited(call, file.text(loop.node), loop.iterable, file):
         return
     yield from _started(call, loop.iterable, file, "A thread", suggestion="Use `ThreadPoolExecutor(max_workers=...)`.")
 
@@ -296,6 +323,42 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)
     return place.finding(mark)
+
+
+def _is_limited(node: Node, started: str, collection: str, file: SourceFile) -> bool:
+    """Whether a few run at a time: what is started or the loop around it waits for room, or the collection is a piece
+    of one, or was measured before. A limit of something else in the function is none."""
+    if _LIMITS.search(started) or _CUT.search(collection):
+        return True
+    if any(_LIMITS.search(file.text(block)[:_HEADER]) for block in _blocks_around(node, file)):
+        return True
+    name = collection.partition(".")[0].strip()
+    if not name.isidentifier():
+        return False
+    index = file.loop_of(node)
+    loop = file.loops[index] if index is not None else None
+    while loop is not None:
+        if name in loop.variables and _CUT.search(loop.iterable):
+            return True
+        loop = loop.parent
+    if any(_CUT.search(file.text(value)[:_HEADER]) for value in assigned_values(name, node, file)):
+        return True
+    return re.search(_COUNTED.format(re.escape(collection)), text_before(node, file)) is not None
+
+
+def _blocks_around(node: Node, file: SourceFile) -> Iterator[Node]:
+    """The `with` statements of the same function that hold the node."""
+    scope: Scope | None = file.scope_of(node)
+    while scope is not None and scope.kind not in ("function", "closure", "module"):
+        if scope.kind == "with":
+            yield scope.node
+        scope = scope.parent
+
+
+def _waits_for_room(statement: Node, loop: Node, file: SourceFile) -> bool:
+    """Go: whether each round sends or receives before it starts anything, as a channel of limited room makes it."""
+    before = file.source[loop.start_byte : statement.start_byte].decode("utf-8", "replace").partition("{")[2]
+    return _CHANNEL.search(before) is not None
 
 
 def _is_small(collection: str, call: Node, file: SourceFile) -> bool:

@@ -221,3 +221,52 @@ def test_times_and_rows_that_a_block_opens_are_no_counters():
         "        report.done += 1\n        report.save()\n"
     )
     assert lines(RULE, opened) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        ("order = Order.objects.select_for_update().get(pk=key)\n    wallet = Wallet.objects.get(pk=user)", 1),
+        ("wallet = Wallet.objects.select_for_update().get(pk=user)", 0),
+        ("order = Order.objects.select_for_update().get(pk=key)\n    wallet = order.wallets.get(pk=user)", 0),
+        ("with queue_lock:\n        tell(key)\n    wallet = Wallet.objects.get(pk=user)", 1),
+        ("Order.objects.filter(pk=key).update(n=F('n') + 1)\n    wallet = Wallet.objects.get(pk=user)", 1),
+        ("blocks = Block.objects.get(pk=key)\n    wallet = Wallet.objects.get(pk=user)", 1),
+        ("wallet = Wallet.objects.get(pk=user)\n    wallet.refresh_from_db(from_queryset=locked())", 0),
+    ],
+)
+def test_a_lock_of_something_else_saves_nothing(before, count):
+    source = f"def f(key, user, n):\n    {before}\n    wallet.balance -= n\n    wallet.save()\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        ("mu.Lock()\ncounts[id]++\nmu.Unlock()\ndb.First(&u)", 1),
+        ("mu.Lock()\ndefer mu.Unlock()\ndb.First(&u)", 0),
+        ("mu.Lock()\nif closed {\nmu.Unlock()\nreturn\n}\ndb.First(&u)", 0),
+        ("db.Clauses(clause.Locking{Strength: strength}).First(&o)\ndb.First(&u)", 1),
+        ("db.Clauses(clause.Locking{Strength: strength}).First(&u)", 0),
+        ('db.Raw("SELECT * FROM users WHERE id = ? FOR UPDATE", id).Scan(&u)', 0),
+    ],
+)
+def test_locks_of_go(before, count):
+    source = f"package a\nfunc f(db *gorm.DB) {{\n{before}\nu.Visits++\ndb.Save(&u)\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("update", "count"),
+    [
+        ("where: {{ id }}, data: {{ stock: p.stock - n }}", 1),
+        ("where: {{ id, stock: p.stock }}, data: {{ stock: p.stock - n }}", 0),
+        ("where: {{ id, version: p.version }}, data: {{ stock: p.stock - n }}", 0),
+    ],
+)
+def test_an_update_that_expects_what_was_read(update, count):
+    source = (
+        "export async function f(id, n) {\n  const p = await prisma.product.findUnique({ where: { id } });\n"
+        f"  await prisma.product.updateMany({{ {update.format()} }});\n}}"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count

@@ -323,3 +323,42 @@ def test_what_a_class_fills_on_first_use():
     )
     assert findings_of(RULE, {"a.py": head + asked}) == []
     assert len(findings_of(RULE, {"a.py": head + "        self.made[kind] = make(kind)\n"})) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "confidences"),
+    [
+        ("lock(KEY)\n    VISITS.append(1)", []),
+        ("with lock:\n        log()\n    VISITS.append(1)", ["medium"]),
+        ("blocked(request)\n    VISITS.append(1)", ["medium"]),
+        ("with lock:\n        VISITS.append(1)\n    VISITS.append(2)", ["low"]),
+    ],
+)
+def test_a_lock_of_something_else_guards_nothing(body, confidences):
+    head = "from flask import Flask\napp = Flask(__name__)\nVISITS = []\n\n\n@app.get('/')\ndef index():\n    "
+    assert [each.confidence for each in findings_of(RULE, {"shop/views.py": head + body})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("mu.Lock()\n\tother[1] = 2\n\tmu.Unlock()", 1),
+        ("clock.Now()", 1),
+        ("once.Do(func() {\n\t\tlog(1)\n\t})", 1),
+        ("mu.Lock()\n\tif closed {\n\t\tmu.Unlock()\n\t\treturn\n\t}", 0),
+        ("mu.RLock()\n\tdefer mu.RUnlock()", 1),
+    ],
+)
+def test_what_a_lock_of_go_has_released_is_not_guarded(body, count):
+    assert len(findings_of(RULE, {"shop/show.go": GO % body})) == count
+
+
+def test_what_everybody_waits_for_and_what_a_singleton_keeps_is_meant():
+    head = "const app = express();\nlet update: {0};\n"
+    source = head + "app.get('/', (req, res) => {{\n  update = start(req);\n  res.end();\n}});\n"
+    assert findings_of(RULE, {"src/a.ts": source.format("Promise<void>")}) == []
+    assert [each.line for each in findings_of(RULE, {"src/a.ts": source.format("string")})] == [2]
+    kept = "class Hub:\n    jobs = []\n\n{0}    def add(self, job):\n        self.jobs.append(job)\n"
+    single = "    def __new__(cls):\n        cls.instance = cls.instance or make(cls)\n        return cls.instance\n\n"
+    assert findings_of(RULE, {"a/hub.py": kept.format(single)}) == []
+    assert [each.line for each in findings_of(RULE, {"a/hub.py": kept.format("")})] == [2]

@@ -67,7 +67,11 @@ def test_in_a_script_it_is_worth_knowing_only():
     [
         ("python", "async def f(xs):\n    for x in xs:\n        asyncio.create_task(send(x))", [4]),
         ("python", "async def f():\n    for x in range(3):\n        asyncio.create_task(send(x))", []),
-        ("python", "async def f(xs, semaphore):\n    for x in xs:\n        asyncio.create_task(send(x))", []),
+        (
+            "python",
+            "async def f(xs, semaphore):\n    for x in xs:\n        asyncio.create_task(send(x, semaphore))",
+            [],
+        ),
         ("python", "def f(xs):\n    for x in xs:\n        threading.Thread(target=send, args=(x,)).start()", [4]),
         ("java", "class A { void f(List<X> xs) {\nfor (X x : xs) {\nnew Thread(() -> g(x)).start();\n} } }", [3]),
         (
@@ -172,3 +176,62 @@ def test_functions_that_the_caller_lists(given, count):
 def test_tasks_that_run_already(each, count):
     source = f"import asyncio\nasync def f(rows):\n    await asyncio.gather(*[{each} for task in rows])\n"
     assert len(lines_of(RULE, source, "python")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("const first = name.slice(0, 3);\n  await Promise.all(ids.map((id) => fetch(id)));", 1),
+        ("const pool = open(limit(name));\n  await Promise.all(ids.map((id) => fetch(id)));", 1),
+        ("await Promise.all(ids.map((id) => send(id, batch)));", 1),
+        ("const few = ids.slice(0, 9);\n  await Promise.all(few.map((id) => fetch(id)));", 0),
+        ("for (const part of chunk(ids, 9)) await Promise.all(part.map((id) => fetch(id)));", 0),
+        ("while (ids.length) await Promise.all(ids.splice(0, 9).map((id) => fetch(id)));", 0),
+        ("if (ids.length > 50) throw new Error();\n  await Promise.all(ids.map((id) => fetch(id)));", 0),
+        ("if (ids.length > 0) log(ids);\n  await Promise.all(ids.map((id) => fetch(id)));", 1),
+        ("await Promise.all(ids.map((id) => bucket.getSignedUrl(id)));", 0),
+    ],
+)
+def test_a_limit_of_something_else_limits_nothing(body, count):
+    assert len(lines_of(RULE, f"async function f(ids, name, batch) {{\n  {body}\n}}", "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("    pool = open_pool()\n    await asyncio.gather(*[load(x) for x in ids])", 1),
+        ("    async with semaphore:\n        log(ids)\n    await asyncio.gather(*[load(x) for x in ids])", 1),
+        ("    loop = now()\n    await asyncio.gather(*[loop.run_in_executor(None, load, x) for x in ids])", 0),
+        ("    async with semaphore:\n        await asyncio.gather(*[load(x) for x in ids])", 0),
+        ("    part = ids[:9]\n    await asyncio.gather(*[load(x) for x in part])", 0),
+    ],
+)
+def test_limits_of_python(body, count):
+    assert len(lines_of(RULE, f"import asyncio\nasync def f(ids, semaphore):\n{body}\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("done <- 1\nfor _, id := range ids {\ngo send(id)\n}", 1),
+        ("for _, id := range ids {\nroom <- 1\ngo send(id)\n}", 0),
+        ("for _, id := range ids {\ngo func() {\nsend(id)\ndone <- 1\n}()\n}", 1),
+        ("for _, id := range ids {\ngo func() {\nsem <- 1\nsend(id)\n<-sem\n}()\n}", 0),
+        ("if len(ids) > 20 {\nreturn\n}\nfor _, id := range ids {\ngo send(id)\n}", 0),
+    ],
+)
+def test_limits_of_go(body, count):
+    source = f"package a\nfunc f(ids []int, pool *Pool, done, room, sem chan int) {{\n{body}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+def test_a_name_that_says_nothing_is_a_guess():
+    source = "const f = ({0}) => Promise.all({0}.map((x) => fetch(x)));"
+    told = [
+        each.confidence for name in ("orders", "items") for each in marks_of(RULE, source.format(name), "typescript")
+    ]
+    assert told == ["", "low"]
+    loaded = (
+        "const f = async () => {\n  const items = await db.item.findMany({});\n" + source[15:].format("items") + "}"
+    )
+    assert [each.confidence for each in marks_of(RULE, loaded.replace("=> P", "P"), "typescript")] == [""]
