@@ -6,7 +6,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.rules.reading import function_text, short, text_after
+from analysis.engine.rules.reading import assigned_values, function_text, short, text_after
 
 HANDLED = re.compile(
     r"\bexcept\s+\(?(?:OSError|IOError|Exception)\b|FileExistsError|FileNotFoundError|EEXIST|ENOENT|FileAlreadyExists|NoSuchFileException|\bLock\("
@@ -25,6 +25,7 @@ SCRIPT_CHECK = re.compile(
 )
 JAVA_CHECK = re.compile(rb"if\s*\(\s*(?P<not>!)?\s*Files\.(?P<negated>not)?[eE]xists\((?P<path>[^(),\n]+)\)\s*\)")
 _NEAR = 1_500  # characters after a guard in which the act must stand
+_TEMPORARY = re.compile(r"(?i)te?mp(?:orary|file|dir|name)?(?![a-z])|mkst?e?mp|mkdtemp")
 _LEAVES = re.compile(r"\b(?:raise|throw|return|continue)\b")
 
 
@@ -109,9 +110,15 @@ def _act(branch: Node, file: SourceFile, path: str, made: str, gone: str, *, abs
         text, first = text_after(branch, file)[:_NEAR], file.lines.of(branch.end_byte)
         makes = not absent
         act = re.search(made if makes else gone, text)
-    if act is None:
+    if act is None or (not makes and _is_temporary(path, branch, file)):
         return None
     return FileAct(short(path), first + text[: act.start()].count("\n"), short(act[0].rstrip(",")), makes)
+
+
+def _is_temporary(path: str, branch: Node, file: SourceFile) -> bool:
+    """Whether the function made the file for itself, so that nobody else removes it."""
+    values = assigned_values(path.partition(".")[0], branch, file)
+    return any(_TEMPORARY.search(text) for text in (path, *(file.text(each)[:_NEAR] for each in values)))
 
 
 def _text(raw: bytes) -> str:

@@ -12,7 +12,7 @@ from analysis.engine.rules.reading import declarations, followed, function_text,
 HANDLED = re.compile(
     r"IntegrityError|UniqueViolation|P2002|Duplicate(?:d)?Key|DataIntegrityViolation|UniqueConstraint|ER_DUP_ENTRY|23505"
     r"|11000|(?i:on_?conflict|on duplicate key|onDuplicateKey)|ON CONFLICT|select_for_update|with_for_update|FOR UPDATE"
-    r"|\bLock\(|pg_advisory|redis_?lock|[lL]ock(?:ed)?\.(?:acquire|lock)|withLock|synchronized|SERIALIZABLE|[sS]erializable"
+    r"|\bLock\(|pg_advisory|redis_?lock|[lL]ock(?:ed)?\.(?:acquire|lock)|[wW]ithLock|synchronized|SERIALIZABLE|[sS]erializable"
     r"|PESSIMISTIC|pessimistic_write|clause\.(?:Locking|OnConflict)"
 )
 # One of them stands in all that the pattern finds.

@@ -99,6 +99,7 @@ _KINDS = {
     "sleeps": re.compile(_SLEEP),
 }
 _ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
+_BROKERS = re.compile(r"(?i)(?:task|job)s?(?:\(|$)|celery|actor|\brq\b|huey|dramatiq|broker|queue")
 _FIX = {
     "python": "Do it in `transaction.on_commit`, or before the transaction begins; until then locks are held.",
     "java": "Do it in a `@TransactionalEventListener`, or outside of the transactional method.",
@@ -109,7 +110,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding for each transaction, at the first call that leaves the process."""
     for place, mark in codebase.marks(transactions.ANNOTATION):
         if place.kind in (FileKind.SOURCE, FileKind.SCRIPT):
-            found = _direct(mark, place.facts.language) or _one_level_deep(mark, place)
+            found = _direct(mark, place) or _one_level_deep(mark, place)
             if found is not None:
                 yield _finding(mark, place, *found)
 
@@ -129,11 +130,24 @@ def _calls(mark: Mark) -> Iterator[tuple[str, int]]:
         yield name, int(line)
 
 
-def _direct(mark: Mark, language: str) -> tuple[int, str, Confidence] | None:
+def _direct(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
     for name, line in _calls(mark):
-        if words := what_it_does(name, language):
-            return line, f"`{_brief(name)}` {words}", Confidence.HIGH
+        if words := what_it_does(name, place.facts.language):
+            return line, f"`{_brief(name)}` {words}", _of_queue(name, place) or Confidence.HIGH
     return None
+
+
+def _of_queue(call: str, place: Place) -> Confidence | None:
+    """Low where a task of the project is queued that no known broker's decorator made: its queue may be a table, which
+    the same transaction fills."""
+    task, _, verb = call.rpartition(".")
+    if verb not in ("delay", "apply_async"):
+        return None
+    tasks = place.codebase.calls.resolve(place.path, place.function, task)
+    decorators = [
+        name for each in tasks for name in place.codebase.files[each.path].functions[each.position].decorators
+    ]
+    return Confidence.LOW if decorators and not any(_BROKERS.search(name) for name in decorators) else None
 
 
 def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
@@ -141,7 +155,10 @@ def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | N
     for name, line in _calls(mark):
         for callee in calls.resolve(place.path, place.function, name):
             if inner := _leaves(callee, place.codebase):
-                return line, f"`{_brief(name)}` {what_it_does(inner)} (`{_brief(inner)}`)", Confidence.MEDIUM
+                facts = place.codebase.files[callee.path]
+                within = Place(place.codebase, callee.path, facts, callee.position)
+                confidence = _of_queue(inner, within) or Confidence.MEDIUM
+                return line, f"`{_brief(name)}` {what_it_does(inner)} (`{_brief(inner)}`)", confidence
     return None
 
 

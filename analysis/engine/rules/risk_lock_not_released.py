@@ -65,6 +65,7 @@ _COMMENT = re.compile(r"//[^\n]*")
 _CALLED = re.compile(r"\(\)")
 _HANDED_ON = re.compile(r"\b(?!\()")
 _DEFERRED_CLOSURE = re.compile(r"\bdefer\s+func\(\)")
+_CLOSURES = frozenset({"arrow_function", "function_expression"})
 _OPPOSITE = {
     "Lock": "Unlock",
     "RLock": "RUnlock",
@@ -139,6 +140,8 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     named = _BOUND.search(file.source, max(0, call.start_byte - 120), call.start_byte)
     if not receiver or not _LOCK.search(receiver) or _BY_CONTRACT.search(function_name(call, file)):
         return
+    if any(given.type in _CLOSURES for given in file.arguments(call)[0]):
+        return  # the lock runs what it is given, and releases itself
     rest = text_after(call, file)
     freed = rf"{re.escape(receiver)}\.{release}\(" + (rf"|\b{named[1].decode()}\??\.?\(" if named is not None else "")
     if named is not None and re.search(rf"\breturn\b[^\n]*\b{named[1].decode()}\b(?!\()", rest):

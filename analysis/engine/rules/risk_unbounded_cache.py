@@ -64,6 +64,8 @@ _FILLED_AT_THE_START = re.compile(
 _FILLS_AT_THE_START = re.compile(
     r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
 )
+# What runs: there may be as many as are configured, which only the name tells.
+_RUNS = re.compile(r"(?i)handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm")
 _PYTHON_CACHE = re.compile(
     rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|\[ ?\]|dict\(\)|set\(\)|list\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$"
 )
@@ -89,6 +91,11 @@ _THREAD_LOCAL = re.compile(
     rb"(?:(?:public|private|protected|final|static)\s+)*static\s[^;=\n]*\b\w*ThreadLocal<[^;=]*>\s+(?P<name>\w+)\s*="
     rb"\s*(?:new\s+\w*ThreadLocal\b|\w*ThreadLocal\.with\w+\()"
 )
+# What a thread keeps for its own use, which holds nothing of a request.
+_TOOL = re.compile(
+    rb"ThreadLocal<[^;=]*(?:Random|Format|Builder|Buffer|Digest|Cipher|Mapper|Matcher|Formatter|Kryo|byte\[\])\w*>"
+)
+_PUT_BACK = rb"\bfinally\s*\{[^}]*\bNAME\.set\("
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b")
 _GO_CACHE = re.compile(rb"(?P<name>\w+)\s*(?:=\s*(?:map\[|make\(map\[)|\s+sync\.Map\b|=\s*sync\.Map\{)")
 _SCRIPT_FIELD = re.compile(
@@ -172,6 +179,8 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
     if local is not None:
         name = local["name"]
         is_set = re.search(rb"\b" + name + rb"\.set\(\s*(?!null)", file.source)
+        if _TOOL.search(local[0]) or re.search(_PUT_BACK.replace(b"NAME", name), file.source):
+            return
         if is_set and not re.search(rb"\b" + name + rb"(?:\.|::)(?:remove\b|set\(\s*null)", file.source):
             message = f"`{name.decode()}` is set and never removed: a thread of a pool keeps it for the next request"
             fix = f"Call `{name.decode()}.remove()` in `finally`."
@@ -234,7 +243,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     served = codebase.request_path.get(place.path, frozenset()) | codebase.job_path.get(place.path, frozenset())
     if any(int(index) in served for index in mark.data["functions"].split()):
-        return place.finding(mark, confidence=Confidence.LOW if mark.data.get("form") == "field" else None)
+        is_guess = mark.data.get("form") == "field" or "configured" in mark.data
+        return place.finding(mark, confidence=Confidence.LOW if is_guess else None)
     return place.finding(mark, confidence=Confidence.LOW) if mark.data.get("form") is None else None
 
 
@@ -293,6 +303,8 @@ def _grown(
     if functions and not taken and exported is None:
         message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
         data = {"functions": " ".join(map(str, functions))}
+        if _RUNS.search(name):
+            data["configured"] = "1"
         if form or not is_named:
             data["form"] = form or "other"
         yield file.mark(RULE.id, declared, message, data=data)

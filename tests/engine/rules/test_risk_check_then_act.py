@@ -313,3 +313,19 @@ class A {
 """
     assert lines_of(RULE, source, "java") == [6]
     assert lines_of(RULE, source.replace("ConcurrentHashMap", "HashMap"), "java") == []
+
+
+def test_a_temporary_file_is_removed_by_nobody_else():
+    source = "import os\ndef f(name):\n    path = {}\n    if os.path.exists(path):\n        os.remove(path)\n"
+    assert [each.line for each in findings_of(RULE, {"a.py": source.format("folder + name")})] == [5]
+    assert findings_of(RULE, {"a.py": source.format("tempfile.mktemp(name)")}) == []
+    assert findings_of(RULE, {"a.py": source.format("f'{tmp.name}.zip'")}) == []
+    assert len(findings_of(RULE, {"a.py": source.format("template(name)")})) == 1
+
+
+def test_a_method_that_runs_with_the_lock_is_alone():
+    source = """class A {{ private final SeatRepository seats;
+void {}(String no) {{
+if (!seats.existsByNo(no)) {{ seats.save(new Seat(no)); }} }} }}"""
+    assert lines_of(RULE, source.format("addWithLock"), "java") == []
+    assert lines_of(RULE, source.format("addBlock"), "java") == [3]

@@ -194,3 +194,17 @@ def test_an_imported_mailer_sends_mail():
 )
 def test_transactions_that_are_begun_by_hand_and_clients_of_a_gateway(path, source, lines):
     assert [each.line for each in findings_of(RULE, {path: source})] == lines
+
+
+@pytest.mark.parametrize(
+    ("decorator", "confidence"), [("shared_task", "high"), ("app.task(bind=True)", "high"), ("handled_later()", "low")]
+)
+def test_a_task_that_no_broker_is_known_of_may_wait_in_a_table(decorator, confidence):
+    tasks = f"@{decorator}\ndef tell(order):\n    print(order)\n"
+    source = (
+        DJANGO
+        + "from shop.tasks import tell\n\n@transaction.atomic\ndef pay(order):\n    order.save()\n"
+        + "    tell.delay(order.pk)\n"
+    )
+    (finding,) = findings_of(RULE, {"shop/a.py": source, "shop/tasks.py": tasks})
+    assert finding.confidence == confidence

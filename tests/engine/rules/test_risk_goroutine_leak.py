@@ -44,6 +44,8 @@ def test_in_main_everything_ends_with_the_process():
         ("ch := make(chan int)\ngo func() {\nch <- slow()\n}()\nif bad() {\nreturn\n}\nuse(<-ch)", [4]),
         ("ch := make(chan int)\ngo func() {\nch <- slow()\n}()\nuse(<-ch)", []),
         ("t := time.NewTicker(a)\nfor {\n<-t.C\nwork()\n}", []),
+        ("t := time.NewTicker(a)\nfor range t.C {\nwork()\n}", []),
+        ("t := time.NewTicker(a)\nfor range t.C {\nif done() {\nreturn\n}\n}", [3]),
     ],
 )
 def test_what_nobody_feeds_or_ends(body, lines):

@@ -113,6 +113,12 @@ def test_a_catalogue_is_no_log():
     assert lines_of(RULE, source.format("log_lock")) == []
 
 
+def test_a_lock_that_is_named_after_what_it_starts():
+    source = "import subprocess\ndef f():\n    with {}:\n        subprocess.run(['x'])\n"
+    assert lines_of(RULE, source.format("rates_lock")) == [4]
+    assert lines_of(RULE, source.format("spawn_lock")) == []
+
+
 @pytest.mark.parametrize(("owner", "count"), [("FileStore", 0), ("Registry", 1)])
 def test_who_keeps_files_guards_them(owner, count):
     source = (

@@ -153,3 +153,9 @@ def test_a_lock_that_the_next_round_releases():
         "func (s *S) g() {\n\tfor {\n\t\ts.mu.Unlock()\n\t\twait()\n\t\ts.mu.Lock()\n\t}\n}\n"
     )
     assert lines_of(RULE, source, "go") == []
+
+
+def test_a_lock_of_a_script_that_runs_what_it_is_given():
+    source = "async function f(key) {{\n  await rowLock.acquire({});\n  work();\n}}"
+    assert lines_of(RULE, source.format("key, async () => change(key)"), "typescript") == []
+    assert lines_of(RULE, source.format("key"), "typescript") == [2]

@@ -236,7 +236,7 @@ def test_times_and_rows_that_a_block_opens_are_no_counters():
     ],
 )
 def test_a_lock_of_something_else_saves_nothing(before, count):
-    source = f"def f(key, user, n):\n    {before}\n    wallet.balance -= n\n    wallet.save()\n"
+    source = "def f(key, user, n):\n    BEFORE\n    wallet.balance -= n\n    wallet.save()\n".replace("BEFORE", before)
     assert len(lines_of(RULE, source)) == count
 
 

@@ -217,3 +217,26 @@ def test_a_cache_of_a_class_belongs_to_all_of_its_instances():
     assert lines_of(RULE, source + "    def drop(self, sku):\n        del self._cache[sku]\n") == []
     assert lines_of(RULE, source + "    def __init__(self):\n        self._cache = {}\n") == []
     assert findings_of("risk-shared-mutable-state", {"a.py": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "count"),
+    [
+        ("String", "TENANT.set(id); work();", 1),
+        ("String", "TENANT.set(id); try { work(); } finally { TENANT.set(before); }", 0),
+        ("Random", "TENANT.set(id); work();", 0),
+        ("StringBuilder", "TENANT.set(id); work();", 0),
+    ],
+)
+def test_what_a_thread_keeps_of_its_own_or_puts_back(kind, body, count):
+    field = f"private static final ThreadLocal<{kind}> TENANT = new ThreadLocal<>();"
+    source = f"class A {{\n{field}\nvoid f({kind} id) {{ {body} }}\n}}"
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+def test_how_many_handlers_there_are_is_a_guess():
+    source = (
+        FLASK + "{0}_cache = {{}}\n@app.get('/<r>')\ndef f(r):\n    {0}_cache[r] = load(r)\n    return {0}_cache[r]\n"
+    )
+    for name, confidence in (("rate", "medium"), ("handler", "low")):
+        assert [each.confidence for each in findings_of(RULE, {"a/v.py": source.format(name)})] == [confidence]
