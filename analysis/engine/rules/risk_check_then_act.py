@@ -73,6 +73,7 @@ _MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Conc
 _PUT = re.compile(r"\.put\(")
 _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
+_BUILDS = re.compile(r"(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)")
 _FILE_FIX = {
     "python": 'Do it and handle the failure: `makedirs(..., exist_ok=True)`, mode `"x"`, `unlink(missing_ok=True)`.',
     "go": "Use `os.MkdirAll`, or `os.OpenFile` with `O_CREATE|O_EXCL`, and ignore `ErrNotExist` when removing.",
@@ -141,7 +142,7 @@ def look_at_read_lock(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Where a unique constraint stands behind a friendly message, nothing is made twice. Tools run alone."""
-    if runs_by_hand(codebase, place.path):
+    if runs_by_hand(codebase, place.path) or _BUILDS.search(place.path):
         return None
     if mark.data.get("form") == "file":
         if place.in_request_path or place.in_job_path:

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 from analysis.engine.rules.reading import followed, function_name, short, text_after, within
 from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
@@ -83,7 +86,7 @@ _REMOTE = re.compile(
 _OF_A_CLIENT = re.compile(r"(?i)(?:client|http|rest|kafka|rabbit|jms|mail|template|sender|producer|publisher)\w*\.\w+$")
 _CALLED = re.compile(r"\(")
 _FILES = "reads or writes a file"
-_KEEPS_FILES = re.compile(r"(?i)file|disk|storage|\bwal|journal|log")
+_KEEPS_FILES = re.compile(r"(?i)file|disk|storage|store|persist|dir(?:lock|ectory)|\bwal|journal|log")
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
 
 
@@ -177,8 +180,17 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
                     f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
                 )
                 # What a lock that is held over queries or files protects may be just these.
-                yield file.mark(RULE.id, call, message, confidence="low" if words == reads else "")
+                is_guess = words == reads
+                data = {"reads": "files"} if words == _FILES else {}
+                yield file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)
                 return
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A module that keeps files guards just these by its lock."""
+    if "reads" in mark.data and _KEEPS_FILES.search("/".join(PurePosixPath(place.path).parts[-2:])):
+        return None
+    return place.finding(mark)
 
 
 def _what_it_reads(callee: str) -> str:

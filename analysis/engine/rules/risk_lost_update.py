@@ -64,11 +64,19 @@ _SETTER = re.compile(
 _SETTER_COPY = re.compile(rf"({_NAME})\.set(\w+)\(\s*({_NAME})\s*\)".encode())
 _READ_OFF = re.compile(rf"\s*=\s*({_NAME})\.get(\w+)\(\)\s*(?:[-+]|\.add\(|\.subtract\()")
 _LOADED = r"\b(?:find|get|load|select|fetch|read)\w*\("
+_READS = (
+    r"(?:(?<![A-Za-z])(?:find|get|first|load|select|query|one|fetch|scalar|read|objects)"
+    r"|Find|Get|First|Load|Select|Query|One|Fetch|Read)"
+)
+_CREATES = re.compile(r"\s*(?:await\s+)?[\w.]+\.a?(?:create|bulk_create|insert|build)\(")
 _COPIED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*=\s*({_NAME})".encode())
 _CALCULATED = re.compile(rf"\s*(?::[^=\n]+)?:?=\s*({_NAME}(?:\.{_NAME})+)\s*([-+])")
 _GIVEN = re.compile(
     rf"[\"']?(?P<name>{_NAME})[\"']?\s*[:=]\s*(?P<owner>{_NAME})(?:\.(?P=name)"
-    rf"|\[[\"'](?P=name)[\"']\])\s*(?P<sign>[-+])\s*(?![\"'`])"
+    rf"|\[[\"'](?P=name)[\"']\])\s*(?P<sign>[-+])(?!\s*[\"'`])"
+)
+_GIVEN_GO = re.compile(
+    rf"\"(?P<name>\w+)\"\s*[,:]\s*(?P<owner>{_NAME})\.(?P<field>{_NAME})\s*(?P<sign>[-+])(?!\s*[\"'`])"
 )
 _NAMED_VALUE = re.compile(rf"[\"']?({_NAME})[\"']?\s*[:=]\s*({_NAME})\s*(?=[,}})\n])")
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
@@ -149,6 +157,15 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield _mark(call, owner, name, sign, file, file.line(call))
 
 
+def look_at_go_update(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """GORM: an UPDATE that is given a number of a row loaded before: `Update("stock", item.Stock - n)`."""
+    match = _GIVEN_GO.search(file.text(call))
+    if match is None or file.in_test(call) or _is_locked(match["owner"], call, file):
+        return
+    if _is_loaded(match["owner"], text_before(call, file)):
+        yield _mark(call, match["owner"], match["name"], match["sign"], file, file.line(call))
+
+
 def _expects(owner: str, name: str, text: str) -> bool:
     """Whether the UPDATE asks for the number that was read, or for a version: it changes nothing when another was
     first."""
@@ -178,12 +195,14 @@ def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
     if match is None:
         return
     owner = match[1].decode()
-    saved = _saved_on(owner, call, file) or _flushed_on(owner, call, file)
-    if saved and not _is_safe(owner, call, file):
+    saved = _saved_on(owner, call, file)
+    line = saved or _flushed_on(owner, call, file)
+    if line and not _is_safe(owner, call, file):
         name = match[2].decode()
-        mark = _mark(call, owner, name[:1].lower() + name[1:], "-", file, saved)
+        mark = _mark(call, owner, name[:1].lower() + name[1:], "-", file, line)
         declared = next(filter(None, map(_DECLARED.search, declarations(owner, file))), None)
-        yield structs.replace(mark, data=mark.data | {"model": declared[1].decode()}) if declared is not None else mark
+        more = {"model": declared[1].decode()} if declared is not None else {}
+        yield structs.replace(mark, data=mark.data | more | ({} if saved else {"flushed": "1"}))
 
 
 def _flushed_on(owner: str, call: Node, file: SourceFile) -> int:
@@ -199,7 +218,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     entry = codebase.models.named(mark.data["model"])
     if entry is not None and any(column.name in _VERSIONS for column in entry.model.columns):
         return None
-    confidence = None
+    confidence = Confidence(mark.confidence) if mark.confidence else None
+    if "flushed" in mark.data and (entry is None or entry.model.orm != "jpa"):
+        return None  # only JPA writes at the commit what nobody saves
     if mark.data["owner"] in {each.name for each in place.function.parameters}:
         if any(_LOCKING.search(call) for function in place.facts.functions for call in function.calls):
             return None  # who loaded it may hold the lock
@@ -264,7 +285,23 @@ def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
         before,
     )
     opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
-    return made is not None or re.search(opened, before) is not None
+    return made is not None or re.search(opened, before) is not None or _is_created(owner, before)
+
+
+def _is_created(owner: str, before: str) -> bool:
+    """Whether each value that the function gives the name is a row that it inserts."""
+    given = [found[1] for found in followed(owner, before, _LOAD, "_.") if found[1]]
+    return bool(given) and all(_CREATES.match(each) for each in given)
+
+
+def _is_loaded(owner: str, before: str) -> bool:
+    """Whether the function is seen to load the row."""
+    root = re.escape(owner.partition(".")[0])
+    loaded = (
+        rf"(?<![\w.]){root}\s*(?:,\s*\w+\s*)?(?::[^=\n]+)?:?=(?!=)[^;\n]*(?:\n\s*\.[^;\n]*)?{_READS}|\bfor\b[^\n]{{0,20}}\b{root}\s+(?:in|of)\b"
+        rf"|\.(?:First|Find|Take|Last|Get|Scan)\w*\([^()\n]*&?{root}\b|\bfor\s*\([^:\n]{{0,60}}\b{root}\s*:"
+    )
+    return re.search(loaded, before) is not None
 
 
 def _is_locked(owner: str, node: Node, file: SourceFile) -> bool:
@@ -296,6 +333,7 @@ def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: 
         RULE.id,
         node,
         f"`{short(owner)}.{name}` is changed in memory and then saved: a change by somebody else in between is lost",
+        confidence="" if _is_loaded(owner, text_before(node, file)) else "medium",
         suggestion=fix.format(short(owner), name, sign),
         data={"column": name, "owner": owner, "model": owner.rpartition(".")[2].title().replace("_", "")},
     )
@@ -315,6 +353,7 @@ WATCHES = (
     Watch("assignment_expression", look_at_copy, SCRIPT, needs=_SAVES, starts=_COPIED),
     Watch("call", look_at_update, PYTHON, names=frozenset({"update", "values"})),
     Watch("call", look_at_update, SCRIPT, names=_UPDATES),
+    Watch("call", look_at_go_update, GO, names=frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns"})),
     Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=_STEPPED),
     Watch("inc_statement", look, GO, needs=(b".Save(", b".Update"), starts=_STEPPED),
     Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=_ADDED),

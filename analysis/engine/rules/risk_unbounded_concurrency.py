@@ -13,6 +13,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.reading import (
     assigned_values,
     function_text,
@@ -94,6 +95,7 @@ _PARTS = re.compile(
     r"(?i)(service|provider|handler|listener|plugin|component|module|probe|check|hook|driver"
     r"|backend|worker|consumer|connector|exporter|notifier|sink|scraper)\w*s\b"
 )
+_AWAITS = re.compile(rb"<-\s*\w|\.Wait\(\)")
 _LEAVES = re.compile(rb"\s*(?:break|return)\b")
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
@@ -250,8 +252,9 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
         r"worker|concurren|parallel|shard|num|\b\d+\b", collection, re.IGNORECASE
     ):
         return
-    if _LEAVES.match(file.source, statement.end_byte):
-        return
+    rest = file.source[statement.end_byte : loop.node.end_byte]
+    if _LEAVES.match(rest) or _AWAITS.search(rest):
+        return  # there is no next round, or it waits for this one
     yield from _started(statement, collection, file, "A goroutine")
 
 
@@ -316,7 +319,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     few connections at once."""
     if "called" in mark.data and _is_limited_by(mark.data["called"], place, codebase):
         return None
-    if place.facts.language in SCRIPT and _PAGE_SIDE.search(place.path) and not place.in_request_path:
+    if (
+        place.facts.language in SCRIPT
+        and not place.in_request_path
+        and (_PAGE_SIDE.search(place.path) or runs_in_browsers(place))
+    ):
         return None
     if mark.data.get("alone") and not place.in_request_path:
         return None

@@ -25,10 +25,10 @@ _FEW = frozenset(
     operators keyword keywords opts config configs setting settings theme themes color colors unit units day days
     week weeks month months metric metrics series sources source platforms platform template templates validators
     validator rules rule dependencies imports import annotations annotation modifiers modifier parts part segments
-    segment queue model models workflow workflows project projects dict dicts block blocks description descriptions
-    group groups service services capability capabilities reaction reactions emoji emojis table tables dependency
-    library libraries map selected connector connectors loader loaders adapter adapters listener listeners handler
-    handlers middleware middlewares component components widget widgets cookie cookies filter filters keymap preference
+    segment queue queues model models workflow workflows project projects dict dicts block blocks description
+    descriptions group groups service services capability capabilities reaction reactions emoji emojis table tables
+    dependency library libraries map selected connector connectors loader loaders adapter adapters listener listeners
+    handler handlers middleware middlewares component components widget widgets cookie cookies filter filters keymap preference
     preferences question questions survey surveys engagement
     engagements index indices tool tools""".split()
 )

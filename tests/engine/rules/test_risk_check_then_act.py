@@ -329,3 +329,12 @@ void {}(String no) {{
 if (!seats.existsByNo(no)) {{ seats.save(new Seat(no)); }} }} }}"""
     assert lines_of(RULE, source.format("addWithLock"), "java") == []
     assert lines_of(RULE, source.format("addBlock"), "java") == [3]
+
+
+@pytest.mark.parametrize(("path", "count"), [("tool/magefile.go", 0), ("tool/main_file.go", 1)])
+def test_a_build_runs_alone(path, count):
+    source = (
+        'package a\nimport "os"\nfunc Clean(path string) {\n'
+        "\tif _, err := os.Stat(path); err == nil {\n\t\tos.Remove(path)\n\t}\n}\n"
+    )
+    assert len(findings_of(RULE, {path: source})) == count

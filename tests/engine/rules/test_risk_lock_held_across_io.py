@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import findings_of, lines_of
 
 RULE = "risk-lock-held-across-io"
 GO = 'package a\nimport "net/http"\n\nfunc (s *Store) load() {\n\ts.mu.Lock()\n\t%s\n}\n'
@@ -127,3 +127,12 @@ def test_who_keeps_files_guards_them(owner, count):
         "\tos.WriteFile(s.path, b, 0o644)\n}\n"
     )
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("path", "count"), [("internal/filesession/a.go", 0), ("internal/session/a.go", 1)])
+def test_a_module_that_keeps_files_guards_them(path, count):
+    source = (
+        'package a\nimport ("os"; "sync")\n'
+        "func (s *Sessions) read() {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tos.ReadFile(s.path)\n}\n"
+    )
+    assert len(findings_of(RULE, {path: source})) == count

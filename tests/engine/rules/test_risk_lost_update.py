@@ -270,3 +270,38 @@ def test_an_update_that_expects_what_was_read(update, count):
         f"  await prisma.product.updateMany({{ {update.format()} }});\n}}"
     )
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+def test_a_row_that_the_function_inserts_is_its_own():
+    source = "def f(key):\n    job = {}\n    job.done += 1\n    job.save()\n"
+    assert lines_of(RULE, source.format("Job.objects.create(key=key)")) == []
+    assert lines_of(RULE, source.format("Job.objects.get(key=key)")) == [4]
+    either = "Job.objects.get(key=key)\n    if not job:\n        job = Job.objects.create(key=key)"
+    assert lines_of(RULE, source.format(either)) == [6]
+
+
+def test_a_row_that_nobody_is_seen_to_load_is_less_certain():
+    source = "def f(key):\n    job = {}\n    job.done += 1\n    job.save()\n"
+    for value, confidence in (("Job.objects.get(pk=key)", "high"), ("job_of(key)", "medium")):
+        assert [each.confidence for each in findings_of(RULE, {"a/job.py": source.format(value)})] == [confidence]
+
+
+@pytest.mark.parametrize(("head", "count"), [("@Entity\n", 1), ('@TableName("product")\n', 0)])
+def test_only_jpa_writes_at_the_commit_what_nobody_saves(head, count):
+    change = JAVA.format("@Transactional", "findById", "p.setStock(p.getStock() - n);")
+    entity = f"import jakarta.persistence.*;\n{head}class Product {{\n@Id\nprivate Long id;\nprivate int stock;\n}}"
+    assert len(findings_of(RULE, {"src/A.java": change, "src/Product.java": entity})) == count
+
+
+@pytest.mark.parametrize(
+    ("update", "count"),
+    [
+        ('db.Model(&u).Update("visits", u.Visits + 1)', 1),
+        ('db.Model(&u).Updates(map[string]any{"visits": u.Visits - 1})', 1),
+        ('db.Model(&u).Update("visits", gorm.Expr("visits + 1"))', 0),
+        ('db.Model(&u).Update("name", u.Name + "x")', 0),
+    ],
+)
+def test_an_update_of_gorm_that_is_given_what_was_read(update, count):
+    source = f"package a\nfunc f(db *gorm.DB) {{\ndb.First(&u)\n{update}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count

@@ -143,6 +143,10 @@ def test_browsers_open_few_connections_at_once():
     source = "export const f = (ids) => Promise.all(ids.map((id) => fetch(id)));"
     assert len(findings_of(RULE, {"src/orders.ts": source})) == 1
     assert findings_of(RULE, {"frontend/orders.ts": source}) == []
+    page = {"apps/shop/package.json": '{"dependencies": {"react": "18"}}', "apps/shop/src/orders.ts": source}
+    assert findings_of(RULE, page) == []
+    server = {"apps/shop/package.json": '{"dependencies": {"express": "4"}}', "apps/shop/src/orders.ts": source}
+    assert len(findings_of(RULE, server)) == 1
 
 
 @pytest.mark.parametrize(
@@ -217,6 +221,8 @@ def test_limits_of_python(body, count):
         ("for _, id := range ids {\nroom <- 1\ngo send(id)\n}", 0),
         ("for _, id := range ids {\ngo func() {\nsend(id)\ndone <- 1\n}()\n}", 1),
         ("for _, id := range ids {\ngo func() {\nsem <- 1\nsend(id)\n<-sem\n}()\n}", 0),
+        ("for _, id := range ids {\ngo send(id, done)\n<-done\n}", 0),
+        ("for _, id := range ids {\ngo send(id, done)\n}\n<-done", 1),
         ("if len(ids) > 20 {\nreturn\n}\nfor _, id := range ids {\ngo send(id)\n}", 0),
     ],
 )
