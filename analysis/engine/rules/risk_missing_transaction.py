@@ -78,7 +78,10 @@ _SAVED = re.compile(r"([\w.]+)\.a?save\(")
 _GORM = re.compile(
     rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
 )
-_ASIDE = re.compile(r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt")
+_ASIDE = re.compile(
+    r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt"
+    r"|progress|(?:running|background|batch|import|export|sync|scan)_?(?:job|task)|(?:job|task)_?(?:run|result|state|status)"
+)
 _NO_ROWS = re.compile(
     r"(?:Command|Query|D[tT][oO]|Request|Response|Error|Exception|Factory|Builder|Schema|Service|Client)$"
 )
@@ -264,7 +267,18 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if mark.data["form"] != "writes":
             yield place.finding(mark)
         elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
-            yield place.finding(mark, severity=_severity(mark, place))
+            changes = {"confidence": Confidence.LOW} if _is_run_by_a_view(place, codebase) else {}
+            yield place.finding(mark, severity=_severity(mark, place), **changes)
+
+
+def _is_run_by_a_view(place: Place, codebase: Codebase) -> bool:
+    """Whether a framework runs it for a view of the same folder, and views there open transactions: which ones hold it
+    no call tells."""
+    folder, _, name = place.path.rpartition("/")
+    return "serializer" in name and any(
+        other.path.rpartition("/")[0] == folder and mark.function in codebase.handlers.get(other.path, ())
+        for other, mark in codebase.marks(transactions.ANNOTATION)
+    )
 
 
 def _with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:

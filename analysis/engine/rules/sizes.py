@@ -28,8 +28,8 @@ _FEW = frozenset(
     segment queue queues model models workflow workflows project projects dict dicts block blocks description
     descriptions group groups service services capability capabilities reaction reactions emoji emojis table tables
     dependency library libraries map selected connector connectors loader loaders adapter adapters listener listeners
-    handler handlers middleware middlewares component components widget widgets cookie cookies filter filters keymap preference
-    preferences question questions survey surveys engagement
+    handler handlers middleware middlewares component components widget widgets cookie cookies filter filters keymap
+    preference preferences question questions survey surveys engagement
     engagements index indices tool tools""".split()
 )
 _MANY = frozenset(

@@ -242,3 +242,22 @@ def test_a_command_that_is_made_is_no_row():
         "  await shopRepository.delete({ id: shop.id });\n  res.end();\n});\n"
     )
     assert findings_of(RULE, {"src/a.ts": source}) == []
+
+
+@pytest.mark.parametrize(("block", "confidence"), [("transaction.atomic()", "low"), ("timer()", "medium")])
+def test_what_a_framework_runs_for_views_that_open_transactions_is_less_certain(block, confidence):
+    head = "from django.db import transaction\nfrom rest_framework.views import APIView\n"
+    head += "from shop.serializers import fill\n\n"
+    view = (
+        f"class Orders(APIView):\n    def post(self, request):\n        with {block}:\n            save(request)\n\n"
+        "    def put(self, request):\n        fill(request.data)\n"
+    )
+    writes = DJANGO + "def fill(c):\n    Order.objects.create(customer=c)\n    Line.objects.create(amount=1)\n"
+    found = findings(RULE, "", others={"shop/views.py": head + view, "shop/serializers.py": writes})
+    assert [each.confidence for each in found] == [confidence]
+
+
+def test_the_progress_of_a_job_stands_outside_of_what_it_does():
+    source = TASK + "def f(c):\n    {}.objects.create(customer=c)\n    Line.objects.create(amount=1)"
+    assert findings(RULE, source.format("LongRunningJob")) == []
+    assert len(findings(RULE, source.format("Shipment"))) == 1
