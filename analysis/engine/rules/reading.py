@@ -127,7 +127,15 @@ def followed(
 def has_own(name: str, text: bytes) -> bool:
     """Whether the text of a function declares a variable or parameter of this name."""
     word = re.escape(name.encode())
-    own = rb"\b(?:const|let|var)\s+" + word + rb"\b|\b" + word + rb"\s*:=|^[^\n]*[(,]\s*" + word + rb"\s*[,):=]"
+    own = (
+        rb"\b(?:const|let|var)\s+"
+        + word
+        + rb"\b|\b"
+        + word
+        + rb"\s*:=|^(?:(?!=>|\)\s*[{:])[^\n])*[(,]\s*"
+        + word
+        + rb"\s*[,):=]"
+    )
     return re.search(own, text) is not None
 
 

@@ -71,6 +71,7 @@ _OPPOSITE = {
     "RLock": "RUnlock",
     "lock": "unlock",
     "lockInterruptibly": "unlock",
+    "tryLock": "unlock",
     "acquire": "release",
 }
 
@@ -162,8 +163,10 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver, release = _names(call, file)
     if not receiver or not _is_lock(receiver, file):
         return
-    if release == "unlock" and file.arguments(call)[0]:
+    if release == "unlock" and _last(call, file) != "tryLock" and file.arguments(call)[0]:
         return  # it is told for what to lock, or runs what it is given: no `Lock` of Java
+    if _last(call, file) == "tryLock" and not _is_condition(call, receiver, file):
+        return
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\s*\.{release}\("
     is_released = re.search(unlock, rest) is not None
@@ -186,7 +189,9 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver, release = _names(call, file)
     parent = call.parent
     statement = parent.parent if parent is not None and parent.type == "await" else parent
-    if not receiver or statement is None or statement.type != "expression_statement" or not _is_lock(receiver, file):
+    if not receiver or statement is None or not _is_lock(receiver, file):
+        return
+    if statement.type != "expression_statement" and not _is_condition(call, receiver, file):
         return
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\.{release}\("
@@ -203,6 +208,15 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             f"`{receiver}` stays locked when something between here and `{release}` raises",
             confidence="medium",
         )
+
+
+def _is_condition(call: Node, receiver: str, file: SourceFile) -> bool:
+    """Whether an `if` asks for nothing but whether the lock could be taken."""
+    asked = file.statement_of(call)
+    text = file.text(asked)[:200] if asked.type == "if_statement" else ""
+    return (
+        re.match(rf"if[\s(]+(?:not\s+|!)?(?:await\s+)?{re.escape(receiver)}\.(?:acquire|tryLock)\(", text) is not None
+    )
 
 
 def _is_lock(receiver: str, file: SourceFile) -> bool:
@@ -260,7 +274,7 @@ def _early_exit(rest: str, receiver: str, taking: str, release: str) -> str:
 
 WATCHES = (
     Watch("call", look_at_go, GO, names=frozenset({"Lock", "RLock"})),
-    Watch("call", look_at_java, JAVA, names=frozenset({"lock", "lockInterruptibly", "acquire"})),
+    Watch("call", look_at_java, JAVA, names=frozenset({"lock", "lockInterruptibly", "tryLock", "acquire"})),
     Watch("call", look_at_python, PYTHON, names=frozenset({"acquire"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"acquire"})),
 )

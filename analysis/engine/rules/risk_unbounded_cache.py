@@ -295,7 +295,17 @@ def _grown(
         not declared.start_byte <= match.end() <= declared.end_byte
         for match in re.finditer(_TAKEN.replace(b"NAME", word), file.source, re.MULTILINE)
     )
-    exported = re.search(rb"\bexport\b[^\n]*\b" + word + rb"\b|__all__[^\n]*" + word, file.source)
+    exported = re.search(
+        rb"\bexport\s+(?:const|let|var)\s+"
+        + word
+        + rb"\b|\bexport\s*(?:default\s+"
+        + word
+        + rb"\b|\{[^}]*\b"
+        + word
+        + rb"\b)"
+        rb"|__all__[^\n]*" + word,
+        file.source,
+    )
     adding = [file.scope_at(match.end() - 1, match.end()).function for match in added]
     functions = dict.fromkeys(
         each.index for each in adding if each.index and (is_named or not _fills(each, name, file))

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of
+from tests.engine.rules.reading import findings_of, lines_of
 
 RULE = "risk-lock-not-released"
 
@@ -47,7 +47,7 @@ def test_a_lock_that_is_handed_over_by_contract_is_fine():
         ("lock.lock(); x();", [2]),
         ("lock.lock(); x(); lock.unlock();", [2]),
         ("lock.lock(); try { x(); } finally { lock.unlock(); }", []),
-        ("if (lock.tryLock()) { x(); }", []),
+        ("if (lock.tryLock()) { x(); }", [2]),
         ("door.lock();", []),
     ],
 )
@@ -62,7 +62,7 @@ def test_java(body, lines):
         ("lock.acquire()\n    x()\n    lock.release()", [2]),
         ("lock.acquire()\n    try:\n        x()\n    finally:\n        lock.release()", []),
         ("with lock:\n        x()", []),
-        ("if lock.acquire(timeout=1): x()", []),
+        ("if lock.acquire(timeout=1): x()", [2]),
         ("pool.acquire()", []),
     ],
 )
@@ -159,3 +159,32 @@ def test_a_lock_of_a_script_that_runs_what_it_is_given():
     source = "async function f(key) {{\n  await rowLock.acquire({});\n  work();\n}}"
     assert lines_of(RULE, source.format("key, async () => change(key)"), "typescript") == []
     assert lines_of(RULE, source.format("key"), "typescript") == [2]
+
+
+@pytest.mark.parametrize(
+    ("body", "confidences"),
+    [
+        ("if not lock.acquire(timeout=5):\n        return\n    work()", ["high"]),
+        ("if lock.acquire(timeout=5):\n        work()\n        lock.release()", ["medium"]),
+        ("if lock.acquire(False):\n        try:\n            work()\n        finally:\n            lock.release()", []),
+        ("got = lock.acquire(timeout=5)\n    return got", []),
+        ("return lock.acquire(timeout=5)", []),
+    ],
+)
+def test_a_lock_that_is_taken_in_a_condition(body, confidences):
+    source = f"import threading\nlock = threading.Lock()\ndef f():\n    {body}\n"
+    assert [each.confidence for each in findings_of(RULE, {"a.py": source})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("if (lock.tryLock()) {\n work();\n lock.unlock();\n}", [2]),
+        ("if (lock.tryLock(5, TimeUnit.SECONDS)) {\n try { work(); } finally { lock.unlock(); }\n}", []),
+        ("if (!lock.tryLock()) { return; }\nwork();", [2]),
+        ("return lock.tryLock();", []),
+        ("boolean got = lock.tryLock();\nreturn got;", []),
+    ],
+)
+def test_a_lock_of_java_that_is_tried(body, lines):
+    assert lines_of(RULE, f"class A {{ boolean f() {{\n{body}\n}} }}", "java") == lines

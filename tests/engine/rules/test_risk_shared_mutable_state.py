@@ -362,3 +362,10 @@ def test_what_everybody_waits_for_and_what_a_singleton_keeps_is_meant():
     single = "    def __new__(cls):\n        cls.instance = cls.instance or make(cls)\n        return cls.instance\n\n"
     assert findings_of(RULE, {"a/hub.py": kept.format(single)}) == []
     assert [each.line for each in findings_of(RULE, {"a/hub.py": kept.format("")})] == [2]
+
+
+def test_a_handler_on_one_line():
+    head = "const app = express();\nlet total = 0;\n"
+    source = head + "app.get('/', ({0}) => {{ total += 1; res.json(total); }});\n"
+    assert [each.line for each in findings_of(RULE, {"src/a.ts": source.format("req, res")})] == [2]
+    assert findings_of(RULE, {"src/a.ts": source.format("req, total")}) == []

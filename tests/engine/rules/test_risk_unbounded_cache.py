@@ -240,3 +240,16 @@ def test_how_many_handlers_there_are_is_a_guess():
     )
     for name, confidence in (("rate", "medium"), ("handler", "low")):
         assert [each.confidence for each in findings_of(RULE, {"a/v.py": source.format(name)})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("declared", "after", "lines"),
+    [
+        ("const cache", "export const known = (id) => cache.get(id);", [1]),
+        ("export const cache", "", []),
+        ("const cache", "export { load, cache };", []),
+    ],
+)
+def test_only_what_is_exported_itself_may_be_emptied_elsewhere(declared, after, lines):
+    source = f"{declared} = new Map();\nasync function load(id) {{\n  cache.set(id, await get(id));\n}}\n{after}\n"
+    assert lines_of(RULE, source, "typescript") == lines
