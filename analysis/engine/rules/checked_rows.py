@@ -72,6 +72,7 @@ GO_MISSING = re.compile(
     rb"if\s+(?:[^\n{]*;\s*)?(?:errors\.Is\(\s*(?:\w+|[\w.()]*\.Error),\s*(?:gorm\.ErrRecordNotFound|sql\.ErrNoRows|pgx\.ErrNoRows"
     rb"|mongo\.ErrNoDocuments)\)|\w+ == (?:sql|pgx)\.ErrNoRows|\w+\.RowsAffected == 0|ent\.IsNotFound\(\w+\))"
 )
+GO_COUNTED = re.compile(rb"if\s+(?P<count>\w+)\s*(?P<sign>==|>|!=)\s*0\s*\{")
 _GO_MADE = re.compile(r"\.Create\(\s*&?\w|\bINSERT\s+INTO\b|\.InsertOne\(|\.Insert\(", re.IGNORECASE)
 
 
@@ -207,12 +208,25 @@ def _is_declared_repository(name: str, file: SourceFile) -> bool:
 
 
 def go_act(branch: Node, file: SourceFile) -> RowAct | None:
-    """`if errors.Is(err, gorm.ErrRecordNotFound) { db.Create(&row) }`, `sql.ErrNoRows` and then `INSERT`."""
+    """`if errors.Is(err, gorm.ErrRecordNotFound) { db.Create(&row) }`, `sql.ErrNoRows` and then `INSERT`, and the same
+    over a count of such rows."""
     body = branch.child_by_field_name("consequence")
-    if body is None or GO_MISSING.match(file.source, branch.start_byte) is None or _is_handled(branch, file):
+    counted = GO_COUNTED.match(file.source, branch.start_byte)
+    if body is None or _is_handled(branch, file):
         return None
-    made = _GO_MADE.search(file.text(body))
-    return RowAct("", file.line(body) + file.text(body)[: made.start()].count("\n"), ()) if made is not None else None
+    if counted is None and GO_MISSING.match(file.source, branch.start_byte) is None:
+        return None
+    text, first = file.text(body), file.line(body)
+    if counted is not None:
+        near = file.source[max(0, branch.start_byte - _NEAR) : branch.start_byte]
+        if b".Count(&" + counted["count"] + b")" not in near:
+            return None
+        if counted["sign"] != b"==":
+            if not _LEAVES.search(text):
+                return None
+            text, first = text_after(branch, file)[:_NEAR], file.lines.of(branch.end_byte)
+    made = _GO_MADE.search(text)
+    return RowAct("", first + text[: made.start()].count("\n"), ()) if made is not None else None
 
 
 def _python_load(name: str, branch: Node, file: SourceFile) -> re.Match[str] | None:

@@ -80,7 +80,8 @@ _FILE_FIX = {
     "java": "Do it and handle `FileAlreadyExistsException`, or use `createDirectories` and `deleteIfExists`.",
     "script": "Do it and handle `EEXIST` or `ENOENT`: `mkdir(path, { recursive: true })`, `rm(path, { force: true })`.",
 }
-_GO = re.compile(checked_rows.GO_MISSING.pattern + b"|" + checked_files.GO_CHECK.pattern)
+_GO_CHECKS = (checked_rows.GO_MISSING, checked_rows.GO_COUNTED, checked_files.GO_CHECK)
+_GO = re.compile(b"|".join(each.pattern for each in _GO_CHECKS))
 _ROW_FIX = {
     "python": "Use an atomic operation (`get_or_create`, `ON CONFLICT`) backed by a unique constraint{on}.",
     "java": "Back it by a unique constraint and handle `DataIntegrityViolationException`.",
@@ -259,6 +260,12 @@ WATCHES = (
             rb"|\s*[=!]=\s*null)"
         ),
     ),
-    Watch("if", look_at_go, GO, needs=(b"os.Stat(", b"ErrRecordNotFound", b"ErrNoRows", b"ErrNoDocuments"), starts=_GO),
+    Watch(
+        "if",
+        look_at_go,
+        GO,
+        needs=(b"os.Stat(", b"ErrRecordNotFound", b"ErrNoRows", b"ErrNoDocuments", b".Count(&"),
+        starts=_GO,
+    ),
     Watch("call", look_at_read_lock, GO, names=frozenset({"RLock"})),
 )

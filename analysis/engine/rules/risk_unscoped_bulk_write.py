@@ -74,14 +74,15 @@ _SCRATCH = ("tmp", "temp", "staging", "scratch")
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Statements without any condition, and those on large tables whose conditions leave a good part of the rows."""
+    declared = _declared_whole(codebase)
     for site in codebase.queries.sites:
-        if (_is_unscoped(site) or _is_unbounded(site)) and not (
+        if (_is_unscoped(site, declared) or _is_unbounded(site)) and not (
             runs_by_hand(codebase, site.path) and _tears_down(site.path)
         ):
             yield _finding(site, codebase)
 
 
-def _is_unscoped(site: QuerySite) -> bool:
+def _is_unscoped(site: QuerySite, declared: frozenset[str]) -> bool:
     query = site.query
     if query.operation not in _VERBS or query.filters or query.limit or site.is_unreadable or site.loop is not None:
         return False
@@ -91,7 +92,20 @@ def _is_unscoped(site: QuerySite) -> bool:
         return False
     if query.orm == "sql":
         return bool(query.model)
+    if query.orm == "jpa" and ("declared" in site.notes or query.terminal in declared):
+        return not query.raw and site.schema is not None
     return query.terminal in _STATEMENTS.get(query.orm, ()) and "whole" in site.notes
+
+
+def _declared_whole(codebase: Codebase) -> frozenset[str]:
+    """Methods of Spring's repositories that declare such a statement, in an `@Query` without WHERE."""
+    return frozenset(
+        query.terminal
+        for _, facts in codebase.sources
+        for access in facts.accesses
+        for query in access.queries
+        if query.operation in _VERBS and not query.filters and not query.raw
+    )
 
 
 def _is_unbounded(site: QuerySite) -> bool:

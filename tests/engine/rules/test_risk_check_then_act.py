@@ -233,6 +233,10 @@ def test_java_rows_and_files(body, lines):
         ),
         ("if errors.Is(err, gorm.ErrRecordNotFound) {\ndb.Create(&row)\n}", [4]),
         ("if err == sql.ErrNoRows {\nreturn nil\n}", []),
+        ("db.Model(&Seat{}).Count(&n)\nif n == 0 {\ndb.Create(&row)\n}", [5]),
+        ("db.Model(&Seat{}).Count(&n)\nif n > 0 {\nreturn taken\n}\ndb.Create(&row)", [7]),
+        ("db.Model(&Seat{}).Count(&n)\nif n > 0 {\ndb.Create(&row)\n}", []),
+        ("n := len(rows)\nif n == 0 {\ndb.Create(&row)\n}", []),
         ("_, err := os.Stat(p)\nif os.IsNotExist(err) {\nos.Mkdir(p, 0o755)\n}", [5]),
     ],
 )

@@ -1,6 +1,7 @@
 import pytest
 
 from tests.engine.rules import orms
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "risk-unscoped-bulk-write"
@@ -143,3 +144,24 @@ def test_the_query_of_a_class_of_flask_sqlalchemy():
     source = "def leave():\n    {}.delete()"
     assert len(findings(RULE, "import sqlalchemy\n" + source.format("Order.query"))) == 1
     assert findings(RULE, "import sqlalchemy\n" + source.format("Order.query.filter_by(id=1)")) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("update User u set u.active = false", 1),
+        ("delete from User", 1),
+        ("update User u set u.active = false where u.id = :id", 0),
+        ("delete from User u where u.name like concat(:start, '%')", 0),
+        ("select u from User u", 0),
+    ],
+)
+def test_a_query_that_a_repository_declares(query, count):
+    entity = "import jakarta.persistence.*;\n@Entity\nclass User {\n@Id\nprivate Long id;\nprivate boolean active;\n}"
+    head = "interface UserRepository extends JpaRepository<User, Long> {\n@Modifying\n"
+    declared = f'{head}@Query("{query}")\nvoid expire();\n}}'
+    caller = "class Work {\nprivate final UserRepository users;\nvoid f() { users.expire(); }\n}"
+    files = {"src/User.java": entity, "src/Users.java": declared}
+    assert [(each.file, each.line) for each in findings_of(RULE, files)] == [("src/Users.java", 4)] * count
+    called = findings_of(RULE, files | {"src/Work.java": caller})
+    assert [(each.file, each.line) for each in called] == [("src/Work.java", 3)] * count
