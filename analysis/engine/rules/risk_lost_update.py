@@ -228,7 +228,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data["owner"].startswith(("self.", "this.")):
         confidence = Confidence.LOW  # who made the object may be the only one that knows its row
     if _TALLY.search(mark.data["column"]):
-        return None
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     severity = Severity.CRITICAL if _COUNTER.search(mark.data["column"]) else None
     return place.finding(mark, severity=severity, confidence=confidence)
 

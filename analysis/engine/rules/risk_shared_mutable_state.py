@@ -12,7 +12,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules import locks
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import has_own
+from analysis.engine.rules.reading import followed, has_own
 
 RULE = Rule(
     id="risk-shared-mutable-state",
@@ -82,22 +82,25 @@ _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|[
 _NEW_LINE = ord("\n")
 
 _PYTHON = re.compile(
-    rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\)|defaultdict\([^)\n"
-    rb"]*\)|deque\(\)|0|None|\"\"|'')\s*$"
+    rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|(?:dict|list|set)\(\)|defaultdict\([^)\n"
+    rb"]*\)|deque\(\)|\d+|True|False|None|\"\"|'')\s*$"
 )
-_PYTHON_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{0N\"']|dict\(|list\(|set\(|defaultdict\(|deque\()")
+_PYTHON_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{\dTFN\"']|dict\(|list\(|set\(|defaultdict\(|deque\()")
 _CLASS_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\))[ \t]*\n")
 _OF_A_CLASS = "(class_definition body: (block (expression_statement (assignment) @n)))"
 _CHANGES = (
     rb"(?:\.(?:append|extend|insert|add|update|remove|pop|clear|setdefault|discard)\(|\[[^\]\n]+\]\s*[-+]?=(?!=))"
 )
 _SCRIPT_START = re.compile(
-    rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|new (?:Map|Set)(?:<[^\n]*>)?\(\)|0|null)\s*(?=;|\n"
-    rb"|$)|\w+\s*(?::[^=\n;]+)?(?=;)"
+    rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|new (?:Map|Set)(?:<[^\n]*>)?\(\)|\d+|null|false"
+    rb"|true|''|\"\")\s*(?=;|\n|$)|\w+\s*(?::[^=\n;]+)?(?=;)"
 )
 _SCRIPT_CHANGES = (
-    rb"(?:\.(?:push|unshift|splice|set|add|delete|clear)\(|\[[^\]\n]+\]\s*[-+]?=(?!=)|\+\+|\s*[-+]?=(?![=>]))"
+    rb"(?:\.(?:push|unshift|splice|set|add|delete|clear)\(|(?:\[[^\]\n]+\]|\.\w+)\s*(?:[-+]?=(?![=>])|\+\+|--)"
+    rb"|\+\+|--|\s*[-+]?=(?![=>]))"
 )
+_PYTHON_BEHIND = re.compile(_CHANGES + rb"|\s*[-+]?=(?!=)")
+_SCRIPT_BEHIND = re.compile(_SCRIPT_CHANGES)
 _JAVA_UNSAFE = re.compile(
     rb"(?:@\w+\s+)*(?:(?:public|private|protected|final|static)\s+)*static\s+(?:final\s+)?(?:java\.\w+\.)*"
     rb"(SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat|Calendar|GregorianCalendar|Matcher|Connection"
@@ -143,10 +146,15 @@ def look_at_python(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     found = _PYTHON.match(file.source[start : assignment.end_byte])
     if found is None or (start and file.source[start - 1] != _NEW_LINE) or _REMEMBERS.match(found[0]):
         return
-    word = re.escape(found[1])
-    inside = re.compile(rb"^[ \t]+(?:(?<![\w.])" + word + _CHANGES + rb"|" + word + rb"\s*[-+]?=(?!=))", re.MULTILINE)
-    needs_global = re.compile(rb"\bglobal\b[^\n]*\b" + word + rb"\b")
-    yield from _changed(found[1].decode(), assignment, inside, file, needs_global)
+    changes = followed(found[1], file.source, _PYTHON_BEHIND, b"_.", assignment.end_byte)
+    statements = (each for each in changes if _is_indented(each.start() - len(found[1]), file.source))
+    yield from _changed(found[1].decode(), assignment, statements, file)
+
+
+def _is_indented(start: int, source: bytes) -> bool:
+    """Whether the byte begins a statement of some block."""
+    line = source[source.rfind(b"\n", 0, start) + 1 : start]
+    return bool(line) and line.isspace()
 
 
 def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark]:
@@ -181,8 +189,8 @@ def look_at_script(declarator: Node, file: SourceFile) -> Iterator[Mark]:
     name = re.match(rb"\w+", file.source[declarator.start_byte : declarator.end_byte])
     start = declarator.start_byte
     if name is not None and not (_REMEMBERS.match(file.source, start) or _RUNNING.match(file.source, start)):
-        inside = re.compile(rb"(?<![\w.$])" + re.escape(name[0]) + _SCRIPT_CHANGES)
-        yield from _changed(name[0].decode(), declarator, inside, file)
+        changes = followed(name[0], file.source, _SCRIPT_BEHIND, b"_.$", declarator.end_byte)
+        yield from _changed(name[0].decode(), declarator, changes, file)
 
 
 def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
@@ -197,7 +205,7 @@ def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
             + re.escape(name[0])
             + rb"\b)"
         )
-        yield from _changed(name[0].decode(), spec, inside, file)
+        yield from _changed(name[0].decode(), spec, inside.finditer(file.source, spec.end_byte), file)
 
 
 def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
@@ -215,7 +223,7 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
         is_collection = _COLLECTION.search(file.source, field.start_byte, field.end_byte) is not None
         filled = rb"|\.(?:add|put|remove|clear|merge)\(" if is_collection else rb""
         inside = re.compile(rb"(?<![\w.])(?:this\.)?" + word + rb"(?:\s*[-+]?=(?!=)|\+\+|--" + filled + rb")")
-        yield from _changed(name, field, inside, file)
+        yield from _changed(name, field, inside.finditer(file.source, field.end_byte), file)
 
 
 def _java_state(field: Node, file: SourceFile) -> str:
@@ -239,8 +247,8 @@ def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
     head = file.source[max(0, owner.start - 200) : owner.start + 200].partition(b"class ")[0].rpartition(b"\n\n")[2]
     if _PROVIDER.search(head) is None or b"Scope.REQUEST" in head or b"Scope.TRANSIENT" in head:
         return
-    inside = re.compile(rb"(?<![\w.$])this\." + re.escape(found[1]) + _SCRIPT_CHANGES)
-    yield from _changed(found[1].decode(), field, inside, file)
+    changes = followed(b"this." + found[1], file.source, _SCRIPT_BEHIND, b"_.$", field.end_byte)
+    yield from _changed(found[1].decode(), field, changes, file)
 
 
 def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
@@ -284,9 +292,7 @@ def _is_singleton(field: Node, file: SourceFile) -> bool:
     return scope.kind == "class" and _BEAN.search(header) is not None and not _SCOPED.search(header)
 
 
-def _changed(
-    name: str, declared: Node, inside: re.Pattern[bytes], file: SourceFile, needs: re.Pattern[bytes] | None = None
-) -> Iterator[Mark]:
+def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file: SourceFile) -> Iterator[Mark]:
     """A mark with the functions that change the name without holding a lock. Where others hold one, whoever calls these
     may hold it too."""
     if _NOT_STATE.search(name):
@@ -294,7 +300,7 @@ def _changed(
     functions: dict[int, None] = {}  # what only takes out does not share anything
     is_guarded = False
     own = file.scope_of(declared)
-    for count, match in enumerate(inside.finditer(file.source, declared.end_byte)):
+    for count, match in enumerate(changes):
         function = file.scope_at(match.start(), match.end()).function
         if count > MOST_CHANGES or match.start() >= own.end:
             break
@@ -306,7 +312,7 @@ def _changed(
             continue
         if has_own(name, text) or _is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
             continue
-        if needs is None or needs.search(text) or not _is_assigned(name, text):
+        if file.language != "python" or _is_global(name, text) or not _is_assigned(name, text):
             functions[function.index] = None
     if functions:
         data = {"form": "module", "name": name, "functions": " ".join(map(str, functions))}
@@ -329,6 +335,10 @@ def _is_filled_once(name: str, text: bytes) -> bool:
     )
     counts = rb"(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:[-+]=|\+\+|--|=(?!=)[^\n]*[-+]\s*\d)"
     return re.search(asked, text) is not None and re.search(counts, text) is None
+
+
+def _is_global(name: str, text: bytes) -> bool:
+    return re.search(rb"\bglobal\b[^\n]*\b" + re.escape(name.encode()) + rb"\b", text) is not None
 
 
 def _is_assigned(name: str, text: bytes) -> bool:

@@ -305,3 +305,9 @@ def test_only_jpa_writes_at_the_commit_what_nobody_saves(head, count):
 def test_an_update_of_gorm_that_is_given_what_was_read(update, count):
     source = f"package a\nfunc f(db *gorm.DB) {{\ndb.First(&u)\n{update}\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+def test_a_tally_is_worth_knowing():
+    source = "def f(key):\n    post = Post.objects.get(pk=key)\n    post.views += 1\n    post.save()\n"
+    (finding,) = findings_of(RULE, {"a/post.py": source})
+    assert (finding.severity, finding.confidence) == ("info", "low")

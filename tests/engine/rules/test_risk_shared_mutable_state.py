@@ -369,3 +369,33 @@ def test_a_handler_on_one_line():
     source = head + "app.get('/', ({0}) => {{ total += 1; res.json(total); }});\n"
     assert [each.line for each in findings_of(RULE, {"src/a.ts": source.format("req, res")})] == [2]
     assert findings_of(RULE, {"src/a.ts": source.format("req, total")}) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "lines"),
+    [
+        ("COUNTS = {'paid': 0}", "COUNTS['paid'] += 1", [3]),
+        ("NAMES = ['first']", "NAMES.append('x')", [3]),
+        ("open_now = False", "global open_now\n    open_now = True", [3]),
+        ("COUNTS = {'paid': 0}", "return COUNTS['paid']", []),
+        ("open_now = False", "open_now = True", []),
+    ],
+)
+def test_state_that_begins_with_something(declared, body, lines):
+    source = f"from flask import Flask\napp = Flask(__name__)\n{declared}\n\n@app.get('/')\ndef f():\n    {body}\n"
+    assert [each.line for each in findings_of(RULE, {"shop/views.py": source})] == lines
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "lines"),
+    [
+        ("const counts = { paid: 0 };", "counts['paid'] += 1;", [2]),
+        ("const counts = { paid: 0 };", "counts.paid++;", [2]),
+        ("const counts = { paid: 0 };", "send(counts.paid == 1);", []),
+        ("let open = false;", "open = true;", [2]),
+        ("let open = false;", "send(open);", []),
+    ],
+)
+def test_state_of_a_script_that_begins_with_something(declared, body, lines):
+    source = f"const app = express();\n{declared}\napp.get('/', (req, res) => {{\n  {body}\n  res.end();\n}});\n"
+    assert [each.line for each in findings_of(RULE, {"src/a.ts": source})] == lines
