@@ -179,8 +179,11 @@ def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
     """`if (!rows.containsKey(key)) rows.put(key, row)` on a field that several threads see."""
     found = _JAVA_MAP.match(file.source, branch.start_byte)
     body = branch.child_by_field_name("consequence")
+    function = file.enclosing_function(branch)
     if found is None or body is None or file.is_in(branch, "with"):
         return
+    if function is not None and function.type == "constructor_declaration":
+        return  # nobody else has the object yet
     name = (found["map"] or found["got"] or b"").decode()
     if found["value"] is not None:
         got = [each[1] for each in followed(found["value"].decode(), text_before(branch, file), _GOT, "_.")]

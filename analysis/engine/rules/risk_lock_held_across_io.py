@@ -61,7 +61,7 @@ _NAMED = re.compile(r"(?i)lock|mutex")
 _MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:threading\.|multiprocessing\.)?R?Lock\(")
 _GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
 _OF_A_RESOURCE = re.compile(
-    r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install"
+    r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel"
 )
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")

@@ -171,11 +171,14 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     unlock = rf"{re.escape(receiver)}\s*\.{release}\("
     is_released = re.search(unlock, rest) is not None
     if not is_released and (
-        _BY_CONTRACT.search(function_name(call, file)) or _released_elsewhere(receiver, release, call, file)
+        _BY_CONTRACT.search(function_name(call, file))
+        or _is_handed_on(receiver, rest)
+        or _released_elsewhere(receiver, release, call, file)
     ):
         return
     if not is_released:
-        yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this method")
+        message = f"`{receiver}` is locked and never released in this method"
+        yield file.mark(RULE.id, call, message, confidence="" if _is_declared(receiver, file) else "medium")
     elif not re.search(rf"finally\s*\{{[\s\S]*?{unlock}", rest):
         yield file.mark(
             RULE.id,
@@ -187,6 +190,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver, release = _names(call, file)
+    if not file.function_of(call):
+        return  # what a program takes at its top level ends with it
     parent = call.parent
     statement = parent.parent if parent is not None and parent.type == "await" else parent
     if not receiver or statement is None or not _is_lock(receiver, file):
@@ -198,9 +203,10 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _released_elsewhere(receiver, release, call, file):
         return
     if not re.search(rf"{re.escape(receiver)}\.{release}\b", rest):
-        if _BY_CONTRACT.search(function_name(call, file)):
+        if _BY_CONTRACT.search(function_name(call, file)) or _is_handed_on(receiver, rest):
             return
-        yield file.mark(RULE.id, call, f"`{receiver}` is acquired and never released in this function")
+        message = f"`{receiver}` is acquired and never released in this function"
+        yield file.mark(RULE.id, call, message, confidence="" if _is_declared(receiver, file) else "medium")
     elif not re.search(rf"finally:[\s\S]*?{unlock}|\.{release}\b(?!\()", rest):
         yield file.mark(
             RULE.id,
@@ -221,8 +227,10 @@ def _is_condition(call: Node, receiver: str, file: SourceFile) -> bool:
 
 def _is_lock(receiver: str, file: SourceFile) -> bool:
     """Whether it is called a lock, or this file declares it as one or as a semaphore."""
-    if _LOCK.search(receiver):
-        return True
+    return _LOCK.search(receiver) is not None or _is_declared(receiver, file)
+
+
+def _is_declared(receiver: str, file: SourceFile) -> bool:
     name = receiver.rpartition(".")[2]
     if file.language == "java":
         return any(_LOCK_TYPE.search(before) is not None for before in declarations(name, file))
@@ -230,6 +238,11 @@ def _is_lock(receiver: str, file: SourceFile) -> bool:
         return False
     source = file.source.decode("utf-8", "replace")
     return next(followed(name, source, _MADE, "_"), None) is not None
+
+
+def _is_handed_on(receiver: str, rest: str) -> bool:
+    """Whether a function is given the lock, which may release it."""
+    return re.search(rf"[(,]\s*{re.escape(receiver)}\s*[,)]", rest) is not None
 
 
 def _names(call: Node, file: SourceFile) -> tuple[str, str]:

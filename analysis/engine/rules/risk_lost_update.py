@@ -63,6 +63,7 @@ _SETTER = re.compile(
 )
 _SETTER_COPY = re.compile(rf"({_NAME})\.set(\w+)\(\s*({_NAME})\s*\)".encode())
 _READ_OFF = re.compile(rf"\s*=\s*({_NAME})\.get(\w+)\(\)\s*(?:[-+]|\.add\(|\.subtract\()")
+_SET_ANEW = re.compile(r"\.set\(\s*(?:0[\w.]*|(?:\w+\.)?ZERO)\s*\)")
 _LOADED = r"\b(?:find|get|load|select|fetch|read)\w*\("
 _READS = (
     r"(?:(?<![A-Za-z])(?:find|get|first|load|select|query|one|fetch|scalar|read|objects)"
@@ -147,7 +148,7 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
     if given is None or file.in_test(call):
         return
     owner, name, sign = given
-    if _is_locked(owner, call, file) or _expects(owner, name, text):
+    if _SAID.search(name) or _is_locked(owner, call, file) or _expects(owner, name, text):
         return
     loaded = (
         rf"(?<![\w.]){re.escape(owner)}\s*(?::[^=\n]+)?=\s*(?:await\s)?[^\n"
@@ -195,6 +196,8 @@ def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
     if match is None:
         return
     owner = match[1].decode()
+    if _SET_ANEW.search(text_before(call, file).replace(f".set{match[2].decode()}(", ".set(")):
+        return  # counted here, from nothing
     saved = _saved_on(owner, call, file)
     line = saved or _flushed_on(owner, call, file)
     if line and not _is_safe(owner, call, file):
@@ -227,6 +230,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         confidence = Confidence.LOW
     if mark.data["owner"].startswith(("self.", "this.")):
         confidence = Confidence.LOW  # who made the object may be the only one that knows its row
+    if confidence is None and place.in_job_path and not place.in_request_path:
+        confidence = Confidence.MEDIUM  # a job may be the only one that writes it
     if _TALLY.search(mark.data["column"]):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     severity = Severity.CRITICAL if _COUNTER.search(mark.data["column"]) else None

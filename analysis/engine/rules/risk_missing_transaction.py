@@ -93,6 +93,7 @@ _LONGEST_CALL = 600  # bytes
 _UPSERT = re.compile(r"(?:update|get)_or_create\(|\bupsert\w*\(|ON CONFLICT|on_conflict|ON DUPLICATE KEY")
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
+_NEVER_ALONE = frozenset({"executeUpdate", "persist", "merge", "remove"})  # JPA refuses them without a transaction
 _SESSION = re.compile(rb"\b((?:\w*[sS]ession|db)(?:\.session)?)\.(add|add_all|delete|merge|commit)\(")
 _NEAR = 200  # characters
 _FIX = {
@@ -383,6 +384,8 @@ def _node_at(start: int, root: Node) -> Node:
 
 def _queries(file: SourceFile) -> Iterator[_Write]:
     for query in file.queries:
+        if query.orm == "jpa" and query.terminal in _NEVER_ALONE:
+            continue
         if query.operation in _VERBS and query.model and query.orm != "sqlalchemy" and not query.in_transaction:
             start = file.lines.starts[query.line - 1]
             row = file.source[start:].partition(b"\n")[0]

@@ -66,7 +66,7 @@ def look(parameter: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name_node, annotation = parameter.child_by_field_name("name"), parameter.child_by_field_name("type")
     name = file.text(name_node) if name_node is not None else "?"
-    if "cache" in name or (annotation is not None and _READ_ONLY.search(file.text(annotation))):
+    if "cache" in name or name.startswith("_") or (annotation is not None and _READ_ONLY.search(file.text(annotation))):
         return
     yield file.mark(
         RULE.id,

@@ -331,6 +331,7 @@ def _is_filled_once(name: str, text: bytes) -> bool:
         + rb"\s*(?:={2,3}|is)\s*(?:null|nil|None|undefined)|(?:, ok\s*:?=|ok\s*:=)\s*"
         + word
         + rb"\["
+        rb"|!=\s*" + word + rb"\b(?!\[)|(?<![\w.])" + word + rb"\s*!="
         rb"|(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*" + word + rb"\["
     )
     counts = rb"(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:[-+]=|\+\+|--|=(?!=)[^\n]*[-+]\s*\d)"

@@ -105,7 +105,7 @@ _SCRIPT_FIELD = re.compile(
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect|useRef)\b|['\"]use client['\"]")
 _CLOSED_KEYS = re.compile(
     r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
-    r"|country|mode|theme"
+    r"|country|mode|theme|clazz"
     r"|schema|template|queue|table|column|field|dialect|driver|provider|env\b|stage|version"
 )
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")

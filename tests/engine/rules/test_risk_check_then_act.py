@@ -342,3 +342,12 @@ def test_a_build_runs_alone(path, count):
         "\tif _, err := os.Stat(path); err == nil {\n\t\tos.Remove(path)\n\t}\n}\n"
     )
     assert len(findings_of(RULE, {path: source})) == count
+
+
+def test_a_constructor_is_alone_with_its_map():
+    source = """class A {{
+  private final Map<String, String> rows = new ConcurrentHashMap<>();
+  {}(String key) {{ if (!rows.containsKey(key)) {{ rows.put(key, load(key)); }} }}
+}}"""
+    assert lines_of(RULE, source.format("A"), "java") == []
+    assert lines_of(RULE, source.format("void fill"), "java") == [3]

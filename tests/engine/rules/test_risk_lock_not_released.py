@@ -188,3 +188,16 @@ def test_a_lock_that_is_taken_in_a_condition(body, confidences):
 )
 def test_a_lock_of_java_that_is_tried(body, lines):
     assert lines_of(RULE, f"class A {{ boolean f() {{\n{body}\n}} }}", "java") == lines
+
+
+def test_a_lock_that_is_handed_on_or_taken_at_the_top():
+    source = "import threading\nlock = threading.Lock()\ndef f():\n    lock.acquire()\n    {}\n"
+    assert lines_of(RULE, source.format("finish(key, lock)")) == []
+    assert lines_of(RULE, source.format("finish(key, block)")) == [4]
+    assert lines_of(RULE, "import threading\nlock = threading.Lock()\nlock.acquire()\nwork()\n") == []
+
+
+def test_a_lock_by_its_name_only_is_less_certain():
+    source = "{}\ndef f():\n    row_lock.acquire()\n    work()\n"
+    for head, confidence in (("row_lock = threading.Lock()", "high"), ("from shop import row_lock", "medium")):
+        assert [each.confidence for each in findings_of(RULE, {"a.py": source.format(head)})] == [confidence]

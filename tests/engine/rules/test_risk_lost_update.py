@@ -311,3 +311,22 @@ def test_a_tally_is_worth_knowing():
     source = "def f(key):\n    post = Post.objects.get(pk=key)\n    post.views += 1\n    post.save()\n"
     (finding,) = findings_of(RULE, {"a/post.py": source})
     assert (finding.severity, finding.confidence) == ("info", "low")
+
+
+def test_a_number_that_a_method_counts_from_nothing():
+    body = """class A {{ void f(Long id) {{
+Day d = days.findById(id);
+{}
+d.setVisits(d.getVisits() + 1);
+days.save(d); }} }}"""
+    assert lines_of(RULE, body.format("d.setVisits(0);"), "java") == []
+    assert lines_of(RULE, body.format("d.setName(0);"), "java") == [5]
+
+
+def test_a_time_that_an_update_is_given_is_no_number():
+    source = (
+        "def f(a):\n    job = Job.objects.get(pk=a)\n    until = job.{0} + extra\n"
+        "    Job.objects.filter(pk=a).update({0}=until)"
+    )
+    assert lines_of(RULE, source.format("end_time")) == []
+    assert lines_of(RULE, source.format("length")) == [4]

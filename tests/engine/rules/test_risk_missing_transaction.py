@@ -261,3 +261,21 @@ def test_the_progress_of_a_job_stands_outside_of_what_it_does():
     source = TASK + "def f(c):\n    {}.objects.create(customer=c)\n    Line.objects.create(amount=1)"
     assert findings(RULE, source.format("LongRunningJob")) == []
     assert len(findings(RULE, source.format("Shipment"))) == 1
+
+
+def test_what_jpa_refuses_without_a_transaction_has_one():
+    entities = {
+        f"src/{name}.java": f"import jakarta.persistence.*;\n@Entity\nclass {name} {{\n@Id\nprivate Long id;\n}}"
+        for name in ("Order", "Line")
+    }
+    source = """import javax.ws.rs.*;
+@RestController class A {{
+@PostMapping("/x")
+public void f(Long id) {{
+{}
+}} }}"""
+    managed = 'em.createQuery("delete from Order o where o.id = 1").executeUpdate();\n'
+    managed += 'em.createQuery("delete from Line l where l.id = 1").executeUpdate();'
+    repositories = "orderRepository.save(o);\nlineRepository.save(l);"
+    assert findings_of(RULE, entities | {"src/A.java": source.format(managed)}) == []
+    assert len(findings_of(RULE, entities | {"src/A.java": source.format(repositories)})) == 1

@@ -16,6 +16,7 @@ FINE = [
     "def f(a=None): ...",
     "def f(a: Sequence[int] = []): ...",
     "def f(_cache={}): ...",
+    "def f(_tokens={}):\n    _tokens[1] = 2",
     "def f(a=frozenset()): ...",
     "def f(a=Depends(list)): ...",
     "def f(a=map(g, [1])): ...",

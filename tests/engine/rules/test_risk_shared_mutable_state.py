@@ -399,3 +399,12 @@ def test_state_that_begins_with_something(declared, body, lines):
 def test_state_of_a_script_that_begins_with_something(declared, body, lines):
     source = f"const app = express();\n{declared}\napp.get('/', (req, res) => {{\n  {body}\n  res.end();\n}});\n"
     assert [each.line for each in findings_of(RULE, {"src/a.ts": source})] == lines
+
+
+@pytest.mark.parametrize(("asked", "lines"), [("_key != wanted()", []), ("wanted() != _key", []), ("wanted()", [3])])
+def test_what_is_made_again_when_its_key_has_changed(asked, lines):
+    source = (
+        "from flask import Flask\napp = Flask(__name__)\n_key = None\n\n@app.get('/')\ndef f():\n    global _key\n"
+        f"    if {asked}:\n        _key = wanted()\n    return ''\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"shop/views.py": source})] == lines
