@@ -124,6 +124,10 @@ _SCRIPT = {
     "addConstraint": "a constraint is added and checked at once: all rows are read under the lock",
     "renameColumn": "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
 }
+_DIFFERS = re.compile(r"\bdb_default\s*=\s*[\w.]*(?:Now|Random\w*|Func)\(")
+_CALLED_DEFAULT = re.compile(
+    r"\bdefault\s*=\s*(?:uuid\.uuid\d|(?:[\w.]+\.)?(?:now|utcnow|random|token_\w+|get_random_string|generate_\w+))\b"
+)
 _QUOTES = "\"'"
 _INDEX = "an index is built without `AddIndexConcurrently`: writes wait until it is done"
 
@@ -152,7 +156,7 @@ def look_at_django(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif name == "AddIndex":
         says = _INDEX
     elif name == "AddField" and (field := keywords.get("field", positional[-1] if positional else None)) is not None:
-        says = _added_field(file.text(field))
+        says, confidence = _added_field(file.text(field))
     if says:
         yield from _django_marks(call, file.text(model).strip("\"'"), says, file, confidence)
 
@@ -272,11 +276,18 @@ def _table(path: str, model: str, codebase: Codebase) -> str:
     return f"{app}_{model.lower()}"
 
 
-def _added_field(field: str) -> str:
+def _added_field(field: str) -> tuple[str, str]:
+    """What adding a field does to the rows that are there, and how certain that is."""
     kind = field.partition("(")[0].rpartition(".")[2]
     if re.search(r"\bdb_index=True|\bunique=True", field) or (kind in _KEYS and "db_index=False" not in field):
-        return "the new column builds its index under the lock"
-    return ""
+        return "the new column builds its index under the lock", ""
+    if _DIFFERS.search(field):
+        return "the new column has a default that differs for each row: the whole table is rewritten", ""
+    # Django asks the function once; what each row should have takes a backfill.
+    called = _CALLED_DEFAULT.search(field) is not None and "null=True" not in field
+    return (
+        "the new column has a default that is a function: all rows get one value in one step" if called else ""
+    ), "low"
 
 
 def _altered_field(field: str) -> str:

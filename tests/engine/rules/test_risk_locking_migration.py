@@ -38,6 +38,7 @@ FLAGGED = [
     'migrations.AddConstraint("event", models.CheckConstraint(check=x, name="a"))',
     'migrations.AddField("event", "code", models.CharField(max_length=9, default="", db_index=True))',
     'migrations.AddField("event", "owner", models.ForeignKey("User", null=True, on_delete=models.CASCADE))',
+    'migrations.AddField("event", "code", models.UUIDField(db_default=RandomUUID()))',
     'migrations.RunSQL("CREATE INDEX a ON shop_event (kind)")',
     'migrations.RemoveField("event", "kind")',
     'migrations.AddField(model_name="event", name="code", field=models.CharField(max_length=9, unique=True))',
@@ -215,3 +216,13 @@ def test_a_column_is_dropped_that_a_model_still_has(path, source):
         evaluator.judge(facts, History.empty(), date(2026, 1, 1), added=frozenset({path}))
         found = [each for state in evaluator.states.values() for each in state.verdict.findings if each.rule_id == RULE]
         assert [each.line for each in found] == lines
+
+
+@pytest.mark.parametrize(
+    ("default", "confidences"),
+    [("default=uuid.uuid4", ["low"]), ("default=timezone.now", ["low"]), ("default=dict", []), ("default=0", [])],
+)
+def test_a_new_column_whose_default_is_a_function(default, confidences):
+    operation = f'migrations.AddField("event", "code", models.Field({default}))'
+    found = findings("shop/migrations/0002_more.py", OPERATIONS % operation, {"Event": "XL"})
+    assert [each.confidence for each in found] == confidences
