@@ -73,6 +73,7 @@ _MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Conc
 _PUT = re.compile(r"\.put\(")
 _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
+_STARTS_UP = re.compile(r"(?:^|[._])_*(?:init|setup|bootstrap|install|main)(?![a-z])")
 _BUILDS = re.compile(r"(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)")
 _FILE_FIX = {
     "python": 'Do it and handle the failure: `makedirs(..., exist_ok=True)`, mode `"x"`, `unlink(missing_ok=True)`.',
@@ -148,6 +149,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") == "file":
         if place.in_request_path or place.in_job_path:
             return place.finding(mark) if "makes" in mark.data else place.finding(mark, confidence=Confidence.LOW)
+        if _STARTS_UP.search(place.function.name):
+            return None
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     schema = codebase.queries.schema(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())

@@ -67,7 +67,7 @@ _VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
 _HTTP = (
     rf"(?:requests|httpx)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
     rf"|got(?:\.{_VERBS})?|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|get|post|put|exchange|execute)"
-    r"|(?:\w+\.)*restTemplate\.\w+|(?:\w+\.)*_?(?:session|client)\.(?:post|put|patch|request)"
+    r"|(?:\w+\.)*restTemplate\.(?:get|post|patch|head|options)For\w+|(?:\w+\.)*restTemplate\.(?:put|delete|exchange|execute)|(?:\w+\.)*_?(?:session|client)\.(?:post|put|patch|request)"
 )
 _MAIL = (
     r"django\.core\.mail\.(?:send_mail|send_mass_mail|mail_admins|mail_managers)|smtplib\.SMTP\w*|net/smtp\.SendMail"
@@ -99,7 +99,7 @@ _KINDS = {
     "sleeps": re.compile(_SLEEP),
 }
 _ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
-_BROKERS = re.compile(r"(?i)(?:task|job)s?(?:\(|$)|celery|actor|\brq\b|huey|dramatiq|broker|queue")
+_BROKERS = re.compile(r"(?i)shared_task|celery|\bapp\.task|(?:^|\.)job(?:\(|$)|actor|\brq\b|huey|dramatiq")
 _FIX = {
     "python": "Do it in `transaction.on_commit`, or before the transaction begins; until then locks are held.",
     "java": "Do it in a `@TransactionalEventListener`, or outside of the transactional method.",

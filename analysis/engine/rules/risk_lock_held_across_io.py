@@ -59,6 +59,8 @@ def refresh(lock, rates):
 _LOCK = re.compile(rb"with\s+((?:self\.|cls\.)?\w+)\s*:")
 _NAMED = re.compile(r"(?i)lock|mutex")
 _MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:threading\.|multiprocessing\.)?R?Lock\(")
+_MADE_BY = re.compile(r"\s*=(?!=)[^\n]{0,120}")
+_OF_OTHERS = re.compile(r"\s*=\s*(?:\w+\.)*(?:\w*File\w*Lock|\w*[rR]edis\w*|InterProcessLock|advisory_lock|flock)\b")
 _GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
 _OF_A_RESOURCE = re.compile(
     r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel"
@@ -100,7 +102,9 @@ def look_at_with(block: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _is_lock(name: str, file: SourceFile) -> bool:
-    """Whether it is called a lock, or this file makes it one."""
+    """Whether it is called a lock, or this file makes it one. A lock of a file or a database is none of the process."""
+    if any(_OF_OTHERS.match(made[0]) for made in followed(name, file.source.decode("utf-8", "replace"), _MADE_BY, "_")):
+        return False
     if _NAMED.search(name):
         return True
     if not file.mentions(b"Lock("):

@@ -197,7 +197,9 @@ def _captured(function: Node, variables: tuple[str, ...], file: SourceFile) -> N
     free = {
         name
         for name in variables
-        if name != "_" and not re.search(rf"\b{name}\b", own) and not re.search(rf"\b{name}\b[\w, ]*(:=|=(?!=))", text)
+        if name != "_"
+        and not re.search(rf"\b{name}\b", own)
+        and not re.search(rf"\b{name}\b[\w, ]*(?::=|=(?!=))|\b(?:for|as)\s[\w,\s()]*?\b{name}\b", text)
     }
     if not free or not re.search(rf"\b({'|'.join(map(re.escape, free))})\b", text):
         return None

@@ -92,7 +92,7 @@ _COMMON = re.compile(
 )
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
 _SAID = re.compile(
-    r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?|\w*_at|\w*date|\w*time|deadline|next_\w+|expir\w+)$"
+    r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?|explanation|reason|details?|output|traceback|summary|\w*_at|\w*date|\w*time|deadline|next_\w+|expir\w+)$"
 )  # texts and times
 _TALLY = re.compile(r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views")  # a little less is no harm
 _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("

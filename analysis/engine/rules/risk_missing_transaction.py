@@ -19,7 +19,7 @@ from analysis.engine.rules import transactions
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.branches import run_together
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.reading import function_text, short, text_after, text_before
+from analysis.engine.rules.reading import followed, function_text, short, text_after, text_before
 from analysis.engine.rules.transactions import TRANSACTIONAL, in_transaction
 
 RULE = Rule(
@@ -94,6 +94,8 @@ _UPSERT = re.compile(r"(?:update|get)_or_create\(|\bupsert\w*\(|ON CONFLICT|on_c
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
 _NEVER_ALONE = frozenset({"executeUpdate", "persist", "merge", "remove"})  # JPA refuses them without a transaction
+_MADE_AS_MAP = re.compile(rb"\s*(?::[^=\n]+)?=\s*new (?:Weak)?(?:Map|Set)\b")
+_READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
 _SESSION = re.compile(rb"\b((?:\w*[sS]ession|db)(?:\.session)?)\.(add|add_all|delete|merge|commit)\(")
 _NEAR = 200  # characters
 _FIX = {
@@ -298,6 +300,8 @@ def _with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterato
             continue
         protected = inside.get(Callee(place.path, place.index), set())
         for call in place.function.calls:
+            if _READS.match(call.rpartition(".")[2]):
+                continue
             callees = codebase.calls.resolve(place.path, place.function, call) if call not in protected else []
             written = alone.get(callees[0]) if len(callees) == 1 else None
             if written is not None and written["table"] != mark.data["table"]:
@@ -384,7 +388,7 @@ def _node_at(start: int, root: Node) -> Node:
 
 def _queries(file: SourceFile) -> Iterator[_Write]:
     for query in file.queries:
-        if query.orm == "jpa" and query.terminal in _NEVER_ALONE:
+        if (query.orm == "jpa" and query.terminal in _NEVER_ALONE) or _is_map(query.model, file):
             continue
         if query.operation in _VERBS and query.model and query.orm != "sqlalchemy" and not query.in_transaction:
             start = file.lines.starts[query.line - 1]
@@ -399,6 +403,13 @@ def _queries(file: SourceFile) -> Iterator[_Write]:
                 yield _Write(
                     start + indent, query.line, query.model, _verb(query), saved[1] if saved is not None else ""
                 )
+
+
+def _is_map(name: str, file: SourceFile) -> bool:
+    """Whether the script made a collection of this name, whose `delete` is no statement."""
+    if file.language not in SCRIPT or not name:
+        return False
+    return next(followed(name.encode(), file.source, _MADE_AS_MAP, b"_.$"), None) is not None
 
 
 def _verb(query: Query) -> str:

@@ -70,7 +70,7 @@ def index():
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
-    r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks"
+    r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks|cool_?down|debounce|throttle"
 )
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
@@ -165,8 +165,8 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
     if scope.kind != "class" or _IS_CACHE.search(name) or shared_on_purpose:
         return
     body = file.source[assignment.end_byte : scope.end]
-    if _SINGLETON.search(body):
-        return  # there is one instance, whose state it is
+    if _SINGLETON.search(body) or re.search(rb"\bdel self\." + re.escape(name) + rb"\[", body):
+        return  # there is one instance, or each takes out what it has put in
     if re.search(rb"\bin self\." + re.escape(name) + rb"\b(?!\.)|\bself\." + re.escape(name) + rb"\.get\(", body):
         return  # filled on first use
     changed = re.search(rb"\bself\." + re.escape(name) + _CHANGES, body)

@@ -65,7 +65,9 @@ _FILLS_AT_THE_START = re.compile(
     r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
 )
 # What runs: there may be as many as are configured, which only the name tells.
-_RUNS = re.compile(r"(?i)handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm")
+_RUNS = re.compile(
+    r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
+)
 _PYTHON_CACHE = re.compile(
     rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|\[ ?\]|dict\(\)|set\(\)|list\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$"
 )
@@ -171,7 +173,10 @@ def look_at_memo(decorator: Node, file: SourceFile) -> Iterator[Mark]:
         return
     index = next((each.index for each in file.functions if each.node.id == definition.id), 0)
     message = f"The cache of `{head[1].decode()}` has no limit and keeps an answer for every argument it was ever given"
-    yield file.mark(RULE.id, decorator, message, data={"form": "memo", "functions": str(index)})
+    data = {"form": "memo", "functions": str(index)}
+    if all(b"=" in part for part in head[2].split(b",") if part.strip()):
+        data["configured"] = "1"  # callers may leave all arguments out
+    yield file.mark(RULE.id, decorator, message, data=data)
 
 
 def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:

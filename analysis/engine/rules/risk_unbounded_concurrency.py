@@ -77,10 +77,6 @@ _CUT = re.compile(
 )
 _COUNTED = r"(?:\blen\({0}\)|(?<![\w.]){0}\.(?:length|size\(\)))\s*>=?(?!\s*[01]\b)"
 _CHANNEL = re.compile(r"\w\s*<-|<-\s*\w")
-# Names that say nothing of how many there may be.
-_GENERIC = re.compile(
-    r"(?i)(?:^|[._])(?:items|elements|lists?|arr|array|data|results|values|existing|children|strings|\w*endpoints)$"
-)
 _LIMITED_INSIDE = re.compile(rf"{_LIMITS.pattern}|\basync\s+with\s+[\w.]*(?:sem|limit|slots?|gate)\w*", re.IGNORECASE)
 _ENDLESS_QUEUE = re.compile(r"new\s+LinkedBlocking(?:Queue|Deque)(?:<[^>()]*>)?\(\s*\)")
 ANNOTATION = "semaphore"  # rule of the marks that say that a function takes one
@@ -158,14 +154,14 @@ def _started(
     suggestion: str = "",
     data: dict[str, str] | None = None,
 ) -> Iterator[Mark]:
-    """None where there are few by the name of the collection; a guess unless there may be many."""
+    """None where there are few by the name of the collection; a guess unless a query or a file gives them."""
     size = size_of(collection, node, file)
     if size is Size.FEW or _PARTS.search(collection):
         return
     message = f"{what} start{'' if what.startswith('All') else 's'} at once, however many there are"
     if not what.startswith("All"):
         message = f"{what} starts for each of `{short(collection, 40)}`, however many there are"
-    is_certain = known and size is Size.MANY and (not _GENERIC.search(collection) or is_loaded(collection, node, file))
+    is_certain = known and size is Size.MANY and is_loaded(collection, node, file)
     confidence = "" if is_certain else "low"
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
 

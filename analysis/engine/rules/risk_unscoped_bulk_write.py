@@ -66,7 +66,7 @@ _STATEMENTS = {
 }
 _TEAR_DOWN = re.compile(r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty", re.IGNORECASE)
 _ALL = re.compile(
-    r"(?i)(delete|remove|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|drop|purge|truncate|wipe|flush|empty)"
+    r"(?i)(delete|remove|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|drop|purge|truncate|wipe|flush|empty|erase|clean(?!_?up))"
 )
 _MEANS_ALL = re.compile(r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync")
 _SCRATCH = ("tmp", "temp", "staging", "scratch")

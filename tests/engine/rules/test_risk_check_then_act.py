@@ -351,3 +351,9 @@ def test_a_constructor_is_alone_with_its_map():
 }}"""
     assert lines_of(RULE, source.format("A"), "java") == []
     assert lines_of(RULE, source.format("void fill"), "java") == [3]
+
+
+@pytest.mark.parametrize(("name", "count"), [("init_store", 0), ("initial_store", 1), ("store", 1)])
+def test_what_starts_the_process_is_alone(name, count):
+    source = f"import os\ndef {name}(path):\n    if not os.path.exists(path):\n        os.makedirs(path)\n"
+    assert len(findings_of(RULE, {"a.py": source})) == count

@@ -197,7 +197,8 @@ def test_transactions_that_are_begun_by_hand_and_clients_of_a_gateway(path, sour
 
 
 @pytest.mark.parametrize(
-    ("decorator", "confidence"), [("shared_task", "high"), ("app.task(bind=True)", "high"), ("handled_later()", "low")]
+    ("decorator", "confidence"),
+    [("shared_task", "high"), ("app.task(bind=True)", "high"), ("handled_later()", "low"), ("own.task()", "low")],
 )
 def test_a_task_that_no_broker_is_known_of_may_wait_in_a_table(decorator, confidence):
     tasks = f"@{decorator}\ndef tell(order):\n    print(order)\n"
@@ -208,3 +209,9 @@ def test_a_task_that_no_broker_is_known_of_may_wait_in_a_table(decorator, confid
     )
     (finding,) = findings_of(RULE, {"shop/a.py": source, "shop/tasks.py": tasks})
     assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(("verb", "count"), [("getForObject(url, A.class)", 1), ("setErrorHandler(handler)", 0)])
+def test_what_sets_up_a_client_asks_nobody(verb, count):
+    source = f"class A {{\n  @Transactional\n  public void f() {{\n    restTemplate.{verb};\n  }}\n}}"
+    assert len(findings_of(RULE, {"A.java": SPRING + source})) == count

@@ -136,3 +136,9 @@ def test_a_module_that_keeps_files_guards_them(path, count):
         "func (s *Sessions) read() {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tos.ReadFile(s.path)\n}\n"
     )
     assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize(("made", "count"), [("FileLock(path)", 0), ("threading.Lock()", 1)])
+def test_a_lock_of_a_file_is_none_of_the_process(made, count):
+    source = f"def f(path):\n    lock = {made}\n    with lock:\n        requests.get(path)\n"
+    assert len(lines_of(RULE, source)) == count

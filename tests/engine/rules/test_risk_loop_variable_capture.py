@@ -98,3 +98,9 @@ def test_functions_of_go_that_are_kept(line, count):
 def test_the_nearest_module_says_which_go_it_is(manifests, confidence):
     source = "package a\nfunc f() {\nfor _, x := range xs { go func() { use(x) }() }\n}"
     assert [each.confidence for each in findings_of(RULE, {"pkg/a.go": source, **manifests})] == confidence
+
+
+@pytest.mark.parametrize(("loop", "lines"), [("for x in rows:\n                use(x)", []), ("use(x)", [4])])
+def test_a_function_that_loops_over_the_same_name(loop, lines):
+    source = f"def f(xs, out):\n    for x in xs:\n        def g(rows):\n            {loop}\n        out.append(g)\n"
+    assert lines_of(RULE, source) == lines

@@ -279,3 +279,16 @@ public void f(Long id) {{
     repositories = "orderRepository.save(o);\nlineRepository.save(l);"
     assert findings_of(RULE, entities | {"src/A.java": source.format(managed)}) == []
     assert len(findings_of(RULE, entities | {"src/A.java": source.format(repositories)})) == 1
+
+
+def test_a_map_of_the_process_is_no_table():
+    source = "import mongoose from 'mongoose';\nconst app = express();\n{}\napp.post('/x', async (req, res) => {{\n"
+    source += "  Waiting.delete(req.id);\n  await Order.deleteOne({{ id: req.id }});\n}});\n"
+    assert findings_of(RULE, {"src/a.js": source.format("const Waiting = new Map();")}) == []
+
+
+@pytest.mark.parametrize(("name", "count"), [("get_line", 0), ("getaway", 1), ("add_line", 1)])
+def test_what_reads_makes_a_row_only_where_none_is(name, count):
+    helper = f"def {name}(c):\n    return Line.objects.create(amount=c)\n\n"
+    caller = TASK + f"def f(c):\n    {name}(c)\n    Order.objects.create(customer=c)\n"
+    assert len(findings(RULE, helper + caller)) == count

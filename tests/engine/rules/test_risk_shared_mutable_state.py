@@ -408,3 +408,9 @@ def test_what_is_made_again_when_its_key_has_changed(asked, lines):
         f"    if {asked}:\n        _key = wanted()\n    return ''\n"
     )
     assert [each.line for each in findings_of(RULE, {"shop/views.py": source})] == lines
+
+
+def test_a_table_of_a_class_that_each_instance_leaves():
+    source = "class Run:\n    running = {}\n    def f(self, key):\n        self.running[key] = self\n%s"
+    assert findings_of(RULE, {"a/run.py": source % "        del self.running[key]\n"}) == []
+    assert len(findings_of(RULE, {"a/run.py": source % ""})) == 1

@@ -253,3 +253,12 @@ def test_how_many_handlers_there_are_is_a_guess():
 def test_only_what_is_exported_itself_may_be_emptied_elsewhere(declared, after, lines):
     source = f"{declared} = new Map();\nasync function load(id) {{\n  cache.set(id, await get(id));\n}}\n{after}\n"
     assert lines_of(RULE, source, "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("given", "confidence"), [("argv=None", "low"), ("key", "medium"), ("key, deep=True", "medium")]
+)
+def test_a_memo_that_may_be_called_without_arguments(given, confidence):
+    source = FLASK + f"import functools\n@functools.cache\ndef ask({given}):\n    return load()\n"
+    source += "@app.get('/')\ndef f():\n    return ask(request.args['k'])\n"
+    assert [each.confidence for each in findings_of(RULE, {"a/v.py": source})] == [confidence]

@@ -93,10 +93,13 @@ def test_one_operation_for_each_round_of_a_loop(language, source, lines):
     assert lines_of(RULE, head + source, language) == lines
 
 
-def test_a_verb_alone_is_a_guess():
-    (known,) = marks_of(RULE, "const f = (ids) => Promise.all(ids.map((x) => fetch(x)));", "typescript")
-    (guessed,) = marks_of(RULE, "const f = (ids) => Promise.all(ids.map((x) => createFile(x)));", "typescript")
-    assert (known.confidence, guessed.confidence) == ("", "low")
+def test_a_verb_alone_and_a_name_alone_are_guesses():
+    loaded = "const f = async () => {{\n  const rows = await db.row.findMany({{}});\n"
+    loaded += "  await Promise.all(rows.map((x) => {}(x)));\n}}"
+    (known,) = marks_of(RULE, loaded.format("fetch"), "typescript")
+    (guessed,) = marks_of(RULE, loaded.format("createFile"), "typescript")
+    (named,) = marks_of(RULE, "const f = (ids) => Promise.all(ids.map((x) => fetch(x)));", "typescript")
+    assert (known.confidence, guessed.confidence, named.confidence) == ("", "low", "low")
 
 
 @pytest.mark.parametrize(
@@ -229,15 +232,3 @@ def test_limits_of_python(body, count):
 def test_limits_of_go(body, count):
     source = f"package a\nfunc f(ids []int, pool *Pool, done, room, sem chan int) {{\n{body}\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
-
-
-def test_a_name_that_says_nothing_is_a_guess():
-    source = "const f = ({0}) => Promise.all({0}.map((x) => fetch(x)));"
-    told = [
-        each.confidence for name in ("orders", "items") for each in marks_of(RULE, source.format(name), "typescript")
-    ]
-    assert told == ["", "low"]
-    loaded = (
-        "const f = async () => {\n  const items = await db.item.findMany({});\n" + source[15:].format("items") + "}"
-    )
-    assert [each.confidence for each in marks_of(RULE, loaded.replace("=> P", "P"), "typescript")] == [""]

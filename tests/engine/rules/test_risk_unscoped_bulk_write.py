@@ -47,6 +47,8 @@ def test_the_severity_follows_the_volume():
 
 def test_a_function_that_says_all_means_all():
     assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()") == []
+    assert lines(RULE, "def clean_orders():\n    Order.objects.all().delete()") == []
+    assert lines(RULE, "def cleanup_orders():\n    Order.objects.all().delete()") == [2]
     assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()", volumes={"shop_order": "XL"}) == [2]
 
 
