@@ -137,11 +137,17 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
         message=f"{_extent(site)} of {site.label} is {_VERBS[site.query.operation]} in one statement{size_of(site)}",
         function=site.function.name,
         anchor=site.query.anchor,
-        confidence=Confidence.HIGH if site.schema is not None else Confidence.MEDIUM,
+        confidence=_confidence(site),
         table=site.table,
         volume=site.volume if site.table else None,
         tags=frozenset({MILDER}) if runs_by_hand(codebase, site.path) else frozenset(),
     )
+
+
+def _confidence(site: QuerySite) -> Confidence:
+    """High where the model is known, but for emptying a table that nobody calls large: that may be what is wanted."""
+    is_wanted = site.query.operation == "delete" and not is_large(site.volume)
+    return Confidence.HIGH if site.schema is not None and not is_wanted else Confidence.MEDIUM
 
 
 def _extent(site: QuerySite) -> str:

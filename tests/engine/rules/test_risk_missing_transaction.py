@@ -276,7 +276,7 @@ public void f(Long id) {{
 }} }}"""
     managed = 'em.createQuery("delete from Order o where o.id = 1").executeUpdate();\n'
     managed += 'em.createQuery("delete from Line l where l.id = 1").executeUpdate();'
-    repositories = "orderRepository.save(o);\nlineRepository.save(l);"
+    repositories = "\n".join(f"{name}Repository.save({name[0]});" for name in ("order", "line"))
     assert findings_of(RULE, entities | {"src/A.java": source.format(managed)}) == []
     assert len(findings_of(RULE, entities | {"src/A.java": source.format(repositories)})) == 1
 

@@ -167,3 +167,10 @@ def test_a_query_that_a_repository_declares(query, count):
     assert [(each.file, each.line) for each in findings_of(RULE, files)] == [("src/Users.java", 4)] * count
     called = findings_of(RULE, files | {"src/Work.java": caller})
     assert [(each.file, each.line) for each in called] == [("src/Work.java", 3)] * count
+
+
+@pytest.mark.parametrize(("body", "confidence"), [("all().delete()", "medium"), ("update(is_paid=True)", "high")])
+def test_emptying_a_table_may_be_what_is_wanted(body, confidence):
+    source = f"def expire():\n    Order.objects.{body}\n"
+    assert [each.confidence for each in findings(RULE, source)] == [confidence]
+    assert [each.confidence for each in findings(RULE, source, volumes={"shop_order": "XL"})] == ["high"]
