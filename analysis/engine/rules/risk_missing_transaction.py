@@ -20,6 +20,7 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.branches import run_together
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.reading import followed, function_text, short, text_after, text_before
+from analysis.engine.rules.session_commits import half_done
 from analysis.engine.rules.transactions import TRANSACTIONAL, in_transaction
 
 RULE = Rule(
@@ -96,7 +97,6 @@ _AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
 _NEVER_ALONE = frozenset({"executeUpdate", "persist", "merge", "remove"})  # JPA refuses them without a transaction
 _MADE_AS_MAP = re.compile(rb"\s*(?::[^=\n]+)?=\s*new (?:Weak)?(?:Map|Set)\b")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
-_SESSION = re.compile(rb"\b((?:\w*[sS]ession|db)(?:\.session)?)\.(add|add_all|delete|merge|commit)\(")
 _NEAR = 200  # characters
 _FIX = {
     "python": "Wrap the writes in `with transaction.atomic():`, so a failure between them leaves nothing half done.",
@@ -219,40 +219,10 @@ def _self_invocations(method: Node, name: str, file: SourceFile) -> Iterator[Mar
 
 def look_at_commits(root: Node, file: SourceFile) -> Iterator[Mark]:
     """SQLAlchemy: rows written and committed, and then others written and committed."""
-    written: dict[int, list[re.Match[bytes]]] = {}
-    for match in _SESSION.finditer(file.source):
-        written.setdefault(file.scope_at(match.start(), match.end()).function.index, []).append(match)
-    for index, steps in written.items():
-        pair = _two_commits(steps, root) if index else None
-        if pair is not None:
-            first, second = pair
-            line = file.lines.of(second.start())
-            message = f"Rows are committed before those of line {line}: a failure in between leaves the first half"
-            fix = "Commit once, when all is added, or use `with session.begin():`."
-            yield file.mark(RULE.id, _node_at(first.start(), root), message, suggestion=fix, data={"form": "writes"})
-
-
-def _two_commits(steps: list[re.Match[bytes]], root: Node) -> tuple[re.Match[bytes], re.Match[bytes]] | None:
-    """A write that is committed, and the next write that is committed too, in one run."""
-    first = commit = second = None
-    for step in steps:
-        if step[2] != b"commit":
-            if (
-                commit is not None
-                and second is None
-                and run_together(_node_at(commit.start(), root), _node_at(step.start(), root))
-            ):
-                second = step
-            first = first or step
-        elif second is not None and first is not None:
-            return first, second
-        elif first is not None and commit is None and _may_follow(first, step, root):
-            commit = step
-    return None
-
-
-def _may_follow(first: re.Match[bytes], second: re.Match[bytes], root: Node) -> bool:
-    return run_together(_node_at(first.start(), root), _node_at(second.start(), root))
+    for first, line in half_done(root, file):
+        message = f"Rows are committed before those of line {line}: a failure in between leaves the first half"
+        fix = "Commit once, when all is added, or use `with session.begin():`."
+        yield file.mark(RULE.id, first, message, suggestion=fix, data={"form": "writes"})
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:

@@ -162,6 +162,11 @@ def test_a_listener_to_transactions_opens_none():
         ("session.add(o)\n    session.commit()\n    session.add(l)\n    session.commit()", [7]),
         ("session.add(o)\n    session.add(l)\n    session.commit()", []),
         (
+            "o = session.get(Order, 1)\n    o.paid = 1\n    session.commit()\n    session.add(l)\n    session.commit()",
+            [8],
+        ),
+        ("o.paid = 1\n    session.commit()\n    session.add(l)\n    session.commit()", []),
+        (
             "if a:\n        session.add(o)\n        session.commit()\n    else:\n        session.add(l)\n"
             "        session.commit()",
             [],
