@@ -132,9 +132,10 @@ _COLLECTION = re.compile(rb"(?:Map|List|Set|Collection|Queue|Deque|Stack|Vector|
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository)\b|extends\s+\w*Servlet\b")
 _SCOPED = re.compile(rb"@Scope|@RequestScope|@SessionScope|@ConfigurationProperties|@Configuration")
 _STARTUP = re.compile(
-    r"^_*(?:constructor$|(?i:set|set_?up|init|initiali[sz]e|start|start_?up|stop|destroy|configure|afterPropertiesSet|close|shutdown|load"
-    r"|refresh|reload)(?![a-z])|on[A-Z_])"
+    r"^_*(?:constructor$|(?i:set_?up|init|initiali[sz]e|start|start_?up|stop|destroy|configure|afterPropertiesSet|close|shutdown)"
+    r"(?![a-z])|on[A-Z_])"
 )
+_PREPARES = re.compile(r"^_*(?i:set|load|refresh|reload)(?![a-z])")  # before requests come, or for each of them
 _GO_START = re.compile(
     rb"\w+\s*(?:map\[[^\n]*|=\s*(?:map\[|make\(map\[))|\w+\s+(?:u?int\d*|float\d+)\s*(?=\n|=|\Z)|\w+\s*=\s*0\s"
 )
@@ -279,11 +280,17 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     reached = codebase.request_path.get(place.path, frozenset())
     changed_by = [int(index) for index in mark.data["functions"].split() if int(index) in reached]
+    confidence = Confidence(mark.confidence) if mark.confidence else None
+    if not changed_by:
+        changed_by = [int(index) for index in mark.data.get("prepared", "").split() if int(index) in reached]
+        confidence = Confidence.LOW  # it may run before the first request
     if not changed_by or place.facts.is_entry:
         return None
     function = place.facts.functions[changed_by[0]].name
     severity = Severity.CRITICAL if _OF_A_USER.search(mark.data["name"]) else None
-    return place.finding(mark, message=f"{mark.message} by requests, in `{function}`", severity=severity)
+    return place.finding(
+        mark, message=f"{mark.message} by requests, in `{function}`", severity=severity, confidence=confidence
+    )
 
 
 def _is_singleton(field: Node, file: SourceFile) -> bool:
@@ -298,6 +305,7 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
     if _NOT_STATE.search(name):
         return
     functions: dict[int, None] = {}  # what only takes out does not share anything
+    prepared: dict[int, None] = {}
     is_guarded = False
     own = file.scope_of(declared)
     for count, match in enumerate(changes):
@@ -313,9 +321,12 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
         if has_own(name, text) or _is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
             continue
         if file.language != "python" or _is_global(name, text) or not _is_assigned(name, text):
-            functions[function.index] = None
-    if functions:
+            prepares = _PREPARES.search(function.name.rpartition(".")[2])
+            (prepared if prepares else functions)[function.index] = None
+    if functions or prepared:
         data = {"form": "module", "name": name, "functions": " ".join(map(str, functions))}
+        if prepared:
+            data["prepared"] = " ".join(map(str, prepared))
         message = f"`{name}` is shared by everything in the process and changed"
         yield file.mark(RULE.id, declared, message, confidence="low" if is_guarded else "", data=data)
 

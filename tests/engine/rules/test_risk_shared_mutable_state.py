@@ -414,3 +414,19 @@ def test_a_table_of_a_class_that_each_instance_leaves():
     source = "class Run:\n    running = {}\n    def f(self, key):\n        self.running[key] = self\n%s"
     assert findings_of(RULE, {"a/run.py": source % "        del self.running[key]\n"}) == []
     assert len(findings_of(RULE, {"a/run.py": source % ""})) == 1
+
+
+@pytest.mark.parametrize(("name", "confidences"), [("price", ["medium"]), ("setUser", ["low"]), ("initUser", [])])
+def test_a_bean_that_a_handler_sets(name, confidences):
+    service = (
+        "import org.springframework.stereotype.Service;\n@Service\npublic class CartService {\n"
+        "  private User current;\n"
+        f"  public void {name}(User u) {{\n    this.current = u;\n  }}\n}}\n"
+    )
+    controller = (
+        "import org.springframework.web.bind.annotation.*;\n@RestController\npublic class CartController {\n"
+        '  private final CartService cartService;\n  @GetMapping("/c")\n'
+        f"  public void get(User u) {{\n    cartService.{name}(u);\n  }}\n}}\n"
+    )
+    found = findings_of(RULE, {"src/CartService.java": service, "src/CartController.java": controller})
+    assert [each.confidence for each in found] == confidences
