@@ -6,7 +6,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.rules.reading import assigned_values, function_text, short, text_after
+from analysis.engine.rules.reading import assigned_values, function_text, given_values, short, text_after
 
 HANDLED = re.compile(
     r"\bexcept\s+\(?(?:OSError|IOError|Exception)\b|FileExistsError|FileNotFoundError|EEXIST|ENOENT|FileAlreadyExists|NoSuchFileException|\bLock\("
@@ -117,7 +117,8 @@ def _act(branch: Node, file: SourceFile, path: str, made: str, gone: str, *, abs
 
 def _is_temporary(path: str, branch: Node, file: SourceFile) -> bool:
     """Whether the function made the file for itself, so that nobody else removes it."""
-    values = assigned_values(path.partition(".")[0], branch, file)
+    name = path.partition(".")[0]
+    values = assigned_values(name, branch, file) or (given_values(name, file) if name.isidentifier() else [])
     return any(_TEMPORARY.search(text) for text in (path, *(file.text(each)[:_NEAR] for each in values)))
 
 

@@ -65,6 +65,7 @@ _COMMENT = re.compile(r"//[^\n]*")
 _CALLED = re.compile(r"\(\)")
 _HANDED_ON = re.compile(r"\b(?!\()")
 _DEFERRED_CLOSURE = re.compile(r"\bdefer\s+func\(\)")
+_EXPIRES = re.compile(r"(?i)ttl|expir|lease|duration")
 _CLOSURES = frozenset({"arrow_function", "function_expression"})
 _OPPOSITE = {
     "Lock": "Unlock",
@@ -141,8 +142,9 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     named = _BOUND.search(file.source, max(0, call.start_byte - 120), call.start_byte)
     if not receiver or not _LOCK.search(receiver) or _BY_CONTRACT.search(function_name(call, file)):
         return
-    if any(given.type in _CLOSURES for given in file.arguments(call)[0]):
-        return  # the lock runs what it is given, and releases itself
+    given = file.arguments(call)[0]
+    if any(each.type in _CLOSURES or _EXPIRES.search(file.text(each)) for each in given):
+        return  # the lock runs what it is given, or releases itself after a while
     rest = text_after(call, file)
     freed = rf"{re.escape(receiver)}\.{release}\(" + (rf"|\b{named[1].decode()}\??\.?\(" if named is not None else "")
     if named is not None and re.search(rf"\breturn\b[^\n]*\b{named[1].decode()}\b(?!\()", rest):
@@ -165,6 +167,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if release == "unlock" and _last(call, file) != "tryLock" and file.arguments(call)[0]:
         return  # it is told for what to lock, or runs what it is given: no `Lock` of Java
+    if re.search(rf"\btry\s*\([^{{}}]*\b{re.escape(receiver)}\s*=", text_before(call, file)):
+        return  # the end of the block closes it
     if _last(call, file) == "tryLock" and not _is_condition(call, receiver, file):
         return
     rest = text_after(call, file)

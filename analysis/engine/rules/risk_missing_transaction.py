@@ -291,7 +291,7 @@ def _severity(mark: Mark, place: Place) -> Severity | None:
 
 
 def _is_run(place: Place, *, every_request: bool) -> bool:
-    if runs_by_hand(place.codebase, place.path):
+    if runs_by_hand(place.codebase, place.path) or "/cli/" in f"/{place.path}":
         return False
     return place.in_job_path or (place.in_request_path and not every_request)
 

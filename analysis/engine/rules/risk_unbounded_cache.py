@@ -64,6 +64,7 @@ _FILLED_AT_THE_START = re.compile(
 _FILLS_AT_THE_START = re.compile(
     r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
 )
+_OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a key that is made of settings
 # What runs: there may be as many as are configured, which only the name tells.
 _RUNS = re.compile(
     r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
@@ -263,7 +264,8 @@ def _has_closed_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> b
         return True
     if made is not None and _is_looked_up(key, name, file.source[function.start_byte : function.end_byte], file):
         return True
-    return _CLOSED_KEYS.search((found[0] if found is not None else key).decode("utf-8", "replace")) is not None
+    text = (found[0] if found is not None else key).decode("utf-8", "replace")
+    return _CLOSED_KEYS.search(text) is not None or _OF_SETTINGS.search(text) is not None
 
 
 def _is_looked_up(key: bytes, cache: bytes, text: bytes, file: SourceFile) -> bool:

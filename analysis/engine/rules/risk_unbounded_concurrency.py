@@ -93,6 +93,7 @@ _PARTS = re.compile(
 )
 _AWAITS = re.compile(rb"<-\s*\w|\.Wait\(\)")
 _LEAVES = re.compile(rb"\s*(?:break|return)\b")
+_ENDS = re.compile(r"^_*(?i:destroy|close|shut_?down|dispose|disconnect|tear_?down|stop)(?![a-z])")
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
 _EACH = re.compile(r"\bin\s+(?P<all>[\w.]+(?:\([\w.,\s]*\))?)\s*(?:if\b[^\]]*)?[\])]?$", re.DOTALL)
@@ -323,6 +324,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if mark.data.get("alone") and not place.in_request_path:
         return None
+    if _ENDS.search(place.function.name.rpartition(".")[2]):
+        return None  # what is open when the process ends is closed, all of it
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)
     return place.finding(mark)

@@ -69,6 +69,10 @@ _ALL = re.compile(
     r"(?i)(delete|remove|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|drop|purge|truncate|wipe|flush|empty|erase|clean(?!_?up))"
 )
 _MEANS_ALL = re.compile(r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync")
+_ALL_OF_ROUTE = re.compile(
+    r"""\(["'](?:/[\w:-]+)*/(?:all|clear|reset|truncate|purge)["']\)$"""
+)  # `router.delete("/all")`
+_TESTS = re.compile(r"(?:^|/)(?:src/\w*[tT]est\w*|(?:integ|integration|e2e|functional|acceptance)[-_]?[tT]ests?)/")
 _SCRATCH = ("tmp", "temp", "staging", "scratch")
 
 
@@ -77,7 +81,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     declared = _declared_whole(codebase)
     for site in codebase.queries.sites:
         if (_is_unscoped(site, declared) or _is_unbounded(site)) and not (
-            runs_by_hand(codebase, site.path) and _tears_down(site.path)
+            _TESTS.search(site.path) or (runs_by_hand(codebase, site.path) and _tears_down(site.path))
         ):
             yield _finding(site, codebase)
 
@@ -120,6 +124,8 @@ def _is_unbounded(site: QuerySite) -> bool:
 
 def _says_all(site: QuerySite) -> bool:
     """Whether the function, or the file of a command, says by its name that every row is meant."""
+    if _ALL_OF_ROUTE.search(site.function.name):
+        return True
     name = site.function.name.rpartition(".")[2]
     return any(_MEANS_ALL.search(each) for each in (name, PurePosixPath(site.path).stem)) or bool(_ALL.search(name))
 

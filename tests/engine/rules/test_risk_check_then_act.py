@@ -325,6 +325,10 @@ def test_a_temporary_file_is_removed_by_nobody_else():
     assert findings_of(RULE, {"a.py": source.format("tempfile.mktemp(name)")}) == []
     assert findings_of(RULE, {"a.py": source.format("f'{tmp.name}.zip'")}) == []
     assert len(findings_of(RULE, {"a.py": source.format("template(name)")})) == 1
+    kept = "import os\npath = {}\ndef f():\n    if os.path.exists(path):\n        os.remove(path)\n"
+    assert findings_of(RULE, {"a.py": kept.format("tempfile.mkdtemp()")}) == []
+    assert len(findings_of(RULE, {"a.py": kept.format("folder()")})) == 1
+    assert findings_of(RULE, {"packages/cli/a.py": kept.format("folder()")}) == []
 
 
 def test_a_method_that_runs_with_the_lock_is_alone():

@@ -159,6 +159,13 @@ def test_a_lock_of_a_script_that_runs_what_it_is_given():
     source = "async function f(key) {{\n  await rowLock.acquire({});\n  work();\n}}"
     assert lines_of(RULE, source.format("key, async () => change(key)"), "typescript") == []
     assert lines_of(RULE, source.format("key"), "typescript") == [2]
+    assert lines_of(RULE, source.format("key, ttlMs"), "typescript") == []
+
+
+def test_a_lock_that_a_block_of_java_closes():
+    source = "class A {{\nvoid f() {{\n {}\n lock.lock();\n work();\n }}\n}} }}"
+    assert lines_of(RULE, source.format("try (CloseableLock lock = locks.of(key)) {"), "java") == []
+    assert lines_of(RULE, source.format("Lock lock = locks.of(key); {"), "java") == [4]
 
 
 @pytest.mark.parametrize(

@@ -297,3 +297,8 @@ def test_what_reads_makes_a_row_only_where_none_is(name, count):
     helper = f"def {name}(c):\n    return Line.objects.create(amount=c)\n\n"
     caller = TASK + f"def f(c):\n    {name}(c)\n    Order.objects.create(customer=c)\n"
     assert len(findings(RULE, helper + caller)) == count
+
+
+@pytest.mark.parametrize(("path", "count"), [("shop/cli/work.py", 0), ("shop/client/work.py", 1)])
+def test_a_command_line_is_no_job(path, count):
+    assert len(findings(RULE, FLAGGED[0], path)) == count

@@ -262,3 +262,14 @@ def test_a_memo_that_may_be_called_without_arguments(given, confidence):
     source = FLASK + f"import functools\n@functools.cache\ndef ask({given}):\n    return load()\n"
     source += "@app.get('/')\ndef f():\n    return ask(request.args['k'])\n"
     assert [each.confidence for each in findings_of(RULE, {"a/v.py": source})] == [confidence]
+
+
+@pytest.mark.parametrize(("made", "lines"), [("keyOf(policy)", []), ("keyOf(order)", [1])])
+def test_a_key_that_is_made_of_settings(made, lines):
+    source = f"const cache = new Map();\nfunction f(policy, order) {{\n  const key = {made};\n  cache.set(key, make());\n}}\n"
+    assert lines_of(RULE, source, "typescript") == lines
+
+
+def test_a_cache_of_settings_may_have_many_keys():
+    source = "configCache = {}\ndef f(tenant):\n    configCache[tenant] = load(tenant)\n"
+    assert lines_of(RULE, source) == [1]

@@ -232,3 +232,9 @@ def test_limits_of_python(body, count):
 def test_limits_of_go(body, count):
     source = f"package a\nfunc f(ids []int, pool *Pool, done, room, sem chan int) {{\n{body}\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("closeAll", 0), ("closest", 1)])
+def test_what_ends_the_process_closes_all(name, count):
+    source = f"export const {name} = (clients) => Promise.all(clients.map((c) => c.client.close()));"
+    assert len(findings_of(RULE, {"src/a.ts": source.replace("clients", "rows")})) == count

@@ -174,3 +174,21 @@ def test_emptying_a_table_may_be_what_is_wanted(body, confidence):
     source = f"def expire():\n    Order.objects.{body}\n"
     assert [each.confidence for each in findings(RULE, source)] == [confidence]
     assert [each.confidence for each in findings(RULE, source, volumes={"shop_order": "XL"})] == ["high"]
+
+
+@pytest.mark.parametrize(
+    ("path", "route", "count"),
+    [
+        ("src/a.js", "/all", 0),
+        ("src/a.js", "/orders/all", 0),
+        ("src/a.js", "/wall", 1),
+        ("src/integTest/a.js", "/x", 0),
+    ],
+)
+def test_a_route_that_says_all_and_tests_by_other_names(path, route, count):
+    source = (
+        "import mongoose from 'mongoose';\nconst Order = mongoose.model('Order', new mongoose.Schema({ a: String }));\n"
+        f"const router = express.Router();\nrouter.delete('{route}', async (req, res) => {{\n"
+        "  await Order.deleteMany({});\n});\n"
+    )
+    assert len(findings_of(RULE, {path: source})) == count
