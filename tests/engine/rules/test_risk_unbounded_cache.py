@@ -266,7 +266,8 @@ def test_a_memo_that_may_be_called_without_arguments(given, confidence):
 
 @pytest.mark.parametrize(("made", "lines"), [("keyOf(policy)", []), ("keyOf(order)", [1])])
 def test_a_key_that_is_made_of_settings(made, lines):
-    source = f"const cache = new Map();\nfunction f(policy, order) {{\n  const key = {made};\n  cache.set(key, make());\n}}\n"
+    head = "const cache = new Map();\nfunction f(policy, order) {\n"
+    source = f"{head}  const key = {made};\n  cache.set(key, make());\n}}\n"
     assert lines_of(RULE, source, "typescript") == lines
 
 
