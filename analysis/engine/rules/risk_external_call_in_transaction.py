@@ -75,7 +75,8 @@ _MAIL = (
 )
 _QUEUE = (
     r"[\w.]+\.(?:delay|apply_async)|(?:\w+\.)*(?:\w*[kK]afka|rabbit|jms)Template\.(?:send|convertAndSend)"
-    r"|(?:\w+\.)*\w*[qQ]ueue\.add|(?:[\w.]+\.)?(?:triggerJob|sendMessage|SendMessage|PublishMessage)"
+    r"|(?:\w+\.)*\w*[qQ]ueue\.add|(?:[\w.]+\.)?triggerJob"
+    r"|(?:\w+\.)*\w*(?:[qQ]ueue|[sS]qs|[kK]afka|[rR]abbit|[mM][qQ]|[bB]us|[bB]roker|[tT]opic)\w*\.(?:[sS]end|[pP]ublish)Message"
     r"|(?:\w+\.)*\w*(?:[pP]roducer|[pP]ublisher)\.(?:send|publish|produce|Publish|Produce)"
 )
 _PAYMENT = (

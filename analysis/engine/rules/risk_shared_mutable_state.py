@@ -76,6 +76,10 @@ _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
 _IS_CACHE = re.compile(rb"(?i)cache|memo")
 _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|order")
+# Pydantic copies what a class holds for each of its instances.
+_COPIED = re.compile(
+    rb"\bclass\s+\w+\([^)]*\b(?:BaseModel|SQLModel|BaseSettings)\b|\n\s+(?:class Config\b|model_config\s*=)"
+)
 _SINGLETON = re.compile(rb"\bcls\.\w*instance\w*\b|\b__new__\(")
 _RUNNING = re.compile(rb"\w+\s*:[^=\n;]*\bPromise<")  # what all who ask at once wait for
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
@@ -166,7 +170,11 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
     if scope.kind != "class" or _IS_CACHE.search(name) or shared_on_purpose:
         return
     body = file.source[assignment.end_byte : scope.end]
-    if _SINGLETON.search(body) or re.search(rb"\bdel self\." + re.escape(name) + rb"\[", body):
+    if (
+        _COPIED.search(file.source, scope.start, scope.end)
+        or _SINGLETON.search(body)
+        or re.search(rb"\bdel self\." + re.escape(name) + rb"\[", body)
+    ):
         return  # there is one instance, or each takes out what it has put in
     if re.search(rb"\bin self\." + re.escape(name) + rb"\b(?!\.)|\bself\." + re.escape(name) + rb"\.get\(", body):
         return  # filled on first use

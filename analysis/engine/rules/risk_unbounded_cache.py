@@ -69,6 +69,7 @@ _OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a 
 _RUNS = re.compile(
     r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
 )
+_STARTS_UP = re.compile(r"^_*(?:init|setup|bootstrap)(?![a-z])")
 _PYTHON_CACHE = re.compile(
     rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|\[ ?\]|dict\(\)|set\(\)|list\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$"
 )
@@ -315,7 +316,7 @@ def _grown(
     )
     adding = [file.scope_at(match.end() - 1, match.end()).function for match in added]
     functions = dict.fromkeys(
-        each.index for each in adding if each.index and (is_named or not _fills(each, name, file))
+        each.index for each in adding if each.index and not _fills(each, name, file, is_named=is_named)
     )
     if functions and not taken and exported is None:
         message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
@@ -333,8 +334,11 @@ def _is_meant(start: int, owner: re.Pattern[bytes], file: SourceFile) -> bool:
     return owner.search(line) is not None and not line.lstrip().startswith((b"#", b"//", b"*"))
 
 
-def _fills(function: FunctionDraft, name: str, file: SourceFile) -> bool:
-    """Whether the function adds to something of its own, or says that it prepares."""
+def _fills(function: FunctionDraft, name: str, file: SourceFile, *, is_named: bool) -> bool:
+    """Whether the function adds to something of its own, or says that it prepares. What is called a cache is filled by
+    others as well, but for what starts the process."""
+    if is_named:
+        return _STARTS_UP.search(function.name.rpartition(".")[2]) is not None
     text = file.source[function.node.start_byte : function.node.end_byte]
     return _FILLS_AT_THE_START.search(function.name.rpartition(".")[2]) is not None or has_own(name, text)
 

@@ -66,9 +66,11 @@ _STATEMENTS = {
 }
 _TEAR_DOWN = re.compile(r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty", re.IGNORECASE)
 _ALL = re.compile(
-    r"(?i)(delete|remove|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|drop|purge|truncate|wipe|flush|empty|erase|clean(?!_?up))"
+    r"(?i)(delete|remove|destroy|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|drop|purge|truncate|wipe|flush|empty|erase|clean(?!_?up))"
 )
-_MEANS_ALL = re.compile(r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync")
+_MEANS_ALL = re.compile(
+    r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync|invalidate|revoke"
+)
 _ALL_OF_ROUTE = re.compile(
     r"""\(["'](?:/[\w:-]+)*/(?:all|clear|reset|truncate|purge)["']\)$"""
 )  # `router.delete("/all")`
@@ -151,9 +153,10 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
 
 
 def _confidence(site: QuerySite) -> Confidence:
-    """High where the model is known, but for emptying a table that nobody calls large: that may be what is wanted."""
-    is_wanted = site.query.operation == "delete" and not is_large(site.volume)
-    return Confidence.HIGH if site.schema is not None and not is_wanted else Confidence.MEDIUM
+    """High where the model is known; low for emptying a table that nobody calls large, which is mostly wanted."""
+    if site.query.operation == "delete" and not is_large(site.volume):
+        return Confidence.LOW
+    return Confidence.HIGH if site.schema is not None else Confidence.MEDIUM
 
 
 def _extent(site: QuerySite) -> str:

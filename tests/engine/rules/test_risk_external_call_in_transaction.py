@@ -215,3 +215,9 @@ def test_a_task_that_no_broker_is_known_of_may_wait_in_a_table(decorator, confid
 def test_what_sets_up_a_client_asks_nobody(verb, count):
     source = f"class A {{\n  @Transactional\n  public void f() {{\n    restTemplate.{verb};\n  }}\n}}"
     assert len(findings_of(RULE, {"A.java": SPRING + source})) == count
+
+
+@pytest.mark.parametrize(("receiver", "count"), [("orderQueue", 1), ("socketHandler", 0)])
+def test_a_message_goes_into_a_queue_by_the_name_of_the_receiver(receiver, count):
+    source = f"class A {{\n  @Transactional\n  public void f() {{\n    {receiver}.sendMessage(x);\n  }}\n}}"
+    assert len(findings_of(RULE, {"A.java": SPRING + source})) == count

@@ -430,3 +430,12 @@ def test_a_bean_that_a_handler_sets(name, confidences):
     )
     found = findings_of(RULE, {"src/CartService.java": service, "src/CartController.java": controller})
     assert [each.confidence for each in found] == confidences
+
+
+@pytest.mark.parametrize(
+    ("head", "count"),
+    [("class A(BaseModel):", 0), ("class A:\n    class Config:\n        x = 1\n", 0), ("class A:", 1)],
+)
+def test_pydantic_copies_what_a_class_holds(head, count):
+    source = f"{head}\n    rows = []\n\n    def add(self, row):\n        self.rows.append(row)\n"
+    assert len(findings_of(RULE, {"a/a.py": source})) == count

@@ -274,3 +274,8 @@ def test_a_key_that_is_made_of_settings(made, lines):
 def test_a_cache_of_settings_may_have_many_keys():
     source = "configCache = {}\ndef f(tenant):\n    configCache[tenant] = load(tenant)\n"
     assert lines_of(RULE, source) == [1]
+
+
+@pytest.mark.parametrize(("name", "lines"), [("init_rates", []), ("initial_rates", [1])])
+def test_a_cache_that_is_filled_when_the_process_starts(name, lines):
+    assert lines_of(RULE, f"_cache = {{}}\ndef {name}(key):\n    _cache[key] = load(key)\n") == lines

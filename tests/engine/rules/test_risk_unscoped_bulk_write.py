@@ -47,7 +47,8 @@ def test_the_severity_follows_the_volume():
 
 def test_a_function_that_says_all_means_all():
     assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()") == []
-    assert lines(RULE, "def clean_orders():\n    Order.objects.all().delete()") == []
+    for name in ("clean_orders", "destroyAll", "invalidate_orders"):
+        assert lines(RULE, f"def {name}():\n    Order.objects.all().delete()") == []
     assert lines(RULE, "def cleanup_orders():\n    Order.objects.all().delete()") == [2]
     assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()", volumes={"shop_order": "XL"}) == [2]
 
@@ -169,7 +170,7 @@ def test_a_query_that_a_repository_declares(query, count):
     assert [(each.file, each.line) for each in called] == [("src/Work.java", 3)] * count
 
 
-@pytest.mark.parametrize(("body", "confidence"), [("all().delete()", "medium"), ("update(is_paid=True)", "high")])
+@pytest.mark.parametrize(("body", "confidence"), [("all().delete()", "low"), ("update(is_paid=True)", "high")])
 def test_emptying_a_table_may_be_what_is_wanted(body, confidence):
     source = f"def expire():\n    Order.objects.{body}\n"
     assert [each.confidence for each in findings(RULE, source)] == [confidence]
