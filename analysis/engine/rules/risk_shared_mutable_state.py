@@ -70,7 +70,7 @@ def index():
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
-    r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks|cool_?down|debounce|throttle"
+    r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks|cool_?down|debounce|throttle|time(?:out|r)s?$|interval"
 )
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")

@@ -194,6 +194,8 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, field, message, suggestion=fix, data={"form": "method"})
         return
     found = _JAVA_CACHE.match(file.source, field.start_byte, field.end_byte)
+    if file.enclosing_function(field) is not None:
+        return  # of a class that lives as long as a call
     if b"removeEldestEntry" in file.source[field.start_byte : field.end_byte]:
         return
     if found is not None and (b"static" in found[0] or _BEAN.search(file.source)):

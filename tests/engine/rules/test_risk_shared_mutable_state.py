@@ -439,3 +439,10 @@ def test_a_bean_that_a_handler_sets(name, confidences):
 def test_pydantic_copies_what_a_class_holds(head, count):
     source = f"{head}\n    rows = []\n\n    def add(self, row):\n        self.rows.append(row)\n"
     assert len(findings_of(RULE, {"a/a.py": source})) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("recordingTimeouts", 0), ("recordings", 1)])
+def test_handles_of_what_runs_are_no_state(name, count):
+    source = f"const app = express();\nconst {name} = new Map();\n"
+    source += f"app.get('/', (req, res) => {{\n  {name}.set(req.id, start(req));\n  res.end();\n}});\n"
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count

@@ -279,3 +279,11 @@ def test_a_cache_of_settings_may_have_many_keys():
 @pytest.mark.parametrize(("name", "lines"), [("init_rates", []), ("initial_rates", [1])])
 def test_a_cache_that_is_filled_when_the_process_starts(name, lines):
     assert lines_of(RULE, f"_cache = {{}}\ndef {name}(key):\n    _cache[key] = load(key)\n") == lines
+
+
+def test_a_class_inside_of_a_method_lives_as_long_as_the_call():
+    field = "private final Map<String, Row> rows = new HashMap<>();\n"
+    field += "Row get(String id) { return rows.computeIfAbsent(id, this::load); }"
+    inner = f"@RestController\nclass A {{\nvoid f() {{\nclass B {{\n{field}\n}} }} }}"
+    assert lines_of(RULE, inner, "java") == []
+    assert lines_of(RULE, f"@RestController\nclass A {{\n{field}\n}}", "java") == [3]
