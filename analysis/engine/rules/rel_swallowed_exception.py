@@ -109,7 +109,8 @@ _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
 _NO = re.compile(rb"\s*return\s+(?:False|None|false|null)\b")
 _SAFE = re.compile(r"(?:^|\.)(?:safe|maybe)(?:ly)?(?=_|[A-Z])")
 _GIVES = re.compile(r"\breturn\s+\S")
-_MEANT = re.compile(r"\b(ignore(?:d|[A-Z]\w*)?|expected|_\w*)\b")
+_MEANT = re.compile(r"\b(?:ignore(?:d|[A-Z]\w*)?|expected)\b")
+_NOT_READ = re.compile(r"\b_\w*\b")  # a name that linters ask for, so it says less
 # JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
 _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
 _MAY_FAIL = re.compile(
@@ -314,14 +315,15 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
     """A comment of more than one word inside, one before the `try` that says that it may fail, or a variable named
-    for being ignored."""
+    for being ignored; where it is named for not being read, one word is enough."""
     if _MEANT.search(caught):
         return True
-    if explaining_words(comment_above(handler, file)) > 1:
+    enough = 1 if _NOT_READ.search(caught) else 2
+    if explaining_words(comment_above(handler, file)) >= enough:
         return True
     if handler.parent is not None and _MAY_FAIL.search(comment_above(handler.parent, file)):
         return True
-    return explaining_words(file.text(handler)) > 1
+    return explaining_words(file.text(handler)) >= enough
 
 
 def _only_asks_storage(guarded: str) -> bool:
