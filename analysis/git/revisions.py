@@ -25,7 +25,7 @@ def resolve(folder: Path, rev: str, *, limits: GitLimits = DEFAULT_LIMITS) -> st
     return sha or _refuse(folder, limits)
 
 
-@lru_cache(maxsize=256)  # a commit never changes, and each step of an analysis asks for the same few
+@lru_cache  # a commit never changes, and each step of an analysis asks for the same few
 def _commit(folder: Path, sha: str, limits: GitLimits) -> str:
     return _looked_up(folder, sha, limits) or _refuse(folder, limits)
 

@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis.git.clone import is_shallow, mirror, open_local, remove_clone
-from analysis.git.command import run_git
+from analysis.git.command import Transfer, run_git, stream_git
 from analysis.git.errors import (
     AccessDenied,
     AddressMoved,
@@ -29,6 +30,7 @@ from analysis.git.errors import (
     failure,
 )
 from analysis.git.folder import locked
+from analysis.git.history import read_history
 from analysis.git.tree import default_branch, list_tree, resolve
 from tests.providers.git_http import GitHttpServer
 
@@ -172,6 +174,7 @@ class TestMirror:
         assert [entry.path for entry in list_tree(clone, "main").entries] == ["a.py", "b.py"]
         with open_local(origin.folder) as folder:
             assert resolve(folder, "main") == shas[-1]
+            assert [commit.sha for commit in read_history(folder, "main")] == shas[::-1]
 
     def test_a_head_that_stands_on_a_commit_is_fetched_without_a_branch(self, origin, clone, limits, soon):
         sha = origin.commit({"a.py": b"1\n"}, ref="refs/heads/other")
@@ -273,6 +276,14 @@ class TestBadInput:
                 mirror(origin.url, clone, branch=None, limits=limits, deadline=began + 0.2)
             assert time.monotonic() >= began + 0.2
 
+    def test_git_holds_the_lock_that_it_works_under(self, origin, tmp_path):
+        own = {str(os.getpid())}
+        with (tmp_path / "lock").open("w") as lock:
+            with stream_git(origin.folder, "cat-file", "--batch", transfer=Transfer(scheme="file")):
+                assert _holders(tmp_path / "lock") == own
+            with stream_git(origin.folder, "cat-file", "--batch", transfer=Transfer(scheme="file", hold=lock.fileno())):
+                _until(lambda: _holders(tmp_path / "lock") > own)
+
     def test_a_machine_without_git(self, origin, clone, limits, soon, monkeypatch):
         monkeypatch.setenv("PATH", "/nonexistent")
         with pytest.raises(GitMissing):
@@ -357,6 +368,18 @@ class TestOverHttp:
             mirror(f"{server.url}/origin.git", clone, branch=None, limits=limits, deadline=soon)
 
         assert "come back tomorrow" in failure.value.detail
+
+    @pytest.mark.parametrize("told", [f"Authorization: {BASIC}", BASIC, BASIC.removeprefix("Basic ")])
+    def test_a_server_that_repeats_the_credentials(self, origin, clone, limits, soon, told):
+        origin.commit({"a.py": b"1\n"})
+        header = f"Authorization: {BASIC}"
+        with GitHttpServer(origin.folder.parent, refuses_with=f"not with {told}") as server:
+            url = f"{server.url}/origin.git"
+            with pytest.raises(CloneUnreachable) as failure:
+                mirror(url, clone, branch=None, limits=limits, deadline=soon, auth_header=header)
+
+        assert "not with" in failure.value.detail
+        assert BASIC.removeprefix("Basic ") not in failure.value.detail
 
     def test_one_byte_a_second_is_given_up(self, origin, clone, limits, soon):
         origin.commit({"a.py": b"1\n"})
@@ -581,6 +604,16 @@ def _commands_naming(port: str) -> list[str]:
     """The git processes of this machine that talk to the server on `port`."""
     done = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     return [line for line in done.stdout.splitlines() if f":{port}/" in line and "remote-http" in line]
+
+
+def _holders(file: Path) -> set[str]:
+    """The processes that have a file open."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):
+            if link.readlink() == file:
+                found.add(link.parts[2])
+    return found
 
 
 def _until(holds, seconds: float = 10) -> None:

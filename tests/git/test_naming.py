@@ -19,13 +19,14 @@ def mark(raw: bytes) -> str:
         ("héé/ç.py".encode(), "héé/ç.py"),
         (b"caf\xe9.py", f"caf\ufffd{mark(b'caf' + bytes([0xE9]) + b'.py')}.py"),
         (b"src/a\n.py", f"src/a{mark(b'a' + bytes([10]) + b'.py')}.py"),
+        (b"a\n", f"a{mark(b'a' + bytes([10]))}"),
         # An extension has at most twelve characters; a name that only ends in a point, or begins with it, has none.
         (b"\n.abcdefghijkl", f".abcdefghijkl{mark(bytes([10]) + b'.abcdefghijkl')}"),
         (b"a\n.abcdefghijkl", f"a{mark(b'a' + bytes([10]) + b'.abcdefghijkl')}.abcdefghijkl"),
         (b"a\n.abcdefghijklm", f"a.abcdefghijklm{mark(b'a' + bytes([10]) + b'.abcdefghijklm')}"),
         (b"x" * 121 + b"\n.py", "x" * 120 + mark(b"x" * 121 + bytes([10]) + b".py") + ".py"),
     ],
-    ids=["ascii", "utf8", "latin1", "control", "hidden", "extension", "long-extension", "long"],
+    ids=["ascii", "utf8", "latin1", "control", "control-at-the-end", "hidden", "extension", "long-extension", "long"],
 )
 def test_a_path_keeps_its_text_or_gains_a_mark(raw: bytes, path: str) -> None:
     assert decode_path(raw) == path

@@ -383,6 +383,13 @@ class TestHistory:
         assert (commits[0].sha, commits[0].changes, commits[0].parents) == (merge, (), (left, right))
         assert commits[-1].sha == base
 
+    def test_the_cap_on_the_changes_of_one_commit(self, origin):
+        origin.commit({f"{number}.py": b"1\n" for number in range(3)})
+
+        (commit,) = read_history(origin.folder, "main", limits=GitLimits(tree_entries=2))
+
+        assert [change.path for change in commit.changes] == ["0.py", "1.py"]
+
     def test_the_cap_on_commits(self, origin):
         sha = origin.commit({"a.py": b"1\n"})
         for number in range(4):
