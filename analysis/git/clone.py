@@ -161,7 +161,7 @@ def _remote(
             raise AccessDenied("The stored credentials contain a line break; enter them again.")
         root = "/".join(address.url.split("/")[:3])
         config.append((f"http.{root}/.extraHeader", auth_header))
-        secrets = (auth_header, auth_header.split(":", 1)[-1].strip(), auth_header.split()[-1])
+        secrets = (auth_header.split()[-1],)
     transfer = Transfer(scheme=address.scheme, config=tuple(config), secrets=secrets, hold=lock)
     return _Remote(address, folder, limits, deadline, transfer)
 

@@ -155,7 +155,8 @@ class GitProcess:
         self.deadline = time.monotonic() + limits.read_seconds if deadline is None else deadline
         self._transfer = transfer
         self._words = bytearray()
-        held, self._lifeline = os.pipe()
+        held, lifeline = os.pipe()
+        self._lifeline: int | None = lifeline
         try:
             self._process = subprocess.Popen(
                 _command(folder, arguments, limits, transfer, held),
@@ -168,7 +169,7 @@ class GitProcess:
                 start_new_session=True,
             )
         except BaseException:
-            os.close(self._lifeline)
+            os.close(lifeline)
             raise
         finally:
             os.close(held)
@@ -233,12 +234,12 @@ class GitProcess:
 
     def kill(self) -> None:
         """End git and everything it started, and close the pipes. Safe to call twice."""
-        if self._lifeline >= 0:
+        if self._lifeline is not None:
             # The guard of the launcher belongs to the group too, so the group exists even when git has ended.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             os.close(self._lifeline)
-            self._lifeline = -1
+            self._lifeline = None
         self._process.wait()
         for pipe in (self._input, self._output, self._side):
             pipe.close()

@@ -91,7 +91,7 @@ class _Patch:
         self._content = 0
 
     def take(self, line: bytes) -> None:
-        if self._content and line[:1] in b"+-":
+        if self._content and line.startswith((b"+", b"-")):
             self._content -= 1
         elif hunk := self._HUNK.match(line):
             deleted, added = (int(count) if count else 1 for count in (hunk[1], hunk[3]))

@@ -111,7 +111,7 @@ def soon() -> float:
 @pytest.fixture
 def clone(tmp_path: Path) -> Iterator[Path]:
     """Where a clone goes. Whatever happens, nothing but the clone itself may lie beside it."""
-    folder = tmp_path / "workspace" / "clone.git"
+    folder = tmp_path / "workspace" / "clones" / "clone.git"
     yield folder
     if folder.parent.exists():
         assert {entry.name for entry in folder.parent.iterdir()} <= {folder.name}

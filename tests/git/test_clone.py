@@ -548,6 +548,12 @@ class TestOpenLocal:
                 assert {entry.path for entry in list_tree(folder, "HEAD").entries} == {"a.py", "sub/b.py"}
             assert not folder.exists()
 
+    def test_a_file_that_is_called_head_makes_no_repository(self, work):
+        (work / "sub" / "HEAD").write_text("ref: refs/heads/main\n")
+
+        with open_local(work / "sub") as folder:
+            assert len(list_tree(folder, "HEAD").entries) == 2
+
     def test_a_shallow_repository_says_so(self, origin, tmp_path):
         one = origin.commit({"a.py": b"1\n"})
         origin.commit({"a.py": b"2\n"}, one)
@@ -637,6 +643,7 @@ def test_every_error_is_one_sentence_that_says_what_to_do():
         (-signal.SIGXFSZ, "", CloneTooLarge),
         (-signal.SIGXCPU, "", GitTimedOut),
         (-signal.SIGSEGV, "SIGSEGV", DamagedRepository),
+        (-signal.SIGSYS, "SIGSYS", DamagedRepository),
         (128, "fatal: write error: No space left on device\nfatal: index-pack failed", DiskFull),
         (128, "fatal: index-pack failed", DamagedRepository),
         (128, "fatal: something that nobody has heard of", GitError),

@@ -12,7 +12,7 @@ import pytest
 
 from analysis.git.blobs import BlobReader
 from analysis.git.clone import mirror
-from analysis.git.command import run_git
+from analysis.git.command import Transfer, run_git
 from analysis.git.errors import CloneTooLarge, CloneUnreachable, DamagedRepository, GitError, GitTimedOut
 from analysis.git.history import read_history
 from analysis.git.limits import MEBIBYTE, GitLimits
@@ -225,6 +225,12 @@ class TestCodeThatWantsToRun:
         assert b"$Format:%H$\n" in contents.values()
         assert not mark.exists()
         assert not (clone / "hooks").exists() and not (clone / "objects/info/alternates").exists()
+
+    @pytest.mark.parametrize(("scheme", "is_trusted"), [("file", True), ("http", False), ("https", False)])
+    def test_only_local_remotes_may_belong_to_others(self, scheme, is_trusted):
+        settings = run_git(None, "config", "--list", transfer=Transfer(scheme=scheme))
+
+        assert (b"safe.directory=" in settings) is is_trusted
 
     def test_the_operators_certificates_are_all_that_git_learns_of_the_outside(self, monkeypatch):
         monkeypatch.setenv("GIT_SSL_CAINFO", "/etc/ours.pem")

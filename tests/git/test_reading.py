@@ -7,11 +7,11 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from analysis.git import blobs
+from analysis.git import blobs, patch
 from analysis.git.address import PinnedAddress
 from analysis.git.blobs import BlobReader
 from analysis.git.clone import MirrorResult
-from analysis.git.command import redact, run_git, stream_git
+from analysis.git.command import Transfer, redact, run_git, stream_git
 from analysis.git.errors import DamagedRepository, EmptyRepository, GitError, GitTimedOut, UnknownRevision
 from analysis.git.history import Commit, count_commits, daily_commits, mainline, read_history
 from analysis.git.limits import GitLimits
@@ -48,7 +48,9 @@ def cut_short(origin, blob: str) -> None:
     file.write_bytes(file.read_bytes()[:50_000])
 
 
-@pytest.mark.parametrize("kind", [AddedLines, Change, Commit, GitLimits, MirrorResult, PinnedAddress, Tree, TreeEntry])
+@pytest.mark.parametrize(
+    "kind", [AddedLines, Change, Commit, GitLimits, MirrorResult, PinnedAddress, Transfer, Tree, TreeEntry]
+)
 def test_what_git_told_cannot_be_changed(kind):
     assert kind.__dataclass_params__.frozen
 
@@ -170,6 +172,8 @@ class TestResolve:
         three = origin.commit({"a.py": b"1\n"}, two)
 
         assert [has_commit(origin.folder, name) for name in (one, "main", one[:12], "0" * 40)] == [True] + [False] * 3
+        origin.git("tag", "-a", "-m", "x", "v1", one)
+        assert not has_commit(origin.folder, origin.git("rev-parse", "v1").decode().strip())
         assert tree_hash(origin.folder, one) == tree_hash(origin.folder, three) != tree_hash(origin.folder, two)
 
     def test_an_empty_repository(self, origin):
@@ -240,12 +244,18 @@ class TestChanges:
         assert (added.per_file["a.py"], added.per_file["gone.py"], added.per_file["less.py"]) == (4, 2, 1)
 
     def test_content_cannot_pose_as_a_header(self, origin):
-        one = origin.commit({"a.py": b"-- old\n"})
-        two = origin.commit({"a.py": b"++ b/evil.py\n@@ -1 +1,500 @@\n"}, one)
+        one = origin.commit({"a.py": b"-- old\n" + lines(1, 2, 3)})
+        two = origin.commit({"a.py": b"++ b/evil.py\n@@ -1 +1,500 @@\n" + lines(1, 2, 3) + b"last"}, one)
 
         added = added_lines(origin.folder, one, two)
 
-        assert (added.ranges, added.added, added.deleted) == ({"a.py": [(1, 2)]}, 2, 1)
+        assert (added.ranges, added.added, added.deleted) == ({"a.py": [(1, 2), (6, 1)]}, 3, 1)
+
+    def test_the_word_about_a_missing_line_end_is_no_content(self, origin):
+        one = origin.commit({"a.py": b"one", "b.py": lines(1, 2)})
+        two = origin.commit({"a.py": b"two", "b.py": lines(1, 9)}, one)
+
+        assert added_lines(origin.folder, one, two).ranges == {"a.py": [(1, 1)], "b.py": [(2, 1)]}
 
     def test_attributes_in_the_repository_hide_nothing(self, origin):
         rules = b"*.py -diff binary filter=x\n"
@@ -459,6 +469,21 @@ class TestHistory:
 
         assert added.ranges == {"a.py": [(2, 1)], "qx*.py": [(1, 1)]}
         assert added.left_out == (decode_path(b'q"\t*.py'),)
+
+    @pytest.mark.parametrize(("most", "is_read"), [(1, False), (2, True), (3, True)])
+    def test_more_missing_files_than_a_command_can_name_end_with_a_sentence(self, origin, monkeypatch, most, is_read):
+        monkeypatch.setattr(patch, "ABSENT_FILES", most)
+        one = origin.commit({"a.py": b"1\n", "b.py": b"2\n", "c.py": b"3\n"})
+        two = origin.commit({"a.py": b"4\n", "b.py": b"5\n", "c.py": b"6\n"}, one)
+        for content in (b"4\n", b"5\n"):
+            blob = origin.blob(content)
+            (origin.folder / "objects" / blob[:2] / blob[2:]).unlink()
+
+        if is_read:
+            assert added_lines(origin.folder, one, two).ranges == {"c.py": [(1, 1)]}
+        else:
+            with pytest.raises(DamagedRepository):
+                added_lines(origin.folder, one, two)
 
     def test_what_is_damaged_and_not_missing_ends_with_a_sentence(self, origin):
         one = origin.commit({"a.py": b"1\n"})
