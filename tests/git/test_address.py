@@ -128,6 +128,7 @@ class TestAllowed:
         [
             ("https://1.1.1.1:443/a.git", "https://1.1.1.1/a.git"),
             ("https://1.1.1.1:80/a.git", "https://1.1.1.1:80/a.git"),
+            ("http://1.1.1.1:80/a.git", "http://1.1.1.1/a.git"),
             ("http://1.1.1.1:8080/a.git", "http://1.1.1.1:8080/a.git"),
             ("https://[2606:2800:21f::1]/a.git", "https://[2606:2800:21f::1]/a.git"),
             ("https://[2606:2800:21f::1]:8443/a.git", "https://[2606:2800:21f::1]:8443/a.git"),
