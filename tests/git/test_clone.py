@@ -116,11 +116,12 @@ class TestMirror:
         assert len(list(clone.glob("objects/pack/*.pack"))) <= 4
         assert len(list_tree(clone, "main").entries) == 1
 
-    def test_few_packs_are_left_as_they_are(self, origin, clone, limits, soon):
+    def test_as_many_packs_as_the_cap_are_left_as_they_are(self, origin, clone, limits, soon):
+        few = replace(limits, packs=2)
         sha = origin.commit({"a.py": b"1\n"})
-        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        mirror(origin.url, clone, branch=None, limits=few, deadline=soon)
         origin.commit({"a.py": b"2\n"}, sha)
-        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        mirror(origin.url, clone, branch=None, limits=few, deadline=soon)
 
         assert len(list(clone.glob("objects/pack/*.pack"))) == 2
 
