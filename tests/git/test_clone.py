@@ -492,6 +492,9 @@ class TestKilled:
         with multiprocessing.get_context("spawn").Pool(4) as pool:
             jobs = [pool.apply_async(_head, (origin.url, clone, limits)) for _ in range(8)]
             heads = [job.get(timeout=40) for job in jobs]
+            # Left to end by itself: ended by a signal, a process that keeps its coverage at that moment waits for ever.
+            pool.close()
+            pool.join()
 
         assert heads == [sha] * 8
 
