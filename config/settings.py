@@ -123,6 +123,9 @@ else:
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": 5,
         "options": "-c lock_timeout=10s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s",
+        # A query that comes again is prepared once for its connection: to plan it takes longer than to run it.
+        "server_side_binding": True,
+        "prepare_threshold": 5,
     }
 
 # Cache and broker: embedded without set-up, Redis by REDIS_URL
