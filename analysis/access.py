@@ -32,13 +32,13 @@ def repository_for(
     """The repository, for whoever asks about the plan with its organization: NotFound for strangers, NotAllowed for a
     role too low. One query."""
     repositories = Repository.objects.select_related("organization__plan") if with_plan else Repository.objects
-    repository = (
-        repositories.filter(pk=key_of(repository_id, UnknownRepository), organization__memberships__user=user)
-        .annotate(role_of_caller=F("organization__memberships__role"))
-        .first()
-    )
-    if repository is None:
-        raise UnknownRepository
+    rows = repositories.filter(organization__memberships__user=user)
+    try:
+        repository = rows.annotate(role_of_caller=F("organization__memberships__role")).get(
+            pk=key_of(repository_id, UnknownRepository)
+        )
+    except Repository.DoesNotExist as error:
+        raise UnknownRepository from error
     require_role(Role(repository.role_of_caller), at_least)
     return repository
 
