@@ -35,7 +35,7 @@ TABLE = """
 /api/repos/{repository_id}/coupling                           3
 /api/repos/{repository_id}/first-scan                         6
 /api/repos/{repository_id}/hotspots                           3
-/api/repos/{repository_id}/overview                          18
+/api/repos/{repository_id}/overview                          17
 /api/repos/{repository_id}/policy                             4
 /api/repos/{repository_id}/prs                                4
 /api/repos/{repository_id}/prs/{pull_request_number}          3
