@@ -141,7 +141,11 @@ class CreditEntry(BaseModel):
             ),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["account", "created_at"], include=["operation", "cost"], name="credits_entry_by_month")
+            models.Index(
+                fields=["account", "created_at", "number"],
+                include=["operation", "cost"],
+                name="credits_entry_by_month",
+            )
         ]
 
     def __str__(self) -> str:

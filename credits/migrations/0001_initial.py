@@ -103,7 +103,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='creditentry',
-            index=models.Index(fields=['account', 'created_at'], include=('operation', 'cost'), name='credits_entry_by_month'),
+            index=models.Index(fields=['account', 'created_at', 'number'], include=('operation', 'cost'), name='credits_entry_by_month'),
         ),
         migrations.AddConstraint(
             model_name='creditentry',
