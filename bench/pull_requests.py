@@ -71,8 +71,9 @@ def main() -> int:
                 print(f"first scan            {_connected(git_server.url, options.plan):.1f} s", flush=True)
                 timings = [_replayed(pull, remote, host) for pull in pulls]
         _report(timings)
-        Path(options.out).write_text(json.dumps(_verdicts(), indent=1))
-        print(f"verdicts in {options.out}")
+        if options.out:
+            Path(options.out).write_text(json.dumps(_verdicts(), indent=1))
+            print(f"verdicts in {options.out}")
     return 0 if all(timing.posted is not None for timing in timings) else 1
 
 
@@ -81,7 +82,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("git_dir", type=Path)
     parser.add_argument("--pulls", type=int, default=100)
     parser.add_argument("--plan", default="team")
-    parser.add_argument("--out", default="verdicts.json")
+    parser.add_argument("--out", help="a file for the verdicts as they are stored")
     return parser.parse_args()
 
 
