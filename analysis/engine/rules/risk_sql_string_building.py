@@ -12,9 +12,10 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.built_text import BuiltText, built_text, is_constant, text_of_argument, values_of
-from analysis.engine.rules.joined_text import is_fixed_list, joined_name, pushed_into
-from analysis.engine.rules.reading import assigned_values, function_text, short, text_before
+from analysis.engine.rules.built_text import BuiltText, built_text, text_of_argument, values_of
+from analysis.engine.rules.joined_text import joined_name, pushed_into
+from analysis.engine.rules.reading import function_text, short
+from analysis.engine.rules.sql_parts import holds_numbers, is_safe
 
 RULE = Rule(
     id="risk-sql-string-building",
@@ -51,13 +52,6 @@ _SQL = re.compile(
     r"|merge\s+into|truncate|with\s+\w+\s+as"
     r"|(create|alter|drop)\s+(table|index|view|schema|database|type|role|user|sequence|extension|trigger|function)"
     r"|from\s+\w+[\s\S]*\bwhere|where\s+[\w.]+\s*(=|<|>|in\b|like\b)|order\s+by)\b",
-    re.IGNORECASE,
-)
-_SAFE = re.compile(
-    r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
-    r"|\bliteral_?(?:string|value)\(|sanitize|placeholder|qmarks|\w*[bB]indings?$"
-    r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
-    r"|\.length$|^\w*(?:[iI]ndex|[iI]dx|[cC]ounter)(?:\+\+)?$|\.(?:toISOString|isoformat|getTime)\(\)$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
     re.IGNORECASE,
 )
 _INTERNAL = re.compile(
@@ -97,24 +91,6 @@ _NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the n
 _IN_QUOTES = re.compile(r"['\"]%?\Z")
 _OF_THE_MODEL = re.compile(r"_meta\.\w+$|__table(?:name)?__|\bdb_table$")
 _GO_CONSTANT = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # of another package
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
-_LITERALS = frozenset(
-    {"string", "string_literal", "interpreted_string_literal", "number", "integer", "decimal_integer_literal"}
-)
-_OWN_CALL = re.compile(r"(?:this\.|self\.|cls\.)?\w+\(")
-_OWN_METHOD = re.compile(r"(?:this\.)?(\w+)\(")
-_JAVA_NUMBERS = frozenset(
-    "byte short int long float double boolean Byte Short Integer Long Float Double Boolean BigInteger".split()
-)
-# `Long id`, `List<Integer> ids` in Java, `id int64`, `ids []int` in Go: what such a name holds can be no SQL.
-_NUMBER_TYPED = {
-    "java": re.compile(
-        r"\b(?:byte|short|int|long|float|double|boolean|Byte|Short|Integer|Long|Float|Double|Boolean|BigInteger"
-        r"|\w*<(?:Short|Integer|Long|BigInteger)>)(?:\[\]|\.\.\.)?\s+\Z"
-    ),
-    "go": re.compile(r"\s+(?:,\s*\w+\s+)*(?:\[\])?(?:u?int(?:8|16|32|64)?|float(?:32|64)|bool)\b"),
-}
-_JOINED = re.compile(r"[\w.]*\bjoin\(\s*(?:\"[^\"]*\"\s*,\s*)?(\w+)")
 _MOST_PARTS = 20  # of a text, to look behind their names
 _DEFINES = re.compile(
     r"[rbfuRBFU]{0,2}[\"'`\s]*(?:create|alter|drop|truncate|grant|revoke|reindex|vacuum"
@@ -153,7 +129,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         (part, is_value)
         for part, lead in zip(parts, leads, strict=True)
         if (is_value := _stands_for_a_value(part, lead, file)) is not None
-        and not _is_safe(part, context, file)
+        and not is_safe(part, context, file)
         and not _NUMBERED.search(lead)
         and not _BEFORE_COLUMN.match(file.source, part.end_byte)
         and (not _OF_THE_DRIVER.match(file.text(part)) or _is_in_quotes(lead))
@@ -163,7 +139,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     # Names of tables and lists of conditions cannot be parameters; that a user chose them is a guess. Numbers can be,
     # but they break nothing.
-    numbers = [_holds_numbers(part, file) for part, _ in told]
+    numbers = [holds_numbers(part, file) for part, _ in told]
     data = {"defines": "1"} if _DEFINES.match(fixed) else {}
     certain = [
         part
@@ -264,24 +240,6 @@ def _is_given(part: Node, call: Node, file: SourceFile) -> bool:
     return listed is not None and re.search(rf"\b{re.escape(file.text(part))}\b", file.text(listed)) is not None
 
 
-def _holds_numbers(part: Node, file: SourceFile) -> bool:
-    """Whether a name is declared as a number, or joins a list that is declared as one of numbers."""
-    typed = _NUMBER_TYPED.get(file.language)
-    name = file.text(part)
-    if typed is None or not re.fullmatch(r"\w+", name):
-        return False
-    joined = [found[1] for each in assigned_values(name, part, file) if (found := _JOINED.match(file.text(each)))]
-    return _is_declared_number(joined[0] if joined else name, part, typed, file)
-
-
-def _is_declared_number(name: str, part: Node, typed: re.Pattern[str], file: SourceFile) -> bool:
-    before = text_before(part, file)
-    places = [found.span() for found in re.finditer(rf"(?<![\w.]){re.escape(name)}\b", before)]
-    if file.language == "java":
-        return any(typed.search(before[max(0, start - 60) : start]) for start, _ in places)
-    return any(typed.match(before, end) for _, end in places)
-
-
 def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
     """Whether a parameter could stand there; None where the program itself names a table or a column."""
     text = file.text(part)
@@ -307,63 +265,12 @@ def _is_value_place(lead: str) -> bool:
     return any(_VALUE_PLACE.search(text) for text in (lead, lead[:-1] if lead.endswith(('"', "'", "`")) else ""))
 
 
-def _is_safe(part: Node, context: str, file: SourceFile) -> bool:
-    """Constants, numbers, generated placeholders, quoted identifiers, lists of literals, names that come with their
-    values, and names that the function checks against a list."""
-    text = file.text(part)
-    if _SAFE.search(text) or is_constant(part, file) or is_fixed_list(part, file) or _is_number(part, file):
-        return True
-    if _is_made_of_constants(part, file):
-        return True
-    if not re.fullmatch(r"[\w.$]+", text):
-        return False
-    if _is_made_of_safe(text, part, context, file):
-        return True
-    word = re.escape(text)
-    return bool(
-        re.search(rf"\bif\s+{word}\s+(not\s+)?in\b|\.(includes|has|contains|containsKey|get)\(\s*{word}\s*\)", context)
-        or re.search(rf"\b{word}\s*,\s*\w*(?:[aA]rgs|[pP]arams|[vV]alues)(?:\s*,\s*\w+)*\s*:?=", context)
-        or re.search(
-            rf"(?m)(?:^|[;{{(]|\b(?:const|let|var|final|String))[ \t]*{word}\s*:?=\s*[^\n]*"
-            rf"(quote|escape|placeholder|Identifier|[\"'`](\?|%s),? ?[\"'`])",
-            context,
-        )
-    )
-
-
-def _is_made_of_constants(part: Node, file: SourceFile) -> bool:
-    """Whether a function of the program's own is given literals and constants alone: `prefix(COLUMNS, "t")`."""
-    given = file.arguments(part)[0] if part.type in _CALLS and _OWN_CALL.match(file.text(part)) else []
-    return bool(given) and all(each.type in _LITERALS or is_constant(each, file) for each in given)
-
-
-def _is_made_of_safe(name: str, part: Node, context: str, file: SourceFile) -> bool:
-    """Whether all that a local name ever holds is put together from texts of the source and from what is safe."""
-    values = values_of(name, part, file) if name.isidentifier() else []
-    texts = [built_text(value, file) for value in values if value.start_byte < part.start_byte]
-    return bool(texts) and all(
-        each.start_byte < part.start_byte and file.text(each) != name and _is_safe(each, context, file)
-        for text in texts
-        for each in text.parts
-    )
-
-
-def _is_number(part: Node, file: SourceFile) -> bool:
-    """Whether a method of this Java file gives a number, which can hold no SQL."""
-    called = _OWN_METHOD.match(file.text(part)) if part.type == "method_invocation" else None
-    if called is None or file.language != "java":
-        return False
-    source = file.source.decode("utf-8", "replace")
-    types = re.findall(rf"([\w.>\]]+)\s+{called[1]}\s*\([^(){{}};]*\)\s*(?:throws[\w\s.,]+)?\{{", source)
-    return bool(types) and _JAVA_NUMBERS.issuperset(types)
-
-
 def look_at_extra(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`Book.objects.extra(where=[f"title = '{title}'"])`: conditions that Django puts into its SQL as they are."""
     listed = file.arguments(call)[1].get("where")
     for each in listed.named_children if listed is not None and listed.type in ("list", "tuple") else ():
         fixed, parts, _ = built_text(each, file)
-        told = [part for part in parts if not _is_safe(part, function_text(call, file), file)]
+        told = [part for part in parts if not is_safe(part, function_text(call, file), file)]
         if fixed.strip(" ?") and told:
             names = ", ".join(f"`{short(file.text(part), 40)}`" for part in told[:3])
             yield file.mark(RULE.id, call, f"`extra` runs SQL with {names} put into its text")
