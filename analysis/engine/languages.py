@@ -61,6 +61,14 @@ _VENDORED = re.compile(
     r"|(^|/)(public|static|assets|resources)/(?:[^/]+/)*(jquery|bootstrap|select2|redactor|ckeditor|tinymce|summernote"
     r"|moment|lodash|underscore|handlebars|backbone|knockout|modernizr|fullcalendar|three|d3|echarts|highcharts|chart|vue"
     r"|angular|react)(\.\w+)?\.js$"
+    # libraries of Python that were copied as they are, by names that nobody gives to code of their own
+    r"|(^|/)(?:libs?|ext|externals?|third_?parties|thirdparty)/(?:[\w-]+/)?(?:apscheduler|babelfish|bs4|certifi|chardet|charset_normalizer"
+    r"|cheroot|cherrypy|colorama|configobj|dateutil|defusedxml|dogpile|enzyme|feedparser|gevent|guessit|hachoir|html5lib"
+    r"|httplib2|httpx|idna|importlib_metadata|importlib_resources|itsdangerous|jaraco|jinja2|jsonschema|knowit|mako"
+    r"|markupsafe|more_itertools|musicbrainzngs|mutagen|oauthlib|peewee|pkg_resources|pyasn1|pycparser|pygments|pymysql"
+    r"|pyparsing|pytz|rarfile|rebulk|requests|requests_oauthlib|setuptools|simplejson|six|sortedcontainers|soupsieve|sqlalchemy"
+    r"|stevedore|subliminal|tornado|typing_extensions|tzdata|tzlocal|ujson|unidecode|urllib3|waitress|webencodings|werkzeug"
+    r"|wrapt|xmltodict|zipp)(?:/(?:[^/]+/)*[^/]+|(?<=/six))\.py$"
     # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
     r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )
@@ -84,6 +92,7 @@ _TEST = re.compile(
     r"(^|/)(tests?|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
     r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(?:(?!ab[_-])[\w-]+[_-]tests|e2e[_-]test)/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
+    r"|(^|/)(?:(?:jest|vitest|test)[.-]?setup|setup[.-]?(?:[jJ]est|[vV]itest|[tT]ests?))\.[cm]?[jt]sx?$"
     r"|(^|/)(test[_-][^/]*|conftest|pytest_plugin|testing|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
     r"|e2e-spec|(?:client|server|unit|int|integration|api)test)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"

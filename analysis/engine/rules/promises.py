@@ -38,11 +38,11 @@ def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
     is_own = head in ("this", "self")
     if not is_own and (head or callee in file.bindings):
         return None
-    if not head and _is_parameter(name, call, file):
+    if not head and is_parameter(name, call, file):
         return None
     around = file.functions[file.function_of(call)]
     if is_own:
-        return known.get(f"{around.owner or around.name.rpartition('.')[0]}.{name}")
+        return known.get(f"{around.owner}.{name}") if around.owner else _of_the_object(around.name, name, known)
     return known.get(f"{around.name}.{name}") or _in_outer(around.name, name, known)
 
 
@@ -59,7 +59,7 @@ def settles_at_once(function: Node, file: SourceFile) -> bool:
 
 
 def never_rejects(function: Node, file: SourceFile) -> bool:
-    """Whether the function handles what it awaits, or awaits only functions of the file that do."""
+    """Whether the function handles what it awaits, or awaits only functions of the file that do or wait for nothing."""
     if keeps_errors(function, file.source):
         return True
     body = function.child_by_field_name("body")
@@ -110,7 +110,7 @@ def _handles_its_own(awaited: Node, file: SourceFile) -> bool:
         return False
     callee = file.callee(awaited)
     called = async_function(callee, awaited, file) or _hooked(file).get(callee)
-    return called is not None and keeps_errors(called, file.source)
+    return called is not None and (keeps_errors(called, file.source) or settles_at_once(called, file))
 
 
 @lru_cache(maxsize=1)
@@ -123,7 +123,7 @@ def _hooked(file: SourceFile) -> dict[str, Node]:
     return {found[1].decode("utf-8", "replace"): node for found, node in made if found is not None}
 
 
-def _is_parameter(name: str, call: Node, file: SourceFile) -> bool:
+def is_parameter(name: str, call: Node, file: SourceFile) -> bool:
     """Whether a function around the call, up to the outermost, has a parameter of this name."""
     node = call.parent
     while node is not None:
@@ -150,6 +150,15 @@ def _is_declared(function: Node, file: SourceFile) -> bool:
     if function.type not in ("arrow_function", "function_expression"):
         return True
     return file.source[max(0, function.start_byte - 40) : function.start_byte].rstrip().endswith(b"=")
+
+
+def _of_the_object(around: str, name: str, known: dict[str, Node]) -> Node | None:
+    """The method that `this` has in a function of a method, as in one given to `setTimeout`."""
+    while "." in around:
+        around = around.rpartition(".")[0]
+        if (found := known.get(f"{around}.{name}")) is not None:
+            return found
+    return None
 
 
 def _in_outer(around: str, name: str, known: dict[str, Node]) -> Node | None:

@@ -101,6 +101,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Calls directly inside `async def` that are not awaited."""
     if not file.in_async(call) or (blocking := _blocking_name(call, file)) is None or _is_awaited(call):
         return
+    if _is_rule_of_a_build(call, file):
+        return
     yield file.mark(RULE.id, call, f"`{blocking}` blocks the event loop inside `{function_name(call, file)}`")
 
 
@@ -248,6 +250,12 @@ def _origin(receiver: str, call: Node, file: SourceFile) -> str:
 
 def _blocks(name: str, file: SourceFile) -> bool:
     return name in _BLOCKING - _LOCAL_FILES and not _is_shadowed(name, file)
+
+
+def _is_rule_of_a_build(call: Node, file: SourceFile) -> bool:
+    """Whether the coroutine is a rule of Pants, whose engine runs each in a thread of its own."""
+    decorators = file.functions[file.function_of(call)].decorators
+    return any(file.resolve(each).startswith("pants.") for each in decorators)
 
 
 def _is_awaited(call: Node) -> bool:

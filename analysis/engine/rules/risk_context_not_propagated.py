@@ -68,6 +68,7 @@ _WITHOUT = {
     "os/exec.Command": "exec.CommandContext",
     "net.Dial": "(&net.Dialer{}).DialContext",
 }
+_CONNECTS_NOTHING = re.compile(r"net\.Dial\(\s*\"(?:udp|unixgram|ip)")
 _DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
 _HANDLE = re.compile(r"(^|\.)(db|DB|tx|conn|stmt)\.\w+$")
 _CANCELS = frozenset({"context.WithCancel", "context.WithTimeout", "context.WithDeadline"})
@@ -92,6 +93,8 @@ _DEFAULTED = re.compile(r"==\s*nil\s*\{\s*[\w.]+\s*=\s*$")
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
+    if callee == "net.Dial" and _CONNECTS_NOTHING.match(file.text(call)):
+        return
     if callee in _CANCELS or callee == "context.WithValue":
         yield from _derived(call, callee, file)
         return

@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import helps_tests
-from analysis.engine.rules.reading import short
+from analysis.engine.rules.reading import short, statements
 
 RULE = Rule(
     id="risk-defer-in-loop",
@@ -75,6 +75,7 @@ _OF_A_LIST = re.compile(rb"defer\s+\w+\[\w+\]\.\w+\(")  # of an element: the lis
 _LETS_GO = re.compile(
     rb"(?i)(?:close|unlock|done|release|rollback|stop|cancel|disconnect|free|return|put|shutdown)\w*\("
 )
+_UNLOCKS = re.compile(r"(?i)\b(\w+)(?:\.\w+)*\.\w*unlock\(\)")
 _LEAVES = re.compile(rb"^\s*(?:return|break|goto|panic\(|os\.Exit\(|log\.Fatal)", re.MULTILINE)
 
 
@@ -82,6 +83,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if not file.in_loop(statement) or _leaves_the_loop_after(statement, file) or _is_kept(statement, file):
         return
     if _takes_back(statement, file) or _calls_what_it_goes_over(statement, file):
+        return
+    if _holds_all_locks(statement, file) or _is_for_a_goroutine(statement, file):
         return
     deferred = short(file.text(statement).partition("\n")[0])
     if _never_ends(statement, file):
@@ -115,6 +118,27 @@ def _calls_what_it_goes_over(statement: Node, file: SourceFile) -> bool:
         return False
     head = file.text(file.loops[index].node).partition("{")[0]
     return re.search(rf"\b{called[1]}\s*:=\s*range\b", head) is not None
+
+
+def _holds_all_locks(statement: Node, file: SourceFile) -> bool:
+    """Whether a round takes the lock of its own element and does nothing under it: what follows the loop needs all."""
+    index = file.loop_of(statement)
+    unlocked = _UNLOCKS.search(file.text(statement))
+    if index is None or unlocked is None or unlocked[1] not in file.loops[index].variables:
+        return False
+    body = statements(file.loops[index].node.child_by_field_name("body"))
+    return bool(body) and body[-1].id == statement.id
+
+
+def _is_for_a_goroutine(statement: Node, file: SourceFile) -> bool:
+    """Whether the context that is cancelled was given to a goroutine, which outlives the round."""
+    cancelled = re.match(r"defer\s+(\w+)\(\)$", file.text(statement))
+    block = statement.parent
+    if cancelled is None or block is None:
+        return False
+    text = file.text(block)
+    made = re.search(rf"(\w+),\s*{cancelled[1]}\s*:?=\s*context\.With", text)
+    return made is not None and re.search(rf"(?m)^\s*go\s[^\n]*\b{made[1]}\b", text) is not None
 
 
 def _never_ends(statement: Node, file: SourceFile) -> bool:

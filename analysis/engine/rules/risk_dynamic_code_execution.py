@@ -76,6 +76,9 @@ _PARSE = {
 LONGEST_HEAD = 600  # bytes in which a bundle says what loads it
 _BUNDLE = re.compile(rb"webpackUniversalModuleDefinition|typeof exports\b[^;]*typeof module\b[^;]*\bdefine\b")
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
+_HIDDEN_REQUIRE = re.compile(r"[\"'`](?:require|import)[\"'`]")  # from a bundler, which would follow it
+# The mode in which Python compiles what is typed at its prompt, and the classes for such a prompt.
+_CONSOLE = re.compile(rb"compile\([^()\n]*,\s*[\"']single[\"']|\bInteractive(?:Console|Interpreter)\b")
 # What makes a path that nobody outside of the program chose.
 _DRIVEN = re.compile(r"\.(?:evaluate\w*|addInitScript|\$\$?eval)$")
 _OWN_PATH = re.compile(
@@ -174,8 +177,13 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
     name = callee.rpartition(".")[2]
     if "." not in callee and any(function.name == callee for function in file.functions):
         return
+    if _HIDDEN_REQUIRE.fullmatch(file.text(argument)):
+        return
     parts = _open_parts(text_of_argument(argument, file), file)
-    if parts and file.language in SCRIPT and _runs_in_a_driven_page(call, file):
+    if parts and file.language == "python" and _CONSOLE.search(file.source):
+        message = f"`{name}` runs {_named(parts, file)}, as a console does with what its user types"
+        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
+    elif parts and file.language in SCRIPT and _runs_in_a_driven_page(call, file):
         message = f"`{name}` runs {_named(parts, file)} in the page that is driven"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
     elif parts and (_LIBRARY.match(file.source) or _BUNDLE.search(file.source, 0, LONGEST_HEAD)):

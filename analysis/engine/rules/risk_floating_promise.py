@@ -20,6 +20,7 @@ from analysis.engine.rules.promises import (
     async_function,
     awaited_elsewhere,
     awaits_only_what_keeps_errors,
+    is_parameter,
     never_rejects,
     settles_at_once,
 )
@@ -97,7 +98,7 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
             function = async_function(callee, call, file)
             message = f"{what} gives a promise that nobody awaits"
             if function is not None and settles_at_once(function, file):  # today; worth knowing for the next change
-                yield file.mark(RULE.id, call, message, severity="info", confidence="medium")
+                yield file.mark(RULE.id, call, message, severity="info", confidence="low")
                 continue
             severity = "critical" if _WRITES.search(callee) and file.language != "tsx" else ""
             data = awaited_elsewhere(function, file) if function is not None else None
@@ -233,7 +234,7 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
     if call.type == "new_expression":
         return "`new Promise`" if callee == "Promise" else ""
     known = callee.rpartition("/")[2] if callee.startswith((".", "@/", "~/")) else callee  # `./db.prisma.user.update`
-    is_known = _KNOWN.match(known) and not _is_own(callee, file) and not _is_of_a_page(callee, file)
+    is_known = _KNOWN.match(known) and not _is_own(callee, call, file) and not _is_of_a_page(callee, file)
     if callee in _PROMISES or is_known or _writes_rows(callee, call, file):
         return f"`{callee}`"
     if callee.endswith((".map", ".flatMap")):
@@ -262,8 +263,12 @@ def _is_of_a_page(callee: str, file: SourceFile) -> bool:
     return not any(word + head in file.source for word in (b"const ", b"let ", b"var ", b"class ", b"import "))
 
 
-def _is_own(callee: str, file: SourceFile) -> bool:
-    return "." not in callee and any(function.name.rpartition(".")[2] == callee for function in file.functions)
+def _is_own(callee: str, call: Node, file: SourceFile) -> bool:
+    """Whether the file defines the name itself, or a function around the call is given it."""
+    if "." in callee:
+        return False
+    defined = any(function.name.rpartition(".")[2] == callee for function in file.functions)
+    return defined or is_parameter(callee, call, file)
 
 
 WATCHES = (

@@ -207,7 +207,11 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         if is_response:
             yield file.mark(RULE.id, call, f"The body of the answer of `{short}` is never closed")
         return
-    if _belongs_to_outer(name, call, file) or _is_given_away(name, _without_borrowers(rest)):
+    if (
+        _belongs_to_outer(name, call, file)
+        or _is_closed_by_next_round(name, call, file)
+        or _is_given_away(name, _without_borrowers(rest))
+    ):
         return
     if re.search(rf"\}}\(\s*{name}(?:\.Body)?\s*\)", rest):
         return  # to a function literal that is deferred or started
@@ -252,6 +256,16 @@ def _belongs_to_outer(name: str, call: Node, file: SourceFile) -> bool:
         return False
     declared = rf"\b{name}\b[^\n;={{]*:=|(?:\bvar\b|^|[(,])\s*{name}(?:,\s*\w+)*\s+\*?[\w.]+"
     return re.search(declared, text_before(call, file), re.MULTILINE) is None
+
+
+def _is_closed_by_next_round(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether the loop closes a file of the round before, and then opens the next one into the same name."""
+    statement = call.parent.parent if call.parent is not None else None
+    index = file.loop_of(call)
+    if index is None or statement is None or statement.type != "assignment_statement":
+        return False
+    start = file.loops[index].node.start_byte
+    return f"{name}.Close()".encode() in file.source[start : call.start_byte]
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -15,7 +15,7 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.built_text import BuiltText, built_text, text_of_argument, values_of
 from analysis.engine.rules.joined_text import joined_name, pushed_into
 from analysis.engine.rules.reading import function_text, short
-from analysis.engine.rules.sql_parts import holds_numbers, is_safe
+from analysis.engine.rules.sql_parts import holds_numbers, is_counted, is_safe
 
 RULE = Rule(
     id="risk-sql-string-building",
@@ -82,6 +82,15 @@ _NAME_OF_A_THING = re.compile(
     r"(?i)(?:^|[._])(?:table|column|col|index|schema|constraint|sequence|view|trigger|database|db|key|func|function"
     r"|routine|type|enum|extension|role)_?name$"
 )
+_ASKS_CATALOGUE = re.compile(
+    r"(?i)\b(?:information_schema|sqlite_(?:master|schema)|pg_(?:catalog|class|tables|indexes|constraint|type|trigger|stat\w*)"
+    r"|sys\.\w+|all_(?:tables|indexes|constraints|tab_columns)|user_(?:tables|indexes|tab_columns))\b"
+)
+_OWN_KEY = re.compile(r"(?:this|self)\._?(?:id|pk|uuid)")  # the database gave it to the row
+_OPENS = re.compile(r"[rbfRBF]{0,2}[\"'`]+\s*")  # what opens a statement is a piece of it
+_CONDITION_PLACE = re.compile(r"(?i)\b(?:where|and|or|having)\s+\(*\s*[\"'`]?\Z")
+_BEFORE_CLAUSE = re.compile(rb"(?i)\}\s*\)*\s*(?:and|or|group|order|limit)\b")
+_BETWEEN = re.compile(r"(?i)\bbetween\b(?:(?!\band\b)[\s\S])*\band\b\W*\Z")
 # Text for what databases say differently, which the program's own side of the driver knows: `db.now()`.
 _OF_THE_DRIVER = re.compile(r"(?:\w+\.)*(?:db|driver|adapter|platform|\w*[dD]ialect)\.\w+\(")
 _FROM_REQUEST = re.compile(r"(?i)\b(?:req|request|params|args|body|query|input|form|payload|ctx|event)\b")
@@ -131,6 +140,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         if (is_value := _stands_for_a_value(part, lead, file)) is not None
         and not is_safe(part, context, file)
         and not _NUMBERED.search(lead)
+        and not is_counted(part, lead, file)
         and not _BEFORE_COLUMN.match(file.source, part.end_byte)
         and (not _OF_THE_DRIVER.match(file.text(part)) or _is_in_quotes(lead))
         and (method not in _CLAUSES or _AFTER_SIGN.search(lead))  # names of columns are the program's own there
@@ -157,6 +167,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         if part in certain
     )
     is_named = bool(certain) and all(_NAME_OF_A_THING.search(file.text(part)) for part in certain)
+    is_own = bool(certain) and all(_OWN_KEY.fullmatch(file.text(part)) for part in certain)
+    internal = internal or (is_named and _ASKS_CATALOGUE.search(fixed) is not None)
     if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
     if all(_PIECE.search(file.text(part)) for part, _ in told):
@@ -167,8 +179,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         RULE.id,
         call,
         f"`{method}` runs SQL with {names} put into its text",
-        severity="warning" if internal or is_named else "",
-        confidence="low" if internal else "" if is_resolved and not is_named else "medium",
+        severity="warning" if internal or is_named or is_own else "",
+        confidence="low" if internal else "" if is_resolved and not (is_named or is_own) else "medium",
         data=data or None,
     )
 
@@ -247,11 +259,20 @@ def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
         return None
     if _OF_THE_MODEL.search(text):
         return None
+    if _OPENS.fullmatch(lead) or _is_condition(part, lead, file):
+        return _FROM_REQUEST.search(text) is not None
     if _VALUE_PLACE.search(lead):
         return not _SUBQUERY.search(_METHOD.sub("", text)) or _is_in_quotes(lead)
     if _NAME_PLACE.search(lead):
         return None if _OWN_NAME.search(text) else False
     return not _INTERNAL.search(text)
+
+
+def _is_condition(part: Node, lead: str, file: SourceFile) -> bool:
+    """Whether a whole condition stands there: `WHERE ${matches} AND day = 1`."""
+    if not _CONDITION_PLACE.search(lead) or _BETWEEN.search(lead):
+        return False
+    return _BEFORE_CLAUSE.match(file.source, part.end_byte) is not None
 
 
 def _is_in_quotes(lead: str) -> bool:

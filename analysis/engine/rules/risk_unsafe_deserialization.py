@@ -9,7 +9,8 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import followed, function_name, function_text, is_imported, text_before
@@ -131,7 +132,9 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """What a request or a queue brings in was written by somebody else."""
+    """What a request or a queue brings in was written by somebody else; who runs a script chose the file."""
+    if place.kind is FileKind.SCRIPT and not place.in_request_path:
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.in_request_path and "own" not in mark.data:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)

@@ -13,7 +13,7 @@ _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
     r"|\bliteral_?(?:string|value)\(|sanitize|placeholder|qmarks|\w*[bB]indings?$"
     r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
-    r"|\.length$|^\w*(?:[iI]ndex|[iI]dx|[cC]ounter)(?:\+\+)?$|\.(?:toISOString|isoformat|getTime)\(\)$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
+    r"|^(?-i:(?:\w+\.)?[A-Z][A-Z0-9_]+)\.(?:map|join|filter)\(|\.length$|^\w*(?:[iI]ndex|[iI]dx|[cC]ounter)(?:\+\+)?$|\.(?:toISOString|isoformat|getTime)\(\)$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
     re.IGNORECASE,
 )
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
@@ -32,7 +32,16 @@ _NUMBER_TYPED = {
         r"|\w*<(?:Short|Integer|Long|BigInteger)>)(?:\[\]|\.\.\.)?\s+\Z"
     ),
     "go": re.compile(r"\s+(?:,\s*\w+\s+)*(?:\[\])?(?:u?int(?:8|16|32|64)?|float(?:32|64)|bool)\b"),
+    "typescript": re.compile(r"\??\s*:\s*(?:number|bigint|boolean)(?:\[\])?\s*(?=[,;=){])"),
 }
+_LIMIT_PLACE = re.compile(r"(?i)\b(?:limit|offset|top|fetch\s+(?:first|next))\s*\(?\s*[\"'`]?\Z")
+# A list that is written out, once its texts are taken out of it: `["a", "b"]`, `List.of("a", "b")`.
+_WRITTEN_LIST = re.compile(
+    r"(?:\[\]string|new\s+String\[\]|List\.of|Set\.of|Arrays\.asList|(?:set|tuple|list|new\s+Set)(?=\())?"
+    r"\s*[\[({][\s,\d()\[\]{}]*[\])}](?:\s+as\s+const)?"
+)
+_CONSTANT_LIST = re.compile(r"(?:[\w.]+\.)?_?[A-Z][A-Z0-9_]*(?:\.(?:items|keys|values)\(\))?")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:(?!\$\{)[^`])*`')
 _JOINED = re.compile(r"[\w.]*\bjoin\(\s*(?:\"[^\"]*\"\s*,\s*)?(\w+)")
 
 
@@ -42,7 +51,7 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
     text = file.text(part)
     if _SAFE.search(text) or is_constant(part, file) or is_fixed_list(part, file) or _is_number(part, file):
         return True
-    if _is_made_of_constants(part, file):
+    if _is_made_of_constants(part, file) or _is_of_a_written_list(text, part, file):
         return True
     if not re.fullmatch(r"[\w.$]+", text):
         return False
@@ -64,6 +73,31 @@ def _is_made_of_constants(part: Node, file: SourceFile) -> bool:
     """Whether a function of the program's own is given literals and constants alone: `prefix(COLUMNS, "t")`."""
     given = file.arguments(part)[0] if part.type in _CALLS and _OWN_CALL.match(file.text(part)) else []
     return bool(given) and all(each.type in _LITERALS or is_constant(each, file) for each in given)
+
+
+def _is_of_a_written_list(name: str, part: Node, file: SourceFile) -> bool:
+    """Whether a name goes over a list that the source writes out: `for column in ("name", "city")`."""
+    index = file.loop_of(part)
+    loop = file.loops[index] if index is not None else None
+    while loop is not None and name not in loop.variables:
+        loop = loop.parent
+    if loop is None:
+        return False
+    if _is_written_out(loop.iterable):
+        return True
+    values = assigned_values(loop.iterable, part, file) if loop.iterable.isidentifier() else []
+    return bool(values) and all(_is_written_out(file.text(value)) for value in values)
+
+
+def _is_written_out(text: str) -> bool:
+    without = _QUOTED.sub("", text)
+    is_list = without != text and _WRITTEN_LIST.fullmatch(without.strip()) is not None
+    return is_list or _CONSTANT_LIST.fullmatch(text) is not None
+
+
+def is_counted(part: Node, lead: str, file: SourceFile) -> bool:
+    """Whether a number, by its declaration, says how many rows are wanted."""
+    return _LIMIT_PLACE.search(lead) is not None and holds_numbers(part, file)
 
 
 def _is_made_of_safe(name: str, part: Node, context: str, file: SourceFile) -> bool:
@@ -89,7 +123,7 @@ def _is_number(part: Node, file: SourceFile) -> bool:
 
 def holds_numbers(part: Node, file: SourceFile) -> bool:
     """Whether a name is declared as a number, or joins a list that is declared as one of numbers."""
-    typed = _NUMBER_TYPED.get(file.language)
+    typed = _NUMBER_TYPED.get("typescript" if file.language == "tsx" else file.language)
     name = file.text(part)
     if typed is None or not re.fullmatch(r"\w+", name):
         return False

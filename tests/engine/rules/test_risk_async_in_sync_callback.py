@@ -121,3 +121,10 @@ def test_errors_that_come_as_results(given, count):
     timer = f"setInterval(async () => {{ await beat('x'); {attempt} }}, 5);"
     source = f"import {{ beat }} from './a';\nfunction f() {{\n  {timer}\n}}\n"
     assert len(findings_of(RULE, {"src/a.ts": other, "src/b.ts": source})) == count
+
+
+@pytest.mark.parametrize(("body", "count"), [("process.exit(1);", 0), ("await flush();", 1)])
+def test_a_timer_that_awaits_what_waits_for_nothing(body, count):
+    source = f"class A {{\n  async fail() {{ {body} }}\n"
+    source += "  stop() {\n    setTimeout(async () => { await this.fail(); }, 9);\n  }\n}\n"
+    assert len(marks_of(RULE, source, "typescript")) == count

@@ -175,3 +175,12 @@ def test_queries_that_are_awaited_on_another_line(body, count):
     source = f"from shop.models import Order\nasync def show():\n    {body}\n"
     found = findings_of(RULE, {"shop/models.py": models, "shop/views.py": source})
     assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("decorator", "count"), [("from pants.engine.rules import rule", 0), ("from web import rule", 1)]
+)
+def test_a_rule_of_a_build_has_a_thread_of_its_own(decorator, count):
+    source = f"{decorator}\n\n\n@rule(desc='Read it')\nasync def read():\n"
+    source += "    with open('a') as file:\n        return file.read()\n"
+    assert len(marks_of(RULE, source, "python")) == count

@@ -101,3 +101,23 @@ def test_elements_of_a_list_and_what_is_made_once(body, count):
 def test_what_lets_nothing_go_may_be_meant_for_the_end(deferred, confidence):
     source = f"package a\nfunc f(ids []int) {{\n\tfor _, id := range ids {{\n\t\tdefer {deferred}\n\t}}\n}}\n"
     assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("for _, h := range hs {\nif !h.lock() {\nreturn\n}\ndefer h.Unlock()\n}", 0),
+        ("for _, h := range hs {\nh.Lock()\ndefer func(h *handle) { h.Wunlock() }(h)\n}", 0),
+        ("for _, h := range hs {\nh.Lock()\ndefer h.Unlock()\nwrite(h)\n}", 1),
+        ("for range hs {\nmu.Lock()\ndefer mu.Unlock()\n}", 1),
+        ("for _, h := range hs {\nf := open(h)\ndefer f.Close()\n}", 1),
+    ],
+)
+def test_locks_that_are_all_held_for_what_follows(body, count):
+    assert len(marks_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(("call", "count"), [("go race(part)", 0), ("race(part)", 1)])
+def test_a_context_for_a_goroutine_outlives_the_round(call, count):
+    body = f"for _, x := range xs {{\npart, cancel := context.WithCancel(ctx)\ndefer cancel()\n{call}\n}}"
+    assert len(marks_of(RULE, go(body), "go")) == count

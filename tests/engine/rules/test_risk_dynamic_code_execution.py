@@ -255,3 +255,15 @@ def test_a_command_that_no_request_reaches_is_less_certain():
 def test_a_part_that_is_quoted_for_the_shell(part, count):
     source = f"import {{ exec }} from 'child_process';\nfunction f(name) {{\n  exec(`scan ${{{part}}}`, done);\n}}"
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+def test_require_hidden_from_a_bundler():
+    assert marks_of(RULE, "const stream = eval('require')('stream');", "javascript") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "severities"), [("show(compile(node, '<stdin>', 'single'))", ["info"]), ("show(node)", [""])]
+)
+def test_the_console_of_a_user(line, severities):
+    source = f"def run(node, names):\n    {line}\n    exec(node, names)\n"
+    assert [mark.severity for mark in marks_of(RULE, source, "python")] == severities

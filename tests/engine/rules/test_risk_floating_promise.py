@@ -305,3 +305,15 @@ def test_a_field_that_holds_a_collection():
 def test_a_fetch_of_the_component_is_not_the_global_one(own, count):
     source = f"function Page(x) {{\n  {own}\n  useEffect(() => {{ fetch(x); }}, []);\n}}\n"
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("given", "count"), [("{ provider, fetch }", 0), ("{ provider }", 1)])
+def test_a_parameter_of_the_name_of_a_known_function(given, count):
+    source = f"export const Form = ({given}) => {{\n  useEffect(() => {{\n    fetch();\n  }}, []);\n}};\n"
+    assert len(marks_of(RULE, source, "typescript")) == count
+
+
+def test_a_method_called_in_a_function_of_another():
+    source = "class A {\n  async save() { await put(this.rows); }\n  start() {\n"
+    source += "    setTimeout(() => {\n      this.save();\n    }, 9);\n  }\n}\n"
+    assert [mark.line for mark in marks_of(RULE, source, "typescript")] == [5]

@@ -345,3 +345,10 @@ def test_a_closer_that_is_deferred(after, lines):
     source = 'package a\nimport "os"\nfunc g(p string) error {\n\tf, err := os.Open(p)\n'
     source += "\tif err != nil {\n\t\treturn err\n\t}\n" + closer
     assert lines_of(RULE, source + after + "\treturn work()\n}\n", "go") == lines
+
+
+@pytest.mark.parametrize(("close", "count"), [("f.Close()", 0), ("f.Sync()", 1)])
+def test_a_file_that_the_next_round_closes(close, count):
+    source = f'package a\nimport "os"\nfunc f(f *os.File, p string) {{\n\tvar err error\n\tfor next() {{\n\t\t{close}\n'
+    source += "\t\tf, err = os.OpenFile(p, 1, 2)\n\t\tcheck(err)\n\t}\n}\n"
+    assert len(marks_of(RULE, source, "go")) == count

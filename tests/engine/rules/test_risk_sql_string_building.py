@@ -443,3 +443,65 @@ def test_a_subquery_with_its_arguments_beside_it():
     query = 'db.Query("SELECT a FROM t WHERE id in (" + subText + ")", subArgs...)'
     source = f"package a\nfunc f(db *sql.DB) {{\n\tsubText, subArgs, err := q.ToSql()\n\tuse(err)\n\t{query}\n}}\n"
     assert lines_of(RULE, source, "go") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "head", "count"),
+    [
+        ("typescript", "const columns = ['city', 'zone']", 0),
+        ("typescript", "const columns = await readColumns()", 1),
+        ("typescript", "const columns = ['city', given]", 1),
+    ],
+)
+def test_a_name_that_goes_over_a_list_of_literals(language, head, count):
+    source = f"async function f(db, given) {{\n{head}\nfor (const column of columns) {{\n"
+    source += "await db.query(`SELECT a FROM t WHERE zone = '${column}'`)\n}\n}\n"
+    assert len(lines_of(RULE, source, language)) == count
+
+
+@pytest.mark.parametrize(
+    ("loop", "count"),
+    [
+        ("for zone in ('north', 'south'):", 0),
+        ("for zone in ZONES:", 0),
+        ("for zone in read():", 1),
+        ("for zone, text in ZONES.items():", 0),
+    ],
+)
+def test_a_name_that_goes_over_literals_in_python(loop, count):
+    source = f"def f(cursor):\n    {loop}\n        cursor.execute(f\"SELECT a FROM t WHERE zone = '{{zone}}'\")\n"
+    assert len(lines_of(RULE, source, "python")) == count
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "confidences"),
+    [
+        ("limit: number", "SELECT a FROM t LIMIT ${limit}", []),
+        ("limit?: number", "SELECT a FROM t LIMIT ${limit}", []),
+        ("limit: string", "SELECT a FROM t WHERE b = ${limit}", [""]),
+        ("days: number", "SELECT a FROM t WHERE at > now() - INTERVAL '${days} days'", ["low"]),
+        ("days: number | string", "SELECT a FROM t WHERE at > '${days} days'", [""]),
+    ],
+)
+def test_what_typescript_declares_as_a_number(typed, text, confidences):
+    source = f"async function f(db: Db, {typed}) {{\n  await db.query(`{text}`)\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("text", "confidences"),
+    [
+        ("UPDATE t SET a = 1 WHERE id = '${this.id}'", ["medium"]),
+        ("UPDATE t SET a = 1 WHERE name = '${this.name}'", [""]),
+        ("SELECT 1 FROM sqlite_master WHERE name = '${triggerName}'", ["low"]),
+        ("SELECT 1 FROM shop WHERE name = '${triggerName}'", ["medium"]),
+        ("SELECT a FROM t WHERE b IN (${ROLES.map((role) => `'${role}'`)})", []),
+        ("${insert.toString()} ON CONFLICT (id) DO UPDATE SET a = 1 WHERE b = 1", ["low"]),
+        ("SELECT a FROM t WHERE b = 1 AND ${matching} AND c = 1", ["low"]),
+        ("SELECT a FROM t WHERE b = 1 AND ${req.query.q} AND c = 1", [""]),
+        ("SELECT a FROM t WHERE b BETWEEN 1 AND ${matching} AND c = 1", ["medium"]),
+    ],
+)
+def test_what_the_program_itself_chose(text, confidences):
+    source = f"class A {{\n  async f(db, triggerName, req) {{\n    await db.query(`{text}`)\n  }}\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == confidences

@@ -153,3 +153,11 @@ def test_what_a_yaml_is_made_for(made, used, confidences):
 def test_a_loader_from_elsewhere(loader, confidence):
     source = f"import yaml\nfrom shop import own\ndef f(text):\n    return yaml.load(text, Loader={loader})\n"
     assert [mark.confidence for mark in marks_of(RULE, source)] == [confidence]
+
+
+def test_who_runs_a_script_chose_the_file():
+    source = (
+        "import pickle\n\n\ndef read(path):\n    with open(path, 'rb') as file:\n        return pickle.load(file)\n"
+    )
+    found = findings_of(RULE, {"sdk/examples/read.py": source, "sdk/read.py": source})
+    assert {each.file: str(each.confidence) for each in found} == {"sdk/examples/read.py": "low", "sdk/read.py": "high"}
