@@ -1,6 +1,8 @@
 """What a path says about a file: its language, and whether it is code of the project at all (rules.md 1.7)."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -61,17 +63,21 @@ _VENDORED = re.compile(
     r"|(^|/)(public|static|assets|resources)/(?:[^/]+/)*(jquery|bootstrap|select2|redactor|ckeditor|tinymce|summernote"
     r"|moment|lodash|underscore|handlebars|backbone|knockout|modernizr|fullcalendar|three|d3|echarts|highcharts|chart|vue"
     r"|angular|react)(\.\w+)?\.js$"
-    # libraries of Python that were copied as they are, by names that nobody gives to code of their own
-    r"|(^|/)(?:libs?|ext|externals?|third_?parties|thirdparty)/(?:[\w-]+/)?(?:apscheduler|babelfish|bs4|certifi|chardet|charset_normalizer"
-    r"|cheroot|cherrypy|colorama|configobj|dateutil|defusedxml|dogpile|enzyme|feedparser|gevent|guessit|hachoir|html5lib"
-    r"|httplib2|httpx|idna|importlib_metadata|importlib_resources|itsdangerous|jaraco|jinja2|jsonschema|knowit|mako"
-    r"|markupsafe|more_itertools|musicbrainzngs|mutagen|oauthlib|peewee|pkg_resources|pyasn1|pycparser|pygments|pymysql"
-    r"|pyparsing|pytz|rarfile|rebulk|requests|requests_oauthlib|setuptools|simplejson|six|sortedcontainers|soupsieve|sqlalchemy"
-    r"|stevedore|subliminal|tornado|typing_extensions|tzdata|tzlocal|ujson|unidecode|urllib3|waitress|webencodings|werkzeug"
-    r"|wrapt|xmltodict|zipp)(?:/(?:[^/]+/)*[^/]+|(?<=/six))\.py$"
     # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
     r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )
+# Libraries of Python that were copied as they are, by names that nobody gives to code of their own.
+_COPIED = re.compile(
+    r"(?:^|/)(?:libs?|ext|externals?|third_?parties|thirdparty)/(?:[\w-]+/)?(?:apscheduler|babelfish|bs4|certifi|chardet"
+    r"|charset_normalizer|cheroot|cherrypy|colorama|configobj|dateutil|defusedxml|dogpile|enzyme|feedparser|gevent"
+    r"|guessit|hachoir|html5lib|httplib2|httpx|idna|importlib_metadata|importlib_resources|itsdangerous|jaraco|jinja2"
+    r"|jsonschema|knowit|mako|markupsafe|more_itertools|musicbrainzngs|mutagen|oauthlib|peewee|pkg_resources|pyasn1"
+    r"|pycparser|pygments|pymysql|pyparsing|pytz|rarfile|rebulk|requests|requests_oauthlib|setuptools|simplejson|six"
+    r"|sortedcontainers|soupsieve|sqlalchemy|stevedore|subliminal|tornado|typing_extensions|tzdata|tzlocal|ujson"
+    r"|unidecode|urllib3|waitress|webencodings|werkzeug|wrapt|xmltodict|zipp)(?:/(?:[^/]+/)*[^/]+|(?<=/six))\.py$"
+)
+_LIBRARY = re.compile(r"((?:^|.*/)(?:libs?|ext|externals?|third_?parties|thirdparty)/)([\w-]+)(?:/|\.py$)")
+_ENOUGH_COPIES = 3
 _GENERATED = re.compile(
     r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.(min|bundle)\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"
     r"|(^|/)(__)?generated(__)?/[^/]*\.([cm]?[jt]sx?|py|java|go)"
@@ -138,8 +144,16 @@ def kind_of(path: str) -> FileKind:
     return FileKind.SOURCE
 
 
+def folders_of_copies(paths: Iterable[str]) -> tuple[str, ...]:
+    """Folders such as `lib/` in which several well-known libraries of Python stand: all that is there was copied."""
+    copied = [match for path in paths if _COPIED.search(path) and (match := _LIBRARY.match(path))]
+    counted = Counter(folder for folder, _ in {(match[1], match[2]) for match in copied})
+    return tuple(sorted(folder for folder, count in counted.items() if count >= _ENOUGH_COPIES))
+
+
 _KINDS = (
     (_VENDORED, FileKind.VENDORED),
+    (_COPIED, FileKind.VENDORED),
     (_STUB, FileKind.STUB),
     (_GENERATED, FileKind.GENERATED),
     (_MIGRATION, FileKind.MIGRATION),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.engine.languages import FileKind, kind_of, language_read, reading_of
+from analysis.engine.languages import FileKind, folders_of_copies, kind_of, language_read, reading_of
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,9 @@ def test_folders_of_tools_are_no_source_of_the_project(path, kind):
 )
 def test_code_of_tests_is_read_as_tests(path, reading, language):
     assert (reading_of(path), language_read(reading)) == (reading, language)
+
+
+def test_a_folder_with_several_known_libraries_holds_copies():
+    libraries = ["libs/six.py", "libs/pytz/tzinfo.py", "libs/requests/api.py", "libs/dns/query.py"]
+    assert folders_of_copies([*libraries, "lib/pytz/tzinfo.py", "shop/six.py"]) == ("libs/",)
+    assert folders_of_copies(libraries[1:]) == ()

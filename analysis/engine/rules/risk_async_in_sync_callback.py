@@ -67,6 +67,12 @@ _TESTS_A_CALL = re.compile(
 )
 _WAITING = re.compile(r"(?:^|\.)(?:\w*Promise|\w*[bB]luebird|async|each|pMap)$")  # libraries that await what they call
 _OF_NODE = re.compile(r"(?:^|\.)(?:process|stdin|stdout|stderr|socket|server|httpServer|emitter|eventEmitter)$")
+_EMITS = re.compile(r"\bawait\s+[\w.]+\.emit\(")
+# What a person does in a page: there the error stands in the console of one visitor.
+_OF_A_PAGE = re.compile(
+    r"[\"'](?:(?:dbl)?click|change|submit|input|key(?:up|down|press)|mouse\w+|focus(?:in|out)?|blur|select|scroll|touch\w+"
+    r"|drag\w*|drop|paste|copy|cut|load|resize)(?:\.\w+)?[\"']"
+)
 _EXPRESS = re.compile(r'"express"')
 _EXPRESS_5 = re.compile(r'"express":[5-9]')
 _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
@@ -98,6 +104,8 @@ def look_at_condition(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _given(call: Node, given: Node, callee: str, receiver: str, method: str, file: SourceFile) -> Iterator[Mark]:
     if method == "forEach" and receiver:
+        if not _awaits(given, file):
+            return
         message = f"`{callee}` does not wait for the async function it is given"
         yield file.mark(RULE.id, call, message)
     elif method in _PREDICATES and receiver and not file.text(given).startswith("async ()"):
@@ -110,7 +118,7 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
     elif callee == "Promise" and call.type == "new_expression":
         message = "The executor of `new Promise` is async: what it throws rejects nothing"
         yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
-    elif never_rejects(given, file) or "await" not in file.text(given):
+    elif never_rejects(given, file) or not _awaits(given, file):
         return
     elif callee in _TIMERS or (method in _EMITTERS and receiver and file.arguments(call)[0][0].type == "string"):
         message = f"`{callee}` ignores the promise of the async function: its errors are unhandled"
@@ -118,8 +126,12 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         # That `on` belongs to an emitter of Node is a convention: emitters of others may wait for what they call.
         is_known = callee in _TIMERS or _OF_NODE.search(receiver) is not None
         confidence = "" if is_known else "medium"
+        first = file.arguments(call)[0][0]
+        severity = "info" if first.type == "string" and _OF_A_PAGE.fullmatch(file.text(first)) else ""
         data = awaited_elsewhere(given, file)
-        yield file.mark(RULE.id, call, message, suggestion=suggestion, confidence=confidence, data=data)
+        yield file.mark(
+            RULE.id, call, message, severity=severity, suggestion=suggestion, confidence=confidence, data=data
+        )
     elif method in _ROUTES and _ROUTER.search(receiver) and any("express" in full for full in file.bindings.values()):
         message = f"Express 4 never sees a rejection of the async handler of `{callee}`"
         suggestion = "Wrap the handler, so that a rejection reaches `next`, or move to Express 5."
@@ -135,6 +147,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if is_copied_library(place):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return None if awaits_only_what_keeps_errors(mark, place) else place.finding(mark)
+
+
+def _awaits(given: Node, file: SourceFile) -> bool:
+    """Whether the function awaits anything but the `emit` of an emitter, which gives no promise."""
+    text = file.text(given)
+    return text.count("await") > len(_EMITS.findall(text))
 
 
 def _hands_on_promise(given: Node, file: SourceFile) -> bool:

@@ -95,7 +95,7 @@ _UNKNOWN_OPTIONS = _UNKNOWN | {"member_expression"}
 _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
 _IN_MEMORY = re.compile(r"(?i)mem_?conn|bufconn|in_?mem(?:ory)?listen|net\.Pipe\(|\"unix\"")
 _ASSIGNED_TO = re.compile(rb"([\w.]+)\s*:?=\s*&?\Z")
-_LOOPBACK = re.compile(r'"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):')
+_LOOPBACK = re.compile(r'(?:fmt\.Sprintf\(\s*)?"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):')
 # A URL may carry a limit; where it comes from the environment nobody can tell.
 _FROM_OUTSIDE = re.compile(
     r"(?i)\b(?:process\.env|os\.environ|os\.getenv|getenv|environ|env|settings|config\w*|conf|cfg|options|opts)\b"

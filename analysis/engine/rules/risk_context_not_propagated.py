@@ -88,6 +88,9 @@ _CONTEXT_GIVEN = re.compile(r"(?i)(?:^|\.)(?:ctx|context|\w*ctx|context\(\))$")
 _ENDED = re.compile(r"\.Err\(\)\s*!=\s*nil\s*\{[^}]*\Z")
 _UPGRADED = re.compile(r"(?i)(?:upgrade\w*|websocket)\.(?:Upgrade|Accept)\(|\.Hijack\(")
 LONGEST_START = 600  # bytes behind `go func(` in which it calls what it is for
+_MAKES = re.compile(r"(?:^|[./])New(?!Request)\w*$")
+_STARTED = re.compile(r"\bgo func\([\s\S]*?\n\s*\}\(")
+_FAILED = re.compile(r"(?:\w+\.)*\w*[eE]rr\w*\s*!=\s*nil")
 _DEFAULTED = re.compile(r"==\s*nil\s*\{\s*[\w.]+\s*=\s*$")
 
 
@@ -221,7 +224,7 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
     earlier = text_before(call, file)
     if _MEANT.search(_lines_above(call, file)) or _ENDED.search(earlier):
         return
-    if _waits_for_its_end(given, call, file):
+    if _waits_for_its_end(given, call, file) or _lives_on(call, file) or _follows_an_error(call, file):
         return
     if given.endswith("Context()") and _UPGRADED.search(earlier):
         return  # once a connection is taken over, the context of its request no longer says when the client leaves
@@ -235,6 +238,29 @@ def _waits_for_its_end(given: str, call: Node, file: SourceFile) -> bool:
     text = function_text(call, file)
     named = re.search(rf"(\w+)\s*:?=\s*{re.escape(given)}\s", text)
     return any(f"<-{name}.Done()" in text for name in (given, *([named[1]] if named is not None else [])))
+
+
+def _lives_on(call: Node, file: SourceFile) -> bool:
+    """Whether what is made with the fresh context is an object that stays, or is handed to a goroutine."""
+    made = call.parent.parent if call.parent is not None else None
+    if made is None or made.type != "call_expression":
+        return False
+    if _MAKES.search(file.callee(made)):
+        return True
+    names = bound_names(made, file)
+    started = _STARTED.search(text_after(made, file)) if names else None
+    return started is not None and re.search(rf"\b{re.escape(names[0])}\.", started[0]) is not None
+
+
+def _follows_an_error(call: Node, file: SourceFile) -> bool:
+    """Whether the branch around it begins with an error: its reason may be that the given context has ended."""
+    node = file.parent_of(call)
+    while node is not None and node.type not in ("func_literal", "function_declaration", "method_declaration"):
+        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
+        if condition is not None and _FAILED.fullmatch(file.text(condition)) and call.start_byte > condition.end_byte:
+            return True
+        node = file.parent_of(node)
+    return False
 
 
 def _lines_above(call: Node, file: SourceFile) -> str:

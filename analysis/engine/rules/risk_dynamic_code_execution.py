@@ -15,7 +15,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import is_copied_library, runs_in_browsers
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
-from analysis.engine.rules.reading import assigned_values, followed, short, text_after
+from analysis.engine.rules.reading import assigned_values, followed, function_name, short, text_after
 
 RULE = Rule(
     id="risk-dynamic-code-execution",
@@ -76,6 +76,7 @@ _PARSE = {
 LONGEST_HEAD = 600  # bytes in which a bundle says what loads it
 _BUNDLE = re.compile(rb"webpackUniversalModuleDefinition|typeof exports\b[^;]*typeof module\b[^;]*\bdefine\b")
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
+_LOADS_MODULES = (".exec_module", ".load_module", ".get_code")  # of a loader for `importlib`
 _HIDDEN_REQUIRE = re.compile(r"[\"'`](?:require|import)[\"'`]")  # from a bundler, which would follow it
 # The mode in which Python compiles what is typed at its prompt, and the classes for such a prompt.
 _CONSOLE = re.compile(rb"compile\([^()\n]*,\s*[\"']single[\"']|\bInteractive(?:Console|Interpreter)\b")
@@ -106,6 +107,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     is_dropped = call.parent is not None and call.parent.type == "expression_statement"
     if is_compiled and is_dropped and "except SyntaxError" in text_after(call, file):
         return  # only to see whether it compiles
+    if function_name(call, file).endswith(_LOADS_MODULES):
+        return  # does what an import does
     if callee in _PYTHON_CODE or is_compiled:
         yield from _code(call, callee, positional[0], file)
     elif callee in _PYTHON_SHELL or (

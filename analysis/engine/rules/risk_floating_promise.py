@@ -97,9 +97,6 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
             known = callee.startswith(("Promise", "fetch", "this.")) or "." not in callee
             function = async_function(callee, call, file)
             message = f"{what} gives a promise that nobody awaits"
-            if function is not None and settles_at_once(function, file):  # today; worth knowing for the next change
-                yield file.mark(RULE.id, call, message, severity="info", confidence="low")
-                continue
             severity = "critical" if _WRITES.search(callee) and file.language != "tsx" else ""
             data = awaited_elsewhere(function, file) if function is not None else None
             confidence = "" if known else "medium"
@@ -243,7 +240,9 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
             return f"`{callee}` with an async function"
         return ""
     function = async_function(callee, call, file)
-    return f"`{callee}`" if function is not None and not never_rejects(function, file) else ""
+    if function is None or never_rejects(function, file) or settles_at_once(function, file):
+        return ""
+    return f"`{callee}`"
 
 
 def _writes_rows(callee: str, call: Node, file: SourceFile) -> bool:

@@ -105,6 +105,10 @@ _STATEMENTS = frozenset({"createStatement", "prepareStatement", "prepareCall"})
 _JDBC_TYPE = re.compile(r"(?:^var|Statement)$")
 _STATEMENT_OF = re.compile(r"(\w+)\s*\.")
 _RELEASES = r"(close|release|end|destroy|shutdown|terminate|__exit__|detach|quit)"
+# Behind the opening, handlers for it alone, and then the `else` that closes.
+_HANDLED_ALONE = re.compile(
+    r"\s*(?:except\b[^\n]*:\n(?:[ \t]+(?:raise|return|log|self\.log)[^\n]*\n|\s*\n)*\s*)+else:\s*"
+)
 _DECLARED = re.compile(rb"(?:^|[\s;{(])([A-Za-z_$][\w$]*)(?:\s*:\s*[^=\n]{1,60})?\s*=\s*(?:await\s+)?$")
 
 
@@ -304,7 +308,7 @@ def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mar
         between = re.split(closed, rest, maxsplit=1)[0]
         if re.search(rf"{closed}[\s\S]*\b(?:except|catch)\b[^\n]*\n?[\s\S]{{0,200}}?{closed}", rest):
             return  # on both ways, one by one
-        if between.count("(") > 0:
+        if between.count("(") > 0 and not _HANDLED_ALONE.fullmatch(between):
             message = f"`{name}` of `{opened}` stays open when something before its `close` fails"
             yield file.mark(RULE.id, call, message, confidence="medium", data=data)
 

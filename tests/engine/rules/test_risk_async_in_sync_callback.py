@@ -128,3 +128,21 @@ def test_a_timer_that_awaits_what_waits_for_nothing(body, count):
     source = f"class A {{\n  async fail() {{ {body} }}\n"
     source += "  stop() {\n    setTimeout(async () => { await this.fail(); }, 9);\n  }\n}\n"
     assert len(marks_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("body", "count"), [("start(token);", 0), ("await start(token);", 1)])
+def test_a_function_that_awaits_nothing_need_not_be_waited_for(body, count):
+    source = f"tokens.forEach(async (token) => {{ {body} }});"
+    assert len(marks_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("body", "count"), [("await bus.emit('on');", 0), ("await bus.emit('on'); await put(x);", 1)])
+def test_an_emitter_gives_no_promise(body, count):
+    source = f"client.on('message', async (x) => {{ {body} }});"
+    assert len(marks_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("event", "severity"), [("change", "info"), ("message", "")])
+def test_the_events_of_a_page(event, severity):
+    source = f"field.on('{event}', async (x) => {{ await put(x); }});"
+    assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == [severity]

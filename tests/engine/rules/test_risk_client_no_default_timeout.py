@@ -182,3 +182,11 @@ def test_a_reference_is_there_at_once(kind, count):
 def test_options_of_settings_are_unknown(options, count):
     source = f"import {{ MongoClient }} from 'mongodb';\nconst c = new MongoClient(settings.url, {options});\n"
     assert len(marks_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("host", "severity"), [("localhost", "info"), ("0.0.0.0", "")])
+def test_a_server_for_this_machine_by_a_built_address(host, severity):
+    source = (
+        f'package a\nimport "net/http"\nfunc f(p int) {{\n\thttp.ListenAndServe(fmt.Sprintf("{host}:%d", p), nil)\n}}\n'
+    )
+    assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]

@@ -176,3 +176,19 @@ def test_a_datagram_socket_waits_for_nobody(network, count):
     source = 'package a\nimport ("context"; "net")\nfunc f(ctx context.Context, to string) {\n'
     source += f'\tconn, err := net.Dial("{network}", to)\n\tuse(conn, err)\n}}\n'
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("t := begin(context.Background(), a)\n\tgo func() {\n\t\tt.push()\n\t}()", 0),
+        ("t := begin(context.Background(), a)\n\tt.push()", 1),
+        ("return oidc.NewProvider(context.Background(), a)", 0),
+        ('req, err := http.NewRequestWithContext(context.Background(), "GET", a, nil)', 1),
+        ("if err := load(ctx); err != nil {\n\t\tsetStatus(context.Background(), a)\n\t}", 0),
+        ("if err := load(context.Background()); err != nil {\n\t\tuse(a)\n\t}", 1),
+    ],
+)
+def test_what_lives_on_and_what_follows_an_error(body, count):
+    source = f'package a\nimport ("context"; "net/http")\nfunc f(ctx context.Context, a string) {{\n\t{body}\n}}\n'
+    assert len(marks_of(RULE, source, "go")) == count

@@ -267,3 +267,9 @@ def test_require_hidden_from_a_bundler():
 def test_the_console_of_a_user(line, severities):
     source = f"def run(node, names):\n    {line}\n    exec(node, names)\n"
     assert [mark.severity for mark in marks_of(RULE, source, "python")] == severities
+
+
+@pytest.mark.parametrize(("name", "count"), [("exec_module", 0), ("run_text", 1)])
+def test_a_loader_of_modules(name, count):
+    source = f"class Loader:\n    def {name}(self, module):\n        exec(self.read(), module.__dict__)\n"
+    assert len(marks_of(RULE, source, "python")) == count

@@ -188,17 +188,17 @@ def test_a_log_of_what_was_thrown_throws_nothing():
 
 
 @pytest.mark.parametrize(
-    ("body", "severity"),
+    ("body", "count"),
     [
-        ("setOpen(true);", "info"),
-        ("await post(x);", ""),
-        ("return post(x);", ""),
-        ("if (x) { throw new Error('x'); }", ""),
+        ("setOpen(true);", 0),
+        ("await post(x);", 1),
+        ("return post(x);", 1),
+        ("if (x) { throw new Error('x'); }", 1),
     ],
 )
-def test_a_function_that_waits_for_nothing_is_worth_knowing(body, severity):
+def test_a_function_that_waits_for_nothing_loses_nothing(body, count):
     source = f"async function show(x) {{ {body} }}\nfunction f(x) {{\n  show(x);\n}}"
-    assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == [severity]
+    assert len(marks_of(RULE, source, "typescript")) == count
 
 
 @pytest.mark.parametrize(

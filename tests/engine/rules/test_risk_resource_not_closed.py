@@ -352,3 +352,10 @@ def test_a_file_that_the_next_round_closes(close, count):
     source = f'package a\nimport "os"\nfunc f(f *os.File, p string) {{\n\tvar err error\n\tfor next() {{\n\t\t{close}\n'
     source += "\t\tf, err = os.OpenFile(p, 1, 2)\n\t\tcheck(err)\n\t}\n}\n"
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("last", "count"), [("", 0), ("            check(path)\n", 1)])
+def test_handlers_of_the_opening_alone(last, count):
+    source = "def f(path):\n    try:\n        t = open(path)\n    except OSError as exc:\n        raise Bad(exc)\n"
+    source += f"    else:\n{last}            t.close()\n"
+    assert len(marks_of(RULE, source, "python")) == count
