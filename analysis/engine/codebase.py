@@ -12,7 +12,7 @@ from analysis.engine.copies import Copies, Copy
 from analysis.engine.facts import FileFacts, Function, FunctionFlag, Mark
 from analysis.engine.graph import GraphBuilder, ImportGraph
 from analysis.engine.history import History
-from analysis.engine.languages import PARSED, FileKind, folders_of_copies, kind_of
+from analysis.engine.languages import PARSED, FileKind, kind_of, without_copies
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Confidence, Finding, Severity
 from analysis.engine.models import ModelIndex
@@ -44,12 +44,7 @@ class Codebase:
     ) -> None:
         """`added` are the files that a change brings, when it is a change that is judged. `before` is another state of
         the repository: what it knows is taken over where it is the same here."""
-        copies = folders_of_copies(files)
-        self.files: dict[str, FileFacts] = {
-            path: files[path]
-            for path in sorted(files)
-            if kind_of(path) is not FileKind.VENDORED and not (path.startswith(copies) and path.endswith(".py"))
-        }
+        self.files: dict[str, FileFacts] = {path: files[path] for path in without_copies(files)}
         self.policy = policy
         self.today = today
         self.added = added

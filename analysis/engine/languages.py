@@ -144,16 +144,24 @@ def kind_of(path: str) -> FileKind:
     return FileKind.SOURCE
 
 
-def folders_of_copies(paths: Iterable[str]) -> tuple[str, ...]:
-    """Folders such as `lib/` in which several well-known libraries of Python stand: all that is there was copied."""
-    copied = [match for path in paths if _COPIED.search(path) and (match := _LIBRARY.match(path))]
-    counted = Counter(folder for folder, _ in {(match[1], match[2]) for match in copied})
-    return tuple(sorted(folder for folder, count in counted.items() if count >= _ENOUGH_COPIES))
+def without_copies(paths: Iterable[str]) -> list[str]:
+    """The paths, sorted, without vendored files and copied libraries. In a folder such as `lib/` where several
+    well-known ones stand, all of Python was copied."""
+    own = sorted(path for path in paths if kind_of(path) is not FileKind.VENDORED)
+    copies = {path for path in own if _is_copied(path)}
+    libraries = {match.groups() for match in map(_LIBRARY.match, copies) if match is not None}
+    counted = Counter(folder for folder, _ in libraries)
+    folders = tuple(folder for folder, count in counted.items() if count >= _ENOUGH_COPIES)
+    return [path for path in own if path not in copies and not (path.startswith(folders) and path.endswith(".py"))]
+
+
+@lru_cache(maxsize=200_000)
+def _is_copied(path: str) -> bool:
+    return _COPIED.search(path) is not None
 
 
 _KINDS = (
     (_VENDORED, FileKind.VENDORED),
-    (_COPIED, FileKind.VENDORED),
     (_STUB, FileKind.STUB),
     (_GENERATED, FileKind.GENERATED),
     (_MIGRATION, FileKind.MIGRATION),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.engine.languages import FileKind, folders_of_copies, kind_of, language_read, reading_of
+from analysis.engine.languages import FileKind, kind_of, language_read, reading_of, without_copies
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,6 @@ from analysis.engine.languages import FileKind, folders_of_copies, kind_of, lang
         ("src/main/resources/static/plugins/jquery/jquery.slim.js", FileKind.VENDORED),
         ("public/js/admin/lib/redactor.js", FileKind.VENDORED),
         ("src/js/jquery.js", FileKind.SOURCE),
-        ("lib/cherrypy/lib/sessions.py", FileKind.VENDORED),
-        ("libs/common/dateutil/tz/tz.py", FileKind.VENDORED),
-        ("lib/six.py", FileKind.VENDORED),
-        ("lib/orders/requests.py", FileKind.SOURCE),
-        ("lib/requests.py", FileKind.SOURCE),
-        ("lib/redis/client.py", FileKind.SOURCE),
         ("src/test-setup.ts", FileKind.TEST),
         ("web/src/setupTests.js", FileKind.TEST),
         ("web/jest.setup.ts", FileKind.TEST),
@@ -110,7 +104,13 @@ def test_code_of_tests_is_read_as_tests(path, reading, language):
     assert (reading_of(path), language_read(reading)) == (reading, language)
 
 
+def test_copied_libraries_of_python():
+    copies = ["lib/cherrypy/lib/sessions.py", "libs/common/dateutil/tz/tz.py", "lib/six.py"]
+    own = ["lib/orders/requests.py", "lib/redis/client.py", "lib/requests.py"]
+    assert without_copies([*copies, "vendor/a.py", *own]) == own
+
+
 def test_a_folder_with_several_known_libraries_holds_copies():
-    libraries = ["libs/six.py", "libs/pytz/tzinfo.py", "libs/requests/api.py", "libs/dns/query.py"]
-    assert folders_of_copies([*libraries, "lib/pytz/tzinfo.py", "shop/six.py"]) == ("libs/",)
-    assert folders_of_copies(libraries[1:]) == ()
+    libraries = ["libs/six.py", "libs/pytz/tzinfo.py", "libs/requests/api.py"]
+    assert without_copies([*libraries, "libs/dns/query.py", "libs/dns/query.js"]) == ["libs/dns/query.js"]
+    assert without_copies([*libraries[1:], "libs/dns/query.py"]) == ["libs/dns/query.py"]

@@ -43,10 +43,3 @@ def test_defaults_that_nobody_can_change_are_fine(source):
 def test_certainty_is_high_when_the_default_gets_out(body, confidence):
     (mark,) = marks(f"def f(a=[]):\n    {body}\n")
     assert mark.confidence == confidence
-
-
-def test_a_folder_of_copied_libraries_is_nobodys_code():
-    source = "def read(names=[]):\n    names.append(1)\n    return names\n"
-    known = {f"libs/{name}/a.py": "" for name in ("pytz", "requests", "mako")}
-    found = findings_of(RULE, known | {"libs/dns/query.py": source, "lib/dns/query.py": source})
-    assert [each.file for each in found] == ["lib/dns/query.py"]
