@@ -104,7 +104,7 @@ _TEST = re.compile(
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
 _SCRIPT = re.compile(
-    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?|tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
+    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?(-dev)?|tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
     r"|(^|/)cmd/.*main\.go$|(^"
     r"|/)management/commands/|(^|/)(setup|manage)\.py$|^(noxfile|fabfile)\.py$|(^|/)magefiles?(\.go$|/)"
 )

@@ -38,6 +38,7 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("src/main/java/shop/V1__.java", FileKind.SOURCE),
         ("pkg/migration/run.go", FileKind.SOURCE),
         ("magefile.go", FileKind.SCRIPT),
+        ("scripts-dev/release.py", FileKind.SCRIPT),
         ("shop/migrations_old/0001_first.py", FileKind.MIGRATION),
         ("packages/schemas/changes/1.4.0-1715829731-rename-hooks.ts", FileKind.MIGRATION),
         ("db/changes/20240131120000_add_ids.js", FileKind.MIGRATION),

@@ -45,16 +45,19 @@ _RESOLVES_ONLY = re.compile(
     rb"[^{}]{0,200}?(?:=>\s*|\{\s*return\s+)new Promise(?:<[^()]*>)?\("
     rb"\s*(?:async\s*)?(?:\(\s*\w+(?:\s*:[^,)]*)?\)|\w+)\s*=>"
 )
+_GIVES_OR_WAITS = re.compile(rb"\bawait\b|\bthrow\b|\breturn[ \t]+[^;\s]")
 HEAD = 300  # bytes of a function in which that stands
 
 
 def keeps_errors(function: Node, source: bytes) -> bool:
     """Whether every promise that the function awaits or gives back is handled inside it: by a `try` whose handler does
-    not throw, or by a `.catch`."""
+    not throw, or by a `.catch`; or there is none."""
     text = source[function.start_byte : function.end_byte]
     body = function.child_by_field_name("body")
     if body is not None and _GIVES_RESULT.search(source, function.start_byte, body.start_byte):
         return True
+    if body is not None and body.type == "statement_block" and not _GIVES_OR_WAITS.search(text):
+        return True  # waits for nothing, and gives nothing that could fail
     if b"catch" not in text:
         return False
     pending = list(body.named_children) if body is not None else []

@@ -156,6 +156,7 @@ def _operands(node: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None
             return None
         left, right = node.named_children[0], node.named_children[-1]
         if operator.type == "%":
+            right = right.named_children[0] if right.type == "parenthesized_expression" else right
             return [left, *_slots(left, right.named_children if right.type == "tuple" else [right], file)]
         return list(node.named_children)
     if node.type in _CHOICES:

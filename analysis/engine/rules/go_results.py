@@ -12,6 +12,7 @@ from analysis.engine.facts import FunctionFlag
 _SUITES = frozenset(
     {"testing", "net/http/httptest", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"}
 )
+_CONTAINERS = ("github.com/ory/dockertest", "github.com/testcontainers/")
 _ERROR_BRANCH = re.compile(r"\s*if err != nil \{")
 _RECEIVER = re.compile(r"\(\s*(\w+)\s+\S")
 _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
@@ -19,7 +20,7 @@ _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
 
 def helps_tests(file: SourceFile) -> bool:
     """Whether a file works with what only tests have, whatever it is called."""
-    return not _SUITES.isdisjoint(file.bindings.values())
+    return any(full in _SUITES or full.startswith(_CONTAINERS) for full in file.bindings.values())
 
 
 def without_error_return(rest: str) -> str:

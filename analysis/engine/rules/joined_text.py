@@ -21,6 +21,8 @@ _NAME = re.compile(r"[A-Za-z_]")
 _NUMBERS_ONLY = re.compile(r"\$\$\{[^{}]*\}")  # `$${index + 1}`
 _MAPPED = re.compile(r"\.map\([\s\S]*\)\s*\.join\([^()]*\)$")
 _PLACEHOLDER = re.compile(rb"(?:\$|[\s(,=\"'][:@]|%\()\w*\Z")  # what stands before its number or name
+# A text without holes for each element: `" OR ".join("(a = ? AND b = ?)" for _ in rows)`.
+_WRITTEN_FOR_EACH = re.compile(r"\.join\(\s*[\[(]?\s*(?:\"[^\"%]*\"|'[^'%]*')\s+for\b")
 _NEAR = 40  # bytes
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
@@ -68,6 +70,8 @@ def pushed_into(name: str, part: Node, file: SourceFile) -> list[Node]:
 def _joins_placeholders(part: Node, file: SourceFile) -> bool:
     """Whether a comprehension that is joined writes nothing into its text but names of placeholders: `f":v_{n}"`."""
     holes = [each for each in within(part, stop=frozenset()) if each.type == "interpolation"]
+    if _WRITTEN_FOR_EACH.search(file.text(part)):
+        return True
     before = (file.source[max(0, hole.start_byte - _NEAR) : hole.start_byte] for hole in holes)
     return bool(holes) and all(_PLACEHOLDER.search(text) for text in before)
 

@@ -131,14 +131,14 @@ def _holds_all_locks(statement: Node, file: SourceFile) -> bool:
 
 
 def _is_for_a_goroutine(statement: Node, file: SourceFile) -> bool:
-    """Whether the context that is cancelled was given to a goroutine, which outlives the round."""
-    cancelled = re.match(r"defer\s+(\w+)\(\)$", file.text(statement))
+    """Whether a goroutine was given what is let go, or the context that is cancelled: it outlives the round."""
+    deferred = re.match(r"defer\s+(\w+)(?:\.\w+)?\(\)$", file.text(statement))
     block = statement.parent
-    if cancelled is None or block is None:
+    if deferred is None or block is None:
         return False
     text = file.text(block)
-    made = re.search(rf"(\w+),\s*{cancelled[1]}\s*:?=\s*context\.With", text)
-    return made is not None and re.search(rf"(?m)^\s*go\s[^\n]*\b{made[1]}\b", text) is not None
+    made = re.search(rf"(\w+),\s*{deferred[1]}\s*:?=\s*context\.With", text)
+    return re.search(rf"(?m)^\s*go\s[^\n]*\b{made[1] if made is not None else deferred[1]}\b", text) is not None
 
 
 def _never_ends(statement: Node, file: SourceFile) -> bool:
@@ -151,9 +151,14 @@ def _never_ends(statement: Node, file: SourceFile) -> bool:
 
 
 def _leaves_the_loop_after(statement: Node, file: SourceFile) -> bool:
-    """Whether the block that holds the statement ends by leaving the loop in the same iteration."""
+    """Whether one of the blocks around the statement, within the loop, ends by leaving it in the same iteration."""
     block = statement.parent
-    return block is not None and bool(_ENDS.match(file.source, block.named_children[-1].start_byte))
+    while block is not None and block.type not in ("for_statement", "func_literal"):
+        last = block.named_children[-1] if block.type in ("block", "statement_list") else None
+        if last is not None and _ENDS.match(file.source, last.start_byte):
+            return True
+        block = block.parent
+    return False
 
 
 def _runs_once(statement: Node, file: SourceFile) -> bool:

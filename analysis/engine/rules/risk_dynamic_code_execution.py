@@ -78,6 +78,7 @@ _BUNDLE = re.compile(rb"webpackUniversalModuleDefinition|typeof exports\b[^;]*ty
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
 _LOADS_MODULES = (".exec_module", ".load_module", ".get_code")  # of a loader for `importlib`
 _HIDDEN_REQUIRE = re.compile(r"[\"'`](?:require|import)[\"'`]")  # from a bundler, which would follow it
+_HIDDEN_IMPORT = re.compile(r"[\"'`]\s*return\s+import\(\w+\);?\s*[\"'`]")  # from a compiler that would turn it around
 # The mode in which Python compiles what is typed at its prompt, and the classes for such a prompt.
 _CONSOLE = re.compile(rb"compile\([^()\n]*,\s*[\"']single[\"']|\bInteractive(?:Console|Interpreter)\b")
 # What makes a path that nobody outside of the program chose.
@@ -180,10 +181,10 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
     name = callee.rpartition(".")[2]
     if "." not in callee and any(function.name == callee for function in file.functions):
         return
-    if _HIDDEN_REQUIRE.fullmatch(file.text(argument)):
+    if _HIDDEN_REQUIRE.fullmatch(file.text(argument)) or _HIDDEN_IMPORT.fullmatch(file.text(argument)):
         return
     parts = _open_parts(text_of_argument(argument, file), file)
-    if parts and file.language == "python" and _CONSOLE.search(file.source):
+    if parts and file.language == "python" and (_CONSOLE.search(file.source) or "__main__" in file.text(call)):
         message = f"`{name}` runs {_named(parts, file)}, as a console does with what its user types"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
     elif parts and file.language in SCRIPT and _runs_in_a_driven_page(call, file):

@@ -83,6 +83,8 @@ _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
 _PYTHON_CALL = re.compile(rb"(?:self\.)?(?:\w+\.)?\w+\(")
 _COLLECTIONS = frozenset({"cache", "map", "set", "items", "entries", "pending", "registry"})
 _OF_COLLECTIONS = frozenset({"delete", "set", "clear", "add", "get", "has"})
+_NEUTRAL = frozenset("staticmethod classmethod abstractmethod override final wraps cache lru_cache trace".split())
+_STARTS = re.compile(r"(?i)background|task|thread|sync|process|spawn|job|worker|fire|start|run_|signal|receiver|event")
 _OPERATORS = frozenset({"&&", "||", "??"})
 _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])loop(\(\))?\.create_task$")
 
@@ -110,12 +112,17 @@ def look_at_python_statement(statement: Node, file: SourceFile) -> Iterator[Mark
     if call.type != "call":
         return
     callee = file.callee(call)
-    if async_function(callee, call, file) is not None:
+    function = async_function(callee, call, file)
+    if function is not None:
+        decorators = _unknown_decorators(function, file)
+        if any(_STARTS.search(each) for each in decorators):
+            return
         yield file.mark(
             RULE.id,
             call,
             f"`{callee}` is a coroutine function: without `await` its body never runs",
             severity="critical" if _WRITES.search(callee) else "",
+            confidence="medium" if decorators else "",  # what they make of the function stands elsewhere
             suggestion=f"Await it: `await {callee}(...)`.",
         )
     elif file.in_async(call) and (_ELSEWHERE.match(callee) or callee.partition(".")[0] in _roots(file)):
@@ -158,6 +165,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.severity == "critical" and place.facts.language in SCRIPT and runs_in_browsers(place):
         return place.finding(mark, severity=Severity.WARNING)
     return place.finding(mark)
+
+
+def _unknown_decorators(function: Node, file: SourceFile) -> list[str]:
+    """The decorators of a function that may have made something else of it."""
+    found = next((each.decorators for each in file.functions if each.node.id == function.id), ())
+    return [each for each in found if each.rpartition(".")[2] not in _NEUTRAL]
 
 
 def _roots(file: SourceFile) -> set[str]:
@@ -249,7 +262,11 @@ def _writes_rows(callee: str, call: Node, file: SourceFile) -> bool:
     """Whether a field of the object is known to write, by an ORM whose methods start at once."""
     line = file.line(call)
     return callee.startswith("this.") and any(
-        query.model and query.line == line and query.orm in _EAGER and query.operation in WRITES
+        query.model
+        and query.line == line
+        and query.orm in _EAGER
+        and query.operation in WRITES
+        and callee.endswith("." + query.terminal)
         for query in file.queries
     )
 

@@ -90,6 +90,7 @@ _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
 _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
 _GO_LIMITED = re.compile(rb"WithContext\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*=")
 _GO_LOCAL = re.compile(rb"\n\s*(?:var\s+)?\w+\s*:?=\s*&?\Z")  # the literal that a variable is given
+_OF_A_SOCKET = re.compile(rb"(?i)websocket\.?\w*\{[^{}]*HTTPClient:\s*&?\Z")
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
 
 
@@ -139,8 +140,15 @@ def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id,
             call,
             f"`{callee.rpartition('/')[2]}` uses the default client, which has no time limit",
+            data={"started": "1"} if _is_in_goroutine(call, file) else None,
             suggestion="Use an `http.Client` with `Timeout`, or a request with a deadline in its context.",
         )
+
+
+def _is_in_goroutine(call: Node, file: SourceFile) -> bool:
+    """Whether the function around the call is started on its own: no request waits for it."""
+    function = file.enclosing_function(call)
+    return function is not None and file.source[: function.start_byte].rstrip().endswith(b"go")
 
 
 def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
@@ -149,6 +157,8 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
     name, body = literal.child_by_field_name("type"), literal.child_by_field_name("body")
     if name is None or body is None or file.resolve(file.text(name)) != "net/http.Client":
         return
+    if _OF_A_SOCKET.search(file.source, max(0, literal.start_byte - 160), literal.start_byte):
+        return  # stays open on purpose
     is_local = _GO_LOCAL.search(file.source, max(0, literal.start_byte - 60), literal.start_byte) is not None
     near = function_text(literal, file).encode() if is_local else file.source
     if "Timeout" not in file.text(body) and not _GO_LIMITED.search(near):
@@ -264,7 +274,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if place.kind is FileKind.SCRIPT:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-    if place.in_request_path:
+    if place.in_request_path and "started" not in mark.data:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
 

@@ -73,10 +73,13 @@ _NAME_PLACE = re.compile(
     r"|constraint|extension|owned|set|asc|desc|only|distinct)\s+[\\\"'`\[(]*\Z|[\w\"`]\.[\\\"`]*\Z|\w_\Z",
     re.IGNORECASE,
 )
+_COLUMNS_PLACE = re.compile(  # `INSERT INTO shop (`, `min(`
+    r"(?i)\b(?:into\s+[^()'=]+|conflict\s*|min|max|sum|avg|count)\(\s*[\"'`]?\Z"
+)
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 _OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
 _PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")  # by its name no value
-_SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond|filter|where)s?$")
+_SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond(?:ition)?|filter|where|clause|predicate)s?$")
 # What the catalogue of a database is asked for: the program itself chose it, though it could be a parameter.
 _NAME_OF_A_THING = re.compile(
     r"(?i)(?:^|[._])(?:table|column|col|index|schema|constraint|sequence|view|trigger|database|db|key|func|function"
@@ -261,8 +264,11 @@ def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
         return None
     if _OPENS.fullmatch(lead) or _is_condition(part, lead, file):
         return _FROM_REQUEST.search(text) is not None
+    if _COLUMNS_PLACE.search(lead):
+        return None if _OWN_NAME.search(text) else False
     if _VALUE_PLACE.search(lead):
-        return not _SUBQUERY.search(_METHOD.sub("", text)) or _is_in_quotes(lead)
+        named = joined_name(text) or _METHOD.sub("", text)
+        return not _SUBQUERY.search(named) or _is_in_quotes(lead)
     if _NAME_PLACE.search(lead):
         return None if _OWN_NAME.search(text) else False
     return not _INTERNAL.search(text)

@@ -76,6 +76,7 @@ _OWN_FILE = re.compile(
     r"\bwith\s+open\(\s*(?:[A-Z][A-Z0-9_]+|settings\.\w+|[\"'][^\"'\n]+[\"'])\s*[,)][^\n]*?\bas\s+(\w+)\s*:"
 )
 _READS_YAML = re.compile(r"\.(?:load\w*|parse|compose\w*)\(")
+_OWN_RESOURCE = re.compile(r"\bgetResource(?:AsStream)?\(|ClassPathResource\(")  # comes with the program
 _CONSTRUCTOR = re.compile(r"onstructor$")
 _FILTERED = re.compile(rb"\bresolveClass\s*\(|setObjectInputFilter|ValidatingObjectInputStream")
 _HOOKS = ("readObject", "readExternal", "readResolve")  # methods that the stream itself calls
@@ -116,6 +117,9 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             if ".dump" in text and not _READS_YAML.search(text):
                 return
             message = "`new Yaml()` without `SafeConstructor` builds any class that the text names"
+            if _OWN_RESOURCE.search(text):
+                yield file.mark(RULE.id, call, message, severity="info", confidence="low", data={"own": "1"})
+                return
             given = file.arguments(call)[0]  # what an own constructor builds stands elsewhere
             is_own = bool(given) and _CONSTRUCTOR.search(file.text(given[0])) is not None
             yield file.mark(RULE.id, call, message, confidence="medium" if is_own else "")
@@ -126,8 +130,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         if _JUST_WRITTEN.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
             return  # a copy by way of memory
-        if _FILTERED.search(file.source):
-            return
+        if _FILTERED.search(file.source) or (file.mentions(b"PipedOutputStream(") and file.mentions(b".writeObject(")):
+            return  # a copy by way of a pipe
         yield file.mark(RULE.id, call, "`readObject` builds any serializable class that the stream names")
 
 

@@ -20,6 +20,8 @@ _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _LITERALS = frozenset(
     {"string", "string_literal", "interpreted_string_literal", "number", "integer", "decimal_integer_literal"}
 )
+_SUMS = frozenset({"binary_operator", "binary_expression"})
+_CLASS_CONSTANT = re.compile(r"[A-Z]\w*(?:\.[A-Z]\w*)+(?:\.value)?")  # `EventTypes.Closed`
 _OWN_CALL = re.compile(r"(?:this\.|self\.|cls\.)?\w+\(")
 _OWN_METHOD = re.compile(r"(?:this\.)?(\w+)\(")
 _JAVA_NUMBERS = frozenset(
@@ -46,13 +48,18 @@ _JOINED = re.compile(r"[\w.]*\bjoin\(\s*(?:\"[^\"]*\"\s*,\s*)?(\w+)")
 
 
 def is_safe(part: Node, context: str, file: SourceFile) -> bool:
-    """Constants, numbers, generated placeholders, quoted identifiers, lists of literals, names that come with their
-    values, and names that the function checks against a list."""
+    """Constants, numbers, generated placeholders, quoted identifiers, lists of literals, texts of builders, names that
+    come with their values, and names that the function checks against a list."""
     text = file.text(part)
     if _SAFE.search(text) or is_constant(part, file) or is_fixed_list(part, file) or _is_number(part, file):
         return True
     if _is_made_of_constants(part, file) or _is_of_a_written_list(text, part, file):
         return True
+    if file.language != "go" and _CLASS_CONSTANT.fullmatch(text) and text.partition(".")[0] in file.bindings:
+        return True
+    if part.type in _SUMS:
+        pieces = built_text(part, file).parts
+        return pieces != (part,) and all(is_safe(each, context, file) for each in pieces)
     if not re.fullmatch(r"[\w.$]+", text):
         return False
     if _is_made_of_safe(text, part, context, file):
@@ -61,6 +68,7 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
     return bool(
         re.search(rf"\bif\s+{word}\s+(not\s+)?in\b|\.(includes|has|contains|containsKey|get)\(\s*{word}\s*\)", context)
         or re.search(rf"\b{word}\s*,\s*\w*(?:[aA]rgs|[pP]arams|[vV]alues)(?:\s*,\s*\w+)*\s*:?=", context)
+        or re.search(rf"\b{word}\s*,[^\n=]*:?=\s*(?:(?!\n\s*\n)[\s\S]){{0,800}}?\.\s*ToSql\(\)", context)
         or re.search(
             rf"(?m)(?:^|[;{{(]|\b(?:const|let|var|final|String))[ \t]*{word}\s*:?=\s*[^\n]*"
             rf"(quote|escape|placeholder|Identifier|[\"'`](\?|%s),? ?[\"'`])",

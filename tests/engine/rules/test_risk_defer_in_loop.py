@@ -121,3 +121,15 @@ def test_locks_that_are_all_held_for_what_follows(body, count):
 def test_a_context_for_a_goroutine_outlives_the_round(call, count):
     body = f"for _, x := range xs {{\npart, cancel := context.WithCancel(ctx)\ndefer cancel()\n{call}\n}}"
     assert len(marks_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(("call", "count"), [("go serve(l, x)", 0), ("serve(l, x)", 1)])
+def test_what_a_goroutine_works_with(call, count):
+    body = f"for _, x := range xs {{\nl := listen(x)\ndefer l.Close()\n{call}\n}}"
+    assert len(marks_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(("last", "count"), [("break", 0), ("next(x)", 1)])
+def test_a_round_that_is_the_last(last, count):
+    body = f"for _, x := range xs {{\nif x == y {{\nif ok {{\ndefer x.Close()\n}}\n{last}\n}}\n}}"
+    assert len(marks_of(RULE, go(body), "go")) == count

@@ -273,3 +273,14 @@ def test_the_console_of_a_user(line, severities):
 def test_a_loader_of_modules(name, count):
     source = f"class Loader:\n    def {name}(self, module):\n        exec(self.read(), module.__dict__)\n"
     assert len(marks_of(RULE, source, "python")) == count
+
+
+@pytest.mark.parametrize(("names", "severity"), [("{'__name__': '__main__'}", "info"), ("{'__name__': 'shop'}", "")])
+def test_the_script_that_a_user_names(names, severity):
+    source = f"def run(script):\n    exec(open(script).read(), {names})\n"
+    assert [mark.severity for mark in marks_of(RULE, source, "python")] == [severity]
+
+
+@pytest.mark.parametrize(("text", "count"), [("return import(name)", 0), ("return load(name)", 1)])
+def test_an_import_hidden_from_a_compiler(text, count):
+    assert len(marks_of(RULE, f"const load = new Function('name', '{text}');", "typescript")) == count

@@ -317,3 +317,19 @@ def test_a_method_called_in_a_function_of_another():
     source = "class A {\n  async save() { await put(this.rows); }\n  start() {\n"
     source += "    setTimeout(() => {\n      this.save();\n    }, 9);\n  }\n}\n"
     assert [mark.line for mark in marks_of(RULE, source, "typescript")] == [5]
+
+
+@pytest.mark.parametrize(
+    ("decorator", "confidences"),
+    [("@staticmethod", [""]), ("@wrap_as_background_process('x')", []), ("@measured('x')", ["medium"])],
+)
+def test_a_decorator_may_make_something_else_of_a_coroutine(decorator, confidences):
+    source = f"{decorator}\nasync def send(x):\n    await put(x)\n\n\ndef f(x):\n    send(x)\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "python")] == confidences
+
+
+def test_a_function_of_another_file_that_waits_for_nothing():
+    made = "export const prepare = async (a) => {{\n  if (!a) return;\n  {0}\n}};\n"
+    used = "import { prepare } from './made.js';\nexport function f(a) {\n  prepare(a);\n}\n"
+    for body, count in (("set(a);", 0), ("await set(a);", 1), ("throw new Error();", 1), ("return set(a);", 1)):
+        assert len(findings_of(RULE, {"src/made.js": made.format(body), "src/a.js": used})) == count

@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.engine.extract import extract
-from tests.engine.rules.reading import findings_of, lines_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-http-no-timeout"
 
@@ -228,3 +228,16 @@ def test_a_transport_that_limits_the_answer(limit, count):
     body = f"t := &http.Transport{{{limit}}}\n\tc := &http.Client{{Transport: t}}"
     source = f'package a\nimport "net/http"\nfunc f() *http.Client {{\n\t{body}\n\treturn c\n}}\n'
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("start", "severity"), [("go func() {", "warning"), ("func() {", "critical")])
+def test_nobody_waits_for_a_goroutine(start, severity):
+    source = 'package a\nimport "net/http"\nfunc handle(w http.ResponseWriter, r *http.Request) {\n'
+    source += f'\t{start}\n\t\thttp.Get("https://a.example")\n\t}}()\n}}\n'
+    assert [str(each.severity) for each in findings_of(RULE, {"shop/a.go": source})] == [severity]
+
+
+@pytest.mark.parametrize(("options", "count"), [("WebsocketOptions", 0), ("Options", 1)])
+def test_the_client_of_a_web_socket(options, count):
+    source = 'package a\nimport "net/http"\nfunc f() {\n\tdial(graphql.%s{\n\t\tHTTPClient: &http.Client{},\n\t})\n}\n'
+    assert len(marks_of(RULE, source % options, "go")) == count

@@ -359,3 +359,15 @@ def test_handlers_of_the_opening_alone(last, count):
     source = "def f(path):\n    try:\n        t = open(path)\n    except OSError as exc:\n        raise Bad(exc)\n"
     source += f"    else:\n{last}            t.close()\n"
     assert len(marks_of(RULE, source, "python")) == count
+
+
+def test_a_file_read_once_at_the_start():
+    assert [mark.severity for mark in marks_of(RULE, "TEXT = open('a').read()\n", "python")] == ["info"]
+    assert [mark.severity for mark in marks_of(RULE, "def f():\n    return open('a').read()\n", "python")] == [""]
+
+
+@pytest.mark.parametrize(("path", "count"), [("github.com/ory/dockertest/v3", 0), ("github.com/ory/store", 1)])
+def test_a_helper_of_tests_with_containers(path, count):
+    source = f'package a\nimport ("os"; "{path}")\n'
+    source += "func f(p string) {\n\tf, err := os.Open(p)\n\tcheck(f.Stat(), err)\n}\n"
+    assert len(marks_of(RULE, source, "go")) == count

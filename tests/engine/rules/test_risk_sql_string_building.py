@@ -505,3 +505,29 @@ def test_what_typescript_declares_as_a_number(typed, text, confidences):
 def test_what_the_program_itself_chose(text, confidences):
     source = f"class A {{\n  async f(db, triggerName, req) {{\n    await db.query(`{text}`)\n  }}\n}}\n"
     assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("text", "confidences"),
+    [
+        ("f\"SELECT a FROM t WHERE type = '{Kinds.Closed}'\"", []),
+        ("f\"SELECT a FROM t WHERE type = '{kinds.closed}'\"", [""]),
+        ('"SELECT a FROM t WHERE b = 1 AND " + (NAME + "_users")', []),
+        ('"SELECT a FROM t WHERE type = \'" + (name + "_users\'")', [""]),
+        ('"SELECT a FROM t WHERE b = ? AND (%s)" % (" OR ".join(where_clauses))', ["low"]),
+        ('"SELECT a FROM t WHERE b = ? AND (%s)" % (" OR ".join("(c = ?)" for _ in rows))', []),
+        ('"SELECT a FROM t WHERE b = ? AND (%s)" % (" OR ".join("(c = %s)" % each for each in rows))', ["medium"]),
+        ('"INSERT INTO %s (%s) VALUES (?)" % ("t", ", ".join(keys))', ["low"]),
+        ('"SELECT min(%s) FROM t" % (rowid)', ["low"]),
+    ],
+)
+def test_constants_of_classes_clauses_and_columns(text, confidences):
+    source = f"from shop.kinds import Kinds\n\n\ndef f(cursor, name, kinds, rows):\n    cursor.execute({text})\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "python")] == confidences
+
+
+@pytest.mark.parametrize(("made", "count"), [("sq.Select(a).\n\t\tFrom(b).\n\t\tToSql()", 0), ("read(a)", 1)])
+def test_the_text_of_a_builder(made, count):
+    source = f"package a\nfunc f(db *sql.DB) {{\n\tinner, _, err := {made}\n\tuse(err)\n"
+    source += '\tdb.Query("SELECT a FROM t WHERE id IN (" + inner + ")")\n}\n'
+    assert len(lines_of(RULE, source, "go")) == count

@@ -161,3 +161,19 @@ def test_who_runs_a_script_chose_the_file():
     )
     found = findings_of(RULE, {"sdk/examples/read.py": source, "sdk/read.py": source})
     assert {each.file: str(each.confidence) for each in found} == {"sdk/examples/read.py": "low", "sdk/read.py": "high"}
+
+
+@pytest.mark.parametrize(("opened", "severity"), [("A.class.getResourceAsStream(name)", "info"), ("open(name)", "")])
+def test_yaml_that_comes_with_the_program(opened, severity):
+    source = (
+        f"import org.yaml.snakeyaml.Yaml;\nclass A {{ Object f(String name) {{ return new Yaml().load({opened}); }} }}"
+    )
+    assert [mark.severity for mark in marks_of(RULE, source, "java")] == [severity]
+
+
+@pytest.mark.parametrize(("stream", "count"), [("PipedOutputStream", 0), ("FileOutputStream", 1)])
+def test_a_copy_by_way_of_a_pipe(stream, count):
+    source = "import java.io.ObjectInputStream;\nclass A {\n  void write(Object o) { "
+    source += f"new ObjectOutputStream(new {stream}(x)).writeObject(o); }}\n"
+    source += "  Object read(ObjectInputStream in) { return in.readObject(); }\n}\n"
+    assert len(marks_of(RULE, source, "java")) == count
