@@ -165,7 +165,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     )
     # Outside of quotes a local name may hold a piece of SQL, or what a driver gives.
     is_resolved = any(
-        _is_in_quotes(lead) or _is_given(part, call, file) or _FROM_REQUEST.search(file.text(part))
+        (_is_in_quotes(lead) and not _is_asked_for(part, file))
+        or _is_given(part, call, file)
+        or _FROM_REQUEST.search(file.text(part))
         for part, lead in zip(parts, leads, strict=True)
         if part in certain
     )
@@ -285,6 +287,12 @@ def _is_in_quotes(lead: str) -> bool:
     """Whether a quote of SQL is open before a part; the quote that ends a text of the program comes in pairs."""
     ends_text = lead[-1:] in ("'", '"', "`") and lead.count(lead[-1]) % 2 == 0
     return _IN_QUOTES.search(lead[:-1] if ends_text else lead) is not None
+
+
+def _is_asked_for(part: Node, file: SourceFile) -> bool:
+    """Whether a local name only holds what a function of the program answered, and no request."""
+    values = [file.text(value) for value in values_of(file.text(part), part, file)] if part.type == "identifier" else []
+    return bool(values) and all(value.endswith(")") and not _FROM_REQUEST.search(value) for value in values)
 
 
 def _is_value_place(lead: str) -> bool:

@@ -531,3 +531,10 @@ def test_the_text_of_a_builder(made, count):
     source = f"package a\nfunc f(db *sql.DB) {{\n\tinner, _, err := {made}\n\tuse(err)\n"
     source += '\tdb.Query("SELECT a FROM t WHERE id IN (" + inner + ")")\n}\n'
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("made", "confidence"), [("info.user()", "medium"), ("request.user()", ""), ("a + b", "")])
+def test_what_a_function_of_the_program_answered(made, confidence):
+    source = f"class A {{ void f(Info info, Request request) {{\nString user = {made};\n"
+    source += 'db.query("SELECT a FROM t WHERE name = \'" + user + "\'"); } }'
+    assert [mark.confidence for mark in marks_of(RULE, source, "java")] == [confidence]
