@@ -18,7 +18,10 @@ _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _CHOICES = frozenset({"conditional_expression", "ternary_expression"})
 _FORMATTERS = (".format", "fmt.Sprintf", ".formatted", ".concat")
 _TRIMMED = re.compile(r"\.(strip|trim|trimIndent|dedent)$|(^|\.)dedent$")
-_NUMBERS = frozenset({"integer", "float", "number", "decimal_integer_literal", "int_literal", "true", "false", "none"})
+_NUMBERS = frozenset(
+    {"integer", "float", "number", "decimal_integer_literal", "int_literal", "true", "false", "none"}
+    | {"null_literal", "null", "nil", "undefined"}
+)
 _CONSTANT = re.compile(r"([\w.]+\.)?_?[A-Z][A-Z0-9_]*(\[\w+\])?$")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*$")
 _PLACE = re.compile(r"%(?:\(\w+\))?[-+#0-9.]*[a-zA-Z]|\{[^{}]*\}")
@@ -152,6 +155,8 @@ def _operands(node: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None
         return list(node.named_children)
     if node.type in _SUMS:
         operator = node.child_by_field_name("operator")
+        if operator is not None and operator.type == "*":  # a text said several times over: `", ?" * n`
+            return [each for each in node.named_children if each.type in _STRINGS] or None
         if operator is None or operator.type not in ("+", "%") or node.named_child_count < 2:
             return None
         left, right = node.named_children[0], node.named_children[-1]

@@ -13,7 +13,7 @@ _SUITES = frozenset(
     {"testing", "net/http/httptest", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"}
 )
 _CONTAINERS = ("github.com/ory/dockertest", "github.com/testcontainers/")
-_ERROR_BRANCH = re.compile(r"\s*if err != nil \{")
+_ERROR_BRANCH = re.compile(r"\s*(?://[^\n]*\n\s*)*if err != nil \{")
 _RECEIVER = re.compile(r"\(\s*(\w+)\s+\S")
 _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
 

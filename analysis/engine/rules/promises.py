@@ -109,8 +109,21 @@ def _handles_its_own(awaited: Node, file: SourceFile) -> bool:
     if awaited.type != "call_expression":
         return False
     callee = file.callee(awaited)
+    if callee == "Promise.allSettled" or (callee == "Promise.all" and runs_only_what_keeps_errors(awaited, file)):
+        return True
     called = async_function(callee, awaited, file) or _hooked(file).get(callee)
     return called is not None and (keeps_errors(called, file.source) or settles_at_once(called, file))
+
+
+def runs_only_what_keeps_errors(call: Node, file: SourceFile) -> bool:
+    """Whether `Promise.all(ids.map(load))` waits for functions of the file that handle their own errors."""
+    named = [async_function(word, call, file) for word in dict.fromkeys(_WORDS.findall(file.text(call)))]
+    found = [each for each in named if each is not None]
+    return (
+        bool(found)
+        and b"async" not in file.source[call.start_byte : call.end_byte]
+        and all(keeps_errors(each, file.source) for each in found)
+    )
 
 
 @lru_cache(maxsize=1)

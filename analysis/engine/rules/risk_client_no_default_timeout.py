@@ -95,6 +95,9 @@ _UNKNOWN_OPTIONS = _UNKNOWN | {"member_expression"}
 _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
 _IN_MEMORY = re.compile(r"(?i)mem_?conn|bufconn|in_?mem(?:ory)?listen|net\.Pipe\(|\"unix\"")
 _ASSIGNED_TO = re.compile(rb"([\w.]+)\s*:?=\s*&?\Z")
+_LISTENS_HERE = re.compile(
+    r'net\.Listen\((?:"unix"|"tcp[46]?",\s*(?:fmt\.Sprintf\(\s*)?"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):)'
+)
 _LOOPBACK = re.compile(r'(?:fmt\.Sprintf\(\s*)?"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):')
 # A URL may carry a limit; where it comes from the environment nobody can tell.
 _FROM_OUTSIDE = re.compile(
@@ -185,7 +188,7 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         and "Timeout" not in file.text(literal)
         and b".ReadHeaderTimeout" not in file.source
     ):
-        is_local = _listens_on_a_file(literal, file) or helps_tests(file)
+        is_local = _listens_here(literal, file) or helps_tests(file)
         yield file.mark(
             RULE.id,
             literal,
@@ -196,11 +199,11 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
-def _listens_on_a_file(literal: Node, file: SourceFile) -> bool:
-    """Whether a server is given a listener alone, in a function that makes one on a socket of this machine."""
+def _listens_here(literal: Node, file: SourceFile) -> bool:
+    """Whether a server is given a listener alone, in a function that makes one for this machine."""
     text = function_text(literal, file)
     assigned = _ASSIGNED_TO.search(file.source, max(0, literal.start_byte - 80), literal.start_byte)
-    if assigned is None or 'net.Listen("unix"' not in text:
+    if assigned is None or not _LISTENS_HERE.search(text):
         return False
     name = assigned[1].decode()
     return f"{name}.Serve(" in text and f"{name}.ListenAndServe" not in text

@@ -57,6 +57,7 @@ func load(ctx context.Context, id string) error {
 )
 
 LONGEST_PARAGRAPH = 2  # lines between a comment and what it is about
+MOST_CALLS = 2  # around a fresh context, in which the given one may stand beside it
 LONGEST_COMMENT = 500  # bytes
 _CONTEXT = re.compile(r"(\w+)\s+context\.Context\b")
 _REQUEST = re.compile(r"(\w+)\s+\*http\.Request\b")
@@ -88,6 +89,7 @@ _CONTEXT_GIVEN = re.compile(r"(?i)(?:^|\.)(?:ctx|context|\w*ctx|context\(\))$")
 _ENDED = re.compile(r"\.Err\(\)\s*!=\s*nil\s*\{[^}]*\Z")
 _UPGRADED = re.compile(r"(?i)(?:upgrade\w*|websocket)\.(?:Upgrade|Accept)\(|\.Hijack\(")
 LONGEST_START = 600  # bytes behind `go func(` in which it calls what it is for
+_WAITED_FOR = re.compile(r"\.(?:Wait|Run|Output|CombinedOutput)\(\)")
 _MAKES = re.compile(r"(?:^|[./])New(?!Request)\w*$")
 _STARTED = re.compile(r"\bgo func\([\s\S]*?\n\s*\}\(")
 _FAILED = re.compile(r"(?:\w+\.)*\w*[eE]rr\w*\s*!=\s*nil")
@@ -112,6 +114,10 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if callee in _FRESH:
         yield from _fresh(call, callee, given, file)
+    elif callee == "os/exec.Command" and (
+        _is_taken_over(given, text_before(call, file)) or _outlives(text_after(call, file))
+    ):
+        return
     elif callee in _WITHOUT and not re.search(
         r"WithContext\(|\.Do\(ctx|\(ctx, [\w., ]*req", text_after(call, file), re.IGNORECASE
     ):
@@ -120,6 +126,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context"
         yield _without(call, callee, better, given, file)
+
+
+def _outlives(after: str) -> bool:
+    """Whether a process is started and not waited for: it lives on when its starter has returned."""
+    return ".Start()" in after and not _WAITED_FOR.search(after)
 
 
 def _is_of_sql(callee: str, file: SourceFile) -> bool:
@@ -226,11 +237,27 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
         return
     if _waits_for_its_end(given, call, file) or _lives_on(call, file) or _follows_an_error(call, file):
         return
-    if given.endswith("Context()") and _UPGRADED.search(earlier):
-        return  # once a connection is taken over, the context of its request no longer says when the client leaves
+    if _is_taken_over(given, earlier) or _is_cancelled_elsewhere(call, file):
+        return
     # Whether somebody means the work to outlive its caller does not always stand there.
     message = f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand"
     yield file.mark(RULE.id, call, message, confidence="medium")
+
+
+def _is_taken_over(given: str, earlier: str) -> bool:
+    """Whether a connection was taken over: the context of its request no longer says when the client leaves."""
+    return given.endswith("Context()") and _UPGRADED.search(earlier) is not None
+
+
+def _is_cancelled_elsewhere(call: Node, file: SourceFile) -> bool:
+    """Whether the cancel function of the fresh context is kept for others to call, as that of a job is."""
+    around = call.parent.parent if call.parent is not None else None
+    names = bound_names(around, file) if around is not None and around.type == "call_expression" else []
+    if len(names) != 2 or names[1] == "_" or around is None:
+        return False
+    after = text_after(around, file)
+    used = re.search(rf"(?<![\w.]){re.escape(names[1])}\(\)", after)
+    return used is None and re.search(rf"[(,:=]\s*{re.escape(names[1])}\s*[,)}}\n]", after) is not None
 
 
 def _waits_for_its_end(given: str, call: Node, file: SourceFile) -> bool:
@@ -280,8 +307,15 @@ def _is_statement(line: str) -> bool:
 
 def _goes_with(given: str, call: Node, file: SourceFile) -> bool:
     """Whether the fresh context is handed over beside the given one: what it tells goes on, how it ends does not."""
-    around = call.parent if call.parent is not None and call.parent.type == "argument_list" else None
-    return around is not None and any(file.text(each) == given for each in around.named_children)
+    names = (given, given.partition(".")[0]) if given.endswith(".Context()") else (given,)
+    around = call.parent
+    for _ in range(MOST_CALLS):
+        if around is None or around.type != "argument_list":
+            return False
+        if any(file.text(each) in names for each in around.named_children):
+            return True
+        around = around.parent.parent if around.parent is not None else None
+    return False
 
 
 def _without(call: Node, callee: str, better: str, given: str, file: SourceFile) -> Mark:

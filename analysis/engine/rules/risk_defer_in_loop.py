@@ -70,7 +70,7 @@ func read(path string) {
 
 _ENDS = re.compile(rb"(return|break|panic\(|os\.Exit\(|log\.Fatal)")
 _ENDLESS = re.compile(rb"for\s*\{")
-_UNDOES = re.compile(rb"defer\s+func\(\)\s*\{\s*if\s+(?:!\s*\w+|\w*[eE]rr\s*!=\s*nil)\s*\{")
+_UNDOES = re.compile(rb"defer\s+func\([^()]*\)\s*\{\s*if\s+(?:!\s*\w+|\w*[eE]rr\s*!=\s*nil)\s*\{")
 _OF_A_LIST = re.compile(rb"defer\s+\w+\[\w+\]\.\w+\(")  # of an element: the list is for what follows the loop
 _LETS_GO = re.compile(
     rb"(?i)(?:close|unlock|done|release|rollback|stop|cancel|disconnect|free|return|put|shutdown)\w*\("
@@ -176,13 +176,20 @@ def _is_kept(statement: Node, file: SourceFile) -> bool:
     """Whether what is closed at the end is collected in the loop: it must stay open for what follows the loop."""
     if _OF_A_LIST.match(file.source, statement.start_byte) or _runs_once(statement, file):
         return True
-    closed = re.match(r"defer\s+(?:func\(\)\s*\{[^\n]*?)?(\w+)\.\w+\(", file.text(statement))
+    closed = re.match(r"defer\s+(?:func\(\)\s*\{[^\n]*?)?(\w+)\.\w+\((?:[^\n]*,\s*(\w+)\))?", file.text(statement))
     block = statement.parent
     if closed is None or block is None:
         return False
-    name = re.escape(closed[1])
-    kept = rf"\bappend\([^\n]*\b{name}\b(?!\.)|\w\]\s*=\s*&?{name}\b(?!\.)"
-    return re.search(kept, file.text(block)) is not None
+    is_test = helps_tests(file)
+    index = file.loop_of(statement)
+    own = "" if is_test else r"(?!\.)"  # the address of a server that a test starts serves as the server itself
+    for name in filter(None, closed.groups()):
+        if is_test and index is not None and name in file.loops[index].variables:
+            return True
+        kept = rf"\bappend\([^\n]*\b{re.escape(name)}\b{own}|\w\]\s*=\s*&?{re.escape(name)}\b{own}"
+        if re.search(kept, file.text(block)) is not None:
+            return True
+    return False
 
 
 WATCHES = (Watch("defer", look, GO),)

@@ -15,7 +15,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import is_copied_library, runs_in_browsers
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
-from analysis.engine.rules.reading import assigned_values, followed, function_name, short, text_after
+from analysis.engine.rules.reading import assigned_values, followed, function_name, short, text_after, text_before
 
 RULE = Rule(
     id="risk-dynamic-code-execution",
@@ -76,6 +76,9 @@ _PARSE = {
 LONGEST_HEAD = 600  # bytes in which a bundle says what loads it
 _BUNDLE = re.compile(rb"webpackUniversalModuleDefinition|typeof exports\b[^;]*typeof module\b[^;]*\bdefine\b")
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
+_READ = re.compile(r"(\w+)\.read\(\)")
+_READS_FIXED = re.compile(r"open\(\s*(?:[\"'][^\"'\n]+[\"']|[A-Z][A-Z0-9_]+)\s*[,)][^\n]*\.read\(\)$")
+_OPENED = re.compile(r"\bwith\s+open\(\s*(?:[A-Z][A-Z0-9_]+|[\"'][^\"'\n]+[\"'])\s*[,)][^\n]*?\bas\s+(\w+)\s*:")
 _LOADS_MODULES = (".exec_module", ".load_module", ".get_code")  # of a loader for `importlib`
 _HIDDEN_REQUIRE = re.compile(r"[\"'`](?:require|import)[\"'`]")  # from a bundler, which would follow it
 _HIDDEN_IMPORT = re.compile(r"[\"'`]\s*return\s+import\(\w+\);?\s*[\"'`]")  # from a compiler that would turn it around
@@ -184,7 +187,10 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
     if _HIDDEN_REQUIRE.fullmatch(file.text(argument)) or _HIDDEN_IMPORT.fullmatch(file.text(argument)):
         return
     parts = _open_parts(text_of_argument(argument, file), file)
-    if parts and file.language == "python" and (_CONSOLE.search(file.source) or "__main__" in file.text(call)):
+    if file.language == "python" and _reads_own_file(call, argument, file):
+        message = f"`{name}` runs a file of the project that could be imported or read as data"
+        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
+    elif parts and file.language == "python" and (_CONSOLE.search(file.source) or "__main__" in file.text(call)):
         message = f"`{name}` runs {_named(parts, file)}, as a console does with what its user types"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
     elif parts and file.language in SCRIPT and _runs_in_a_driven_page(call, file):
@@ -198,6 +204,14 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
         yield file.mark(RULE.id, call, message, suggestion=_PARSE.get(file.language, ""))
     else:
         yield file.mark(RULE.id, call, f"`{name}` runs a fixed text that could be plain code", severity="info")
+
+
+def _reads_own_file(call: Node, argument: Node, file: SourceFile) -> bool:
+    """Whether the code stands in a file whose name stands in the program: `exec(open("shop/version.py").read())`."""
+    text = file.text(argument)
+    held = _READ.fullmatch(text)
+    opened = _OPENED.findall(text_before(call, file)) if held is not None else []
+    return _READS_FIXED.match(text) is not None or (held is not None and held[1] in opened)
 
 
 def _shell(

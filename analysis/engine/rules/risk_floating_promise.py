@@ -22,6 +22,7 @@ from analysis.engine.rules.promises import (
     awaits_only_what_keeps_errors,
     is_parameter,
     never_rejects,
+    runs_only_what_keeps_errors,
     settles_at_once,
 )
 
@@ -245,6 +246,8 @@ def _promise(callee: str, call: Node, file: SourceFile) -> str:
         return "`new Promise`" if callee == "Promise" else ""
     known = callee.rpartition("/")[2] if callee.startswith((".", "@/", "~/")) else callee  # `./db.prisma.user.update`
     is_known = _KNOWN.match(known) and not _is_own(callee, call, file) and not _is_of_a_page(callee, file)
+    if callee == "Promise.all" and runs_only_what_keeps_errors(call, file):
+        return ""
     if callee in _PROMISES or is_known or _writes_rows(callee, call, file):
         return f"`{callee}`"
     if callee.endswith((".map", ".flatMap")):

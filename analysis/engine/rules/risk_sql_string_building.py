@@ -290,9 +290,10 @@ def _is_in_quotes(lead: str) -> bool:
 
 
 def _is_asked_for(part: Node, file: SourceFile) -> bool:
-    """Whether a local name only holds what a function of the program answered, and no request."""
-    values = [file.text(value) for value in values_of(file.text(part), part, file)] if part.type == "identifier" else []
-    return bool(values) and all(value.endswith(")") and not _FROM_REQUEST.search(value) for value in values)
+    """Whether a local name only holds what a function of the program or the environment answered, and no request."""
+    values = values_of(file.text(part), part, file) if part.type == "identifier" else []
+    calls = [file.text(value) for value in values if "string" not in value.type]
+    return bool(calls) and all(value.endswith(")") and not _FROM_REQUEST.search(value) for value in calls)
 
 
 def _is_value_place(lead: str) -> bool:

@@ -190,3 +190,11 @@ def test_a_server_for_this_machine_by_a_built_address(host, severity):
         f'package a\nimport "net/http"\nfunc f(p int) {{\n\thttp.ListenAndServe(fmt.Sprintf("{host}:%d", p), nil)\n}}\n'
     )
     assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]
+
+
+@pytest.mark.parametrize(("host", "severity"), [("127.0.0.1", "info"), ("0.0.0.0", "")])
+def test_a_listener_for_this_machine(host, severity):
+    source = 'package a\nimport ("net"; "net/http")\nfunc f(h http.Handler) {\n'
+    source += f'\tl, err := net.Listen("tcp", fmt.Sprintf("{host}:%d", 9))\n\tsrv := http.Server{{Handler: h}}\n'
+    source += "\tuse(srv.Serve(l), err)\n}\n"
+    assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]

@@ -192,3 +192,21 @@ def test_a_datagram_socket_waits_for_nobody(network, count):
 def test_what_lives_on_and_what_follows_an_error(body, count):
     source = f'package a\nimport ("context"; "net/http")\nfunc f(ctx context.Context, a string) {{\n\t{body}\n}}\n'
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("own, cancel := context.WithCancel(context.Background())\n\tkeep(a, cancel)\n\tqueue(own)", 0),
+        ("own, cancel := context.WithCancel(context.Background())\n\tdefer cancel()\n\tqueue(own)", 1),
+        ("inject(carry(context.Background(), a), r)", 0),
+        ("inject(carry(context.Background(), a), b)", 1),
+        ('cmd := exec.Command("a")\n\terr := cmd.Start()\n\tuse(err)', 0),
+        ('cmd := exec.Command("a")\n\terr := cmd.Start()\n\tcmd.Wait()', 1),
+        ('conn := upgrader.Upgrade(w, r, nil)\n\tcmd := exec.Command("a")\n\tcmd.Run()', 0),
+    ],
+)
+def test_jobs_processes_and_what_only_carries_a_value(body, count):
+    source = 'package a\nimport ("context"; "net/http"; "os/exec")\n'
+    source += f"func f(w http.ResponseWriter, r *http.Request) {{\n\t{body}\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count

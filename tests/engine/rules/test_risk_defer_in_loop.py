@@ -133,3 +133,19 @@ def test_what_a_goroutine_works_with(call, count):
 def test_a_round_that_is_the_last(last, count):
     body = f"for _, x := range xs {{\nif x == y {{\nif ok {{\ndefer x.Close()\n}}\n{last}\n}}\n}}"
     assert len(marks_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "counts"),
+    [
+        ("for i := range xs {\ns := serve(i)\ndefer s.Close()\nurls = append(urls, s.URL)\n}", (1, 0)),
+        ("for i := range xs {\nc := prepare(i)\ndefer services.Stop(ctx, c)\nall = append(all, c)\n}", (0, 0)),
+        ("for _, g := range all {\nstart(g)\ndefer services.Stop(ctx, g)\n}", (1, 0)),
+        ("for i := range xs {\ns := serve(i)\ndefer s.Close()\nuse(s)\n}", (1, 1)),
+        ("for i := range xs {\nmove(i)\ndefer func(n int) {\nif err != nil {\nback(n)\n}\n}(i)\nnext()\n}", (0, 0)),
+    ],
+)
+def test_what_serves_the_rest_of_a_test(body, counts):
+    test = go(body).replace("package a\n", 'package a\nimport "testing"\n', 1)
+    found = (len(findings_of(RULE, files)) for files in ({"a/a.go": go(body)}, {"a/a_test.go": test}))
+    assert tuple(found) == counts

@@ -284,3 +284,16 @@ def test_the_script_that_a_user_names(names, severity):
 @pytest.mark.parametrize(("text", "count"), [("return import(name)", 0), ("return load(name)", 1)])
 def test_an_import_hidden_from_a_compiler(text, count):
     assert len(marks_of(RULE, f"const load = new Function('name', '{text}');", "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "severity"),
+    [
+        ("with open(VERSION_FILE) as file:\n    exec(file.read())\n", "info"),
+        ("exec(open('shop/version.py').read())\n", "info"),
+        ("with open(name) as file:\n    exec(file.read())\n", ""),
+        ("exec(open(name).read())\n", ""),
+    ],
+)
+def test_a_file_of_the_project(source, severity):
+    assert [mark.severity for mark in marks_of(RULE, source, "python")] == [severity]

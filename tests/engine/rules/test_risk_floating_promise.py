@@ -333,3 +333,19 @@ def test_a_function_of_another_file_that_waits_for_nothing():
     used = "import { prepare } from './made.js';\nexport function f(a) {\n  prepare(a);\n}\n"
     for body, count in (("set(a);", 0), ("await set(a);", 1), ("throw new Error();", 1), ("return set(a);", 1)):
         assert len(findings_of(RULE, {"src/made.js": made.format(body), "src/a.js": used})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("Promise.all(items.map(quiet));", 0),
+        ("Promise.all([quiet(), loud()]);", 1),
+        ("Promise.all(items.map(other));", 1),
+        ("const load = async () => { await Promise.allSettled([loud()]); };\nload();", 0),
+        ("const load = async () => { await Promise.all([loud()]); };\nload();", 1),
+    ],
+)
+def test_promises_that_keep_their_errors(body, count):
+    source = "async function quiet(x) {\n  try {\n    await get(x);\n  } catch (e) {\n    log(e);\n  }\n}\n"
+    source += f"async function loud(x) {{\n  await get(x);\n}}\nfunction f(items) {{\n{body}\n}}\n"
+    assert len(lines_of(RULE, source, "typescript")) == count

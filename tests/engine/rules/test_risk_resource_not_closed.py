@@ -371,3 +371,10 @@ def test_a_helper_of_tests_with_containers(path, count):
     source = f'package a\nimport ("os"; "{path}")\n'
     source += "func f(p string) {\n\tf, err := os.Open(p)\n\tcheck(f.Stat(), err)\n}\n"
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("comment", "count"), [("", 0), (" // made below the folder of uploads", 0)])
+def test_a_comment_before_the_error_check(comment, count):
+    source = f'package a\nimport "os"\nfunc f(p string) error {{\n\tf, err := os.Create(p){comment}\n'
+    source += "\tif err != nil {\n\t\treturn err\n\t}\n\tf.Write(x)\n\tf.Close()\n\treturn nil\n}\n"
+    assert len(marks_of(RULE, source, "go")) == count

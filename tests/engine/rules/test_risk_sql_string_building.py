@@ -538,3 +538,24 @@ def test_what_a_function_of_the_program_answered(made, confidence):
     source = f"class A {{ void f(Info info, Request request) {{\nString user = {made};\n"
     source += 'db.query("SELECT a FROM t WHERE name = \'" + user + "\'"); } }'
     assert [mark.confidence for mark in marks_of(RULE, source, "java")] == [confidence]
+
+
+def test_null_is_no_value():
+    source = "class A {{ void f(Connection connection, String table) {{\nString sql = null;\n"
+    source += 'sql = "{}";\nconnection.prepareStatement(sql); }} }}'
+    assert lines_of(RULE, source.format("SELECT a FROM t WHERE b = ?"), "java") == []
+    told = marks_of(RULE, source.format('DROP TABLE " + table + "'), "java")
+    assert [mark.confidence for mark in told] == ["low"]
+
+
+@pytest.mark.parametrize(("more", "count"), [("' OR b = ?' * (len(ids) - 1)", 0), ("ids * 2", 1)])
+def test_a_text_said_several_times_over(more, count):
+    source = f"def f(cursor, ids):\n    post = ' AND (b = ?'\n    post += {more}\n"
+    source += "    cursor.execute('SELECT a FROM t WHERE c = ?' + post + ' LIMIT 9', ids)\n"
+    assert len(lines_of(RULE, source, "python")) == count
+
+
+def test_what_the_operator_sets():
+    source = 'package a\nfunc f(db *sql.DB) {\n\tzone := os.Getenv("ZONE")\n\tif zone == "" {\n\t\tzone = "1"\n\t}\n'
+    source += '\tdb.Query("SELECT a FROM t WHERE zone = \'" + zone + "\'")\n}\n'
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == ["medium"]
