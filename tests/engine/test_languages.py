@@ -39,6 +39,8 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("src/main/java/shop/V1__.java", FileKind.SOURCE),
         ("pkg/migration/run.go", FileKind.SOURCE),
         ("magefile.go", FileKind.SCRIPT),
+        ("master/contrib/check_mail.py", FileKind.SCRIPT),
+        ("shop/contrib/orders/models.py", FileKind.SOURCE),
         ("scripts-dev/release.py", FileKind.SCRIPT),
         ("shop/migrations_old/0001_first.py", FileKind.MIGRATION),
         ("packages/schemas/changes/1.4.0-1715829731-rename-hooks.ts", FileKind.MIGRATION),

@@ -22,6 +22,7 @@ _NUMBERS = frozenset(
     {"integer", "float", "number", "decimal_integer_literal", "int_literal", "true", "false", "none"}
     | {"null_literal", "null", "nil", "undefined"}
 )
+_INTEGERS = frozenset({"integer", "int_literal"})
 _CONSTANT = re.compile(r"([\w.]+\.)?_?[A-Z][A-Z0-9_]*(\[\w+\])?$")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*$")
 _PLACE = re.compile(r"%(?:\(\w+\))?[-+#0-9.]*[a-zA-Z]|\{[^{}]*\}")
@@ -160,6 +161,8 @@ def _operands(node: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None
         if operator is None or operator.type not in ("+", "%") or node.named_child_count < 2:
             return None
         left, right = node.named_children[0], node.named_children[-1]
+        if file.language in ("python", "go") and any(each.type in _INTEGERS for each in node.named_children):
+            return None  # a sum of numbers
         if operator.type == "%":
             right = right.named_children[0] if right.type == "parenthesized_expression" else right
             return [left, *_slots(left, right.named_children if right.type == "tuple" else [right], file)]

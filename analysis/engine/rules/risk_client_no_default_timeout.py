@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.go_results import helps_tests
-from analysis.engine.rules.reading import assigned_values, function_text
+from analysis.engine.rules.reading import assigned_values, function_name, function_text
 
 RULE = Rule(
     id="risk-client-no-default-timeout",
@@ -93,6 +93,7 @@ _SCRIPT = {  # to the option that limits it
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
 _UNKNOWN_OPTIONS = _UNKNOWN | {"member_expression"}
 _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
+_ENDS = re.compile(r"(?i)(?:^|\.)_*(?:a?close|shutdown|stop|join|terminate|dispose|a?exit|drain|wait)\w*$")
 _IN_MEMORY = re.compile(r"(?i)mem_?conn|bufconn|in_?mem(?:ory)?listen|net\.Pipe\(|\"unix\"")
 _ASSIGNED_TO = re.compile(rb"([\w.]+)\s*:?=\s*&?\Z")
 _LISTENS_HERE = re.compile(
@@ -157,6 +158,8 @@ def look_at_waiting(call: Node, file: SourceFile) -> Iterator[Mark]:
     if positional or keywords or not _PYTHON_WAITS.search(callee):
         return
     before = function_text(call, file)
+    if _ENDS.search(function_name(call, file)):
+        return  # closing waits for what is under way
     if "as_completed" in before or ".done()" in before or (file.in_async(call) and callee.endswith(".get")):
         return
     yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})

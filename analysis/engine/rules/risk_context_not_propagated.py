@@ -12,7 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_results import bound_names
+from analysis.engine.rules.go_results import bound_names, helps_tests
 from analysis.engine.rules.reading import function_name, function_text, text_after, text_before
 
 RULE = Rule(
@@ -98,6 +98,8 @@ _DEFAULTED = re.compile(r"==\s*nil\s*\{\s*[\w.]+\s*=\s*$")
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
+    if helps_tests(file):
+        return
     if callee == "net.Dial" and _CONNECTS_NOTHING.match(file.text(call)):
         return
     if callee in _CANCELS or callee == "context.WithValue":

@@ -187,6 +187,8 @@ def _is_kept(statement: Node, file: SourceFile) -> bool:
         if is_test and index is not None and name in file.loops[index].variables:
             return True
         kept = rf"\bappend\([^\n]*\b{re.escape(name)}\b{own}|\w\]\s*=\s*&?{re.escape(name)}\b{own}"
+        if is_test:
+            kept += rf"|\w\.\w+\s*=\s*{re.escape(name)}\."
         if re.search(kept, file.text(block)) is not None:
             return True
     return False

@@ -67,6 +67,7 @@ _STARTS_AS_TEXT = re.compile(r"[\"'`]")
 # What those who build a program call: there the parts are names of its own versions and branches.
 _TOOL = re.compile(r"[\"'`\s]*(?:git|gh|npm|pnpm|yarn|npx|docker|mkcert|go|tsc|pip|poetry|make)\s")
 _SHELLS = re.compile(r"^[\"'`](/bin/|/usr/bin/)?(ba|z|da)?sh[\"'`]$")
+_COMMAND_LINES = frozenset({"click", "typer", "argparse", "optparse", "docopt", "fire"})
 _NO_SHELL = "Pass the program and its arguments as a list, without a shell."
 _PARSE = {
     "python": "Parse the text with `ast.literal_eval`, or choose among functions of your own by name.",
@@ -77,8 +78,9 @@ LONGEST_HEAD = 600  # bytes in which a bundle says what loads it
 _BUNDLE = re.compile(rb"webpackUniversalModuleDefinition|typeof exports\b[^;]*typeof module\b[^;]*\bdefine\b")
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
 _READ = re.compile(r"(\w+)\.read\(\)")
-_READS_FIXED = re.compile(r"open\(\s*(?:[\"'][^\"'\n]+[\"']|[A-Z][A-Z0-9_]+)\s*[,)][^\n]*\.read\(\)$")
-_OPENED = re.compile(r"\bwith\s+open\(\s*(?:[A-Z][A-Z0-9_]+|[\"'][^\"'\n]+[\"'])\s*[,)][^\n]*?\bas\s+(\w+)\s*:")
+_FIXED = r"(?:os\.path\.join\([^()\n]*?)?(?:[A-Z][A-Z0-9_]+|[\"'][^\"'\n]+[\"'])\s*[,)]"
+_READS_FIXED = re.compile(rf"open\(\s*{_FIXED}[^\n]*\.read\(\)$")
+_OPENED = re.compile(rf"\bwith\s+open\(\s*{_FIXED}[^\n]*?\bas\s+(\w+)\s*:")
 _LOADS_MODULES = (".exec_module", ".load_module", ".get_code")  # of a loader for `importlib`
 _HIDDEN_REQUIRE = re.compile(r"[\"'`](?:require|import)[\"'`]")  # from a bundler, which would follow it
 _HIDDEN_IMPORT = re.compile(r"[\"'`]\s*return\s+import\(\w+\);?\s*[\"'`]")  # from a compiler that would turn it around
@@ -171,7 +173,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         if is_copied_library(place):
             return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
         return place.finding(mark, severity=Severity.WARNING)
-    if is_shell and place.facts.is_entry and place.facts.language == "python" and not place.in_request_path:
+    is_typed = place.facts.is_entry or "typed" in mark.data
+    if is_shell and is_typed and place.facts.language == "python" and not place.in_request_path:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)  # who calls it types the rest
     if is_shell and mark.severity == "" and place.facts.language in SCRIPT and not place.in_request_path:
         mark = structs.replace(mark, confidence="medium")  # where the text comes from is not known
@@ -223,6 +226,8 @@ def _shell(
     parts = [part for part in _open_parts(text, file) if not _QUOTED.search(file.text(part))]
     if parts and (text.fixed.strip("\"'` ") or not built_only):
         data = {"form": "shell"} | ({"tool": "1"} if _TOOL.match(text.fixed) else {})
+        if not _COMMAND_LINES.isdisjoint(full.partition(".")[0] for full in file.bindings.values()):
+            data["typed"] = "1"
         message = f"`{callee}` gives {_named(parts, file)} to a shell as part of the command"
         if all(_is_own_path(part, file) for part in parts):
             yield file.mark(

@@ -208,6 +208,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     if len(names) != 2 or not re.fullmatch(r"\w+", names[0]):
         return
     name, rest = names[0], text_after(call, file)
+    if _is_named_result(name, call, file):
+        return
     short = callee.rpartition("/")[2]
     if name == "_":
         if is_response:
@@ -274,6 +276,13 @@ def _is_closed_by_next_round(name: str, call: Node, file: SourceFile) -> bool:
     return f"{name}.Close()".encode() in file.source[start : call.start_byte]
 
 
+def _is_named_result(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether a bare `return` hands the name on: `func get() (resp *http.Response, err error)`."""
+    function = file.enclosing_function(call)
+    result = function.child_by_field_name("result") if function is not None else None
+    return result is not None and re.match(rf"\((?:[^()]*[\s,])?{re.escape(name)}\s", file.text(result)) is not None
+
+
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     named = _DECLARED.search(file.source, max(0, call.start_byte - 120), call.start_byte)
@@ -295,7 +304,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mark]:
     """A resource in a local variable: what the rest of the function does with it."""
     rest = text_after(call, file)
-    if file.function_of(call) == 0 or _is_given_away(name, rest):
+    if file.function_of(call) == 0 or _is_given_away(name, rest) or f"dup2({name}.fileno(" in rest:
         return
     data = {"kind": "connection"} if re.search(r"onnect|socket|urlopen|Socket", opened) else None
     word = re.escape(name)

@@ -12,7 +12,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import bound_names, without_error_return
-from analysis.engine.rules.reading import text_after
+from analysis.engine.rules.reading import text_after, text_before
 
 RULE = Rule(
     id="risk-rows-not-closed",
@@ -74,6 +74,7 @@ _DRIVERS = re.compile(r"^(database/sql|github\.com/(jmoiron/sqlx|jackc/pgx))\b")
 _OPENERS = frozenset(
     "Query QueryContext Queryx QueryxContext Prepare PrepareContext Preparex PrepareNamed NamedQuery Conn".split()
 )
+_TRANSACTION = re.compile(r"(?:^|\.)[tT]x$")
 _HANDLE = re.compile(r"(?i)(?:db|tx|conn|connection|pool|database|store|client|p|q|s)$")
 
 
@@ -88,6 +89,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     # What prepares statements may keep them, where it is no handle of the driver by its name.
     kept = "medium" if opened.startswith("Prepare") and not _HANDLE.search(handle) else ""
     if _is_given_away(name, rest):
+        return
+    if opened.startswith("Prepare") and _is_transaction(handle, call, file):
+        if f"{name}.Close(" not in rest:
+            message = f"`{name}` of `{opened}` stays open until its transaction ends"
+            yield file.mark(RULE.id, call, message, severity="info", confidence="low", data={"form": "unchecked"})
         return
     if not re.search(rf"\b{name}\.Close\(", rest):
         yield file.mark(
@@ -108,6 +114,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") != "unchecked" and place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
+
+
+def _is_transaction(handle: str, call: Node, file: SourceFile) -> bool:
+    """Whether statements are prepared in a transaction, which closes them when it ends."""
+    if _TRANSACTION.search(handle):
+        return True
+    return re.search(rf"\b{re.escape(handle)}\s+\*sqlx?\.Tx\b", text_before(call, file)) is not None
 
 
 def _is_given_away(name: str, rest: str) -> bool:

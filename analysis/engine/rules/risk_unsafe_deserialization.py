@@ -68,6 +68,8 @@ _SAFE_LOADERS = ("SafeLoader", "CSafeLoader", "BaseLoader", "CBaseLoader")
 NEAR = 600  # bytes
 _JUST_WRITTEN = re.compile(rb"\.writeObject\([\s\S]*\.toByteArray\(\)")
 _DUMPED = re.compile(rb"\s*=\s*(?:pickle|cPickle|dill|cloudpickle|marshal)\.dumps\(")
+_FROM_MEMORY = re.compile(r"(?m)^[ \t]*([\w, ]+?)\s*=\s*(self\.\w+)(?:\.get\(|\[)")
+_PUT = re.compile(rb"\[[^\]\n]+\]\s*=[^=][^=]{0,120}?\b(?:pickle|cPickle|dill|cloudpickle|marshal)\.dumps\(")
 _FIELD = re.compile(r"self\.\w+$")
 _OWN_BYTES = re.compile(r"\b(pickle|cPickle|dill|cloudpickle|marshal)\.dumps?\(")
 _PICKLED = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal")
@@ -159,10 +161,18 @@ def _reads_own_bytes(call: Node, callee: str, file: SourceFile) -> bool:
     if not callee.startswith(_PICKLED):
         return False
     given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    held = _FROM_MEMORY.search(text_before(call, file)) if given.isidentifier() else None
+    if held is not None and given in held[1] and _puts_own_bytes(held[2], file):
+        return True
     if _FIELD.fullmatch(given):
         made = followed(given.encode(), file.source, _DUMPED, b"_.")
         return next(made, None) is not None
     return bool(_OWN_BYTES.search(file.text(call)) or _OWN_BYTES.search(text_before(call, file)))
+
+
+def _puts_own_bytes(field: str, file: SourceFile) -> bool:
+    """Whether the class itself pickles what it puts into a dict of its own: `self._rows[key] = pickle.dumps(row)`."""
+    return next(followed(field.encode(), file.source, _PUT, b"_."), None) is not None
 
 
 def _has_safe_loader(call: Node, callee: str, file: SourceFile) -> bool:

@@ -7,7 +7,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.built_text import built_text, is_constant, values_of
 from analysis.engine.rules.joined_text import is_fixed_list
-from analysis.engine.rules.reading import assigned_values, text_before
+from analysis.engine.rules.reading import assigned_values, given_values, text_before
 
 _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
@@ -43,6 +43,9 @@ _WRITTEN_LIST = re.compile(
     r"\s*[\[({][\s,\d()\[\]{}]*[\])}](?:\s+as\s+const)?"
 )
 _CONSTANT_LIST = re.compile(r"(?:[\w.]+\.)?_?[A-Z][A-Z0-9_]*(?:\.(?:items|keys|values)\(\))?")
+_SUBSCRIPTS = frozenset({"subscript", "subscript_expression", "index_expression"})
+_WRITTEN_MAP = re.compile(r"(?:map\[\w+\]\w+)?\{\s*(?:[\w$]*\s*:\s*,?\s*)+\}")
+_SUM_OF_NUMBERS = re.compile(r"[\w.]+\s*[-+*]\s*\d+")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:(?!\$\{)[^`])*`')
 _JOINED = re.compile(r"[\w.]*\bjoin\(\s*(?:\"[^\"]*\"\s*,\s*)?(\w+)")
 
@@ -62,7 +65,7 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
         return pieces != (part,) and all(is_safe(each, context, file) for each in pieces)
     if not re.fullmatch(r"[\w.$]+", text):
         return False
-    if _is_made_of_safe(text, part, context, file):
+    if _is_made_of_safe(text, part, context, file) or _is_looked_up(text, part, file):
         return True
     word = re.escape(text)
     return bool(
@@ -103,9 +106,26 @@ def _is_written_out(text: str) -> bool:
     return is_list or _CONSTANT_LIST.fullmatch(text) is not None
 
 
+def _is_looked_up(name: str, part: Node, file: SourceFile) -> bool:
+    """Whether a local name holds one of the texts that a literal maps to: `formats[unit]`."""
+    values = assigned_values(name, part, file) if name.isidentifier() else []
+    return bool(values) and all(_is_of_a_written_map(value, part, file) for value in values)
+
+
+def _is_of_a_written_map(value: Node, part: Node, file: SourceFile) -> bool:
+    if value.type not in _SUBSCRIPTS:
+        return False
+    name = file.text(value.named_children[0])
+    maps = assigned_values(name, part, file) or given_values(name, file) if name.isidentifier() else []
+    return bool(maps) and all(_WRITTEN_MAP.fullmatch(_QUOTED.sub("", file.text(each))) is not None for each in maps)
+
+
 def is_counted(part: Node, lead: str, file: SourceFile) -> bool:
-    """Whether a number, by its declaration, says how many rows are wanted."""
-    return _LIMIT_PLACE.search(lead) is not None and holds_numbers(part, file)
+    """Whether a number, by its declaration or a sum with one, says how many rows are wanted."""
+    if _LIMIT_PLACE.search(lead) is None:
+        return False
+    is_sum = file.language in ("python", "go") and _SUM_OF_NUMBERS.fullmatch(file.text(part)) is not None
+    return is_sum or holds_numbers(part, file)
 
 
 def _is_made_of_safe(name: str, part: Node, context: str, file: SourceFile) -> bool:

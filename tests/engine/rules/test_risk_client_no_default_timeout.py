@@ -198,3 +198,9 @@ def test_a_listener_for_this_machine(host, severity):
     source += f'\tl, err := net.Listen("tcp", fmt.Sprintf("{host}:%d", 9))\n\tsrv := http.Server{{Handler: h}}\n'
     source += "\tuse(srv.Serve(l), err)\n}\n"
     assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]
+
+
+@pytest.mark.parametrize(("name", "count"), [("close", 0), ("answer", 1)])
+def test_closing_waits_for_what_is_under_way(name, count):
+    source = f"class A:\n    def {name}(self, futures):\n        for future in futures:\n            future.result()\n"
+    assert len(marks_of(RULE, source, "python")) == count

@@ -210,3 +210,10 @@ def test_jobs_processes_and_what_only_carries_a_value(body, count):
     source = 'package a\nimport ("context"; "net/http"; "os/exec")\n'
     source += f"func f(w http.ResponseWriter, r *http.Request) {{\n\t{body}\n}}\n"
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("package", "count"), [("testing", 0), ("text/template", 1)])
+def test_a_helper_of_tests(package, count):
+    source = f'package a\nimport ("context"; "{package}")\n'
+    source += "func open(ctx context.Context) error {\n\treturn load(context.TODO())\n}\n"
+    assert len(marks_of(RULE, source, "go")) == count

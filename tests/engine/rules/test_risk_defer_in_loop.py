@@ -142,6 +142,7 @@ def test_a_round_that_is_the_last(last, count):
         ("for i := range xs {\nc := prepare(i)\ndefer services.Stop(ctx, c)\nall = append(all, c)\n}", (0, 0)),
         ("for _, g := range all {\nstart(g)\ndefer services.Stop(ctx, g)\n}", (1, 0)),
         ("for i := range xs {\ns := serve(i)\ndefer s.Close()\nuse(s)\n}", (1, 1)),
+        ("for _, h := range all {\ns := serve(h)\ndefer s.Close()\nh.URL = s.URL\n}", (1, 0)),
         ("for i := range xs {\nmove(i)\ndefer func(n int) {\nif err != nil {\nback(n)\n}\n}(i)\nnext()\n}", (0, 0)),
     ],
 )

@@ -292,8 +292,17 @@ def test_an_import_hidden_from_a_compiler(text, count):
         ("with open(VERSION_FILE) as file:\n    exec(file.read())\n", "info"),
         ("exec(open('shop/version.py').read())\n", "info"),
         ("with open(name) as file:\n    exec(file.read())\n", ""),
+        ("with open(os.path.join(root, VERSION_FILE)) as file:\n    exec(file.read())\n", "info"),
+        ("with open(os.path.join(root, name)) as file:\n    exec(file.read())\n", ""),
         ("exec(open(name).read())\n", ""),
     ],
 )
 def test_a_file_of_the_project(source, severity):
     assert [mark.severity for mark in marks_of(RULE, source, "python")] == [severity]
+
+
+@pytest.mark.parametrize(("library", "confidence"), [("click", "low"), ("shop", "high")])
+def test_a_command_line_whose_user_types_the_rest(library, confidence):
+    source = f"import subprocess\n\nimport {library}\n\n\ndef publish(name):\n"
+    source += "    subprocess.check_call('deploy {}'.format(name), shell=True)\n"
+    assert [str(each.confidence) for each in findings_of(RULE, {"shop/publish.py": source})] == [confidence]

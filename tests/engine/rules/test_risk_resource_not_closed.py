@@ -378,3 +378,16 @@ def test_a_comment_before_the_error_check(comment, count):
     source = f'package a\nimport "os"\nfunc f(p string) error {{\n\tf, err := os.Create(p){comment}\n'
     source += "\tif err != nil {\n\t\treturn err\n\t}\n\tf.Write(x)\n\tf.Close()\n\treturn nil\n}\n"
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("result", "count"), [("(resp *http.Response, err error)", 0), ("(code int, err error)", 1)])
+def test_a_named_result_is_handed_on(result, count):
+    source = f'package a\nimport "net/http"\nfunc get(u string) {result} {{\n\tresp, err = http.Get(u)\n\treturn\n}}\n'
+    if count:
+        source = source.replace("resp, err =", "resp, err :=")
+    assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("use", "count"), [("os.dup2(out.fileno(), 1)", 0), ("show(out.fileno())", 1)])
+def test_a_file_handed_over_to_a_standard_stream(use, count):
+    assert len(marks_of(RULE, f"def f():\n    out = open('a', 'a')\n    {use}\n", "python")) == count

@@ -54,7 +54,7 @@ def test_a_statement_that_a_returned_function_uses_lives_on():
     assert lines_of(RULE, source, "go") == []
 
 
-@pytest.mark.parametrize(("handle", "confidence"), [("db", ""), ("s.tx", ""), ("statementPreparer", "medium")])
+@pytest.mark.parametrize(("handle", "confidence"), [("db", ""), ("s.tx", "low"), ("statementPreparer", "medium")])
 def test_what_prepares_statements_may_keep_them(handle, confidence):
     source = (
         'package a\nimport "database/sql"\nfunc f(q string) error {\n'
@@ -70,3 +70,12 @@ def test_one_row_that_is_asked_for_is_no_loop(used, count):
         f"\tdefer rows.Close()\n\t{used}\n}}\n"
     )
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("handle", "typed", "severity"), [("tx", "*sql.Tx", "info"), ("work", "*sql.Tx", "info"), ("db", "*sql.DB", "")]
+)
+def test_a_transaction_closes_its_statements(handle, typed, severity):
+    source = f'package a\nimport "database/sql"\nfunc f({handle} {typed}) {{\n'
+    source += f'\tstmt, err := {handle}.Prepare("SELECT 1")\n\tstmt.Exec(err)\n}}\n'
+    assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]

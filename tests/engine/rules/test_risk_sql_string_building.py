@@ -559,3 +559,19 @@ def test_what_the_operator_sets():
     source = 'package a\nfunc f(db *sql.DB) {\n\tzone := os.Getenv("ZONE")\n\tif zone == "" {\n\t\tzone = "1"\n\t}\n'
     source += '\tdb.Query("SELECT a FROM t WHERE zone = \'" + zone + "\'")\n}\n'
     assert [mark.confidence for mark in marks_of(RULE, source, "go")] == ["medium"]
+
+
+@pytest.mark.parametrize(
+    ("formats", "count"),
+    [("{ day: '%d', month: '%m' }", 0), ("{ day: given }", 1), ("read()", 1), ("{ 'day': '%d' }", 0)],
+)
+def test_one_of_the_texts_of_a_literal(formats, count):
+    source = f"function f(db, unit, given) {{\n  const formats = {formats};\n  const format = formats[unit];\n"
+    source += "  return db.raw(`SELECT a FROM t WHERE b = '${format}'`);\n}\n"
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("part", "count"), [("size + 1", 0), ("size + more", 1)])
+def test_a_sum_of_numbers_for_the_limit(part, count):
+    source = f"def f(cursor, request, size, more):\n    cursor.execute(f'SELECT a FROM t LIMIT {{{part}}}')\n"
+    assert len(lines_of(RULE, source, "python")) == count

@@ -177,3 +177,12 @@ def test_a_copy_by_way_of_a_pipe(stream, count):
     source += f"new ObjectOutputStream(new {stream}(x)).writeObject(o); }}\n"
     source += "  Object read(ObjectInputStream in) { return in.readObject(); }\n}\n"
     assert len(marks_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("put", "count"), [("(9, pickle.dumps(row))", 0), ("(9, row)", 1)])
+def test_a_cache_in_memory_that_the_class_fills(put, count):
+    source = (
+        "import pickle\n\n\nclass Cache:\n    def get(self, key):\n        at, row = self._rows.get(key, (0, None))\n"
+    )
+    source += f"        return pickle.loads(row)\n\n    def set(self, key, row):\n        self._rows[key] = {put}\n"
+    assert len(marks_of(RULE, source, "python")) == count
