@@ -58,7 +58,7 @@ _VENDORED = re.compile(
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
     # copies of editors and viewers that a page loads
     r"|(^|/)(public|static|assets)/((?:libs?|js|plugins?|vendors?)/)?(pdfjs|codemirror|ckeditor|tinymce|monaco-editor|mathjax|katex)/"
-    r"|(^|/)jquery[.-][\w.-]*\.js$"  # plug-ins are named so, and copied as they are
+    r"|(^|/)closure/goog/|(^|/)jquery[.-][\w.-]*\.js$"  # plug-ins are named so, and copied as they are
     # libraries of pages that were copied as they are
     r"|(^|/)(public|static|assets|resources)/(?:[^/]+/)*(jquery|bootstrap|select2|redactor|ckeditor|tinymce|summernote"
     r"|moment|lodash|underscore|handlebars|backbone|knockout|modernizr|fullcalendar|three|d3|echarts|highcharts|chart|vue"
@@ -79,7 +79,7 @@ _COPIED = re.compile(
 _LIBRARY = re.compile(r"((?:^|.*/)(?:libs?|ext|externals?|third_?parties|thirdparty)/)([\w-]+)(?:/|\.py$)")
 _ENOUGH_COPIES = 3
 _GENERATED = re.compile(
-    r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.(min|bundle)\.(js|css)|\.generated\.\w+|(^|/)package-lock\.json"
+    r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.(min|bundle)\.(js|css)|\.nocache\.js|\.generated\.\w+|(^|/)package-lock\.json"
     r"|(^|/)(__)?generated(__)?/[^/]*\.([cm]?[jt]sx?|py|java|go)"
     r"|(^|/)(yarn|poetry|uv|Cargo|composer|Gemfile|Pipfile)\.lock|(^|/)pnpm-lock\.yaml|(^|/)go\.sum)$"
 )
@@ -95,7 +95,7 @@ _MIGRATION = re.compile(
     r"|(^|/)migrations?/\d{8,}[\w-]*/[^/]+\.[jt]s$|(^|/)migration/[vV]ersion-[\d.]+\.[jt]s$|(^|/)upgrades/\d+\.\d+[^/]*/[^/]+\.[jt]s$"
 )
 _TEST = re.compile(
-    r"(^|/)(tests?|integration/e2e\w*|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
+    r"(^|/)(tests?|\w+_test_utils?|integration/e2e\w*|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
     r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(?:(?!ab[_-])[\w-]+[_-]tests|e2e[_-]test)/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
     r"|(^|/)(?:(?:jest|vitest|test)[.-]?setup|setup[.-]?(?:[jJ]est|[vV]itest|[tT]ests?))\.[cm]?[jt]sx?$"
@@ -104,7 +104,7 @@ _TEST = re.compile(
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
 _SCRIPT = re.compile(
-    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?(-dev)?|tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
+    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?(-dev)?|((dev|build|ci|ai|claude|release|repo|maintenance)-)?tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
     r"|(^|/)cmd/.*main\.go$|(^"
     r"|/)management/commands/|^(?:[^/]+/)?contrib/(?!__init__)[^/]+\.py$|(^|/)(setup|manage)\.py$|^(noxfile|fabfile)\.py$|(^|/)magefiles?(\.go$|/)"
 )

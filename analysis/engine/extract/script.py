@@ -66,12 +66,19 @@ def keeps_errors(function: Node, source: bytes) -> bool:
         if node.type in _FUNCTIONS or node.type == "class_declaration":
             continue
         if node.type == "try_statement" and is_handled(node, source):
-            pending.extend(each for each in node.named_children if each.type != "statement_block")
+            pending.extend(each for each in node.named_children if _may_wait(each, source))
         elif node.type in ("await_expression", "return_statement") and _may_reject(node, source):
             return False
         else:
             pending.extend(node.named_children)
     return True
+
+
+def _may_wait(part: Node, source: bytes) -> bool:
+    """Whether a part of a `try` that handles its errors can fail for its own sake: what it answers there does not."""
+    if part.type == "catch_clause":
+        return b"await" in source[part.start_byte : part.end_byte]
+    return part.type != "statement_block"
 
 
 def is_handled(attempt: Node, source: bytes) -> bool:

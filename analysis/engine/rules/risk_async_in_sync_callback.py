@@ -104,7 +104,7 @@ def look_at_condition(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _given(call: Node, given: Node, callee: str, receiver: str, method: str, file: SourceFile) -> Iterator[Mark]:
     if method == "forEach" and receiver:
-        if not _awaits(given, file):
+        if not _awaits(given, file) or (never_rejects(given, file) and _is_last(call, file)):
             return
         message = f"`{callee}` does not wait for the async function it is given"
         yield file.mark(RULE.id, call, message)
@@ -147,6 +147,15 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if is_copied_library(place):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return None if awaits_only_what_keeps_errors(mark, place) else place.finding(mark)
+
+
+def _is_last(call: Node, file: SourceFile) -> bool:
+    """Whether nothing in the function follows the call, so that nothing could wait for it."""
+    statement = file.statement_of(call)
+    block = statement.parent
+    return (
+        block is not None and block.named_children[-1].id == statement.id and file.enclosing_function(call) is not None
+    )
 
 
 def _awaits(given: Node, file: SourceFile) -> bool:

@@ -105,10 +105,10 @@ _FROM_OUTSIDE = re.compile(
     r"(?i)\b(?:process\.env|os\.environ|os\.getenv|getenv|environ|env|settings|config\w*|conf|cfg|options|opts)\b"
 )
 _ADDRESS = re.compile(r"(?i)ur[li]|dsn|address")
-# What comes after the futures are complete, with the bracket of what it runs.
+# What comes after the futures are complete, or runs on a thread of its own, with the bracket of what it runs.
 _WHEN_DONE = re.compile(
     rb"\bwhenAll(?:Complete|Succeed)\b|\b(?:whenComplete|then(?:Run|Apply|Accept|Compose)|handle)(?:Async)?\(\s*\Z"
-    rb"|\badd(?:Listener|Callback)\(\s*\Z"
+    rb"|\badd(?:Listener|Callback)\(\s*\Z|\b(?:supplyAsync|runAsync)\(\s*\Z"
 )
 LONGEST_CHAIN = 500  # bytes
 _NOT_SOCKETS = re.compile(r"(?i)stream|sendmail|jsontransport|\bses\s*:")
@@ -191,7 +191,7 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         and "Timeout" not in file.text(literal)
         and b".ReadHeaderTimeout" not in file.source
     ):
-        is_local = _listens_here(literal, file) or helps_tests(file)
+        is_local = _listens_here(literal, file) or helps_tests(file) or _is_given(literal)
         yield file.mark(
             RULE.id,
             literal,
@@ -200,6 +200,12 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
             confidence="low" if is_local else "",
             suggestion="Set `ReadHeaderTimeout`.",
         )
+
+
+def _is_given(literal: Node) -> bool:
+    """Whether a function is given the server, which may set its limits: `withDefaults(&http.Server{...})`."""
+    node = literal.parent
+    return node is not None and node.parent is not None and node.parent.type == "argument_list"
 
 
 def _listens_here(literal: Node, file: SourceFile) -> bool:

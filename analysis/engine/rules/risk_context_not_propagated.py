@@ -69,7 +69,7 @@ _WITHOUT = {
     "os/exec.Command": "exec.CommandContext",
     "net.Dial": "(&net.Dialer{}).DialContext",
 }
-_CONNECTS_NOTHING = re.compile(r"net\.Dial\(\s*\"(?:udp|unixgram|ip)")
+_CONNECTS_AT_ONCE = re.compile(r"net\.Dial\(\s*\"(?:udp|unix|ip)")
 _DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
 _HANDLE = re.compile(r"(^|\.)(db|DB|tx|conn|stmt)\.\w+$")
 _CANCELS = frozenset({"context.WithCancel", "context.WithTimeout", "context.WithDeadline"})
@@ -100,7 +100,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if helps_tests(file):
         return
-    if callee == "net.Dial" and _CONNECTS_NOTHING.match(file.text(call)):
+    if callee == "net.Dial" and _CONNECTS_AT_ONCE.match(file.text(call)):
         return
     if callee in _CANCELS or callee == "context.WithValue":
         yield from _derived(call, callee, file)

@@ -75,6 +75,7 @@ _OF_A_LIST = re.compile(rb"defer\s+\w+\[\w+\]\.\w+\(")  # of an element: the lis
 _LETS_GO = re.compile(
     rb"(?i)(?:close|unlock|done|release|rollback|stop|cancel|disconnect|free|return|put|shutdown)\w*\("
 )
+_FIRST_ROUND = re.compile(r"if\s+(?:\w+\s*==\s*[01]|!?\w*[fF]irst\w*)\s*\{")
 _UNLOCKS = re.compile(r"(?i)\b(\w+)(?:\.\w+)*\.\w*unlock\(\)")
 _LEAVES = re.compile(rb"^\s*(?:return|break|goto|panic\(|os\.Exit\(|log\.Fatal)", re.MULTILINE)
 
@@ -94,6 +95,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     is_test = helps_tests(file)
     # What lets nothing go may be meant for the end, as what puts back what all rounds changed.
     lets_go = _LETS_GO.search(file.source, statement.start_byte, statement.end_byte) is not None
+    if not lets_go and _serves_what_follows(statement, file):
+        return
     severity = "info" if is_test else ""
     yield file.mark(RULE.id, statement, message, severity=severity, confidence="" if lets_go else "medium")
 
@@ -130,6 +133,17 @@ def _holds_all_locks(statement: Node, file: SourceFile) -> bool:
     return bool(body) and body[-1].id == statement.id
 
 
+def _serves_what_follows(statement: Node, file: SourceFile) -> bool:
+    """Whether a round only takes what it defers to give back: `hub.Register(id, c); defer hub.Unregister(id, c)`."""
+    index = file.loop_of(statement)
+    body = statements(file.loops[index].node.child_by_field_name("body")) if index is not None else []
+    if len(body) != 2 or body[-1].id != statement.id:
+        return False
+    taken = file.text(body[0]).partition("(")
+    given = file.text(statement).removeprefix("defer ").partition("(")
+    return bool(given[2]) and taken[2] == given[2] and taken[0].partition(".")[0] == given[0].partition(".")[0]
+
+
 def _is_for_a_goroutine(statement: Node, file: SourceFile) -> bool:
     """Whether a goroutine was given what is let go, or the context that is cancelled: it outlives the round."""
     deferred = re.match(r"defer\s+(\w+)(?:\.\w+)?\(\)$", file.text(statement))
@@ -162,14 +176,16 @@ def _leaves_the_loop_after(statement: Node, file: SourceFile) -> bool:
 
 
 def _runs_once(statement: Node, file: SourceFile) -> bool:
-    """Whether the branch around it is taken once, as it gives the variable a value: `if timer == nil { ... }`."""
+    """Whether the branch around it is taken once, as it gives the variable a value or is for the first round:
+    `if timer == nil { ... }`, `if i == 0 { ... }`."""
     used = re.match(r"defer\s+(\w+)\.", file.text(statement))
     branch = statement.parent
     while branch is not None and branch.type in ("block", "statement_list"):
         branch = branch.parent
     if used is None or branch is None or branch.type != "if_statement":
         return False
-    return file.text(branch).startswith(f"if {used[1]} == nil")
+    text = file.text(branch)
+    return text.startswith(f"if {used[1]} == nil") or _FIRST_ROUND.match(text) is not None
 
 
 def _is_kept(statement: Node, file: SourceFile) -> bool:

@@ -82,6 +82,7 @@ _FIXED = r"(?:os\.path\.join\([^()\n]*?)?(?:[A-Z][A-Z0-9_]+|[\"'][^\"'\n]+[\"'])
 _READS_FIXED = re.compile(rf"open\(\s*{_FIXED}[^\n]*\.read\(\)$")
 _OPENED = re.compile(rf"\bwith\s+open\(\s*{_FIXED}[^\n]*?\bas\s+(\w+)\s*:")
 _LOADS_MODULES = (".exec_module", ".load_module", ".get_code")  # of a loader for `importlib`
+_OF_A_PAGE = re.compile(rb"\bdocument\.(?:create(?:Element|Event)|getElement|querySelector|addEventListener|write)")
 _HIDDEN_REQUIRE = re.compile(r"[\"'`](?:require|import)[\"'`]")  # from a bundler, which would follow it
 _HIDDEN_IMPORT = re.compile(r"[\"'`]\s*return\s+import\(\w+\);?\s*[\"'`]")  # from a compiler that would turn it around
 # The mode in which Python compiles what is typed at its prompt, and the classes for such a prompt.
@@ -204,7 +205,9 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
     elif parts:
         message = f"`{name}` runs whatever {_named(parts, file)} says"
-        yield file.mark(RULE.id, call, message, suggestion=_PARSE.get(file.language, ""))
+        is_page = file.language in SCRIPT and _OF_A_PAGE.search(file.source) and not file.mentions(b"require(")
+        severity = "warning" if is_page else ""  # there it has the rights of its visitor
+        yield file.mark(RULE.id, call, message, severity=severity, suggestion=_PARSE.get(file.language, ""))
     else:
         yield file.mark(RULE.id, call, f"`{name}` runs a fixed text that could be plain code", severity="info")
 

@@ -101,7 +101,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         )
     elif not re.search(rf"\bdefer\b[^\n]*\b{name}\.Close\(|\bdefer func\(\)\s*\{{[^}}]*\b{name}\.Close\(", rest):
         before_close = without_error_return(rest).partition(f"{name}.Close(")[0]
-        if re.search(r"\breturn\b", before_close):
+        if re.search(r"\breturn\b", before_close.rpartition("\n")[0]):  # `return rows.Close()` closes them
             message = f"`{name}` of `{opened}` is not closed on the way out by an earlier return"
             yield file.mark(RULE.id, call, message, confidence="medium")
     if re.search(rf"\bfor\b[^\n{{]*\b{name}\.Next\(", rest) and not re.search(rf"\b{name}\.Err\(", rest):

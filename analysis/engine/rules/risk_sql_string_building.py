@@ -87,7 +87,10 @@ _NAME_OF_A_THING = re.compile(
 )
 _ASKS_CATALOGUE = re.compile(
     r"(?i)\b(?:information_schema|sqlite_(?:master|schema)|pg_(?:catalog|class|tables|indexes|constraint|type|trigger|stat\w*)"
-    r"|sys\.\w+|all_(?:tables|indexes|constraints|tab_columns)|user_(?:tables|indexes|tab_columns))\b"
+    r"|sys(?:tem|cat)?\.\w+|dm_db_\w+|synonyms|all_(?:tables|indexes|constraints|tab_columns)|user_(?:tables|indexes|tab_columns))\b"
+)
+_THING = re.compile(
+    r"(?i)(?:table|column|index|schema|database|constraint|sequence|view|trigger|owner|db|namespace)(?:_?name)?(?:\(\))?$"
 )
 _OWN_KEY = re.compile(r"(?:this|self)\._?(?:id|pk|uuid)")  # the database gave it to the row
 _OPENS = re.compile(r"[rbfRBF]{0,2}[\"'`]+\s*")  # what opens a statement is a piece of it
@@ -171,9 +174,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         for part, lead in zip(parts, leads, strict=True)
         if part in certain
     )
-    is_named = bool(certain) and all(_NAME_OF_A_THING.search(file.text(part)) for part in certain)
+    asks_catalogue = _ASKS_CATALOGUE.search(fixed) is not None
+    names_of_things = _THING if asks_catalogue else _NAME_OF_A_THING
+    is_named = bool(certain) and all(names_of_things.search(file.text(part)) for part in certain)
     is_own = bool(certain) and all(_OWN_KEY.fullmatch(file.text(part)) for part in certain)
-    internal = internal or (is_named and _ASKS_CATALOGUE.search(fixed) is not None)
+    internal = internal or (is_named and asks_catalogue)
     if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
     if all(_PIECE.search(file.text(part)) for part, _ in told):

@@ -146,3 +146,16 @@ def test_an_emitter_gives_no_promise(body, count):
 def test_the_events_of_a_page(event, severity):
     source = f"field.on('{event}', async (x) => {{ await put(x); }});"
     assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == [severity]
+
+
+@pytest.mark.parametrize(("last", "count"), [("", 0), ("done();", 1)])
+def test_handled_work_that_nothing_waits_for(last, count):
+    source = "function f(files) {\n  files.forEach(async (x) => {\n    try {\n      await put(x);\n    } catch {\n"
+    source += f"      fail(x);\n    }}\n  }});\n  {last}\n}}\n"
+    assert len(marks_of(RULE, source, "typescript")) == count
+
+
+def test_what_a_handler_answers_keeps_the_error():
+    source = "import express from 'express';\nconst app = express();\napp.get('/x', async (req, res) => {\n  try {\n"
+    source += "    await load(req);\n  } catch (e) {\n    return sendStatus(res, 500);\n  }\n});\n"
+    assert marks_of(RULE, source, "typescript") == []

@@ -204,3 +204,17 @@ def test_a_listener_for_this_machine(host, severity):
 def test_closing_waits_for_what_is_under_way(name, count):
     source = f"class A:\n    def {name}(self, futures):\n        for future in futures:\n            future.result()\n"
     assert len(marks_of(RULE, source, "python")) == count
+
+
+@pytest.mark.parametrize(
+    ("made", "confidence"), [("withDefaults(&http.Server{Handler: h})", "low"), ("&http.Server{Handler: h}", "")]
+)
+def test_a_server_that_is_given_to_a_function(made, confidence):
+    source = f'package a\nimport "net/http"\nfunc f(h http.Handler) {{\n\tsrv := {made}\n\tuse(srv)\n}}\n'
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(("start", "count"), [("CompletableFuture.supplyAsync", 0), ("run", 1)])
+def test_a_thread_of_its_own_may_wait(start, count):
+    source = f"class A {{ Object f(Future<Row> future) {{ return {start}(() -> future.get()); }} }}"
+    assert len(marks_of(RULE, source, "java")) == count

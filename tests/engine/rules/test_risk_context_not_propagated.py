@@ -171,8 +171,8 @@ def test_that_work_outlives_its_caller_may_be_meant(body, confidence):
     assert [mark.confidence for mark in marks_of(RULE, go(body), "go")] == [confidence]
 
 
-@pytest.mark.parametrize(("network", "count"), [("udp", 0), ("tcp", 1)])
-def test_a_datagram_socket_waits_for_nobody(network, count):
+@pytest.mark.parametrize(("network", "count"), [("udp", 0), ("unix", 0), ("tcp", 1)])
+def test_a_datagram_or_local_socket_waits_for_nobody(network, count):
     source = 'package a\nimport ("context"; "net")\nfunc f(ctx context.Context, to string) {\n'
     source += f'\tconn, err := net.Dial("{network}", to)\n\tuse(conn, err)\n}}\n'
     assert len(marks_of(RULE, source, "go")) == count

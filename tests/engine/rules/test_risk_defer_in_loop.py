@@ -150,3 +150,16 @@ def test_what_serves_the_rest_of_a_test(body, counts):
     test = go(body).replace("package a\n", 'package a\nimport "testing"\n', 1)
     found = (len(findings_of(RULE, files)) for files in ({"a/a.go": go(body)}, {"a/a_test.go": test}))
     assert tuple(found) == counts
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("for it.Next() {\nn++\nif n == 1 {\nmu.Lock()\ndefer mu.Unlock()\n}\nread(it)\n}", 0),
+        ("for it.Next() {\nn++\nif n == m {\nmu.Lock()\ndefer mu.Unlock()\n}\nread(it)\n}", 1),
+        ("for _, x := range xs {\nhub.Register(x, ch)\ndefer hub.Unregister(x, ch)\n}", 0),
+        ("for _, x := range xs {\nhub.Register(x, ch)\ndefer hub.Unregister(x, ch)\nread(ch)\n}", 1),
+    ],
+)
+def test_the_first_round_and_what_follows_the_loop(body, count):
+    assert len(marks_of(RULE, go(body), "go")) == count

@@ -306,3 +306,11 @@ def test_a_command_line_whose_user_types_the_rest(library, confidence):
     source = f"import subprocess\n\nimport {library}\n\n\ndef publish(name):\n"
     source += "    subprocess.check_call('deploy {}'.format(name), shell=True)\n"
     assert [str(each.confidence) for each in findings_of(RULE, {"shop/publish.py": source})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"), [("document.createEvent('Event');", "warning"), ("create('Event');", "")]
+)
+def test_code_of_a_page_by_what_it_uses(line, severity):
+    source = f"function f(text) {{\n  new Function(text).call(1);\n  {line}\n}}\n"
+    assert [mark.severity for mark in marks_of(RULE, source, "javascript")] == [severity]

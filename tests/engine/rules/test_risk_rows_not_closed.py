@@ -79,3 +79,10 @@ def test_a_transaction_closes_its_statements(handle, typed, severity):
     source = f'package a\nimport "database/sql"\nfunc f({handle} {typed}) {{\n'
     source += f'\tstmt, err := {handle}.Prepare("SELECT 1")\n\tstmt.Exec(err)\n}}\n'
     assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]
+
+
+@pytest.mark.parametrize(("between", "count"), [("", 0), ("\tif bad() {\n\t\treturn errBad\n\t}\n", 1)])
+def test_a_return_that_closes(between, count):
+    source = 'package a\nimport "database/sql"\nfunc f(db *sql.DB) error {\n\trows, err := db.Query("SELECT f()")\n'
+    source += f"\tif err != nil {{\n\t\treturn err\n\t}}\n{between}\treturn rows.Close()\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count

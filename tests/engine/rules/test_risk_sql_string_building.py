@@ -575,3 +575,20 @@ def test_one_of_the_texts_of_a_literal(formats, count):
 def test_a_sum_of_numbers_for_the_limit(part, count):
     source = f"def f(cursor, request, size, more):\n    cursor.execute(f'SELECT a FROM t LIMIT {{{part}}}')\n"
     assert len(lines_of(RULE, source, "python")) == count
+
+
+@pytest.mark.parametrize(
+    ("source_of", "part", "confidence"),
+    [
+        ("system.tables", "database", "low"),
+        ("information_schema.columns", "path.getTableName()", "low"),
+        ("information_schema.columns", "name", ""),
+        ("shop_order", "database", ""),
+    ],
+)
+def test_names_for_the_catalogue_of_a_database(source_of, part, confidence):
+    source = "class A { void f(Statement s, String database, Path path, String name) {\n"
+    source += (
+        f"String sql = String.format(\"SELECT a FROM {source_of} WHERE b = '%s'\", {part});\ns.executeQuery(sql); }} }}"
+    )
+    assert [mark.confidence for mark in marks_of(RULE, source, "java")] == [confidence]
