@@ -23,6 +23,7 @@ _JSON_COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\
 _STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,(?=\s*[}\]])')
 _REQUIREMENT_NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]\n]{0,200}\])?\s*(?:$|[=<>!~;@#(,]|\s)")
 _GRADLE_DEPENDENCY = re.compile(r"""["']([A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+)(?::[^"'\n]{0,100})?["']""")
+_SAFE_SNAKEYAML = re.compile(r"snakeyaml(?:[.-]version>|</artifactId>\s*<version>|['\"]?\s*[:=]\s*['\"]?)\s*[2-9]\.")
 _GRADLE_PLUGIN = re.compile(r"""\bid[ (]+["']([A-Za-z0-9_.-]+)["']""")
 _GRADLE_START = re.compile(
     r"^(plugins|dependencies|buildscript|apply|allprojects|subprojects|repositories)\b", re.MULTILINE
@@ -230,12 +231,17 @@ def _read_maven(text: str) -> Manifest:
         if tag in ("dependency", "plugin", "parent"):
             parts = {child.tag.rpartition("}")[2]: (child.text or "").strip() for child in element}
             names.add(f"{parts.get('groupId', '')}:{parts.get('artifactId', '')}")
-    return {"kind": "maven", "dependencies": sorted(names)}
+    return {"kind": "maven", "dependencies": sorted(names)} | _marks_of_versions(text)
 
 
 def _read_gradle(text: str) -> Manifest:
     names = set(_GRADLE_DEPENDENCY.findall(text)) | set(_GRADLE_PLUGIN.findall(text))
-    return {"kind": "gradle", "dependencies": sorted(names)}
+    return {"kind": "gradle", "dependencies": sorted(names)} | _marks_of_versions(text)
+
+
+def _marks_of_versions(text: str) -> Manifest:
+    """What the version of a library means for those who use it: SnakeYAML builds plain data alone since 2.0."""
+    return {"snakeyaml": "safe"} if _SAFE_SNAKEYAML.search(text) else {}
 
 
 def _read_pnpm(text: str) -> Manifest:

@@ -105,10 +105,13 @@ def text_of_argument(argument: Node, file: SourceFile) -> BuiltText:
     texts = [built_text(value, file) for value in values]
     if not texts:
         return BuiltText("", (argument,), ("",))
+    leads: list[str] = []
+    before = ""  # what was appended last, where the next piece goes on
+    for text in texts:
+        leads.extend(lead or before for lead in text.leads)
+        before = text.fixed[-_LONGEST_LEAD:] if builder is not None else ""
     return BuiltText(
-        " ".join(text.fixed for text in texts),
-        tuple(part for text in texts for part in text.parts),
-        tuple(lead for text in texts for lead in text.leads),
+        " ".join(text.fixed for text in texts), tuple(part for text in texts for part in text.parts), tuple(leads)
     )
 
 

@@ -8,6 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
@@ -116,6 +117,8 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         message = f"The async function of `{callee}` gets a promise for what the round before gave, and never awaits it"
         yield file.mark(RULE.id, call, message, suggestion="Use `for ... of` with `await`.")
     elif callee == "Promise" and call.type == "new_expression":
+        if _is_one_try(given):
+            return
         message = "The executor of `new Promise` is async: what it throws rejects nothing"
         yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
     elif never_rejects(given, file) or not _awaits(given, file):
@@ -146,7 +149,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if is_copied_library(place):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-    return None if awaits_only_what_keeps_errors(mark, place) else place.finding(mark)
+    if awaits_only_what_keeps_errors(mark, place):
+        return None
+    if place.kind is FileKind.SCRIPT:  # who runs it sees it end with its error
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    return place.finding(mark)
 
 
 def _is_last(call: Node, file: SourceFile) -> bool:
@@ -156,6 +163,14 @@ def _is_last(call: Node, file: SourceFile) -> bool:
     return (
         block is not None and block.named_children[-1].id == statement.id and file.enclosing_function(call) is not None
     )
+
+
+def _is_one_try(given: Node) -> bool:
+    """Whether the whole body is a `try` with a handler, which can reject by hand."""
+    body = given.child_by_field_name("body")
+    if body is None or body.named_child_count != 1 or body.named_children[0].type != "try_statement":
+        return False
+    return body.named_children[0].child_by_field_name("handler") is not None
 
 
 def _awaits(given: Node, file: SourceFile) -> bool:

@@ -170,7 +170,7 @@ def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee in _GO_SERVERS:
         name = callee.rpartition("/")[2]
         first = next((file.text(each) for each in file.arguments(call)[0]), "")
-        is_local = _LOOPBACK.match(first) is not None or helps_tests(file)
+        is_local = _LOOPBACK.match(first) is not None or helps_tests(file) or _shows_profiles(call, file)
         if name == "http.Serve" and _IN_MEMORY.search(function_text(call, file)):
             return
         yield file.mark(
@@ -200,6 +200,11 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
             confidence="low" if is_local else "",
             suggestion="Set `ReadHeaderTimeout`.",
         )
+
+
+def _shows_profiles(call: Node, file: SourceFile) -> bool:
+    """Whether the server is one for profiles, which only its operators reach."""
+    return "pprof" in function_name(call, file).lower()
 
 
 def _is_given(literal: Node) -> bool:

@@ -239,7 +239,7 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
         return
     if _waits_for_its_end(given, call, file) or _lives_on(call, file) or _follows_an_error(call, file):
         return
-    if _is_taken_over(given, earlier) or _is_cancelled_elsewhere(call, file):
+    if _is_taken_over(given, earlier) or _is_cancelled_elsewhere(call, file) or _is_for_a_goroutine(call, file):
         return
     # Whether somebody means the work to outlive its caller does not always stand there.
     message = f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand"
@@ -260,6 +260,14 @@ def _is_cancelled_elsewhere(call: Node, file: SourceFile) -> bool:
     after = text_after(around, file)
     used = re.search(rf"(?<![\w.]){re.escape(names[1])}\(\)", after)
     return used is None and re.search(rf"[(,:=]\s*{re.escape(names[1])}\s*[,)}}\n]", after) is not None
+
+
+def _is_for_a_goroutine(call: Node, file: SourceFile) -> bool:
+    """Whether the fresh context is kept under a name that a goroutine is given: `go relaunch(own)`."""
+    names = bound_names(call, file)
+    return (
+        bool(names) and re.search(rf"(?m)^\s*go\s[^\n]*\b{re.escape(names[0])}\b", text_after(call, file)) is not None
+    )
 
 
 def _waits_for_its_end(given: str, call: Node, file: SourceFile) -> bool:

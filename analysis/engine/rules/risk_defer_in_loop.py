@@ -134,12 +134,12 @@ def _holds_all_locks(statement: Node, file: SourceFile) -> bool:
 
 
 def _serves_what_follows(statement: Node, file: SourceFile) -> bool:
-    """Whether a round only takes what it defers to give back: `hub.Register(id, c); defer hub.Unregister(id, c)`."""
-    index = file.loop_of(statement)
-    body = statements(file.loops[index].node.child_by_field_name("body")) if index is not None else []
-    if len(body) != 2 or body[-1].id != statement.id:
+    """Whether a block ends by taking what it defers to give back: `hub.Add(id, c); defer hub.Remove(id, c)`."""
+    block = statement.parent
+    body = statements(block)
+    if len(body) < 2 or body[-1].id != statement.id:
         return False
-    taken = file.text(body[0]).partition("(")
+    taken = file.text(body[-2]).partition("(")
     given = file.text(statement).removeprefix("defer ").partition("(")
     return bool(given[2]) and taken[2] == given[2] and taken[0].partition(".")[0] == given[0].partition(".")[0]
 

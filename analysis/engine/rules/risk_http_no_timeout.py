@@ -72,7 +72,9 @@ _NODE_CALLS = frozenset(f"{library}.{verb}" for library in ("http", "https") for
 _OWN_ORIGIN = re.compile(rb"(?:[\w.]+)\(\s*[\"'`]/(?!/)")
 _RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
 _NO_BODY = frozenset({"get", "delete", "head", "options"})  # axios takes its options second here, third elsewhere
-_BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
+_BROWSER = re.compile(
+    rb"\b(window|document|localStorage|useState|useEffect|XMLHttpRequest|requestAnimationFrame)\b|['\"]use client['\"]"
+)
 # What only runs on the server: a component that is awaited, and what Next asks before it renders.
 _ON_SERVER = re.compile(
     rb"\bexport\s+default\s+async\s+function\b|\basync\s+function\s+(?:getServerSideProps|getStaticProps|generateMetadata)\b"
@@ -91,6 +93,7 @@ _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConne
 _GO_LIMITED = re.compile(rb"WithContext\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*=")
 _GO_LOCAL = re.compile(rb"\n\s*(?:var\s+)?\w+\s*:?=\s*&?\Z")  # the literal that a variable is given
 _OF_A_SOCKET = re.compile(rb"(?i)websocket\.?\w*\{[^{}]*HTTPClient:\s*&?\Z")
+_MADE_ELSEWHERE = re.compile(r"\bTransport:\s*(?:\w+\.)?[Nn]ew\w*\(")  # where its limits may stand
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
 
 
@@ -166,7 +169,7 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id,
             literal,
             "This `http.Client` has no `Timeout`",
-            confidence="medium",
+            confidence="low" if _MADE_ELSEWHERE.search(file.text(body)) else "medium",
             suggestion="Set `Timeout` on the client, or give every request a context with a deadline.",
         )
 
@@ -272,7 +275,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Somebody waits for an answer in a request handler: there it is an outage. Who runs a script sees it hang."""
     if place.facts.language in SCRIPT and "anywhere" not in mark.data and runs_in_browsers(place):
         return None
-    if place.kind is FileKind.SCRIPT:
+    is_run_by_hand = place.index == 0 and place.facts.is_entry and place.facts.language == "python"
+    if place.kind is FileKind.SCRIPT or is_run_by_hand:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.in_request_path and "started" not in mark.data:
         return place.finding(mark, severity=Severity.CRITICAL)

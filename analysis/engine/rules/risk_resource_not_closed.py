@@ -221,8 +221,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         or _is_given_away(name, _without_borrowers(rest))
     ):
         return
-    if re.search(rf"\}}\(\s*{name}(?:\.Body)?\s*\)", rest):
-        return  # to a function literal that is deferred or started
+    if re.search(rf"\}}\(\s*{name}(?:\.Body)?\s*\)|\bdefer\b[^\n]*[(,]\s*{name}(?:\.Body)?\s*[,)]", rest):
+        return  # to a function that is deferred or started
     if callee == "net.Listen" and _SERVED.search(rest):
         return  # listens as long as the process lives
     closed = re.search(rf"\b{name}(?:\.Body|\.\([^()]*\))?\.Close\b", rest)

@@ -101,6 +101,8 @@ _BETWEEN = re.compile(r"(?i)\bbetween\b(?:(?!\band\b)[\s\S])*\band\b\W*\Z")
 _OF_THE_DRIVER = re.compile(r"(?:\w+\.)*(?:db|driver|adapter|platform|\w*[dD]ialect)\.\w+\(")
 _FROM_REQUEST = re.compile(r"(?i)\b(?:req|request|params|args|body|query|input|form|payload|ctx|event)\b")
 _BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind an alias: `${alias}.id`
+# Before a comparison stands a column: `${column} = ?`, `+ column + " >= ?"`.
+_BEFORE_SIGN = re.compile(rb"(?i)(?:\}|\s*\)?\s*\+\s*[\"'`])\s*(?:[=<>]|!=|\b(?:not\s+)?(?:i?like|in|is|between)\b)")
 _METHOD = re.compile(r"\.\w+\([\s\S]*\Z")
 _NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the number of a placeholder
 _IN_QUOTES = re.compile(r"['\"]%?\Z")
@@ -271,7 +273,8 @@ def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
         return None
     if _OPENS.fullmatch(lead) or _is_condition(part, lead, file):
         return _FROM_REQUEST.search(text) is not None
-    if _COLUMNS_PLACE.search(lead):
+    is_compared = _BEFORE_SIGN.match(file.source, part.end_byte) is not None and not _AFTER_SIGN.search(lead)
+    if _COLUMNS_PLACE.search(lead) or is_compared:
         return None if _OWN_NAME.search(text) else False
     if _VALUE_PLACE.search(lead):
         named = joined_name(text) or _METHOD.sub("", text)

@@ -9,6 +9,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
+from analysis.engine.graph.manifest import manifest_of
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -120,11 +121,14 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
                 return
             message = "`new Yaml()` without `SafeConstructor` builds any class that the text names"
             if _OWN_RESOURCE.search(text):
-                yield file.mark(RULE.id, call, message, severity="info", confidence="low", data={"own": "1"})
+                yield file.mark(
+                    RULE.id, call, message, severity="info", confidence="low", data={"own": "1", "library": "snakeyaml"}
+                )
                 return
             given = file.arguments(call)[0]  # what an own constructor builds stands elsewhere
             is_own = bool(given) and _CONSTRUCTOR.search(file.text(given[0])) is not None
-            yield file.mark(RULE.id, call, message, confidence="medium" if is_own else "")
+            confidence = "medium" if is_own else ""
+            yield file.mark(RULE.id, call, message, confidence=confidence, data={"library": "snakeyaml"})
     elif callee.endswith((".enableDefaultTyping", ".activateDefaultTyping")) and _ALLOW_LIST not in callee:
         yield file.mark(RULE.id, call, "Default typing lets the JSON choose which class is built")
     elif callee.endswith(".readObject") and "java.io.ObjectInputStream" in file.bindings.values():
@@ -139,11 +143,20 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """What a request or a queue brings in was written by somebody else; who runs a script chose the file."""
+    if mark.data.get("library") == "snakeyaml" and _is_safe_by_version(codebase):
+        return None
     if place.kind is FileKind.SCRIPT and not place.in_request_path:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.in_request_path and "own" not in mark.data:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
+
+
+def _is_safe_by_version(codebase: Codebase) -> bool:
+    """Whether a manifest asks for SnakeYAML 2, which builds plain data alone."""
+    return any(
+        manifest_of(facts).get("snakeyaml") for facts in codebase.files.values() if "snakeyaml" in facts.manifest
+    )
 
 
 def _mark(call: Node, message: str, file: SourceFile) -> Mark:

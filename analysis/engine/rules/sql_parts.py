@@ -6,8 +6,8 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.built_text import built_text, is_constant, values_of
-from analysis.engine.rules.joined_text import is_fixed_list
-from analysis.engine.rules.reading import assigned_values, given_values, text_before
+from analysis.engine.rules.joined_text import is_fixed_list, joined_name
+from analysis.engine.rules.reading import assigned_values, followed, given_values, text_before
 
 _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
@@ -34,8 +34,9 @@ _NUMBER_TYPED = {
         r"|\w*<(?:Short|Integer|Long|BigInteger)>)(?:\[\]|\.\.\.)?\s+\Z"
     ),
     "go": re.compile(r"\s+(?:,\s*\w+\s+)*(?:\[\])?(?:u?int(?:8|16|32|64)?|float(?:32|64)|bool)\b"),
-    "typescript": re.compile(r"\??\s*:\s*(?:number|bigint|boolean)(?:\[\])?\s*(?=[,;=){])"),
+    "typescript": re.compile(r"\??\s*:\s*(?:number|bigint|boolean)(?:\[\])?\s*(?=[,;=(){}])"),
 }
+_ZOD = re.compile(rb"\s*:\s*z\s*\.(?:array\(\s*z\.)?(?:coerce\.)?(?:number|bigint|boolean)\(")
 _LIMIT_PLACE = re.compile(r"(?i)\b(?:limit|offset|top|fetch\s+(?:first|next))\s*\(?\s*[\"'`]?\Z")
 # A list that is written out, once its texts are taken out of it: `["a", "b"]`, `List.of("a", "b")`.
 _WRITTEN_LIST = re.compile(
@@ -152,11 +153,18 @@ def _is_number(part: Node, file: SourceFile) -> bool:
 def holds_numbers(part: Node, file: SourceFile) -> bool:
     """Whether a name is declared as a number, or joins a list that is declared as one of numbers."""
     typed = _NUMBER_TYPED.get("typescript" if file.language == "tsx" else file.language)
-    name = file.text(part)
+    name = joined_name(file.text(part)) or file.text(part)
     if typed is None or not re.fullmatch(r"\w+", name):
         return False
+    if _is_number_of_a_schema(name, file):
+        return True
     joined = [found[1] for each in assigned_values(name, part, file) if (found := _JOINED.match(file.text(each)))]
     return _is_declared_number(joined[0] if joined else name, part, typed, file)
+
+
+def _is_number_of_a_schema(name: str, file: SourceFile) -> bool:
+    """Whether a schema of Zod in this file lets only numbers through under this name: `ids: z.array(z.number())`."""
+    return file.mentions(b"z.") and next(followed(name.encode(), file.source, _ZOD, b"_."), None) is not None
 
 
 def _is_declared_number(name: str, part: Node, typed: re.Pattern[str], file: SourceFile) -> bool:

@@ -159,3 +159,18 @@ def test_what_a_handler_answers_keeps_the_error():
     source = "import express from 'express';\nconst app = express();\napp.get('/x', async (req, res) => {\n  try {\n"
     source += "    await load(req);\n  } catch (e) {\n    return sendStatus(res, 500);\n  }\n});\n"
     assert marks_of(RULE, source, "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [("try { resolve(await put(x)); } catch (e) { reject(e); }", 0), ("resolve(await put(x));", 1)],
+)
+def test_an_executor_that_rejects_by_hand(body, count):
+    source = f"function f(x) {{\n  return new Promise(async (resolve, reject) => {{ {body} }});\n}}\n"
+    assert len(marks_of(RULE, source, "typescript")) == count
+
+
+def test_an_example_for_users():
+    source = "rows.forEach(async (row) => {\n  await put(row);\n});\n"
+    found = findings_of(RULE, {"examples/a.js": source, "src/a.js": source})
+    assert {each.file: str(each.severity) for each in found} == {"examples/a.js": "info", "src/a.js": "warning"}

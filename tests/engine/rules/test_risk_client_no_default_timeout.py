@@ -218,3 +218,9 @@ def test_a_server_that_is_given_to_a_function(made, confidence):
 def test_a_thread_of_its_own_may_wait(start, count):
     source = f"class A {{ Object f(Future<Row> future) {{ return {start}(() -> future.get()); }} }}"
     assert len(marks_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("name", "severity"), [("startPprof", "info"), ("startShop", "")])
+def test_a_server_for_profiles(name, severity):
+    source = f'package a\nimport "net/http"\nfunc {name}(addr string) {{\n\thttp.ListenAndServe(addr, nil)\n}}\n'
+    assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]

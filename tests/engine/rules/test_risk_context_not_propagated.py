@@ -217,3 +217,10 @@ def test_a_helper_of_tests(package, count):
     source = f'package a\nimport ("context"; "{package}")\n'
     source += "func open(ctx context.Context) error {\n\treturn load(context.TODO())\n}\n"
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("start", "count"), [("go relaunch(own)", 0), ("relaunch(own)", 1)])
+def test_a_fresh_context_for_a_goroutine(start, count):
+    source = 'package a\nimport "context"\nfunc f(ctx context.Context) {\n'
+    source += f"\town := context.Background()\n\tuse(ctx)\n\t{start}\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count

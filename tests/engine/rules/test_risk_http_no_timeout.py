@@ -241,3 +241,22 @@ def test_nobody_waits_for_a_goroutine(start, severity):
 def test_the_client_of_a_web_socket(options, count):
     source = 'package a\nimport "net/http"\nfunc f() {\n\tdial(graphql.%s{\n\t\tHTTPClient: &http.Client{},\n\t})\n}\n'
     assert len(marks_of(RULE, source % options, "go")) == count
+
+
+def test_the_part_of_a_module_that_is_run_by_hand():
+    source = "import requests\n\n\ndef load():\n    return requests.get('https://a.example')\n\n\n"
+    source += "if __name__ == '__main__':\n    print(requests.get('https://b.example'))\n"
+    found = {each.line: str(each.severity) for each in findings_of(RULE, {"shop/a.py": source})}
+    assert found == {5: "warning", 9: "info"}
+
+
+@pytest.mark.parametrize(("made", "confidence"), [("newTransport(ctx)", "low"), ("&http.Transport{}", "medium")])
+def test_a_transport_that_is_made_elsewhere(made, confidence):
+    source = f'package a\nimport "net/http"\nvar client = &http.Client{{Transport: {made}}}\n'
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(("line", "count"), [("requestAnimationFrame(show);", 0), ("show();", 1)])
+def test_code_of_a_page_by_what_it_uses(line, count):
+    source = f"export async function load() {{\n  {line}\n  return fetch('https://a.example');\n}}\n"
+    assert len(marks_of(RULE, source, "typescript")) == count

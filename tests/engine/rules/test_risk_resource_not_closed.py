@@ -391,3 +391,10 @@ def test_a_named_result_is_handed_on(result, count):
 @pytest.mark.parametrize(("use", "count"), [("os.dup2(out.fileno(), 1)", 0), ("show(out.fileno())", 1)])
 def test_a_file_handed_over_to_a_standard_stream(use, count):
     assert len(marks_of(RULE, f"def f():\n    out = open('a', 'a')\n    {use}\n", "python")) == count
+
+
+@pytest.mark.parametrize(("deferred", "count"), [("defer closeBody(resp.Body)", 0), ("defer done(url)", 1)])
+def test_a_deferred_helper_that_closes(deferred, count):
+    source = 'package a\nimport "net/http"\nfunc f(url string) error {\n\tresp, err := http.Get(url)\n'
+    source += f"\tif err != nil {{\n\t\treturn err\n\t}}\n\t{deferred}\n\tuse(resp.StatusCode)\n\treturn nil\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count

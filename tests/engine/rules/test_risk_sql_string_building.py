@@ -592,3 +592,40 @@ def test_names_for_the_catalogue_of_a_database(source_of, part, confidence):
         f"String sql = String.format(\"SELECT a FROM {source_of} WHERE b = '%s'\", {part});\ns.executeQuery(sql); }} }}"
     )
     assert [mark.confidence for mark in marks_of(RULE, source, "java")] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("text", "confidences"),
+    [
+        ("SELECT a FROM t WHERE b = 1 AND ${column} >= ?", ["low"]),
+        ("SELECT a FROM t WHERE b = 1 AND ${column} ?", [""]),
+        ("SELECT a FROM t WHERE b = '${column}'", [""]),
+    ],
+)
+def test_a_column_before_a_comparison(text, confidences):
+    source = f"function f(db, column) {{\n  return db.query(`{text}`);\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("declared", "confidence"),
+    [("ids: z.number().array()", "low"), ("ids: z.array(z.number())", "low"), ("ids: z.string().array()", "medium")],
+)
+def test_numbers_of_a_schema(declared, confidence):
+    source = f"const schema = z.object({{ {declared} }});\nasync function f(db, input) {{\n"
+    source += "  const { ids } = schema.parse(input);\n"
+    source += "  await db.query(`SELECT a FROM t WHERE b IN (${ids.join(',')})`);\n}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == [confidence]
+
+
+def test_numbers_that_are_taken_apart():
+    source = "async function f({ id, on }: { id: number; on: boolean }) {\n"
+    source += "  await db.query(`UPDATE t SET a = ${on} WHERE b = ${id}`);\n}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == ["low"]
+
+
+@pytest.mark.parametrize(("typed", "confidences"), [("int", []), ("String", ["medium"])])
+def test_a_piece_that_is_appended_goes_on(typed, confidences):
+    source = f"class A {{ void f({typed} most) {{\nStringBuilder sql = new StringBuilder();\n"
+    source += 'sql.append("SELECT a FROM t");\nsql.append(" LIMIT ").append(most);\ndb.query(sql.toString()); } }'
+    assert [mark.confidence for mark in marks_of(RULE, source, "java")] == confidences

@@ -186,3 +186,10 @@ def test_a_cache_in_memory_that_the_class_fills(put, count):
     )
     source += f"        return pickle.loads(row)\n\n    def set(self, key, row):\n        self._rows[key] = {put}\n"
     assert len(marks_of(RULE, source, "python")) == count
+
+
+@pytest.mark.parametrize(("version", "count"), [("2.0", 0), ("1.33", 1)])
+def test_snakeyaml_is_safe_since_its_second_version(version, count):
+    source = "import org.yaml.snakeyaml.Yaml;\nclass A { Object f(String text) { return new Yaml().load(text); } }"
+    pom = f"<project><properties><snakeyaml.version>{version}</snakeyaml.version></properties></project>"
+    assert len(findings_of(RULE, {"pom.xml": pom, "src/main/java/shop/A.java": source})) == count
