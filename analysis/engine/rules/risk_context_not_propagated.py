@@ -254,8 +254,10 @@ def _is_taken_over(given: str, earlier: str) -> bool:
 def _is_cancelled_elsewhere(call: Node, file: SourceFile) -> bool:
     """Whether the cancel function of the fresh context is kept for others to call, as that of a job is."""
     around = call.parent.parent if call.parent is not None else None
-    names = bound_names(around, file) if around is not None and around.type == "call_expression" else []
-    if len(names) != 2 or names[1] == "_" or around is None:
+    if around is None or around.type != "call_expression" or file.callee(around) not in _CANCELS:
+        return False
+    names = bound_names(around, file)
+    if len(names) != 2 or names[1] == "_":
         return False
     after = text_after(around, file)
     used = re.search(rf"(?<![\w.]){re.escape(names[1])}\(\)", after)

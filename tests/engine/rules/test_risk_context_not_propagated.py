@@ -199,6 +199,7 @@ def test_what_lives_on_and_what_follows_an_error(body, count):
     [
         ("own, cancel := context.WithCancel(context.Background())\n\tkeep(a, cancel)\n\tqueue(own)", 0),
         ("own, cancel := context.WithCancel(context.Background())\n\tdefer cancel()\n\tqueue(own)", 1),
+        ("row, err := load(context.Background(), a)\n\tuse(row, err)", 1),
         ("inject(carry(context.Background(), a), r)", 0),
         ("inject(carry(context.Background(), a), b)", 1),
         ('cmd := exec.Command("a")\n\terr := cmd.Start()\n\tuse(err)', 0),
