@@ -117,7 +117,7 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         message = f"The async function of `{callee}` gets a promise for what the round before gave, and never awaits it"
         yield file.mark(RULE.id, call, message, suggestion="Use `for ... of` with `await`.")
     elif callee == "Promise" and call.type == "new_expression":
-        if _is_one_try(given):
+        if _settles_by_hand(given, file):
             return
         message = "The executor of `new Promise` is async: what it throws rejects nothing"
         yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
@@ -165,12 +165,15 @@ def _is_last(call: Node, file: SourceFile) -> bool:
     )
 
 
-def _is_one_try(given: Node) -> bool:
-    """Whether the whole body is a `try` with a handler, which can reject by hand."""
+def _settles_by_hand(given: Node, file: SourceFile) -> bool:
+    """Whether the whole body is a `try` whose handler rejects or resolves."""
     body = given.child_by_field_name("body")
-    if body is None or body.named_child_count != 1 or body.named_children[0].type != "try_statement":
+    listed = given.child_by_field_name("parameters")
+    if body is None or listed is None or body.named_child_count != 1 or body.named_children[0].type != "try_statement":
         return False
-    return body.named_children[0].child_by_field_name("handler") is not None
+    handler = body.named_children[0].child_by_field_name("handler")
+    names = re.findall(r"[\w$]+", file.text(listed))
+    return handler is not None and any(f"{name}(" in file.text(handler) for name in names)
 
 
 def _awaits(given: Node, file: SourceFile) -> bool:

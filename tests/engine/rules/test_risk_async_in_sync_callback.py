@@ -163,7 +163,11 @@ def test_what_a_handler_answers_keeps_the_error():
 
 @pytest.mark.parametrize(
     ("body", "count"),
-    [("try { resolve(await put(x)); } catch (e) { reject(e); }", 0), ("resolve(await put(x));", 1)],
+    [
+        ("try { resolve(await put(x)); } catch (e) { reject(e); }", 0),
+        ("try { resolve(await put(x)); } catch (e) { log(e); }", 1),
+        ("resolve(await put(x));", 1),
+    ],
 )
 def test_an_executor_that_rejects_by_hand(body, count):
     source = f"function f(x) {{\n  return new Promise(async (resolve, reject) => {{ {body} }});\n}}\n"
