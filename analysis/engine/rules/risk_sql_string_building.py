@@ -180,7 +180,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     names_of_things = _THING if asks_catalogue else _NAME_OF_A_THING
     is_named = bool(certain) and all(names_of_things.search(file.text(part)) for part in certain)
     is_own = bool(certain) and all(_OWN_KEY.fullmatch(file.text(part)) for part in certain)
-    internal = internal or (is_named and asks_catalogue)
+    if is_named and asks_catalogue and not internal:
+        internal, data["named"] = True, "1"  # the program's own names, though they could be parameters
     if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
     if all(_PIECE.search(file.text(part)) for part, _ in told):
@@ -235,7 +236,7 @@ def _values_behind(part: Node, file: SourceFile) -> list[Node]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """In a script nobody from outside writes the values. Names come from the program itself where no request brings
     them and the file calls the function itself, and so do those of tables that are being defined."""
-    if mark.confidence == "low":
+    if mark.confidence == "low" and "named" not in mark.data:
         is_unknown = "given" in mark.data and not _is_called_here(place)
         if "defines" in mark.data or not (place.in_request_path or is_unknown):
             return None

@@ -629,3 +629,11 @@ def test_a_piece_that_is_appended_goes_on(typed, confidences):
     source = f"class A {{ void f({typed} most) {{\nStringBuilder sql = new StringBuilder();\n"
     source += 'sql.append("SELECT a FROM t");\nsql.append(" LIMIT ").append(most);\ndb.query(sql.toString()); } }'
     assert [mark.confidence for mark in marks_of(RULE, source, "java")] == confidences
+
+
+def test_names_for_the_catalogue_could_be_parameters():
+    source = "class A { void f(Statement s, String table) {\n"
+    source += 's.executeQuery("SELECT a FROM information_schema.tables WHERE name = \'" + table + "\'"); }\n'
+    source += 'void g(Statement s) { f(s, "shop"); } }'
+    (found,) = findings_of(RULE, {"src/main/java/shop/A.java": source})
+    assert (str(found.confidence), str(found.severity)) == ("low", "warning")
