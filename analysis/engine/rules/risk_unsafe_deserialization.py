@@ -70,7 +70,7 @@ NEAR = 600  # bytes
 _JUST_WRITTEN = re.compile(rb"\.writeObject\([\s\S]*\.toByteArray\(\)")
 _DUMPED = re.compile(rb"\s*=\s*(?:pickle|cPickle|dill|cloudpickle|marshal)\.dumps\(")
 _FROM_MEMORY = re.compile(r"(?m)^[ \t]*([\w, ]+?)\s*=\s*(self\.\w+)(?:\.get\(|\[)")
-_PUT = re.compile(rb"\[[^\]\n]+\]\s*=[^=][^=]{0,120}?\b(?:pickle|cPickle|dill|cloudpickle|marshal)\.dumps\(")
+_PUT = re.compile(rb"\[[^\]\n]+\]\s*=(?!=)[^;]{0,120}?\b(?:pickle|cPickle|dill|cloudpickle|marshal)\.dumps\(")
 _FIELD = re.compile(r"self\.\w+$")
 _OWN_BYTES = re.compile(r"\b(pickle|cPickle|dill|cloudpickle|marshal)\.dumps?\(")
 _PICKLED = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal")

@@ -179,7 +179,7 @@ def test_a_copy_by_way_of_a_pipe(stream, count):
     assert len(marks_of(RULE, source, "java")) == count
 
 
-@pytest.mark.parametrize(("put", "count"), [("(9, pickle.dumps(row))", 0), ("(9, row)", 1)])
+@pytest.mark.parametrize(("put", "count"), [("(until(at=9), pickle.dumps(row))", 0), ("(9, row)", 1)])
 def test_a_cache_in_memory_that_the_class_fills(put, count):
     source = (
         "import pickle\n\n\nclass Cache:\n    def get(self, key):\n        at, row = self._rows.get(key, (0, None))\n"
