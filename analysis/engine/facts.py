@@ -156,6 +156,7 @@ class Column(msgspec.Struct, array_like=True, frozen=True, gc=False):
     indexed: bool = False
     primary_key: bool = False
     line: int = 0
+    enumerated: bool = False  # the class or schema lists all its values
 
 
 class Relation(msgspec.Struct, array_like=True, frozen=True, gc=False):

@@ -95,7 +95,8 @@ _MIGRATION = re.compile(
     r"|(^|/)migrations?/\d{8,}[\w-]*/[^/]+\.[jt]s$|(^|/)migration/[vV]ersion-[\d.]+\.[jt]s$|(^|/)upgrades/\d+\.\d+[^/]*/[^/]+\.[jt]s$"
 )
 _TEST = re.compile(
-    r"(^|/)(tests?|\w+_test_utils?|integration/e2e\w*|test-(?:helpers?|utils?)|unittests?|__tests__|__mocks__|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
+    r"(^|/)(tests?(?:[_-](?:e2e|unit|integration|functional))?|\w+_test_utils?|integration/e2e\w*|test-(?:helpers?|utils?)|unittests?|__tests__"
+    r"|__mocks__|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
     r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(?:(?!ab[_-])[\w-]+[_-]tests|e2e[_-]test)/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
     r"|(^|/)(?:(?:jest|vitest|test)[.-]?setup|setup[.-]?(?:[jJ]est|[vV]itest|[tT]ests?))\.[cm]?[jt]sx?$"

@@ -51,7 +51,7 @@ _STEP = re.compile(r"\+=\s*(?!1\b)")
 _LIMIT = re.compile(r"<=?\s*(\d{1,9})\s*$")
 _BATCHED = re.compile(r"chunk|batch|page|partition|lists\.partition", re.IGNORECASE)
 _OF_LIBRARIES = ("java.", "javax.", "jakarta.", "org.springframework.", "org.slf4j.", "lombok.")
-_IN_COMMENTS = (b"*", b"/*", b"//")
+_IN_TEXT_ONLY = (b"*", b"/*", b"//", b"@Constraint(")  # a constraint and its validator have to name each other
 _IN_NAMES = (b"_", b".", b"$")
 _MOST_USES = 20  # of a name that are looked at
 _CLASSES = ("class_declaration", "interface_declaration", "enum_declaration", "record_declaration")
@@ -298,7 +298,7 @@ def _is_erased(name: str, start: int, file: SourceFile) -> bool:
         if not (before.isalnum() or after.isalnum() or before in _IN_NAMES or after == b"_"):
             seen += 1
             line = source[source.rfind(b"\n", 0, position) + 1 : position].lstrip()
-            if before != b"@" and not line.startswith(_IN_COMMENTS) and b"//" not in line:
+            if before != b"@" and not line.startswith(_IN_TEXT_ONLY) and b"//" not in line:
                 return False
             if seen > _MOST_USES:
                 return False

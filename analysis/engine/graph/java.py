@@ -116,7 +116,15 @@ def _nearest(paths: list[str], importer: str) -> str:
         return paths[0]
     from_test = is_test(importer)
     here = folder_of(importer)
-    return min(paths, key=lambda path: (not from_test and is_test(path), -shared_depth(folder_of(path), here), path))
+    return min(
+        paths,
+        key=lambda path: (
+            not from_test and is_test(path),
+            -shared_depth(folder_of(path), here),
+            not path.startswith(importer.partition("/")[0]),  # `service-api/` belongs to `service/`
+            path,
+        ),
+    )
 
 
 def _package_part(name: str) -> str:

@@ -163,7 +163,7 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
     effect = known.get(callee)
     if effect is None or _OWN_DATA.search(file.text(call)) or _is_guarded(call, file):
         return
-    if effect == FILE and (_is_own_data(call, file) or _is_named_outside(call, file)):
+    if effect == FILE and (_is_own_data(call, file) or _is_named_outside(call, file) or _is_tried(call)):
         return
     yield file.mark(
         RULE.id,
@@ -203,6 +203,14 @@ def _is_named_outside(call: Node, file: SourceFile) -> bool:
     return name.isidentifier() and any(
         _ENVIRONMENT.match(file.text(value)) for value in assigned_values(name, call, file)
     )
+
+
+def _is_tried(call: Node) -> bool:
+    """Whether a `try` stands around the call: importing goes on without the file."""
+    node = call.parent
+    while node is not None and node.type != "try_statement":
+        node = node.parent
+    return node is not None
 
 
 def _callee(call: Node, file: SourceFile) -> str:

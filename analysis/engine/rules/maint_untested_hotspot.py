@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from analysis.engine.codebase import Codebase
+from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.languages import FileKind
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
@@ -44,13 +44,20 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         yield _finding(codebase, hotspots[0], "The repository has no tests; this is its worst hotspot", Severity.INFO)
         return
     subjects = {_TEST_AFFIX.sub("", PurePosixPath(path).stem) for path in tests}
+    # Tests of handlers ask by routes and import nothing, in folders named like those of the handlers.
+    folders = {PurePosixPath(path).parts[-3:-1] for path in tests}
     go_folders = {PurePosixPath(path).parent for path in tests if path.endswith("_test.go")}
     for hotspot in hotspots:
         path = PurePosixPath(hotspot.file)
         known = path.stem in subjects or (path.suffix == ".go" and path.parent in go_folders)
         known = known or _LISTS_ROUTES.search(hotspot.file) is not None or _is_tested_beside(codebase, path, tests)
+        known = known or (path.parts[-3:-1] in folders and _answers_requests(codebase, hotspot.file))
         if not known and not _is_imported_by_tests(codebase, hotspot.file):
             yield _finding(codebase, hotspot, "No test imports this hotspot", None)
+
+
+def _answers_requests(codebase: Codebase, path: str) -> bool:
+    return any(entry.kind == REQUEST for entry in codebase.files[path].entries)
 
 
 def _is_tested_beside(codebase: Codebase, path: PurePosixPath, tests: list[str]) -> bool:

@@ -7,7 +7,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.policy import Policy
 from analysis.engine.queries import LOADED_AT_ONCE, QuerySite
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.rules.perf_n_plus_one_query import milder, size_of
 
 RULE = Rule(
     id="perf-count-by-loading",
@@ -69,9 +69,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     for site in codebase.queries.sites:
         asked = _asked(site)
         if asked:
-            yield _finding(site, asked)
+            yield _finding(site, asked, codebase)
         elif site.query.operation == "count" and "compared" in site.notes and site.query.orm == "django":
-            yield _finding(site, "zero")
+            yield _finding(site, "zero", codebase)
 
 
 def _asked(site: QuerySite) -> str:
@@ -99,7 +99,7 @@ def _is_picked(site: QuerySite) -> bool:
     return site.schema is not None and any(map(site.schema.is_key, wanted))
 
 
-def _finding(site: QuerySite, asked: str) -> Finding:
+def _finding(site: QuerySite, asked: str, codebase: Codebase) -> Finding:
     query = site.query
     purpose = {
         "len": f"Rows of {site.label} are loaded only to be counted",
@@ -121,4 +121,5 @@ def _finding(site: QuerySite, asked: str) -> Finding:
         confidence=Confidence.HIGH if site.table else Confidence.MEDIUM,
         table=site.table,
         volume=site.volume if site.table else None,
+        tags=milder(site.path, codebase),
     )

@@ -11,11 +11,12 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, FileFacts, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import SMALL, QuerySite
+from analysis.engine.queries import SMALL, QuerySite, Schema
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.bounds import is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.rules.sizes import is_named_for_many
 
 RULE = Rule(
     id="perf-missing-pagination",
@@ -79,6 +80,9 @@ _TAKES_NO_GET = re.compile(r"require_POST|(?:api_view|require_http_methods)\((?=
 _ONLY_REQUEST = (["request"], ["request", "*args", "**kwargs"], ["request", "format"])
 _CHOICES = re.compile(r"(?i)(?<![a-z])(?:choices|enum(?:s|erations?)?)(?![a-z])")  # what a field may hold
 _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
+_FILES = re.compile(r"(?i)export|csv|excel|xlsx|download|backup|dump|report")  # all rows are what is asked for
+_LOOKUPS = re.compile(r"(?i)_?(?:map|dict|lookup|mapping)$|_?by_?(?:id|name|key|code)s?$")  # how a service calls them
+_SETTINGS = re.compile(r"(?i)(?:^|/)(?:settings?|config(?:uration)?|preferences?)(?:/|$)")
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
 
 
@@ -132,7 +136,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         if "generic" in mark.data and _BACK_OFFICE.search(place.path):
             continue
-        if "returned" in mark.data and (place.path, int(mark.data["line"])) in narrowed:
+        if (place.path, int(mark.data["line"])) in narrowed:
             continue
         if mark.data["none"] or not has_default:
             yield _view(place.path, mark, codebase)
@@ -153,6 +157,7 @@ def _view(path: str, mark: Mark, codebase: Codebase) -> Finding:
         function=mark.data["view"],
         anchor=mark.anchor,
         suggestion="Set `pagination_class` (or the default one in the settings) with a maximum page size.",
+        confidence=_confidence(mark.data["model"], is_declared=_is_declared(schema, codebase)),
         table=table,
         volume=volume if table else None,
     )
@@ -168,7 +173,7 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, st
         for entry in facts.entries:
             if (
                 entry.kind != REQUEST
-                or _CHOICES.search(f"{entry.function} {entry.detail}")
+                or _is_of_its_kind(entry)
                 or not (_lists(entry.detail) or _lists_in_django(entry, facts))
             ):
                 continue
@@ -176,6 +181,12 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, st
                 listed = _listed(handler, unbounded, codebase)
                 if listed is not None:
                     yield handler, listed, entry.detail
+
+
+def _is_of_its_kind(entry: Entry) -> bool:
+    """Whether the handler lists choices or settings, which are few, or writes a file of all rows."""
+    named = f"{entry.function} {entry.detail}"
+    return bool(_CHOICES.search(named) or _FILES.search(named) or _SETTINGS.search(entry.detail))
 
 
 def _lists(detail: str) -> bool:
@@ -209,7 +220,9 @@ def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codeb
     own = unbounded.get(handler)
     called = [own] if own else [unbounded[each] for each in codebase.calls.callees(handler) if each in unbounded]
     function = codebase.files[handler.path].functions[handler.position]
-    if len(called) != 1 or any(_PAGINATED_NAMES.search(call) for call in function.calls):
+    if len(called) != 1 or (own is None and _LOOKUPS.search(called[0].function.name)):
+        return None
+    if any(_PAGINATED_NAMES.search(call) for call in function.calls):
         return None
     return called[0]
 
@@ -226,6 +239,16 @@ def _handler(handler: Callee, site: QuerySite, route: str, codebase: Codebase) -
         function=function.name,
         anchor=site.query.anchor if is_own else f"{function.name} {site.query.anchor}",
         suggestion=f"Add pagination with a maximum page size; the answer grows with {site.label}.",
+        confidence=_confidence(site.schema.name if site.schema else site.query.model, is_declared=site.is_declared),
         table=site.table,
         volume=site.volume if site.table else None,
     )
+
+
+def _is_declared(schema: Schema | None, codebase: Codebase) -> bool:
+    return schema is not None and codebase.volumes.declared(schema.entry.table, schema.name) is not None
+
+
+def _confidence(model: str, *, is_declared: bool) -> Confidence:
+    """Medium where the policy or the name says that the table grows; else nobody knows how far."""
+    return Confidence.MEDIUM if is_declared or is_named_for_many(model) else Confidence.LOW

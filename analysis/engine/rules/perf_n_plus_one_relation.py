@@ -3,20 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from tree_sitter import Node
-
 from analysis.engine.codebase import Codebase, Place
-from analysis.engine.extract.scopes import LoopDraft
-from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Loop, Mark, Relation
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries, QuerySite, Schema
-from analysis.engine.rules import serialized_rows
-from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules import loop_reads, serialized_rows
 from analysis.engine.rules.example_models import DJANGO_SHOP
+from analysis.engine.rules.loop_reads import ANNOTATED
 from analysis.engine.rules.perf_n_plus_one_query import goes_on, is_named, milder, rounds
-from analysis.engine.rules.reading import assigned_values
 from analysis.engine.rules.serialized_rows import Served
 
 RULE = Rule(
@@ -61,148 +56,14 @@ def emails():
     given=DJANGO_SHOP,
 )
 
-MOST_READS = 40  # attributes of one loop that are noted
-_KEYS = re.compile(r"^(?:pk|id|objects|_meta|\w+_id|__\w+)$")
-# Row, relation, what is done with it, and the relation that is read from what it leads to.
-_READS = {
-    "python": re.compile(r"(?<![\w.\"'])(\w+)\.([a-z_]\w*)(?:\.(\w+)\(|\.([a-z_]\w*)(?=\.)|(?![\w(]|\s*=[^=]))"),
-    "java": re.compile(r"(?<![\w.\"'])(\w+)\.get([A-Z]\w*)\(\)(?:\s*\.(\w+)\()?()"),
-    "go": re.compile(r"\.Model\(&?(\w+)(?:\[\w+\])?\)\.Association\(\"(\w+)\"\)(?:\.(\w+)\()?()"),
-}
-_SCRIPT_READ = re.compile(
-    r"\bawait\s+(\w+)\.([a-z]\w*)\b(?!\()(?:\)\.(\w+))?()|(?<![\w.])(\w+)\.get([A-Z]\w*)\((?:\)|\{)(?:\.(\w+)\()?"
-)
-_CHANGES = frozenset({"add", "set", "remove", "clear", "create", "bulk_create", "get_or_create", "update_or_create"})
-_MANAGED = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+\.\w+)\.(?:all\(\)|filter\([^()]*\))$")
-_ROWS_OF = (  # annotations of many rows, with the model
-    r"(?:\w+\.)*(?:QuerySet|[Ll]ist|Sequence|Iterable|Iterator|Collection|[Ss]et|[Tt]uple)\[[\"']?(?:\w+\.)*([A-Z]\w*)\b"
-)
-_ANNOTATED = re.compile(_ROWS_OF)
-_ANNOTATED_PARAMETER = re.compile(rf"\b(\w+)\s*:\s*[\"']?{_ROWS_OF}")
-LONGEST_CALL = 300  # characters of a call that gives rows
-_CALLED = re.compile(r"\(?(?:await\s+)?((?:\w+\.)*\w+)\((?:[^()]|\([^()]*\))*\)\)?$")
-_OF_ALL = frozenset(
-    """items values keys range enumerate zip list sorted reversed set tuple map filter get all split findAll entrySet
-    keySet stream find append now len objects""".split()
-)
-_ORMS = {  # their words, and those of what gives their rows
-    "python": (
-        b"django",
-        b".objects",
-        b".all()",
-        b"sqlalchemy",
-        b"models import ",
-        b"selectors",
-        b"repositor",
-        b"queries",
-        b"crud",
-    ),
-    "java": (b"Repository", b"createQuery", b"Service"),
-    "go": (b".Association(",),
-}
-_SCRIPT_ORMS = (b"typeorm", b"await", b"equelize")
 _PARAMETER = re.compile(r"^(?:java\.util\.)?(?:List|Set|Collection|Iterable|Page|Slice|Stream)<(?:\? extends )?(\w+)>$")
-_IN_COMMENT = re.compile(r"[ \t]*(?:#|//|\*)")
+_CHANGES = frozenset({"add", "set", "remove", "clear", "create", "bulk_create", "get_or_create", "update_or_create"})
 _LOADED = frozenset({"joined", "selectin", "subquery", "eager", "immediate", "batch"})
+_KNOWS_ROWS = frozenset({"jpa", "sqlalchemy"})  # their sessions give the same object for the same row
 _COVERED_BY_PREFETCH = frozenset({"all", "count"})
 _BROUGHT_ALONG = _COVERED_BY_PREFETCH | {""}
 
-
-def look(root: Node, file: SourceFile) -> Iterator[Mark]:
-    """What loops over rows read from each row: one mark per loop."""
-    if not any(file.mentions(word) for word in _ORMS.get(file.language, _SCRIPT_ORMS)):
-        return
-    if not file.loops:
-        return
-    asking = {query.function for query in file.queries if query.operation == "select"}
-    for loop in file.loops:
-        is_python = file.language == "python"
-        managed = _MANAGED.search(loop.iterable) if is_python and loop.iterable.endswith(")") else None
-        if loop.kind == "while":
-            continue
-        giver = _giver(loop, file)
-        is_asking = loop.function in asking or (
-            loop.kind == "callback" and file.functions[loop.function].parent in asking
-        )
-        if not (is_asking or managed or giver or _annotated(loop, file)):
-            continue
-        reads = _reads(loop, file)
-        if reads:
-            data = {"loop": str(loop.index), "reads": " ".join(reads)}
-            if giver:
-                data["giver"] = giver
-            if managed:
-                data["manager"] = managed[1]
-            yield file.mark(RULE.id, loop.node, "", data=data)
-
-
-WATCHES = (
-    *(
-        Watch(root, look, languages)
-        for root, languages in (("module", ALL[:1]), ("program", ALL[1:5]), ("source_file", ALL[5:]))
-    ),
-    *serialized_rows.watches(RULE.id),
-)
-
-
-def _giver(loop: LoopDraft, file: SourceFile) -> str:
-    """The function whose answer the loop goes through, `open_orders` of `for order in open_orders():`, also where a
-    variable holds it. Empty for what every program has."""
-    called = _CALLED.match(loop.iterable)
-    if called is None and loop.iterable.isidentifier() and loop.node.child_by_field_name("body") is not None:
-        values = assigned_values(loop.iterable, loop.node, file)
-        called = _CALLED.match(file.text(values[-1])[:LONGEST_CALL]) if values else None
-    if called is None or called[1].rpartition(".")[2] in _OF_ALL:
-        return ""
-    return called[1]
-
-
-def _annotated(loop: LoopDraft, file: SourceFile) -> bool:
-    if file.language == "java":
-        return loop.iterable.isidentifier()
-    if not loop.iterable.isidentifier():
-        return False
-    header = file.functions[loop.function].node.child_by_field_name("parameters")
-    return header is not None and any(
-        match[1] == loop.iterable for match in _ANNOTATED_PARAMETER.finditer(file.text(header))
-    )
-
-
-def _reads(loop: LoopDraft, file: SourceFile) -> list[str]:
-    """Attributes that are read from a loop variable, each with its line and, of a manager, the step that follows."""
-    node = loop.node
-    function = file.functions[loop.function].node
-    text = file.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-    whole = file.source[function.start_byte : function.end_byte]
-    if b"prefetch_related_objects(" in whole or b"_prefetched_objects_cache" in whole:
-        return []
-    first = file.line(node)
-    found: dict[str, str] = {}
-    for position, row, name, step, further in _read_in(text, file.language):
-        path = f"{name}.{further}"
-        if (
-            (row not in loop.variables and (file.language != "go" or row != loop.iterable))
-            or _KEYS.match(name)
-            or path in found
-            or len(found) >= MOST_READS
-        ):
-            continue
-        if not further and any(each.startswith(path) for each in found):
-            continue
-        found[path] = f"{name}:{first + text.count(chr(10), 0, position)}:{step}:{further}"
-    return list(found.values())
-
-
-def _read_in(text: str, language: str) -> Iterator[tuple[int, str, str, str, str]]:
-    """What may be relations: where, of which variable, its name, the step that follows, and the relation behind it."""
-    for match in _READS.get(language, _SCRIPT_READ).finditer(text):
-        if _IN_COMMENT.match(text, text.rfind("\n", 0, match.start()) + 1):
-            continue
-        row, name, step, further = match.groups()[:4]
-        if row is None:  # a getter of Sequelize
-            row, name, step = match.groups()[4:]
-        name = name[:1].lower() + name[1:] if language == "java" else name
-        yield match.start(), row, name, step or "", further or ""
+WATCHES = (*loop_reads.watches(RULE.id), *serialized_rows.watches(RULE.id))
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -272,7 +133,7 @@ def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, queri
 def _annotated_rows(place: Place, loop: Loop, queries: Queries) -> Schema | None:
     """The model of a parameter such as `List<Order> orders` that the loop goes through."""
     given = next((each for each in place.function.parameters if each.name == loop.iterable), None)
-    pattern = _ANNOTATED if place.facts.language == "python" else _PARAMETER
+    pattern = ANNOTATED if place.facts.language == "python" else _PARAMETER
     named = pattern.match(given.annotation.strip("\"'")) if given is not None else None
     return queries.schema(named[1]) if named is not None else None
 
@@ -304,6 +165,8 @@ def _relation(name: str, schema: Schema) -> Relation | None:
 def _is_lazy(relation: Relation, step: str, site: QuerySite | None, schema: Schema) -> bool:
     """Whether reading the relation asks the database again."""
     orm = schema.entry.model.orm
+    if orm in _KNOWS_ROWS and _is_shared(relation, site):
+        return False
     if relation.fetch in _LOADED or (orm == "typeorm" and relation.fetch != "lazy") or orm == "mongoose":
         return False
     if orm == "jpa":
@@ -314,6 +177,16 @@ def _is_lazy(relation: Relation, step: str, site: QuerySite | None, schema: Sche
         return False  # a manager that is only named, or that writes
     return not _is_asked(relation, site) or (
         relation.kind == "to_many" and bool(step) and orm == "django" and step not in _COVERED_BY_PREFETCH
+    )
+
+
+def _is_shared(relation: Relation, site: QuerySite | None) -> bool:
+    """Whether the query asks for the rows of one parent, `findByOrderId(id)`: the session loads it once for all."""
+    keys = {relation.name, f"{relation.name}_id", f"{relation.name}Id"}
+    filters = site.query.filters if site is not None and relation.kind == "to_one" else ()
+    return any(
+        each.operator == "eq" and (each.column in keys or each.column in (f"{relation.name}.id", f"{relation.name}.pk"))
+        for each in filters
     )
 
 

@@ -127,7 +127,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     if place.facts.language == "python" or not place.in_request_path:
         return None
-    return place.finding(mark) if place.in_handler else place.finding(mark, confidence=Confidence.MEDIUM)
+    # Else requests reach it by the names of what is called.
+    return place.finding(mark) if place.in_handler else place.finding(mark, confidence=Confidence.LOW)
 
 
 def _is_pattern_method(callee: str, given: list[Node], file: SourceFile) -> bool:

@@ -10,7 +10,7 @@ from analysis.engine.rules.bounds import is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_missing_pagination import listing_handlers
 from analysis.engine.rules.perf_n_plus_one_query import milder, size_of
-from analysis.engine.rules.sizes import Size, size_by_name
+from analysis.engine.rules.sizes import is_named_for_many
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 
@@ -107,22 +107,26 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
 
 
 def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
-    """High where a size is declared; else nobody knows how far the table grows. A command may need all rows, and few
-    rows may have a given status, and outside of requests all rows may be meant."""
+    """High where a size is declared; else its name tells, or nobody knows how far the table grows. A command may need
+    all rows, and few rows may have a given status, and outside of requests all rows may be meant."""
     if site.is_narrowed or (not site.is_declared and (site.query.filters or runs_by_hand(codebase, site.path))):
         return Confidence.LOW
     if site.is_declared:
         return Confidence.HIGH
-    return Confidence.MEDIUM if _in_request(site, codebase) else Confidence.LOW
+    is_growing = is_named_for_many(_name(site))
+    return Confidence.MEDIUM if is_growing and _in_request(site, codebase) else Confidence.LOW
 
 
 def _may_be_many(site: QuerySite, codebase: Codebase) -> bool:
     """Whether a size is declared, no condition picks rows, a request waits for them, or the name speaks of many."""
     if runs_by_hand(codebase, site.path) and site.query.filters and not site.is_declared:
         return False  # a command goes through all that it is for
-    name = site.schema.name if site.schema is not None else site.query.model
-    many = size_by_name(name) is Size.MANY or size_by_name(f"{name}s") is Size.MANY
+    many = is_named_for_many(_name(site))
     return site.is_declared or not site.query.filters or many or _in_request(site, codebase)
+
+
+def _name(site: QuerySite) -> str:
+    return site.schema.name if site.schema is not None else site.query.model
 
 
 def _in_request(site: QuerySite, codebase: Codebase) -> bool:

@@ -110,7 +110,8 @@ def _reads_all(site: QuerySite) -> bool:
 def _has_few_values(name: str, schema: Schema) -> bool:
     """Whether an index on the column would leave many rows for each value."""
     column = schema.columns.get(name)
-    return (column is not None and column.type in _FEW_VALUES) or FLAG.search(name) is not None or name in _FEW_NAMES
+    is_of_few = column is not None and (column.enumerated or column.type in _FEW_VALUES)
+    return is_of_few or FLAG.search(name) is not None or name in _FEW_NAMES
 
 
 def _goes_on(site: QuerySite, queries: Queries) -> bool:

@@ -43,7 +43,8 @@ _MANY = frozenset(
     numbers nums elements strings nodes vertices edges list lists arr array friends followers players games
     companies addresses phones participants guests attendees leads deals banned existing cards boards issues commits
     repositories repos packages wallets views visits clicks purchases returns coupons ingredients recipes meals
-    courses lessons scores""".split()
+    courses lessons scores persons applications enrollments ratings notes bookmarks activities statistics stats
+    conversations threads replies likes feedback audits incidents alerts""".split()
 )
 _MANY_OF_THEM = frozenset(word.removesuffix("s") for word in _MANY)  # `user` of `userIds`
 _OF_A_MAP = re.compile(r"\.(?:items|values|keys|entrySet|keySet|entries)$")
@@ -94,6 +95,11 @@ def size_by_name(name: str) -> Size:
     ):
         return Size.FEW
     return Size.MANY if words and words[-1] in _MANY else Size.UNKNOWN
+
+
+def is_named_for_many(model: str) -> bool:
+    """Whether the rows of a model are of those that grow with use, by its name: `Order`, `BlogPost`."""
+    return Size.MANY in (size_by_name(model), size_by_name(f"{model}s"))
 
 
 def is_loaded(expression: str, node: Node, file: SourceFile) -> bool:

@@ -27,6 +27,10 @@ JAVA_CASES = {
         {"m/src/main/java/a/A.java": ["b.B"], "m/src/test/java/b/B.java": [], "n/src/main/java/b/B.java": []},
         {"m/src/main/java/a/A.java -> n/src/main/java/b/B.java"},
     ),
+    "a class of two modules is that of the module with a like name": (
+        {f"order/{JAVA}/a/A.java": ["b.B"], f"core/{JAVA}/b/B.java": [], f"order-api/{JAVA}/b/B.java": []},
+        {f"order/{JAVA}/a/A.java -> order-api/{JAVA}/b/B.java"},
+    ),
     "a whole package without a sign of use leads to its first file": (
         {f"{JAVA}/a/A.java": [imported("b", "*")], f"{JAVA}/b/B.java": [], f"{JAVA}/b/C.java": []},
         {f"{JAVA}/a/A.java -> {JAVA}/b/B.java"},

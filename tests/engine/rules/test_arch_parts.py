@@ -268,6 +268,7 @@ class TestImportSideEffect:
             ("import requests\nx = requests.get(URL)", Severity.CRITICAL),
             ("import sqlite3\nclass A:\n    db = sqlite3.connect('x')", Severity.CRITICAL),
             ("rows = open('/etc/hosts').read()", None),
+            ("if True:\n    rows = open('/etc/hosts').read()", None),
             ("import time\ntry:\n    time.sleep(1)\nfinally:\n    pass", None),
             ("import os\nif True:\n    os.chdir('/')", None),
             ("from threading import Thread\nThread(target=f).start()", None),
@@ -300,6 +301,7 @@ class TestImportSideEffect:
             "class A:\n    may = Check(\n        lambda row: (\n            row and Order.objects.get(row=row)\n))",
             "first = Prefetch('rows', queryset=Order.objects.order_by('id')[:1])",
             "import sqlalchemy\nfirst = request.session.get('first')",
+            "try:\n    text = open('version.txt').read()\nexcept OSError:\n    text = ''",
         ],
     )
     def test_what_is_fine(self, source):

@@ -1,8 +1,9 @@
 """Hotspots, reported once a repository has a history, and those of them that nothing tests."""
 
 import pytest
+from msgspec import structs
 
-from analysis.engine.facts import Import
+from analysis.engine.facts import Entry, Import
 from analysis.engine.history import History
 from analysis.engine.model import Severity
 from analysis.engine.rules import maint_hotspot_file, maint_untested_hotspot
@@ -85,6 +86,12 @@ class TestAnUntestedHotspot:
         path = f"src/{name}.tsx"
         facts = source(function("parse", cyclomatic=180), path=path)
         assert len(self.findings({path: facts, "src/other.test.tsx": source(path="src/other.test.tsx")}, path)) == count
+
+    @pytest.mark.parametrize(("test", "count"), [("tests/api/orders/test_all.py", 0), ("tests/api/test_all.py", 1)])
+    def test_handlers_are_tested_by_their_routes(self, test, count):
+        path = "app/api/orders/views.py"
+        handlers = structs.replace(COMPLEX, entries=(Entry("parse", "request", "flask", "GET /orders"),))
+        assert len(self.findings({path: handlers, test: source(path=test)}, path)) == count
 
     def test_go_packages_are_tested_from_inside(self):
         facts = source(function("parse", cyclomatic=180), path="p/a.go")

@@ -85,3 +85,10 @@ def test_rows_of_sqlalchemy_that_are_only_counted(body):
         f"    id = mapped_column(Integer, primary_key=True)\ndef f(session):\n    {body}"
     )
     assert lines(RULE, source) == [6]
+
+
+def test_what_fills_a_database_is_started_by_hand():
+    source = "def f(o):\n    return len(Line.objects.filter(order=o))"
+    for path, severity in (("shop/work.py", "warning"), ("shop/seeds/work.py", "info")):
+        (finding,) = findings(RULE, source, path=path)
+        assert finding.severity == severity

@@ -154,3 +154,30 @@ def test_a_generic_list_of_a_back_office_is_seen_by_few():
     source = "from django.views.generic import ListView\n\nclass Orders(ListView):\n    model = Order\n"
     assert len(findings_of(RULE, {"shop/views.py": source})) == 1
     assert findings_of(RULE, {"shop/dashboard/views.py": source}) == []
+
+
+@pytest.mark.parametrize("condition", ["reference__startswith='terms'", "is_paid=False"])
+def test_a_viewset_of_a_named_part_lists_few(condition):
+    source = DJANGO + f"class Orders(ModelViewSet):\n    queryset = Order.objects.filter({condition})\n"
+    assert len(findings_of(RULE, {"shop/views.py": source})) == (condition == "is_paid=False")
+
+
+@pytest.mark.parametrize(
+    ("path", "found"), [("/orders", 1), ("/orders/export", 0), ("/settings/orders", 0), ("/settings-of/orders", 1)]
+)
+def test_files_of_all_rows_and_settings_need_no_pages(path, found):
+    source = (
+        "const { Order } = require('./models'); // sequelize\n"
+        f"app.get('{path}', async (req, res) => {{\n  res.json(await Order.findAll());\n}});\n"
+    )
+    files = {"models.js": "const Order = sequelize.define('Order', { code: DataTypes.STRING });\n", "work.js": source}
+    assert [str(each.confidence) for each in findings_of(RULE, files)] == ["medium"] * found
+
+
+def test_a_name_that_does_not_speak_of_many_rows_is_a_guess():
+    source = (
+        "const { Slider } = require('./models'); // sequelize\n"
+        "app.get('/sliders', async (req, res) => {\n  res.json(await Slider.findAll());\n});\n"
+    )
+    files = {"models.js": "const Slider = sequelize.define('Slider', { code: DataTypes.STRING });\n", "work.js": source}
+    assert [str(each.confidence) for each in findings_of(RULE, files)] == ["low"]

@@ -198,3 +198,18 @@ def test_a_callback_goes_through_the_rows_of_the_function_around_it():
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == [5]
+
+
+@pytest.mark.parametrize(("condition", "found"), [("customer_id=key", 0), ("is_paid=True", 1)])
+def test_a_session_loads_the_parent_of_all_rows_once(condition, found):
+    source = (
+        "from sqlalchemy import select\nclass Customer(Base):\n    __tablename__ = 'customers'\n"
+        "    id = mapped_column(Integer, primary_key=True)\n    email = mapped_column(String)\n"
+        "class Order(Base):\n    __tablename__ = 'orders'\n    id = mapped_column(Integer, primary_key=True)\n"
+        "    is_paid = mapped_column(Boolean)\n    customer_id = mapped_column(ForeignKey('customers.id'))\n"
+        "    customer = relationship('Customer', uselist=False)\n"
+        "def f(session, key):\n"
+        f"    for order in session.scalars(select(Order).filter_by({condition})).all():\n"
+        "        mail(order.customer.email)\n"
+    )
+    assert len(findings_of(RULE, {"work.py": source})) == found

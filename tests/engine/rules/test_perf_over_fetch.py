@@ -40,3 +40,11 @@ def test_rows_that_are_kept_are_needed_whole():
 def test_a_row_behind_a_key_is_no_column(read, count):
     source = f"def f():\n    rows = Order.objects.filter(is_paid=True)\n    for row in rows:\n        show({read})"
     assert len(findings(RULE, source, volumes={"Order": "XL"})) == count
+
+
+def test_the_rows_of_one_parent_are_few():
+    for condition, count in (("customer_id=key", 0), ("is_paid=True", 1)):
+        source = (
+            f"def f(key):\n    rows = Order.objects.filter({condition})\n    for row in rows:\n        show(row.status)"
+        )
+        assert len(findings(RULE, source, volumes={"Order": "XL"})) == count

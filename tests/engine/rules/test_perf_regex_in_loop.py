@@ -81,7 +81,7 @@ def test_below_the_handler_it_is_likely_only():
     handler = "app.get('/x', (req, res) => {\n  res.send(check(req.body));\n});\n"
     below = "function check(text) {\n  return new RegExp('a+').test(text);\n}\n"
     source = "import express from 'express';\nconst app = express();\n" + handler + below
-    assert [str(finding.confidence) for finding in findings_of(RULE, {"src/app.js": source})] == ["medium"]
+    assert [str(finding.confidence) for finding in findings_of(RULE, {"src/app.js": source})] == ["low"]
 
 
 def test_a_variable_of_the_loop_is_no_constant():

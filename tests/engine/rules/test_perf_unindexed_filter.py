@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-unindexed-filter"
@@ -98,3 +99,31 @@ def test_a_foreign_key_alone_has_no_index_of_its_own_in_postgresql():
 def test_a_span_may_hold_most_rows(condition, confidence):
     (finding,) = findings(RULE, f"def f(x):\n    return list(Order.objects.filter({condition}).order_by('pk'))")
     assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(("options", "found"), [("max_length=9", 1), ("max_length=9, choices=GRADES", 0)])
+def test_a_column_whose_values_are_listed_holds_few(options, found):
+    source = (
+        f"from django.db import models\n\nclass Paper(models.Model):\n    grade = models.CharField({options})\n\n"
+        "def f(x):\n    return list(Paper.objects.filter(grade=x))\n"
+    )
+    assert len(findings(RULE, source)) == found
+
+
+@pytest.mark.parametrize("kind", ["Enum(Grade)", "sa.Enum('a', 'b')", "SQLEnum(Grade)"])
+def test_an_enumeration_of_sqlalchemy_holds_few_values(kind):
+    source = (
+        "from sqlalchemy import select\nclass Paper(Base):\n    __tablename__ = 'papers'\n"
+        f"    id = mapped_column(Integer, primary_key=True)\n    grade = mapped_column({kind})\n"
+        "def f(session, x):\n    session.scalars(select(Paper).where(Paper.grade == x))\n"
+    )
+    assert findings(RULE, source) == []
+
+
+@pytest.mark.parametrize(("kind", "found"), [("Grade", 0), ("String", 1)])
+def test_an_enumeration_of_prisma_holds_few_values(kind, found):
+    files = {
+        "prisma/schema.prisma": f"model Paper {{\n  id Int @id\n  grade {kind}\n}}\n",
+        "work.ts": "export const f = (x) => prisma.paper.findMany({ where: { grade: x }, take: 9 });\n",
+    }
+    assert len(findings_of(RULE, files)) == found

@@ -197,6 +197,7 @@ def _read_field(
             indexed,
             is_key,
             line,
+            "enum" in options or "enum" in (options.get("type", "").strip("\"'`").lower(), written),
         )
     )
     if reference:

@@ -412,7 +412,9 @@ def _read_field(
         key = options.get("primary_key") == "True"
         indexed = unique or key or (kind in _TO_ONE and options.get("db_index") != "False")
         indexed = indexed or options.get("db_index") == "True" or kind.endswith("SlugField")
-        columns.append(Column(name, kind, options.get("null") == "True", unique, indexed, key, line))
+        columns.append(
+            Column(name, kind, options.get("null") == "True", unique, indexed, key, line, "choices" in options)
+        )
 
 
 def _indexes(options: dict[str, str]) -> tuple[tuple[str, ...], ...]:

@@ -136,7 +136,8 @@ def _read(
     written = _NAME.search(text)
     if written is not None:
         named[written[1].strip("`").lower()] = name
-    columns.append(Column(name, kind, nullable, unique, unique or key or "Index" in above, key, line))
+    is_enumerated = "Enumerated" in above
+    columns.append(Column(name, kind, nullable, unique, unique or key or "Index" in above, key, line, is_enumerated))
 
 
 def _indexes(table: str, named: dict[str, str]) -> Iterator[tuple[str, ...]]:

@@ -68,7 +68,14 @@ def _read(
     required = texts.get("required", "false") != "false"
     columns.append(
         Column(
-            name, kind.rpartition(".")[2][:40] if not is_many else "array", not required, unique, indexed, False, line
+            name,
+            kind.rpartition(".")[2][:40] if not is_many else "array",
+            not required,
+            unique,
+            indexed,
+            False,
+            line,
+            "enum" in texts,
         )
     )
     reference = _REFERENCE.match(texts.get("ref", ""))

@@ -114,6 +114,9 @@ def _is_argument(end: re.Match[bytes], before: bytes) -> bool:
 _MODEL = re.compile(r"^model\s+(\w+)\s*\{([^\n}]*\}|.*?^\s*\})", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^\s*(\w+)\s+(\w+)(\[\])?(\?)?(.*)$")
 _BLOCK = re.compile(r"^\s*@@(index|unique|id|map)\(\s*(?:fields:\s*|name:\s*)?(\[[^\]]*\]|\"[^\"]*\")", re.MULTILINE)
+_SCALARS = frozenset(
+    {"String", "Boolean", "Int", "BigInt", "Float", "Decimal", "DateTime", "Json", "Bytes", "Unsupported"}
+)
 _ON_DELETE = {"Cascade": "cascade", "Restrict": "restrict", "SetNull": "set_null", "NoAction": "no_action"}
 
 
@@ -145,7 +148,10 @@ def _schema_model(name: str, body: str, line: int, names: set[str]) -> Model:
             )
         else:
             key, unique = "@id" in rest, "@unique" in rest
-            columns.append(Column(field, kind, bool(optional), unique, unique or key, key, line + offset))
+            is_enumerated = kind not in _SCALARS and not many
+            columns.append(
+                Column(field, kind, bool(optional), unique, unique or key, key, line + offset, is_enumerated)
+            )
     found = _BLOCK.findall(body)
     table = next((value.strip('"') for kind, value in found if kind == "map"), "")
     indexes = tuple(tuple(re.findall(r"(\w+)(?:\([^)]*\))?", value)) for kind, value in found if kind != "map")

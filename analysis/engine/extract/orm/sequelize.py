@@ -79,6 +79,7 @@ def _column(name: str, value: Node | None, file: SourceFile) -> Column:
         unique or key,
         key,
         line,
+        kind.rpartition(".")[2].startswith("ENUM"),
     )
 
 

@@ -16,6 +16,7 @@ _CASCADING = re.compile(
 )
 # What a column without a type of its own holds: `price: Mapped[Optional[float]] = mapped_column()`.
 _ANNOTATED = re.compile(r"\w+\s*:\s*[\w.]*Mapped\[(?:[\w.]*Optional\[)?\s*([\w.]+)")
+_ENUMERATED = re.compile(r"(?i)(?:^|\W)\w*enum$|^ChoiceType$")
 _INDEX = re.compile(r"\b(Index|UniqueConstraint)\(")
 _COLUMN = re.compile(r"(?:[\"'](\w+)[\"']|(?:\w+\.)?([a-z_]\w*)(?:\.(?:asc|desc)\(\))?)\s*\Z")
 _COMPUTED = re.compile(r"(?:\w+\.)*func\.\w+\(\s*(?:\w+\.)?[\"']?(\w+)|[\s\S]*\btext\(\s*[\"']\w+\((\w+)\)")
@@ -100,6 +101,7 @@ def _column(name: str, statement: Node, value: Node, file: SourceFile) -> Column
         unique or key or options.get("index") == "True",
         key,
         file.line(value),
+        any(map(_ENUMERATED.search, kinds)),
     )
 
 
