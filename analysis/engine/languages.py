@@ -100,7 +100,7 @@ _TEST = re.compile(
     r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(?:(?!ab[_-])[\w-]+[_-]tests|e2e[_-]test)/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
     r"|(^|/)(?:(?:jest|vitest|test)[.-]?setup|setup[.-]?(?:[jJ]est|[vV]itest|[tT]ests?))\.[cm]?[jt]sx?$"
-    r"|(^|/)(test[_-][^/]*|conftest|pytest_plugin|testing|[^/]*_test|tests)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
+    r"|(^|/)(test[_-][^/]*|conftest|pytest_plugin|testing|[^/]*_test|tests|mocks)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
     r"|e2e-spec|(?:client|server|unit|int|integration|api)test)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )

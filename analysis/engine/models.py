@@ -9,6 +9,7 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 
 from analysis.engine.facts import FileFacts, Model
+from analysis.engine.languages import FileKind, kind_of
 
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _APP_PACKAGES = frozenset({"models", "model"})
@@ -100,8 +101,9 @@ def app_label(path: str) -> str:
 def _indexed(files: Mapping[str, FileFacts]) -> Iterator[IndexedModel]:
     constants = _Constants(files)
     for path, facts in files.items():
+        is_past = kind_of(path) is FileKind.MIGRATION  # its classes are what a model was once
         for model in facts.models:
-            if not model.abstract:
+            if not model.abstract and (model.orm == "ddl" or not is_past):
                 named = constants.text(path, model.table_constant) if model.table_constant else ""
                 yield IndexedModel(path, named or table_of(path, model), model)
 

@@ -45,13 +45,14 @@ SMALL = re.compile(
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
     r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
     r"|privileges?|right|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron"
-    r"|dictionary|dictionaries|dict|genre|level|rank|grade|kind|option|connector|state|stage)s?$"
+    r"|dictionary|dictionaries|dict|reason|os|calendar|election|slider|banner|department|column|scale|genre|level|rank|grade|kind|option|connector|state|stage)s?$"
 )
 MADE_UP = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/example/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])"
     r"|(?:random|dummy|fake|_seed)_data"
 )
 _COMMANDS = re.compile(r"(^|/)(?:[\w-]+[-_])?cli(?:/|\.(?:py|[cm]?[jt]s|go)$)")
+_OF_FEW = re.compile(r"(?i)^is_?(?:super_?user|staff|admin|default|primary)$")  # flags that few rows have
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(
     r"^\(?(?:await\s+)?(?:enumerate\(|list\(|sorted\(|reversed\(|tuple\(|set\()?([A-Za-z_$][\w$]*)"
@@ -186,6 +187,8 @@ class QuerySite:
         if condition.operator in ("like", "contains"):
             return True
         name = condition.column.rpartition(".")[2]
+        if condition.operator == "eq" and _OF_FEW.search(name):
+            return True
         is_flag = FLAG.search(name) and not (self.schema is not None and self.schema.is_foreign_key(name))
         return not condition.constant and not is_flag
 

@@ -29,6 +29,7 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("e2e-test/action.go", FileKind.TEST),
         ("integration/e2eshop/client.go", FileKind.TEST),
         ("shop/tests_e2e/cart.py", FileKind.TEST),
+        ("shop/mocks.py", FileKind.TEST),
         ("shop/utils/testing.py", FileKind.TEST),
         ("shop/pytest_plugin.py", FileKind.TEST),
         ("benches/bench_rows.py", FileKind.SCRIPT),

@@ -76,6 +76,7 @@ _SERVICE_FILE = re.compile(
     r"(^|/)(services?|repositor(y|ies)|use[-_]?cases?|application)(/|\.\w+$)|(Service|Repository)\.\w+$"
     r"|[._-](service|repository|repo|store|dao)\.\w+$"
 )
+_STATUS = re.compile(r"(?:^|[._])(?:status|check)$", re.IGNORECASE)
 _HEALTH = re.compile(r"health|readiness|liveness|\bping\b|\b(?:is_?)?(?:ready|alive)$", re.IGNORECASE)
 _LEFT_OUT_FILES = re.compile(r"(^|/)admin(\.py$|/)")
 _SCOPING = frozenset({"get_queryset", "get_object"})
@@ -144,7 +145,13 @@ def _is_handler(path: str, facts: FileFacts, place: LayerPlace | None) -> bool:
 def _counts(query: Query, facts: FileFacts) -> bool:
     """A query that runs here; lazy ones only scope what the framework loads."""
     name = facts.functions[query.function].name
-    return bool(query.terminal) and name.rpartition(".")[2] not in _SCOPING and not _HEALTH.search(name)
+    return bool(query.terminal) and name.rpartition(".")[2] not in _SCOPING and not _is_of_health(name, query)
+
+
+def _is_of_health(name: str, query: Query) -> bool:
+    """Whether the database is asked only whether it is there."""
+    is_of_no_table = query.orm == "sql" and not query.model and not query.filters
+    return _HEALTH.search(name) is not None or (is_of_no_table and _STATUS.search(name) is not None)
 
 
 @lru_cache(maxsize=2**16)  # thousands of handlers import the same services

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts, Import
-from analysis.engine.graph.breaks import deep_imports
+from analysis.engine.graph.breaks import DeepImport, deep_imports
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 
@@ -74,7 +74,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             message=f"`{deep.edge.target}` is imported past the public entry of `{folder}`: {deep.why}",
             anchor=deep.edge.target,
             suggestion=f"Import from `{deep.entry}` and export what is needed there." if deep.entry else "",
-            confidence=None if deep.is_offered else Confidence.MEDIUM if deep.is_passed else Confidence.LOW,
+            confidence=_confidence(deep),
         )
     inward = codebase.summaries(_inward)
     for path, targets in inward.items():
@@ -92,6 +92,13 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                     suggestion=f"Import from the documented entry of `{external.package}`.",
                     confidence=Confidence.LOW if "/dist/" in inside else Confidence.MEDIUM,
                 )
+
+
+def _confidence(deep: DeepImport) -> Confidence | None:
+    """Types alone tie nothing together when the program runs."""
+    if not deep.edge.runtime or not (deep.is_offered or deep.is_passed):
+        return Confidence.LOW
+    return None if deep.is_offered else Confidence.MEDIUM
 
 
 def _inward(facts: FileFacts) -> dict[Import, str]:

@@ -133,6 +133,10 @@ _LIBRARY_ENTRY = re.compile(
 _MAIN_GUARD = re.compile(rb"__name__|require\.main")
 
 
+# The only way to read the mask is to set another one; it is given back at once.
+_UMASK_READ = re.compile(rb"(\w+) = os\.umask\([^()]*\)\s*os\.umask\(\1\)")
+
+
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Calls at the top level, outside `if __name__ == "__main__"`."""
     yield from _look(call, file, _PYTHON_CALLS)
@@ -162,6 +166,8 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
     callee = _callee(call, file)
     effect = known.get(callee)
     if effect is None or _OWN_DATA.search(file.text(call)) or _is_guarded(call, file):
+        return
+    if callee == "os.umask" and _UMASK_READ.search(file.source) is not None:
         return
     if effect == FILE and (_is_own_data(call, file) or _is_named_outside(call, file) or _is_tried(call)):
         return

@@ -177,7 +177,7 @@ def _statement_after(statement: Node, file: SourceFile) -> Node | None:
     while after is not None and after.type in COMMENTS:
         after = after.next_named_sibling
     parent = statement.parent
-    if after is None or after.type in _HOISTED or parent is None or parent.type not in _BLOCKS:
+    if after is None or after.type in _HOISTED or parent is None or parent.type not in _BLOCKS or parent.has_error:
         return None
     text = file.text(after)
     if re.match(r"yield\b|var\s+[\w$,\s]+;|(elif|else|except|finally|case)\b|type\s", text):

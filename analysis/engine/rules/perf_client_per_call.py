@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
@@ -106,6 +107,7 @@ _FACTORY = re.compile(
 LONGEST_HEAD = 200
 _ATTEMPTS = re.compile(rb"(?i)retr(?:y|ies)|attempt")
 _LEAVES = re.compile(rb"^[ \t]*(?:break|return)\b", re.MULTILINE)
+_COUNTED = re.compile(r"\w+ <=? \w+$")  # the head of a loop of Go
 _CACHED = re.compile(r"cache|fixture|Bean|Provides|singleton|contextmanager|Produces|depends", re.IGNORECASE)
 _TAKEN = re.compile(r"(?!\s*:|\s*=(?!=))\b")  # and no key that is only called the same
 _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\?\?=?|\|\|=?)\s*=?\s*$")
@@ -125,6 +127,8 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     in_loop = file.in_loop(call) and not _is_attempted(call, file)
     if not in_loop and (_FACTORY.search(function.name) or any(map(_CACHED.search, function.decorators))):
         return
+    if in_loop and "template.Parse" in callee and _changes(call, file):
+        return  # a template of its own in each round
     if in_loop and any("PostConstruct" in each for each in function.decorators):
         return  # as many as are wanted, when the program starts
     if _STORED.search(file.source, max(0, call.start_byte - 80), call.start_byte):
@@ -142,6 +146,13 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     )
 
 
+def _changes(call: Node, file: SourceFile) -> bool:
+    """Whether the call is given something else in each round of its loop."""
+    loop = round_of(call, file)
+    names = dependents(loop, file.source) if loop is not None else frozenset()
+    return not names.isdisjoint(WORD.findall(file.source, call.start_byte, call.end_byte))
+
+
 def _is_attempted(call: Node, file: SourceFile) -> bool:
     """Whether the loop around tries until it holds a client: it is left behind the call, or counts its attempts."""
     loop = round_of(call, file)
@@ -151,7 +162,9 @@ def _is_attempted(call: Node, file: SourceFile) -> bool:
     head = file.source[start : loop.node.start_byte + LONGEST_HEAD].partition(b"\n")[0]
     if _ATTEMPTS.search(head) is not None:
         return True
-    goes_through_nothing = loop.kind == "while" or loop.iterable.startswith("range(")
+    goes_through_nothing = (
+        _COUNTED.match(loop.iterable) is not None or loop.kind == "while" or loop.iterable.startswith("range(")
+    )
     return goes_through_nothing and _LEAVES.search(file.source, call.end_byte, loop.node.end_byte) is not None
 
 

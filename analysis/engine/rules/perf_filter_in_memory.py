@@ -78,7 +78,7 @@ def _finding(site: QuerySite, work: str, attributes: list[str]) -> Finding:
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion=_ADVICE[work].format(columns=columns),
-        confidence=Confidence.HIGH,
+        confidence=Confidence.LOW if site.looks_small else Confidence.HIGH,
         table=site.table,
         volume=site.volume,
     )

@@ -124,7 +124,7 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
     variables = _of_each_round(loop, body)
-    if not variables:
+    if not variables or _ends_by_result(loop, variables, body):
         return
     if _DEPENDS.search(body) or _CONNECTION.search(callee + ".") or "Promise." in callee:
         return
@@ -183,6 +183,13 @@ def _of_each_round(loop: LoopDraft, body: str) -> tuple[str, ...]:
     return tuple(
         match[1] for match in taken if not re.search(rf"\b{re.escape(match[2])}\.(?:push|append|add|extend)\(", body)
     )
+
+
+def _ends_by_result(loop: LoopDraft, variables: tuple[str, ...], body: str) -> bool:
+    """Whether the head asks for something that the rounds find out: `i < n && !full`."""
+    has_condition = loop.kind == "while" or "&&" in loop.iterable
+    asked = {name for name in _WORDS.findall(loop.iterable) if name not in variables} if has_condition else ()
+    return any(re.search(rf"(?m)^\s*{re.escape(name)}\s*=(?!=)", body) for name in asked)
 
 
 def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:

@@ -76,10 +76,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         for column in islice(_searched(site, schema), 1):  # one index serves a query
             found.setdefault((schema.entry.table, column), []).append(site)
+    described = {entry.model.orm for entry in codebase.models.all if entry.model.indexes}
     for (_, column), sites in found.items():
         schema = sites[0].schema
         if schema is not None and (is_large(sites[0].volume) or not _has_few_values(column, schema)):
-            yield _finding(column, schema, sites)
+            is_elsewhere = schema.entry.model.orm == "jpa" and described.isdisjoint({"jpa", "ddl"})
+            yield _finding(column, schema, sites, is_elsewhere=is_elsewhere)
 
 
 def _serves(column: str, schema: Schema, site: QuerySite) -> bool:
@@ -143,15 +145,15 @@ def _is_plain(name: str, schema: Schema) -> bool:
     return column is not None and column.type not in _NOT_COLUMNS
 
 
-def _confidence(column: str, schema: Schema, site: QuerySite) -> Confidence:
+def _confidence(column: str, schema: Schema, site: QuerySite, *, is_elsewhere: bool) -> Confidence:
     """Medium where the table is made elsewhere, or the database might index its keys by itself, as MySQL does."""
-    is_sure = schema.entry.model.managed and not _is_bare_key(column, schema)
+    is_sure = schema.entry.model.managed and not is_elsewhere and not _is_bare_key(column, schema)
     # A span of time may hold most rows: then all are wanted.
     is_span = {each.operator for each in site.query.filters if each.column == column} == {"range"}
     return Confidence.HIGH if is_sure and not is_span else Confidence.MEDIUM
 
 
-def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:
+def _finding(column: str, schema: Schema, sites: list[QuerySite], *, is_elsewhere: bool) -> Finding:
     first = sites[0]
     few = _has_few_values(column, schema)
     others = [each for each in sites[1:] if (each.path, each.line) != (first.path, first.line)]
@@ -168,7 +170,7 @@ def _finding(column: str, schema: Schema, sites: list[QuerySite]) -> Finding:
         anchor=f"{schema.name}.{column}",
         suggestion=f"Add an index on `{first.table}.{stored}` (built concurrently) or filter by an indexed column.",
         severity=Severity.INFO if few and is_large(first.volume) else None,
-        confidence=_confidence(column, schema, first),
+        confidence=_confidence(column, schema, first, is_elsewhere=is_elsewhere),
         table=first.table,
         volume=first.volume,
         tags=frozenset() if schema.entry.model.managed else frozenset({MILDER}),

@@ -142,7 +142,7 @@ def _finding(
     if "tried" in site.notes or side_effect or (query.orm == "jpa" and query.in_transaction):
         severity = Severity.INFO
     is_guess = runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
-    is_guess = is_guess or "reasoned" in site.notes or _goes_through_few(site)
+    is_guess = is_guess or not site.notes.keys().isdisjoint({"reasoned", "claimed"}) or _goes_through_few(site)
     return Finding(
         rule_id=RULE.id,
         file=site.path,

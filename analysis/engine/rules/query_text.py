@@ -3,7 +3,8 @@
 One mark per query of a file, and none for a query about which nothing is noted. Its `data` may hold
 
 - `query`: the query's position in the file's facts, always
-- `later`: it stands in a lambda, which runs when somebody calls it
+- `later`: it stands in a lambda or a closure, which runs when somebody calls it
+- `claimed`: the program looks at how many rows it changed
 - `opaque`: conditions stand in the chain that cannot be read (`filter(**wanted)`)
 - `own`: steps of the project's own stand in the chain (`Order.objects.open()`), which may do anything
 - `limited`: a limit stands there that cannot be read (`{ where, take }`), or only different values are asked for
@@ -34,11 +35,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Query
 from analysis.engine.queries import ANNOTATION
 from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.loop_text import indent_of, loop_notes
 from analysis.engine.rules.reading import followed
 from analysis.engine.rules.row_work import kept_by, taken_by
 
@@ -56,6 +57,8 @@ _STEP = re.compile(
 )
 _UNREAD_CONDITION = re.compile(r"\.(?:filter|exclude)\(\s*(?:\*|~|Exists\(|[a-z_][\w.]*\s*[,)|&]|self\.|[\w.]+\()")
 LINES_OF_A_LAMBDA = 9
+LINES_OF_A_CLAIM = 20  # a statement over lines with its conditions, and what follows
+_CHANGED_ROWS = re.compile(r"\b(\w+)\.(?:count|affected|rowCount|rowcount|modifiedCount|matchedCount|RowsAffected)\b")
 _BRACKETS = re.compile(r"[()\[\]{}]")
 _LAMBDA = re.compile(r"\blambda\b[^:\n]*:")
 _UNREAD_KEYWORDS = re.compile(r"\.(?:filter|exclude|get)\([^()]*(?:\([^()]*\)[^()]*)*\*\*[\w{]")
@@ -72,13 +75,7 @@ _UNREAD_LIMIT = re.compile(
     r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\s*[:,}]|Page\b|\bdistinct\b", re.IGNORECASE
 )
 _LIMITS = ("take", "limit", "paginat", "cursor", "page", "distinct")
-_GUARD = re.compile(
-    r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
-)
-_BATCHED = re.compile(r"\s*(?:\}\s*)?if\b.*\w\)?\s*%\s*[\w.]+\)?\s*={2,3}\s*0\b")  # every so many rounds
 _REMEMBERED = re.compile(r"(?i)\bif\b[^\n]*cache[^\n]*\n?\s*return\b|\bif\b[^\n]*cache[^\n]*:\s*return\b")
-_SELECTED = re.compile(r"^([ \t]*)if\s*\(?([\w$]+)(?:\.\w+)?\s*={2,3}\s*[\w.]+\)?\s*[:{]$", re.MULTILINE)
-_NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
 _WHOLE = re.compile(
     r"\b[A-Z]\w*\.objects\.(?:all\(\)\.)?a?(?:update|delete)\(|\.updateMany\(\s*\{\s*data\b|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
     r"|\.query\(\s*\w+\s*\)\.(?:update|delete)\(|\b[A-Z]\w*\.query\.(?:update|delete)\("
@@ -93,12 +90,6 @@ _EMPTY_WHERE = re.compile(r"\.(?:delete|update)Many\(\s*\{\s*where:\s*\{\s*\}")
 _COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
 _STAND_IN = re.compile(r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s+$")
 _MISSING = re.compile(r"\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\Z")
-_HANDLER = re.compile(r"\s*(?:\}\s*catch\b|except\b)")
-_REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential|not possible")
-_LEAVES = re.compile(r"\s*(?:break|return)\b")
-_FAILED = re.compile(r"\berr\w* != nil\s*\{\s*$")  # what follows leaves the loop only after an error
-_ATTEMPT = re.compile(r"retr(?:y|ies)(?![a-z])|(?:\b|max_?)(?:attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
-_TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
 _HEAD = re.compile(
     r"(?:\b(?P<len>len\(\s*)|\b(?P<bool>bool\(\s*)|\b(?P<test>if\s+(?:not\s+)?)|\b(?P<braced>if\s*\(!?)"
     r"|(?P<start>^[ \t]*))\Z",
@@ -160,13 +151,17 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
             yield "limited", "1"
     if query.orm == "django" and _is_in_lambda(text, lines, query.line):
         yield "later", "1"
+    if query.function == 0 and file.language == "go" and _is_in_closure(lines, query.line):
+        yield "later", "1"
+    if query.operation == "update" and query.variable and _is_asked(query, lines):
+        yield "claimed", "1"
     if _stands_in(lines, query.line):
         yield "optional", "1"
     if _is_remembered(query, lines, file):
         yield "remembered", "1"
     loop = file.loops[query.loop] if query.loop >= 0 else None
     if loop is not None:
-        yield from _loop_notes(query, loop, lines, text, file)
+        yield from loop_notes(query, loop, lines, text, file)
     if query.operation in ("update", "delete") and _WHOLE.search(text):
         yield "whole", "1"
     if len(query.eager) > 1 and _APART.search(text):
@@ -242,6 +237,22 @@ def _is_grouped(text: str) -> bool:
     return ".annotate(" not in before and _GROUPED.search(chain) is not None
 
 
+def _is_in_closure(lines: list[str], line: int) -> bool:
+    """Whether the declaration that begins above the line, at the margin, holds a function."""
+    for above in reversed(lines[:line]):
+        if "func(" in above:
+            return True
+        if above[:1].strip():
+            return False
+    return False
+
+
+def _is_asked(query: Query, lines: list[str]) -> bool:
+    """Whether the lines behind a write ask how many rows it changed."""
+    after = "\n".join(lines[query.line : query.line + LINES_OF_A_CLAIM])
+    return any(match[1] == query.variable for match in _CHANGED_ROWS.finditer(after))
+
+
 def _is_in_lambda(text: str, lines: list[str], line: int) -> bool:
     """Whether a lambda of the same line, or one whose bracket is still open, holds the query."""
     if _LAMBDA.search(text.partition(".objects")[0]):
@@ -301,57 +312,6 @@ def _begins_opaque(query: Query, text: str, lines: list[str], file: SourceFile) 
     )
 
 
-def _loop_notes(
-    query: Query, loop: LoopDraft, lines: list[str], text: str, file: SourceFile
-) -> Iterator[tuple[str, str]]:
-    first = file.lines.of(loop.node.start_byte)
-    before = "\n".join(lines[first - 1 : query.line - 1])
-    if _GUARD.search(before) or _GUARD.search(lines[query.line - 1]):
-        yield "guarded", "1"
-    indent = _indent(lines[query.line - 1])
-    for match in _SELECTED.finditer(before):
-        if match[2] in loop.variables and len(match[1]) < indent:
-            yield "searched", "1"
-            break
-    following = lines[query.line] if query.line < min(len(lines), file.lines.of(loop.node.end_byte - 1)) else ""
-    leaves = loop.kind != "callback" and _LEAVES.match(following)  # from a callback `return` only ends the round
-    if leaves and _indent(following) >= indent and not _FAILED.search(lines[query.line - 1]):
-        yield "searched", "1"
-    if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:
-        yield "retried", "1"
-    depth = 0
-    for match in _TRY.finditer(before):
-        depth = depth + 1 if match[1] else max(0, depth - 1)
-    if depth:
-        yield "tried", "1"
-    if _is_in_block(_HANDLER, before, indent):
-        yield "failed", "1"
-    if _is_in_block(_BATCHED, before, indent):
-        yield "batched", "1"
-    if _REASON.search(_comment_above(lines, query.line)):
-        yield "reasoned", "1"
-    if _NESTED.search(text):
-        yield "nested", "1"
-
-
-def _is_in_block(head: re.Pattern[str], before: str, indent: int) -> bool:
-    """Whether one of the blocks around a line of this indent, which follows the text, has such a head."""
-    for line in reversed(before.split("\n")):
-        if line.strip() and _indent(line) < indent:
-            indent = _indent(line)
-            if head.match(line):
-                return True
-    return False
-
-
-def _comment_above(lines: list[str], line: int) -> str:
-    """The comment that ends right above a line."""
-    first = line - 1
-    while first > 0 and lines[first - 1].lstrip().startswith(("#", "//", "*", "/*")):
-        first -= 1
-    return " ".join(lines[first : line - 1])
-
-
 def _uses(query: Query, lines: list[str], start: int, file: SourceFile) -> Counter[str]:
     """How the function uses the rows after the query, until the variable holds something else."""
     node = file.functions[query.function].node
@@ -360,9 +320,9 @@ def _uses(query: Query, lines: list[str], start: int, file: SourceFile) -> Count
     uses: Counter[str] = Counter()
     for position, kind in _mentions(query.variable, after):
         if kind == "again":
-            indent = _indent(_first_line(query, lines))
+            indent = indent_of(_first_line(query, lines))
             between = after[:position].split("\n")
-            is_other_branch = any(each.strip() and _indent(each) < indent for each in between[:-1])
+            is_other_branch = any(each.strip() and indent_of(each) < indent for each in between[:-1])
             if is_other_branch or len(between[-1]) > indent:
                 uses["other"] += 1  # only in one branch: the rows may be used after it
             break
@@ -401,7 +361,3 @@ def _before(text: str, position: int) -> str:
     before = text[max(0, position - WIDEST_HEAD) : position]
     stem = before.rstrip()
     return stem[-LONGEST_HEAD:] + before[len(stem) :]
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

@@ -72,6 +72,7 @@ JAVA_BACK = "package shop.b;\n\nimport shop.a.A;\n\npublic class B {\n  A a = ne
         ("@Import(B.class)\npublic class A {}\n", 1),
         ("/** Made by {@link B}. */\npublic class A {\n  B b() { return null; }\n}\n", 1),
         ("/** Made by {@link B}. */\npublic class A {}\n", 0),
+        ("@Constraint(validatedBy = B.class)\npublic @interface A {}\n", 0),
         ("/**\n * As OtherB, see\n * @see B\n */\npublic class A {\n  OtherB other;\n}\n", 0),
         ("@B\npublic class A {\n  @B(1)\n  int a; // not B\n}\n", 0),
     ],

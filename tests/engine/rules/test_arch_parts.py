@@ -270,6 +270,7 @@ class TestImportSideEffect:
             ("rows = open('/etc/hosts').read()", None),
             ("if True:\n    rows = open('/etc/hosts').read()", None),
             ("import time\ntry:\n    time.sleep(1)\nfinally:\n    pass", None),
+            ("import os\nos.umask(0)", None),
             ("import os\nif True:\n    os.chdir('/')", None),
             ("from threading import Thread\nThread(target=f).start()", None),
             ("from threading import Thread\nworker = Thread(target=f)\nworker.start()", None),
@@ -301,6 +302,7 @@ class TestImportSideEffect:
             "class A:\n    may = Check(\n        lambda row: (\n            row and Order.objects.get(row=row)\n))",
             "first = Prefetch('rows', queryset=Order.objects.order_by('id')[:1])",
             "import sqlalchemy\nfirst = request.session.get('first')",
+            "import os\nMASK = os.umask(0)\nos.umask(MASK)",
             "try:\n    text = open('version.txt').read()\nexcept OSError:\n    text = ''",
         ],
     )

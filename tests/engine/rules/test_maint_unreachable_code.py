@@ -120,3 +120,8 @@ def test_go(body, lines):
 )
 def test_other_ways_never_to_run(source, language, lines):
     assert lines_of(RULE, source, language) == lines
+
+
+def test_behind_what_cannot_be_parsed_nothing_is_sure():
+    source = "function f(a) {\n  return <p class=}</p>;\n  show(a);\n}\n"
+    assert marks_of(RULE, {"a.jsx": source}) == []

@@ -133,3 +133,17 @@ def test_a_program_that_connects_again_and_again(name, count):
 def test_attempts_to_connect_end_with_one_client(loop, count):
     source = f"from sqlalchemy import create_engine\n\ndef link(url, urls):\n    {loop}\n"
     assert len(findings_of(RULE, {"app/db.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("loop", "count"),
+    [
+        ("for i := 1; i <= 3; i++ {\n\t\tdb, err = gorm.Open(d)\n\t\tif err == nil {\n\t\t\treturn db\n\t\t}\n\t}", 0),
+        ("for _, d := range all {\n\t\tdb, err = gorm.Open(d)\n\t\tif err == nil {\n\t\t\treturn db\n\t\t}\n\t}", 1),
+        ("for _, d := range all {\n\t\tparsed[d] = template.ParseFiles(d)\n\t}", 0),
+        ('for _, d := range all {\n\t\tshow(template.ParseFiles("a.html"), d)\n\t}', 1),
+    ],
+)
+def test_loops_of_go_that_try_or_read_other_templates(loop, count):
+    source = f'package a\n\nimport (\n\t"gorm.io/gorm"\n\t"html/template"\n)\n\nfunc find() *gorm.DB {{\n\t{loop}\n}}\n'
+    assert len(findings_of(RULE, {"a/db.go": source})) == count

@@ -90,3 +90,12 @@ def test_the_finding_names_the_columns_and_silences_the_unbounded_query():
     )
     assert (finding.severity, finding.points) == ("critical", 9)
     assert findings("perf-unbounded-query", source) == []
+
+
+@pytest.mark.parametrize(("name", "confidence"), [("Paper", "high"), ("PaperType", "low")])
+def test_a_table_that_stays_small_is_a_guess(name, confidence):
+    source = (
+        f"from django.db import models\n\nclass {name}(models.Model):\n    title = models.CharField(max_length=9)\n\n"
+        f"def f(x):\n    return [each for each in {name}.objects.all() if each.title == x]\n"
+    )
+    assert [str(each.confidence) for each in findings(RULE, source)] == [confidence]

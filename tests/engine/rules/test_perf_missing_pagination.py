@@ -176,8 +176,8 @@ def test_files_of_all_rows_and_settings_need_no_pages(path, found):
 
 def test_a_name_that_does_not_speak_of_many_rows_is_a_guess():
     source = (
-        "const { Slider } = require('./models'); // sequelize\n"
-        "app.get('/sliders', async (req, res) => {\n  res.json(await Slider.findAll());\n});\n"
+        "const { Gadget } = require('./models'); // sequelize\n"
+        "app.get('/gadgets', async (req, res) => {\n  res.json(await Gadget.findAll());\n});\n"
     )
-    files = {"models.js": "const Slider = sequelize.define('Slider', { code: DataTypes.STRING });\n", "work.js": source}
+    files = {"models.js": "const Gadget = sequelize.define('Gadget', { code: DataTypes.STRING });\n", "work.js": source}
     assert [str(each.confidence) for each in findings_of(RULE, files)] == ["low"]

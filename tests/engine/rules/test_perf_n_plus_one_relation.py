@@ -213,3 +213,9 @@ def test_a_session_loads_the_parent_of_all_rows_once(condition, found):
         "        mail(order.customer.email)\n"
     )
     assert len(findings_of(RULE, {"work.py": source})) == found
+
+
+@pytest.mark.parametrize(("step", "found"), [("select_related()", 0), ("all()", 1)])
+def test_without_names_all_keys_are_followed(step, found):
+    source = f"def f():\n    for order in Order.objects.{step}:\n        mail(order.customer.email)\n"
+    assert len(findings(RULE, source)) == found

@@ -142,3 +142,10 @@ def test_a_word_in_quotes_is_no_use_of_a_result(third, lines):
         f"  const notes = await api.get({third});\n  return [order, owner, notes];\n}}"
     )
     assert lines_of(RULE, source, "typescript") == lines
+
+
+@pytest.mark.parametrize(("head", "found"), [("i < pages.length", 1), ("i < pages.length && !full", 0)])
+def test_rounds_that_find_out_whether_there_is_another_one(head, found):
+    body = "    const page = await api.fetchPage(pages[i]);\n    full = page.size > 9;\n"
+    source = f"async function f(pages) {{\n  let full = false;\n  for (let i = 0; {head}; i++) {{\n{body}  }}\n}}\n"
+    assert len(findings_of(RULE, {"work.js": source})) == found

@@ -240,3 +240,9 @@ def test_conditions_of_a_statement_that_ends_where_it_runs():
         "    rows = select(Parcel).filter_by(label=row)\n    return session.scalars(rows.order_by(Parcel.id)).all()",
     ).replace("from flask", "from sqlalchemy import select\nfrom flask")
     assert findings_of(RULE, {"shop/work.py": source}) == []
+
+
+@pytest.mark.parametrize(("condition", "found"), [("is_paid=True", 1), ("is_superuser=True", 0)])
+def test_few_rows_have_some_flags(condition, found):
+    source = f"def f():\n    return list(Order.objects.filter({condition}))"
+    assert len(findings(RULE, source, volumes={"shop_order": "XL"})) == found

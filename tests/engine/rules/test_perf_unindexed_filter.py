@@ -127,3 +127,37 @@ def test_an_enumeration_of_prisma_holds_few_values(kind, found):
         "work.ts": "export const f = (x) => prisma.paper.findMany({ where: { grade: x }, take: 9 });\n",
     }
     assert len(findings_of(RULE, files)) == found
+
+
+def test_a_class_of_a_migration_is_what_the_model_was_once():
+    model = (
+        "class Paper(Base):\n    __tablename__ = 'papers'\n    id = mapped_column(Integer, primary_key=True)\n"
+        "    title = mapped_column(String%s)\n"
+    )
+    files = {
+        "shop/migrations/versions/0123456789ab_titles.py": model % "",
+        "shop/models.py": model % ", index=True",
+        "shop/work.py": (
+            "from sqlalchemy import select\ndef f(session, x):\n"
+            "    session.scalars(select(Paper).where(Paper.title == x))\n"
+        ),
+    }
+    assert findings_of(RULE, files) == []
+
+
+INDEXED = '@Table(indexes = @Index(columnList = "b"))'
+
+
+@pytest.mark.parametrize(("annotation", "confidence"), [("", "medium"), (INDEXED, "high")])
+def test_indexes_of_jpa_may_all_be_made_elsewhere(annotation, confidence):
+    files = {
+        "src/main/java/shop/Paper.java": (
+            f"package shop;\nimport jakarta.persistence.*;\n@Entity\n{annotation}\npublic class Paper {{\n"
+            "  @Id private Long id;\n  private String a;\n  private String b;\n}\n"
+        ),
+        "src/main/java/shop/PaperRepository.java": (
+            "package shop;\nimport org.springframework.data.jpa.repository.JpaRepository;\n"
+            "public interface PaperRepository extends JpaRepository<Paper, Long> {\n  Paper findByA(String a);\n}\n"
+        ),
+    }
+    assert [str(each.confidence) for each in findings_of(RULE, files)] == [confidence]

@@ -266,3 +266,14 @@ def test_each_round_may_have_conditions_of_its_own():
     written = "Line.objects.filter(order=key).filter(wanted).delete()"
     source = f"def f(rows):\n    for key, wanted in rows.items():\n        {written}"
     assert [str(finding.confidence) for finding in findings(RULE, source)] == ["low"]
+
+
+@pytest.mark.parametrize(("asked", "found"), [("if (claim.count === 0) continue;", "low"), ("log(claim);", "high")])
+def test_a_row_that_is_claimed_is_written_alone(asked, found):
+    source = (
+        "async function f(orders) {\n  for (const order of orders) {\n"
+        "    const claim = await prisma.order.updateMany({\n"
+        "      where: { id: order.id, status: 'a' },\n      data: { status: 'b' },\n    });\n"
+        f"    {asked}\n  }}\n}}"
+    )
+    assert [str(each.confidence) for each in findings(RULE, source, path="shop/work.ts")] == [found]

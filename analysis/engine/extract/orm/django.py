@@ -211,6 +211,7 @@ def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
         shape.order = strings_in(positional, file)
     elif name in ("select_related", "prefetch_related"):
         shape.eager += [path.replace("__", ".") for path in strings_in(positional, file)]
+        shape.eager += ["*"] * (name == "select_related" and not positional)  # all keys that cannot be null
         shape.eager += [match for each in positional for match in _PREFETCH.findall(file.text(each))]
     elif name in ("values", "values_list", "only", "defer"):
         shape.columns = strings_in(positional, file)

@@ -68,6 +68,7 @@ _METHODS = {
     "iendswith": "contains",
     "startswith": "like",
     "is_": "null",
+    "between": "range",
 }
 _EAGER = re.compile(r"\b(?:joinedload|selectinload|subqueryload|contains_eager)\(\s*(?:[\w.]*\.)?(\w+)")
 _MODEL = re.compile(r"\b([A-Z]\w*)")

@@ -1,0 +1,77 @@
+"""What the text of the loop around a query says: whether it guards, tries, attempts or searches."""
+
+import re
+from collections.abc import Iterator
+
+from analysis.engine.extract.scopes import LoopDraft
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Query
+
+_GUARD = re.compile(
+    r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
+)
+_BATCHED = re.compile(r"\s*(?:\}\s*)?if\b.*\w\)?\s*%\s*[\w.]+\)?\s*={2,3}\s*0\b")  # every so many rounds
+_SELECTED = re.compile(r"^([ \t]*)if\s*\(?([\w$]+)(?:\.\w+)?\s*={2,3}\s*[\w.]+\)?\s*[:{]$", re.MULTILINE)
+_NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
+_ATTEMPT = re.compile(r"retr(?:y|ies)(?![a-z])|(?:\b|max_?)(?:attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
+_TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
+_HANDLER = re.compile(r"\s*(?:\}\s*catch\b|except\b)")
+_FAILED = re.compile(r"\berr\w* != nil\s*\{\s*$")  # what follows leaves the loop only after an error
+_LEAVES = re.compile(r"\s*(?:break|return)\b")
+_REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential|not possible")
+
+
+def loop_notes(
+    query: Query, loop: LoopDraft, lines: list[str], text: str, file: SourceFile
+) -> Iterator[tuple[str, str]]:
+    """What the text of the loop around a query says: see `query_text`."""
+    first = file.lines.of(loop.node.start_byte)
+    before = "\n".join(lines[first - 1 : query.line - 1])
+    if _GUARD.search(before) or _GUARD.search(lines[query.line - 1]):
+        yield "guarded", "1"
+    indent = indent_of(lines[query.line - 1])
+    for match in _SELECTED.finditer(before):
+        if match[2] in loop.variables and len(match[1]) < indent:
+            yield "searched", "1"
+            break
+    following = lines[query.line] if query.line < min(len(lines), file.lines.of(loop.node.end_byte - 1)) else ""
+    leaves = loop.kind != "callback" and _LEAVES.match(following)  # from a callback `return` only ends the round
+    if leaves and indent_of(following) >= indent and not _FAILED.search(lines[query.line - 1]):
+        yield "searched", "1"
+    if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:
+        yield "retried", "1"
+    depth = 0
+    for match in _TRY.finditer(before):
+        depth = depth + 1 if match[1] else max(0, depth - 1)
+    if depth:
+        yield "tried", "1"
+    if _is_in_block(_HANDLER, before, indent):
+        yield "failed", "1"
+    if _is_in_block(_BATCHED, before, indent):
+        yield "batched", "1"
+    if _REASON.search(_comment_above(lines, query.line)):
+        yield "reasoned", "1"
+    if _NESTED.search(text):
+        yield "nested", "1"
+
+
+def _is_in_block(head: re.Pattern[str], before: str, indent: int) -> bool:
+    """Whether one of the blocks around a line of this indent, which follows the text, has such a head."""
+    for line in reversed(before.split("\n")):
+        if line.strip() and indent_of(line) < indent:
+            indent = indent_of(line)
+            if head.match(line):
+                return True
+    return False
+
+
+def _comment_above(lines: list[str], line: int) -> str:
+    """The comment that ends right above a line."""
+    first = line - 1
+    while first > 0 and lines[first - 1].lstrip().startswith(("#", "//", "*", "/*")):
+        first -= 1
+    return " ".join(lines[first : line - 1])
+
+
+def indent_of(line: str) -> int:
+    return len(line) - len(line.lstrip())
