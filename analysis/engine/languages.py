@@ -114,6 +114,17 @@ _OF_PACKAGES = "src/main/java/"
 _STUB = re.compile(r"\.pyi$|\.d\.[cm]?ts$")
 
 
+_COPIED = re.compile(  # what an installer leaves beside packages, and a library that brought its own licence along
+    r"^(.+?)/[^/]+\.dist-info/|^((?:.*/)?(?:libs?|externals?)/[^/]+)/LICEN[CS]E(?:\.\w+)?$"
+)
+
+
+def copied_folders(paths: Iterable[str]) -> tuple[str, ...]:
+    """Folders of libraries that were copied into the project, each with a slash behind it."""
+    found = (_COPIED.match(path) for path in paths if ".dist-info/" in path or "/LICEN" in path)
+    return tuple({f"{match[1] or match[2]}/" for match in found if match is not None})
+
+
 @lru_cache(maxsize=200_000)
 def language_of(path: str) -> str:
     """The language by name and suffix; `text` for everything else."""

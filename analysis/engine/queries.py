@@ -44,14 +44,17 @@ SMALL = re.compile(
     r"(?i)^tax\w*$|^settings?_?items?$|(settings?|preference|metadata|dataset|facilit(y|ies)|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
     r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
-    r"|privileges?|right|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron"
+    r"|privileges?|right|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron|(?:periodic|scheduled)_?task|suggestion"
     r"|dictionary|dictionaries|dict|reason|os|calendar|election|slider|banner|department|column|scale|genre|level|rank|grade|kind|option|connector|state|stage)s?$"
 )
 MADE_UP = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/example/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])"
     r"|(?:random|dummy|fake|_seed)_data"
 )
-_COMMANDS = re.compile(r"(^|/)(?:[\w-]+[-_])?cli(?:/|\.(?:py|[cm]?[jt]s|go)$)")
+_COMMANDS = re.compile(
+    r"(^|/)(?:[\w-]+[-_])?cli(?:/|\.(?:py|[cm]?[jt]s|go)$)"
+    r"|(^|/)(?:[\w-]*[-_])?migrat(?:e|or|ions?)(?:[-_][\w-]*)?\.(?:py|[cm]?[jt]s|go)$|Migrat(?:or|ion)\.java$"
+)
 _OF_FEW = re.compile(r"(?i)^is_?(?:super_?user|staff|admin|default|primary)$")  # flags that few rows have
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.facts import FileFacts, Import
+from analysis.engine.facts import FileFacts, Import, ImportFlag
 from analysis.engine.graph.breaks import DeepImport, deep_imports
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -48,7 +48,7 @@ def name():
     ),
 )
 _SCRIPT_INSIDE = re.compile(
-    r"^(?!@(?:site|app|root)/)(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)"
+    r"^(?!@(?:site|app|root|shoelace-style)/)(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)"
     # Packages without `exports` document where their styles, languages and workers lie.
     r"(?!(?:.*/)?(styles?|themes?|presets?|locales?|lang|languages?|l10n|i18n|css|workers?|plugins?)(/|$)|(?:.*/)?entry\b)"
 )
@@ -108,6 +108,8 @@ def _inward(facts: FileFacts) -> dict[Import, str]:
 
 def _inside_of(statement: Import, facts: FileFacts) -> str:
     target = statement.target
+    if statement.flags & ImportFlag.TYPE_ONLY:
+        return ""
     if facts.language == "python":
         private = [
             name

@@ -187,7 +187,12 @@ def _domain_files(codebase: Codebase, policy: Policy) -> list[str]:
     in_layer = [path for path in nodes if (place := places[path]) is not None and place.is_domain]
     if in_layer or not _INWARD.search(policy.architecture):
         return in_layer
-    return [path for path in nodes if places[path] is None and _DOMAIN_FOLDER.search(path)]
+    return [path for path in nodes if places[path] is None and _is_domain_by_folder(path)]
+
+
+def _is_domain_by_folder(path: str) -> bool:
+    """By its name alone, a folder with components of pages is none."""
+    return _DOMAIN_FOLDER.search(path) is not None and not path.endswith((".tsx", ".jsx"))
 
 
 def _framework(target: str, family: str) -> str:

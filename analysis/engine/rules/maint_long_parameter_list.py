@@ -14,6 +14,7 @@ _CONSTRUCTOR, _ABSTRACT, _TEST = (
     int(flag) for flag in (FunctionFlag.CONSTRUCTOR, FunctionFlag.ABSTRACT, FunctionFlag.TEST)
 )
 _SIGNATURES_ONLY = frozenset({"typescript", "tsx"})  # a declaration without body is an overload there
+_CALLED_BACK = frozenset({"after_return", "on_failure", "on_retry"})  # by Celery
 _OVERRIDES = frozenset({"override"})
 # Last names of decorators and annotations: of the function, or of the class whose constructor it is.
 _BOUND = frozenset(
@@ -97,6 +98,8 @@ def _weight(index: int, parameter: Parameter) -> float:
 
 def _is_exempt(function: Function, facts: FileFacts) -> bool:
     if function.flags & _TEST or (function.flags & _ABSTRACT and facts.language in _SIGNATURES_ONLY):
+        return True
+    if function.owner and function.name.rpartition(".")[2] in _CALLED_BACK:
         return True
     return any(_last_name(decorator) in _OVERRIDES for decorator in function.decorators)
 

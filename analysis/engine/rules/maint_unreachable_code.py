@@ -117,11 +117,12 @@ def _leaves(start: int, loop: Node, file: SourceFile) -> bool:
     statement = node.parent
     if statement is None or statement.type != "break_statement" or statement.named_child_count:
         return True  # to a label
+    inner: Node = statement
     around = statement.parent
     while around is not None and around != loop:
-        if around.type in _BROKEN_OUT_OF:
+        if around.type in _BROKEN_OUT_OF and inner.type != "else_clause":  # the `else` of a loop of Python is behind it
             return False
-        around = around.parent
+        inner, around = around, around.parent
     return True
 
 

@@ -116,8 +116,13 @@ _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     known = {"python": _PYTHON, "java": _JAVA, "go": _GO}.get(file.language, _SCRIPT)
-    if callee in known:
+    if callee in known and ("/" in callee or "." in callee or _is_of_import(callee, file)):
         yield from _built(call, callee, file)
+
+
+def _is_of_import(callee: str, file: SourceFile) -> bool:
+    """Whether a bare name, `knex(...)`, is what the file imports, and not a connection that it is given."""
+    return callee in file.bindings.values()
 
 
 def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:

@@ -98,6 +98,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if is_made_once(call, file) or (loop is not None and file.text(given[0]) in loop.variables):
         return
+    if not in_loop and _PLAIN.match(file.text(given[0])):
+        return  # nothing to compile
     where = "in every round of the loop" if in_loop else "in every call"
     yield file.mark(
         RULE.id,
@@ -107,6 +109,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         confidence=confidence,
         data={"loop": "yes"} if in_loop else None,
     )
+
+
+_PLAIN = re.compile(r"[\"'`][\w\s/:;,#%@=&-]*[\"'`]$")
 
 
 def _leaves(call: Node, loop: LoopDraft, file: SourceFile) -> bool:

@@ -56,6 +56,8 @@ _STEP = re.compile(
     r"\.(?:a(?=(?:get|first|last|latest|earliest|count|exists|aggregate|create|update|delete|bulk_|in_bulk|iterator)))?(\w+)\("
 )
 _UNREAD_CONDITION = re.compile(r"\.(?:filter|exclude)\(\s*(?:\*|~|Exists\(|[a-z_][\w.]*\s*[,)|&]|self\.|[\w.]+\()")
+LINES_OF_CONDITIONS = 40  # above a query, in which they are put together
+_HELD_WHERE = re.compile(r"\bwhere: (\w+)\b")
 LINES_OF_A_LAMBDA = 9
 LINES_OF_A_CLAIM = 20  # a statement over lines with its conditions, and what follows
 _CHANGED_ROWS = re.compile(r"\b(\w+)\.(?:count|affected|rowCount|rowcount|modifiedCount|matchedCount|RowsAffected)\b")
@@ -143,6 +145,7 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
     text = chain_text(lines, query.line)
     if query.operation in ("select", "update", "delete"):
         is_opaque = _is_opaque(query, text) or (query.orm == "django" and _begins_opaque(query, text, lines, file))
+        is_opaque = is_opaque or (query.orm == "prisma" and _is_added_to(text, lines, query.line))
         if is_opaque and not (query.operation != "select" and _EMPTY_WHERE.search(text)):
             yield "opaque", "1"
         if query.orm == "django" and not _DJANGO_STEPS.issuperset(_STEP.findall(text.partition(".objects")[2])):
@@ -297,6 +300,13 @@ def _is_opaque(query: Query, text: str) -> bool:
         unread = _UNREAD_OPTIONS.findall(text)
         return any("where" not in each for each in unread) or (not query.filters and "where" in text)
     return query.orm == "sqlalchemy" and re.search(r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(", text) is not None
+
+
+def _is_added_to(text: str, lines: list[str], line: int) -> bool:
+    """Whether the lines above add conditions to the variable that holds those of the query."""
+    held = _HELD_WHERE.search(text)
+    above = "\n".join(lines[max(0, line - LINES_OF_CONDITIONS) : line])
+    return held is not None and re.search(rf"\b{held[1]}(?:\.\w+|\[[^\]\n]+\]) = ", above) is not None
 
 
 def _begins_opaque(query: Query, text: str, lines: list[str], file: SourceFile) -> bool:

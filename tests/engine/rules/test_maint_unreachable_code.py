@@ -124,4 +124,10 @@ def test_other_ways_never_to_run(source, language, lines):
 
 def test_behind_what_cannot_be_parsed_nothing_is_sure():
     source = "function f(a) {\n  return <p class=}</p>;\n  show(a);\n}\n"
-    assert marks_of(RULE, {"a.jsx": source}) == []
+    assert marks_of(RULE, source, "javascript") == []
+
+
+def test_the_else_of_an_inner_loop_leaves_the_outer_one():
+    loop = "    while True:\n        while x:\n            x -= 1\n        %s:\n            break\n    show(x)\n"
+    assert lines_of(RULE, "def f(x):\n" + loop % "else") == []
+    assert lines_of(RULE, "def f(x):\n" + loop % "    while x") == [7]

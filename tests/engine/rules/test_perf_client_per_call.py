@@ -147,3 +147,12 @@ def test_attempts_to_connect_end_with_one_client(loop, count):
 def test_loops_of_go_that_try_or_read_other_templates(loop, count):
     source = f'package a\n\nimport (\n\t"gorm.io/gorm"\n\t"html/template"\n)\n\nfunc find() *gorm.DB {{\n\t{loop}\n}}\n'
     assert len(findings_of(RULE, {"a/db.go": source})) == count
+
+
+@pytest.mark.parametrize(("head", "count"), [("const knex = require('knex');\n", 1), ("", 0)])
+def test_a_connection_that_is_given_is_no_new_one(head, count):
+    given = "url" if head else "knex"
+    source = (
+        f"{head}exports.fill = async ({given}) => {{\n  for (const row of rows) {{\n    await knex('a');\n  }}\n}};\n"
+    )
+    assert len(findings_of(RULE, {"app/fill.js": source})) == count

@@ -86,3 +86,12 @@ def test_below_the_handler_it_is_likely_only():
 
 def test_a_variable_of_the_loop_is_no_constant():
     assert lines_of(RULE, "import re\nP = [re.compile(I) for I in ['a+', 'b+']]\n") == []
+
+
+@pytest.mark.parametrize(("pattern", "count"), [("a+", 1), ("/", 0)])
+def test_a_plain_text_is_quickly_compiled(pattern, count):
+    source = (
+        'package a\n\nimport (\n\t"net/http"\n\t"regexp"\n)\n\nfunc show(w http.ResponseWriter, r *http.Request) {\n'
+        f"\tregexp.MustCompile(`{pattern}`).Split(r.URL.Path, -1)\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count

@@ -246,3 +246,12 @@ def test_conditions_of_a_statement_that_ends_where_it_runs():
 def test_few_rows_have_some_flags(condition, found):
     source = f"def f():\n    return list(Order.objects.filter({condition}))"
     assert len(findings(RULE, source, volumes={"shop_order": "XL"})) == found
+
+
+@pytest.mark.parametrize(("added", "found"), [("where.customerId = key;", 0), ("log(key);", 1)])
+def test_conditions_may_be_added_in_branches(added, found):
+    source = (
+        "async function f(key) {\n  const where = { status: 'open' };\n  if (key) {\n"
+        f"    {added}\n  }}\n  return prisma.order.findMany({{ where: where }});\n}}"
+    )
+    assert len(findings(RULE, source, path="shop/work.ts", volumes={"orders": "XL"})) == found
