@@ -13,6 +13,7 @@ _ASSIGNED = re.compile(
     rb"(?:^|[{;])[ \t]*(?:(?:const|let|var|final) )?(?:[\w.<>\[\]]+ )?"  # Java's type
     rb"(\w+(?:, ?\w+)*|\{[^{}=]*\}|\[[^\[\]=]*\])(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$"
 )
+_FILLED = re.compile(rb"^[ \t]*(?!self\.|this\.)(\w+)\.\w+ = ?(?!=)(.*)$")  # an object that gets its values one by one
 _SIGN = re.compile(rb""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()\[\]{},]""")
 _COMPUTED = (b"...", b" for ", b"*")
 _CHANGES = (b".append(", b".extend(", b".insert(", b".push(", b".unshift(", b" += ", b" = ")
@@ -39,6 +40,9 @@ def dependents(loop: LoopDraft, source: bytes) -> frozenset[bytes]:
                     names.update(WORD.findall(match[1]))
                 elif level <= 0:
                     given, level = match[1], _open_brackets(match[2])
+            filled = _FILLED.match(line) if b" =" in line else None
+            if filled is not None and not names.isdisjoint(WORD.findall(filled[2])):
+                names.add(filled[1])
         loop.dependents = frozenset(names)
     return loop.dependents
 

@@ -277,3 +277,12 @@ def test_a_row_that_is_claimed_is_written_alone(asked, found):
         f"    {asked}\n  }}\n}}"
     )
     assert [str(each.confidence) for each in findings(RULE, source, path="shop/work.ts")] == [found]
+
+
+@pytest.mark.parametrize(("value", "found"), [("row.amount", 1), ("1", 0)])
+def test_an_object_may_get_the_data_of_its_round_bit_by_bit(value, found):
+    source = (
+        "def f(rows):\n    for row in rows:\n        line = Line()\n        line.order_id = 1\n"
+        f"        line.amount = {value}\n        line.save()\n"
+    )
+    assert len(findings(RULE, source)) == found
