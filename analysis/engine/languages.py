@@ -85,7 +85,7 @@ _GENERATED = re.compile(
 )
 _MIGRATION = re.compile(
     r"(^|/)(?:\w+_)?migrations(?:_\w+)?/([^/]+/)?[^/]+\.(py|sql|[cm]?[jt]s)$|(^|/)alembic/versions/|(^"
-    r"|/)versions/(?:\w+/)?(?:[0-9a-f]{8,}_|\d{4}[-_]\d\d[-_]|\d{3,4}_).*\.py$"
+    r"|/)migrations/versions/|(^|/)versions/(?:\w+/)?(?:[0-9a-f]{8,}_|\d{4}[-_]\d\d[-_]|\d{3,4}_).*\.py$"
     r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$|(^|/)migrations/([^/]+/)?[^/]+\.go$"
     r"|(^|/)(db|database|datastore|store|models?|sql|persistence)/([^/]+/)*migration/[^/]+\.go$"
     r"|(^|/)migrations?/\d{8,}\w*\.go$|(^|/)migrations/(v[\d_.]+/)?\w+\.java$"

@@ -41,15 +41,16 @@ FLAG = re.compile(
     r"|visible|kind$|type$|removed|hidden|internal)"
 )
 SMALL = re.compile(
-    r"(?i)^tax\w*$|^settings?_?items?$|(settings?|preference|metadata|dataset|facilit(y|ies)|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
+    r"(?i)^tax\w*$|^os$|^settings?_?items?$|(settings?|preference|metadata|dataset|facilit(y|ies)|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
     r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
     r"|privileges?|right|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron|(?:periodic|scheduled)_?task|suggestion"
-    r"|dictionary|dictionaries|dict|reason|os|calendar|election|slider|banner|department|column|scale|genre|level|rank|grade|kind|option|connector|state|stage)s?$"
+    r"|dictionary|dictionaries|dict|reason|calendar|election|slider|banner|forum|plugins?_?registry|department|column|scale|genre|level|rank|grade|kind|option|connector|state|stage)s?$"
 )
 MADE_UP = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/example/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])"
-    r"|(?:random|dummy|fake|_seed)_data"
+    r"|(?:random|dummy|fake|_seed)_data|[\w-]\.seeds?\.[jt]s$|(^|/)(?:factories|populate)\.py$"
+    r"|/commands/(?:generate|populate|seed|fill)_\w+\.py$"
 )
 _COMMANDS = re.compile(
     r"(^|/)(?:[\w-]+[-_])?cli(?:/|\.(?:py|[cm]?[jt]s|go)$)"
@@ -356,7 +357,9 @@ class Queries:
             if model.orm == "ddl" and entry.model.orm != "ddl":
                 model = _in_words_of(columns, model)
             columns.update((each.name, each) for each in model.columns if each.name not in columns)
-            relations.update((each.name, each) for each in model.relations if each.kind and each.name not in relations)
+            is_script = model.orm == "ddl" and entry.model.orm != "ddl"  # its keys are columns of the class
+            known = columns if is_script else relations
+            relations.update((each.name, each) for each in model.relations if each.kind and each.name not in known)
             indexes += model.indexes
             searchable.update(model.searchable)
         for name, relation in self._reverse.get(entry.model.name, {}).items():

@@ -201,9 +201,9 @@ def _past_entry(graph: ImportGraph, edge: Edge, passing: Mapping[str, int]) -> D
         return None
     if _loads(graph, entry, edge.source):
         return None  # to go through the entry would close a circle
+    if graph.entries.get(folder_of(edge.target)) == edge.target:
+        return None  # which is public itself, below the other one
     why = f"`{folder}` has a public entry, `{entry}`"
-    if graph.entries.get(folder_of(edge.target)) == edge.target:  # which is public itself, below the other one
-        return DeepImport(edge, entry, why, is_offered=False, is_passed=False)
     if passed is None:
         return DeepImport(edge, entry, why, is_offered=is_inner, is_passed=is_inner)
     return DeepImport(edge, entry, why, is_offered="*" in passed.names or set(passed.names).issuperset(edge.names))

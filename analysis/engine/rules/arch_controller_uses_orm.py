@@ -145,6 +145,8 @@ def _is_handler(path: str, facts: FileFacts, place: LayerPlace | None) -> bool:
 def _counts(query: Query, facts: FileFacts) -> bool:
     """A query that runs here; lazy ones only scope what the framework loads."""
     name = facts.functions[query.function].name
+    if query.anchor.startswith("request.user."):
+        return False  # the visitor's own row, which is there already
     return bool(query.terminal) and name.rpartition(".")[2] not in _SCOPING and not _is_of_health(name, query)
 
 

@@ -50,7 +50,7 @@ def name():
 _SCRIPT_INSIDE = re.compile(
     r"^(?!@(?:site|app|root|shoelace-style)/)(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)"
     # Packages without `exports` document where their styles, languages and workers lie.
-    r"(?!(?:.*/)?(styles?|themes?|presets?|locales?|lang|languages?|l10n|i18n|css|workers?|plugins?)(/|$)|(?:.*/)?entry\b)"
+    r"(?!(?:.*/)?(styles?|themes?|presets?|locales?|lang|languages?|l10n|i18n|css|workers?|plugins?|icons|components)(/|$)|(?:.*/)?entry\b)"
 )
 
 # The documentation of these packages tells to import them, whatever their names say.

@@ -119,6 +119,7 @@ _ANNOTATIONS_ONLY = (
     "org.springframework.stereotype",
 )
 _MODELS_FILE = re.compile(r"(^|/)models(/|\.py$)")
+_OF_PAGES = re.compile(r"\.[jt]sx$|(^|/)(pages|app|api|routes)/[^\n]*\.[jt]s$")
 _DOMAIN_FOLDER = re.compile(r"(^|/)(domain|core|entities|models?)/")
 _INWARD = re.compile(r"hexagonal|clean|ddd|domain|onion|ports", re.IGNORECASE)
 _ACTIVE_RECORD = re.compile(r"active[- _]?record|mvc|mtv|django", re.IGNORECASE)
@@ -191,8 +192,8 @@ def _domain_files(codebase: Codebase, policy: Policy) -> list[str]:
 
 
 def _is_domain_by_folder(path: str) -> bool:
-    """By its name alone, a folder with components of pages is none."""
-    return _DOMAIN_FOLDER.search(path) is not None and not path.endswith((".tsx", ".jsx"))
+    """By its name alone, a folder with components, pages or routes is none."""
+    return _DOMAIN_FOLDER.search(path) is not None and _OF_PAGES.search(path) is None
 
 
 def _framework(target: str, family: str) -> str:

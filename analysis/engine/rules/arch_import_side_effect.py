@@ -10,7 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite
+from analysis.engine.queries import MADE_UP, QuerySite
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import assigned_values, is_imported, origin_of
 
@@ -130,7 +130,7 @@ _SETTINGS = re.compile(r"(^|/)(settings|config|conf|configuration)(/|[\w.]*\.\w+
 _LIBRARY_ENTRY = re.compile(
     r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|__main__)\.\w+$|(^|/)server/index\.\w+$"
 )
-_MAIN_GUARD = re.compile(rb"__name__|require\.main")
+_MAIN_GUARD = re.compile(rb"__name__|require\.main|\bis_?main", re.IGNORECASE)
 
 
 # The only way to read the mask is to set another one; it is given back at once.
@@ -206,6 +206,8 @@ def _is_named_outside(call: Node, file: SourceFile) -> bool:
     """Whether the environment says which file it is: a certificate or another secret of a setting."""
     given = file.arguments(call)[0]
     name = file.text(given[0]) if given else ""
+    if _ENVIRONMENT.match(name):
+        return True
     return name.isidentifier() and any(
         _ENVIRONMENT.match(file.text(value)) for value in assigned_values(name, call, file)
     )
@@ -270,7 +272,7 @@ def _is_imported(codebase: Codebase, path: str) -> bool:
     """A file that no other product file imports is started, not imported, and so is one that only the function of an
     entry imports when it starts up. In Go the package is imported."""
     facts = codebase.files[path]
-    if facts.is_entry or _LIBRARY_ENTRY.search(path):
+    if facts.is_entry or _LIBRARY_ENTRY.search(path) or MADE_UP.search(path):
         return False
     if facts.language == "go" or any(entry.kind != "main" and not _is_registered(entry) for entry in facts.entries):
         return True  # what a framework loads

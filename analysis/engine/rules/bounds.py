@@ -7,7 +7,9 @@ from analysis.engine.volumes import is_large
 
 # What brings all rows into memory. A Django queryset is loaded as a whole by iterating over it.
 LOADING = frozenset({"iter", "list", "tuple", "set", "frozenset", "sorted", "all", "findMany", "scalars", "fetchall"})
-_CATALOG = re.compile(r"(?i)pg_|sqlite_|information_schema|columns$|tables$")  # what a database says of itself
+_CATALOG = re.compile(  # what a database, or what changes its schema, says of itself
+    r"(?i)pg_|sqlite_|information_schema|columns$|tables$|alembic_version$|schema_migrations$|flyway_"
+)
 
 
 def is_unbounded(site: QuerySite) -> bool:

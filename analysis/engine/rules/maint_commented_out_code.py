@@ -66,7 +66,8 @@ _STAR = re.compile(r"^\s*\* ?")
 _DIRECTIVE = re.compile(
     r"\s*(type:|noqa|pragma|pylint|region|endregion|eslint|prettier|ts-|@ts-|!|-\*-|nolint|go:"
     r"|\+build|fmt:|isort|mypy|ruff|copyright|license"
-    r"|spdx|https?:|e\.g\.|example|usage|istanbul|webpack|debt:|TODO|FIXME|HACK|XXX|NOTE|noinspection|language=)",
+    r"|spdx|https?:|[a-z]{5,}: \w+[.(]|e\.g\.|example|usage|istanbul|webpack|debt:"
+    r"|TODO|FIXME|HACK|XXX|NOTE|noinspection|language=)",
     re.IGNORECASE,
 )
 _PROSE = re.compile(

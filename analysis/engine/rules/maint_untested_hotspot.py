@@ -12,7 +12,9 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.maint_hotspot_file import complex_functions, worst_hotspots
 
 AFTER_HOTSPOTS = True
-_LISTS_ROUTES = re.compile(r"(^|/)(router|routes|urls|route[-_]?map)\.\w+$", re.IGNORECASE)
+_LISTS_ROUTES = re.compile(  # or is a page, which a framework enters by its path
+    r"(^|/)(?:router|routes|urls|route[-_]?map)\.\w+$|(^|/)pages/[^\n]*\[[^\n]*\.tsx$", re.IGNORECASE
+)
 _TEST_AFFIX = re.compile(r"^test_|_test$|\.(test|spec|cy|stories)$|(Tests?|TestCase|IT)$")
 
 RULE = Rule(

@@ -71,7 +71,7 @@ _QUERYSET = re.compile(r"^[ \t]+queryset\s*=\s*(?:\w+\.)*(\w+)\.objects\b([^\n]*
 _RETURNED = re.compile(  # the only statement of its method
     r"def get_queryset\(self\)[^:\n]*:\s*\n[ \t]+return\s+(?:\w+\.)*(\w+)\.objects\b([^\n]*)", re.MULTILINE
 )
-_MODEL = re.compile(r"^[ \t]+model\s*=\s*(?:\w+\.)*(\w+)[ \t]*$", re.MULTILINE)
+_MODEL = re.compile(r"^[ \t]+model\s*=\s*(?!None\b)(?:\w+\.)*(\w+)[ \t]*$", re.MULTILINE)
 _GENERIC = re.compile(r"(?<![\w])ListView\b")  # of Django itself, which Django REST framework's settings do not reach
 _BACK_OFFICE = re.compile(r"(?i)(^|/)\w*(?:admin|dashboard|backoffice)\w*(/|\.)")  # few people see a page of it
 _PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
@@ -107,7 +107,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
         if returned:
             data["returned"] = "1"
         is_whole = "[" not in queryset[2] and (bool(returned) or "def get_queryset" not in match[3])
-        if is_whole and "Paginat" not in match[2]:
+        if is_whole and "Paginat" not in match[2] and "Nested" not in match[2]:  # rows of one parent
             yield Mark(RULE.id, line, 0, "", f"{match[1]}.queryset", data=data)
 
 

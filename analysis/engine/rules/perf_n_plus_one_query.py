@@ -65,7 +65,7 @@ _ENDLESS = re.compile(
     r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\(|\.(?:listen|subscribe|consume|iter_messages)\("
 )  # consumers
 _CONSTANTS = re.compile(
-    r"(?:^|[(.])[A-Z]\w*[a-z]\w*\.(?:values\(\)\)?|choices)$|\bEnumSet\."
+    r"(?:^|[(.])[A-Z]\w*[a-z]\w*\.(?:values\(\)\)?|choices)$|\bEnumSet\.|^constants?\."
 )  # all that an enumeration names
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 SHORT = 2  # letters that tell nothing of a class
@@ -92,6 +92,8 @@ def multiplies(site: QuerySite) -> bool:
         return False
     if site.query.lock:
         return False  # rows that are locked one by one are meant to be
+    if "opaque" in site.notes and site.query.orm == "sqlalchemy" and not site.query.filters:
+        return False  # a list of conditions for many keys
     narrowing = [each for each in site.query.filters if not each.constant]
     return not (narrowing and all(each.operator == "in" for each in narrowing))
 

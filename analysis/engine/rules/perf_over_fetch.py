@@ -13,7 +13,6 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite, Schema
 from analysis.engine.rules.base import ALL, Watch
-from analysis.engine.rules.bounds import by_foreign_key_only
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.rules.reading import assigned_values
 from analysis.engine.volumes import is_large
@@ -109,12 +108,17 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         schema = site.schema
         if not 0 < len(taken) <= FEW_COLUMNS or schema is None or not is_large(site.volume):
             continue
-        if site.query.columns or site.is_limited or by_foreign_key_only(site):
+        if site.query.columns or site.is_limited or _picks(site):
             continue
         if site.query.raw or not schema.columns.keys() >= set(taken):
             continue
         if len(schema.columns) > len(taken) + 1 and schema.relations.keys().isdisjoint(taken):
             yield _whole_objects(site, schema, taken)
+
+
+def _picks(site: QuerySite) -> bool:
+    """Whether the caller says by a value which rows it wants."""
+    return any(each.operator == "eq" and not each.constant for each in site.query.filters)
 
 
 def _whole_objects(site: QuerySite, schema: Schema, taken: list[str]) -> Finding:

@@ -96,7 +96,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     fixed = built_text(given[0], file)
     if any(not is_constant(part, file) and not _is_go_constant(part, file) for part in fixed.parts):
         return
-    if is_made_once(call, file) or (loop is not None and file.text(given[0]) in loop.variables):
+    if is_made_once(call, file) or (loop is not None and _names(loop.variables, file.text(given[0]))):
         return
     if not in_loop and _PLAIN.match(file.text(given[0])):
         return  # nothing to compile
@@ -111,7 +111,12 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _PLAIN = re.compile(r"[\"'`][\w\s/:;,#%@=&-]*[\"'`]$")
+
+
+def _names(variables: tuple[str, ...], text: str) -> bool:
+    return not set(variables).isdisjoint(_WORD.findall(text))
 
 
 def _leaves(call: Node, loop: LoopDraft, file: SourceFile) -> bool:

@@ -62,7 +62,7 @@ _CALLS = frozenset({"call", "call_expression"})
 _DEPENDS = re.compile(
     r"\b(break|return|yield|sleep|delay|setTimeout|waitFor\w*|retry|retries|attempt|cursor|previous|prev|last|rate.?limit\w*|limiter"
     r"|throttle|lock|(?:last|prev|previous)\w*_?id|sequential|in order|one by one|one at a time|serial\w*)\b"
-    r"|\bfor\s+await\b|\basync for\b",
+    r"|\bif \(!?\w+\) throw\b|\bfor\s+await\b|\basync for\b",
     re.IGNORECASE,
 )
 _CONNECTION = re.compile(
@@ -90,6 +90,7 @@ _ON_PURPOSE = re.compile(
     r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
 )
 _SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?|migrations?|upgrades?|contrib)/|(^|/)(seed|build)[\w-]*\.\w+$")
+_KNOWN = re.compile(rb"\bif \([^\n]*\.has\(|\bif [^\n]* not in \w*(?:cache|known|seen|memo)")
 _COUNTED = re.compile(r"\(?\s*(\w+)\s*<\s*(?:[\w.]+\.length\b|len\()")
 _TAKEN = re.compile(r"([\w$]+)\s*=\s*([\w$.]+)\.(?:shift|pop|popleft)\(")
 _SENDS = re.compile(r"^(.+)\.(?:send|notify|publish|post)[A-Z_\w]*$")
@@ -124,7 +125,7 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
     variables = _of_each_round(loop, body)
-    if not variables or _ends_by_result(loop, variables, body):
+    if not variables or _ends_by_result(loop, variables, body) or _is_remembered(node, loop, file):
         return
     if _DEPENDS.search(body) or _CONNECTION.search(callee + ".") or "Promise." in callee:
         return
@@ -183,6 +184,11 @@ def _of_each_round(loop: LoopDraft, body: str) -> tuple[str, ...]:
     return tuple(
         match[1] for match in taken if not re.search(rf"\b{re.escape(match[2])}\.(?:push|append|add|extend)\(", body)
     )
+
+
+def _is_remembered(node: Node, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether a round asks only for what no round before it has asked: `if (!known.has(key))`."""
+    return _KNOWN.search(file.source, loop.node.start_byte, node.start_byte) is not None
 
 
 def _ends_by_result(loop: LoopDraft, variables: tuple[str, ...], body: str) -> bool:

@@ -78,7 +78,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Reads that run, are materialised, and have neither a limit nor a condition that narrows."""
     listed = {id(site) for _, site, _ in listing_handlers(codebase)}
     for site in codebase.queries.sites:
-        if not is_unbounded(site) or id(site) in listed or (MADE_UP.search(site.path) and not site.is_declared):
+        if not is_unbounded(site) or id(site) in listed or MADE_UP.search(site.path):
             continue
         if _may_be_many(site, codebase):
             yield _finding(site, codebase)

@@ -70,6 +70,7 @@ _ADVICE = {
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Conditions that must look at every row, and random orders, where no other condition finds few rows."""
+    told: set[tuple[str, int, str]] = set()  # one chain may run several times in its function
     for site in codebase.queries.sites:
         schema = site.schema
         if schema is None or site.looks_small or runs_by_hand(codebase, site.path):
@@ -79,7 +80,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if any(each.operator in ("eq", "in") and schema.finds_few(each.column) for each in site.query.filters):
             continue
         message, suggestion = _said(site, schema)
-        if message:
+        cause = (site.path, site.query.function, message)
+        if message and (cause not in told or not site.query.function):
+            told.add(cause)
             yield Finding(
                 rule_id=RULE.id,
                 file=site.path,

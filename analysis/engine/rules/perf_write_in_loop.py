@@ -163,7 +163,10 @@ def _has_no_bulk_form(site: QuerySite) -> bool:
     query = site.query
     if query.orm == "gorm":
         return query.operation == "update" and query.terminal != "Save"
-    return query.orm == "prisma" and (query.terminal in _ALWAYS_ONE_BY_ONE or "nested" in site.notes)
+    if query.orm != "prisma":
+        return False
+    is_of_one = query.operation == "update" and site.has_key  # `updateMany({ where: { id } })`
+    return is_of_one or query.terminal in _ALWAYS_ONE_BY_ONE or "nested" in site.notes
 
 
 def _goes_through_few(site: QuerySite) -> bool:

@@ -73,6 +73,10 @@ _ARGUMENTS = re.compile(r"\([^()]*\)")
 _UNREAD_OPTIONS = re.compile(
     r"\bwhere\s*[,}]|\bwhere\s*:(?!\s*\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
 )
+# Conditions that are unpacked, of a joined table, or on the columns of a subquery.
+_UNREAD_CLAUSE = re.compile(
+    r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(|\.c\.\w+\.?\w*(?: ?[=<>!]|\()|\b(?:or|and)_\(\s*\*"
+)
 _UNREAD_LIMIT = re.compile(
     r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\s*[:,}]|Page\b|\bdistinct\b", re.IGNORECASE
 )
@@ -299,7 +303,7 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.orm == "prisma":
         unread = _UNREAD_OPTIONS.findall(text)
         return any("where" not in each for each in unread) or (not query.filters and "where" in text)
-    return query.orm == "sqlalchemy" and re.search(r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(", text) is not None
+    return query.orm == "sqlalchemy" and _UNREAD_CLAUSE.search(text) is not None
 
 
 def _is_added_to(text: str, lines: list[str], line: int) -> bool:

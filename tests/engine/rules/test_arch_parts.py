@@ -302,6 +302,7 @@ class TestImportSideEffect:
             "class A:\n    may = Check(\n        lambda row: (\n            row and Order.objects.get(row=row)\n))",
             "first = Prefetch('rows', queryset=Order.objects.order_by('id')[:1])",
             "import sqlalchemy\nfirst = request.session.get('first')",
+            "import os\nkey = open(os.environ['KEY_FILE']).read()",
             "import os\nMASK = os.umask(0)\nos.umask(MASK)",
             "try:\n    text = open('version.txt').read()\nexcept OSError:\n    text = ''",
         ],

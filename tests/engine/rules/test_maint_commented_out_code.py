@@ -82,3 +82,8 @@ def test_a_star_in_the_line_of_code_before_announces_nothing():
 def test_a_method_of_a_script_class():
     source = "class A {\n  // total(lines: Line[]) {\n  //   return sum(lines);\n  // }\n}\n"
     assert lines_of(RULE, source, "typescript") == [2]
+
+
+def test_a_word_with_a_colon_before_a_call_is_prose():
+    assert lines_of(RULE, "f();\n// Optionally: this.service.show('a');\n", "javascript") == []
+    assert lines_of(RULE, "f();\n// this.service.show('a');\n", "javascript") == [2]

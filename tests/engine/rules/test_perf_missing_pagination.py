@@ -181,3 +181,14 @@ def test_a_name_that_does_not_speak_of_many_rows_is_a_guess():
     )
     files = {"models.js": "const Gadget = sequelize.define('Gadget', { code: DataTypes.STRING });\n", "work.js": source}
     assert [str(each.confidence) for each in findings_of(RULE, files)] == ["low"]
+
+
+@pytest.mark.parametrize(("bases", "found"), [("ModelViewSet", 1), ("NestedViewSetMixin, ModelViewSet", 0)])
+def test_rows_of_one_parent_are_listed_by_nested_views(bases, found):
+    source = DJANGO + f"class Orders({bases}):\n    queryset = Order.objects.all()\n"
+    assert len(findings_of(RULE, {"shop/views.py": source})) == found
+
+
+def test_a_base_class_lists_no_model_yet():
+    source = "from django.views.generic import ListView\n\nclass Base(ListView):\n    model = None\n"
+    assert findings_of(RULE, {"shop/views.py": source}) == []

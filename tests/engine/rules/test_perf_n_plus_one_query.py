@@ -303,3 +303,14 @@ def test_a_script_is_one_step_milder_and_a_server_is_none(ending, severity):
     source = "def f(ids):\n    for pk in ids:\n        print(Customer.objects.get(pk=pk))\n"
     (finding,) = findings(RULE, source + ending)
     assert finding.severity == severity
+
+
+@pytest.mark.parametrize(("clause", "found"), [("or_(*keys_of(each))", 0), ("Parcel.code == each.code", 1)])
+def test_a_list_of_conditions_asks_for_many_keys(clause, found):
+    source = (
+        "from sqlalchemy import select, or_\nclass Parcel(Base):\n    __tablename__ = 'parcels'\n"
+        "    id = mapped_column(Integer, primary_key=True)\n    code = mapped_column(String)\n"
+        "def f(session, storages):\n    for each in storages:\n"
+        f"        show(session.execute(select(Parcel).where({clause})).scalars().all())\n"
+    )
+    assert len(findings(RULE, source)) == found

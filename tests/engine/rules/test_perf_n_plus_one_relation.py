@@ -219,3 +219,23 @@ def test_a_session_loads_the_parent_of_all_rows_once(condition, found):
 def test_without_names_all_keys_are_followed(step, found):
     source = f"def f():\n    for order in Order.objects.{step}:\n        mail(order.customer.email)\n"
     assert len(findings(RULE, source)) == found
+
+
+def test_a_column_is_no_relation_though_a_script_points_it_somewhere():
+    files = {
+        "db/schema.sql": (
+            "CREATE TABLE accounts (account TEXT PRIMARY KEY);\n"
+            "CREATE TABLE follows (id INT PRIMARY KEY, account TEXT REFERENCES accounts (account));\n"
+        ),
+        "models.py": (
+            "class Account(Base):\n    __tablename__ = 'accounts'\n"
+            "    account = mapped_column(String, primary_key=True)\n\n"
+            "class Follow(Base):\n    __tablename__ = 'follows'\n    id = mapped_column(Integer, primary_key=True)\n"
+            "    account = mapped_column(String)\n"
+        ),
+        "work.py": (
+            "from sqlalchemy import select\ndef f(session):\n"
+            "    for each in session.execute(select(Follow)).scalars().all():\n        show(each.account.name)\n"
+        ),
+    }
+    assert findings_of(RULE, files) == []

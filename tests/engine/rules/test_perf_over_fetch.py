@@ -48,3 +48,8 @@ def test_the_rows_of_one_parent_are_few():
             f"def f(key):\n    rows = Order.objects.filter({condition})\n    for row in rows:\n        show(row.status)"
         )
         assert len(findings(RULE, source, volumes={"Order": "XL"})) == count
+
+
+def test_rows_that_a_value_picks_are_few():
+    source = "def f(x):\n    rows = Order.objects.filter(status=x)\n    for row in rows:\n        show(row.total)"
+    assert findings(RULE, source, volumes={"Order": "XL"}) == []

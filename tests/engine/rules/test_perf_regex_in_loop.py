@@ -95,3 +95,12 @@ def test_a_plain_text_is_quickly_compiled(pattern, count):
         f"\tregexp.MustCompile(`{pattern}`).Split(r.URL.Path, -1)\n}}\n"
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(("pattern", "count"), [("'a' + (i + 1)", 0), ("'a' + 'b+'", 1)])
+def test_a_pattern_may_change_with_the_counter(pattern, count):
+    source = (
+        "export function f(rows) {\n  for (let i = 0; i < rows.length; i++) {\n"
+        f"    rows[i].replace(new RegExp({pattern}), '');\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a.js": source})) == count

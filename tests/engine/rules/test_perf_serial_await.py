@@ -149,3 +149,17 @@ def test_rounds_that_find_out_whether_there_is_another_one(head, found):
     body = "    const page = await api.fetchPage(pages[i]);\n    full = page.size > 9;\n"
     source = f"async function f(pages) {{\n  let full = false;\n  for (let i = 0; {head}; i++) {{\n{body}  }}\n}}\n"
     assert len(findings_of(RULE, {"work.js": source})) == found
+
+
+@pytest.mark.parametrize(("condition", "found"), [("!known.has(id)", 0), ("id > 9", 1)])
+def test_what_is_remembered_is_asked_once(condition, found):
+    body = f"    if ({condition}) {{\n      known.set(id, await api.fetchPage(id));\n    }}\n"
+    source = f"async function f(ids, known) {{\n  for (const id of ids) {{\n{body}  }}\n}}\n"
+    assert len(findings_of(RULE, {"work.js": source})) == found
+
+
+@pytest.mark.parametrize(("after", "found"), [("if (blocked) throw refuse();", 0), ("log(blocked);", 1)])
+def test_the_first_bad_answer_ends_the_loop(after, found):
+    body = f"    const blocked = await api.fetchBlocked(id);\n    {after}\n"
+    source = f"async function f(ids) {{\n  for (const id of ids) {{\n{body}  }}\n}}\n"
+    assert len(findings_of(RULE, {"work.js": source})) == found

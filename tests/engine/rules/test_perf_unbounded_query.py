@@ -255,3 +255,30 @@ def test_conditions_may_be_added_in_branches(added, found):
         f"    {added}\n  }}\n  return prisma.order.findMany({{ where: where }});\n}}"
     )
     assert len(findings(RULE, source, path="shop/work.ts", volumes={"orders": "XL"})) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [("shop/work.py", 1), ("shop/seeds/work.py", 0), ("shop/commands/generate_rows.py", 0)],
+)
+def test_made_up_rows_may_all_be_loaded(path, found):
+    source = "def f():\n    return list(Order.objects.all())"
+    assert len(findings(RULE, source, path=path, volumes={"shop_order": "XL"})) == found
+
+
+def test_photos_are_no_operating_systems():
+    source = (
+        "from django.db import models\n\nclass %s(models.Model):\n    a = models.CharField()\n\n"
+        "def f():\n    return list(%s.objects.all())"
+    )
+    assert [len(findings(RULE, source % (name, name))) for name in ("Photos", "OS")] == [1, 0]
+
+
+@pytest.mark.parametrize(("clause", "found"), [("or_(*keys)", 0), ("Parcel.id > 0", 1)])
+def test_a_list_of_conditions_picks_rows(clause, found):
+    source = (
+        "from sqlalchemy import select, or_\nclass Parcel(Base):\n    __tablename__ = 'parcels'\n"
+        "    id = mapped_column(Integer, primary_key=True)\n"
+        f"def f(session, keys):\n    return session.execute(select(Parcel).where({clause})).scalars().all()\n"
+    )
+    assert len(findings(RULE, source, volumes={"parcels": "XL"})) <= found

@@ -135,3 +135,11 @@ async function find(text) {
 )
 def test_patterns_that_begin_at_the_start_and_queries_that_go_on(body, count):
     assert len(findings_of(RULE, {"src/pages.js": MONGOOSE % body})) == count
+
+
+def test_a_chain_that_runs_twice_is_told_once():
+    source = (
+        "def f(x):\n    rows = Customer.objects.filter(email__iexact=x)\n    if rows.exists():\n"
+        "        rows.delete()\n    return rows.count()\n"
+    )
+    assert len(findings(RULE, source)) == 1

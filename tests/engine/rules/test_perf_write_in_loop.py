@@ -273,7 +273,7 @@ def test_a_row_that_is_claimed_is_written_alone(asked, found):
     source = (
         "async function f(orders) {\n  for (const order of orders) {\n"
         "    const claim = await prisma.order.updateMany({\n"
-        "      where: { id: order.id, status: 'a' },\n      data: { status: 'b' },\n    });\n"
+        "      where: { customerId: order.customerId, status: 'a' },\n      data: { status: 'b' },\n    });\n"
         f"    {asked}\n  }}\n}}"
     )
     assert [str(each.confidence) for each in findings(RULE, source, path="shop/work.ts")] == [found]
@@ -286,3 +286,12 @@ def test_an_object_may_get_the_data_of_its_round_bit_by_bit(value, found):
         f"        line.amount = {value}\n        line.save()\n"
     )
     assert len(findings(RULE, source)) == found
+
+
+@pytest.mark.parametrize(("where", "found"), [("id: row.id", "low"), ("customerId: row.customerId", "high")])
+def test_many_rows_that_are_one_have_values_of_their_own(where, found):
+    source = (
+        "async function f(rows) {\n  for (const row of rows) {\n"
+        f"    await prisma.order.updateMany({{ where: {{ {where} }}, data: row }});\n  }}\n}}"
+    )
+    assert [str(each.confidence) for each in findings(RULE, source, path="shop/work.ts")] == [found]
