@@ -43,7 +43,7 @@ FLAG = re.compile(
 SMALL = re.compile(
     r"(?i)^tax\w*$|^os$|^settings?_?items?$|(settings?|preference|metadata|dataset|facilit(y|ies)|config(uration)?|channel|country|countr(y|ies)|currency|types?|categor(y|ies)|role|permission|language"
     r"|locale|template|plugin|features?|flags?|zone|warehouse|plan|tier|timezone|status"
-    r"|provider|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
+    r"|provider(?:_?detail)?|integration|theme|site|menu|region|unit|platform|property|properties|location|administrator|seller|store|backend"
     r"|privileges?|right|severity|severities|priority|priorities|badge|group|queue|fields?|service|scheduler|cron|(?:periodic|scheduled)_?task|suggestion"
     r"|dictionary|dictionaries|dict|reason|calendar|election|slider|banner|forum|plugins?_?registry|department|column|scale|genre|level|rank|grade|kind|option|connector|state|stage)s?$"
 )

@@ -62,6 +62,7 @@ class Customer(models.Model):
 
 MANY_COLUMNS = 15
 _STAR = re.compile(r"^[\s\"'`(fr]*SELECT\s+\*\s+FROM\s+[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE)
+_LOCKS = re.compile(r"(?i)\bFOR\s+(?:UPDATE|SHARE)\b")  # and nobody reads the rows
 _LARGE = re.compile(r"(?i)text|json|blob|binary|bytea|clob|xml|array")
 
 
@@ -69,7 +70,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`SELECT * FROM orders` as the first or second argument of a call that runs it."""
     for argument in file.arguments(call)[0][:2]:
         found = _STAR.match(_text_of(argument, file))
-        if found is not None:
+        if found is not None and _LOCKS.search(_text_of(argument, file)) is None:
             yield file.mark(RULE.id, call, f"`SELECT *` fetches every column of `{found[1]}`", data={"table": found[1]})
 
 

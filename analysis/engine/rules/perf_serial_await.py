@@ -62,7 +62,7 @@ _CALLS = frozenset({"call", "call_expression"})
 _DEPENDS = re.compile(
     r"\b(break|return|yield|sleep|delay|setTimeout|waitFor\w*|retry|retries|attempt|cursor|previous|prev|last|rate.?limit\w*|limiter"
     r"|throttle|lock|(?:last|prev|previous)\w*_?id|sequential|in order|one by one|one at a time|serial\w*)\b"
-    r"|\bif \(!?\w+\) throw\b|\bfor\s+await\b|\basync for\b",
+    r"|\bif \(!?[\w.]+\) \{?\s*throw\b|\bfor\s+await\b|\basync for\b",
     re.IGNORECASE,
 )
 _CONNECTION = re.compile(

@@ -111,6 +111,8 @@ def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
     all rows, and few rows may have a given status, and outside of requests all rows may be meant."""
     if site.is_narrowed or (not site.is_declared and (site.query.filters or runs_by_hand(codebase, site.path))):
         return Confidence.LOW
+    if "passing" in site.notes:
+        return Confidence.LOW
     if site.is_declared:
         return Confidence.HIGH
     is_growing = is_named_for_many(_name(site))

@@ -77,7 +77,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         if not site.runs and "declared" not in site.notes:
             continue
-        if any(each.operator in ("eq", "in") and schema.finds_few(each.column) for each in site.query.filters):
+        if any(each.operator in ("eq", "in") and _finds_few(each.column, schema) for each in site.query.filters):
             continue
         message, suggestion = _said(site, schema)
         cause = (site.path, site.query.function, message)
@@ -95,6 +95,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 table=site.table,
                 volume=site.volume,
             )
+
+
+def _finds_few(column: str, schema: Schema) -> bool:
+    """Whether an index leads to few rows, here or by way of the rows of another table that are asked for."""
+    relation = schema.relations.get(column)
+    return schema.finds_few(column) or (relation is not None and relation.kind == "to_many")
 
 
 def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:

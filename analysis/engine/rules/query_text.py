@@ -4,6 +4,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 
 - `query`: the query's position in the file's facts, always
 - `later`: it stands in a lambda or a closure, which runs when somebody calls it
+- `passing`: it asks for rows in a state that they leave again, as those that wait
 - `claimed`: the program looks at how many rows it changed
 - `opaque`: conditions stand in the chain that cannot be read (`filter(**wanted)`)
 - `own`: steps of the project's own stand in the chain (`Order.objects.open()`), which may do anything
@@ -73,14 +74,17 @@ _ARGUMENTS = re.compile(r"\([^()]*\)")
 _UNREAD_OPTIONS = re.compile(
     r"\bwhere\s*[,}]|\bwhere\s*:(?!\s*\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
 )
-# Conditions that are unpacked, of a joined table, or on the columns of a subquery.
+# Conditions that are unpacked, of other tables, or on the columns of a subquery.
 _UNREAD_CLAUSE = re.compile(
-    r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(|\.c\.\w+\.?\w*(?: ?[=<>!]|\()|\b(?:or|and)_\(\s*\*"
+    r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(|\.c\.\w+\.?\w*(?: ?[=<>!]|\()|\b(?:or|and)_\(\s*\*|\.(?:any|has)\(\w+ ?="
+)
+_PASSING = re.compile(
+    r"(?i)(?:status|state)\w*[\"']?\s*(?:===?|=|:|,)\s*[\w.\"']*(?:in_?progress|pending|running|processing|terminating|queued|waiting)"
 )
 _UNREAD_LIMIT = re.compile(
-    r"\btake\b|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\s*[:,}]|Page\b|\bdistinct\b", re.IGNORECASE
+    r"\btake\b|\.slice\(|\blimit\b|\.limit\(|\bLIMIT\b|paginat|\bcursor\s*[:,}]|Page\b|\bdistinct\b", re.IGNORECASE
 )
-_LIMITS = ("take", "limit", "paginat", "cursor", "page", "distinct")
+_LIMITS = ("take", ".slice(", "limit", "paginat", "cursor", "page", "distinct")
 _REMEMBERED = re.compile(r"(?i)\bif\b[^\n]*cache[^\n]*\n?\s*return\b|\bif\b[^\n]*cache[^\n]*:\s*return\b")
 _WHOLE = re.compile(
     r"\b[A-Z]\w*\.objects\.(?:all\(\)\.)?a?(?:update|delete)\(|\.updateMany\(\s*\{\s*data\b|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
@@ -156,6 +160,8 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
             yield "own", "1"
         if query.limit == 0 and _may_be_limited(text) and _UNREAD_LIMIT.search(text):
             yield "limited", "1"
+    if query.operation == "select" and query.filters and _PASSING.search(text):
+        yield "passing", "1"
     if query.orm == "django" and _is_in_lambda(text, lines, query.line):
         yield "later", "1"
     if query.function == 0 and file.language == "go" and _is_in_closure(lines, query.line):

@@ -76,3 +76,13 @@ def test_a_default_scope_includes_what_the_same_file_relates():
         "  defaultScope: {\n    include: [{ association: 'posts' }],\n  },\n});\nUser.hasMany(Post, { as: 'posts' });\n"
     )
     assert [each.line for each in findings_of(RULE, {"models.js": source})] == [3]
+
+
+def test_one_row_of_a_table_between_is_no_collection():
+    source = (
+        "class Folder(Base):\n    __tablename__ = 'folders'\n    id = mapped_column(Integer, primary_key=True)\n\n"
+        "class Paper(Base):\n    __tablename__ = 'papers'\n    id = mapped_column(Integer, primary_key=True)\n"
+        "    folder = relationship('Folder', secondary=places, %slazy='joined')\n"
+    )
+    assert len(findings_of(RULE, {"models.py": source % ""})) == 1
+    assert findings_of(RULE, {"models.py": source % "uselist=False, "}) == []

@@ -53,3 +53,8 @@ def test_the_rows_of_one_parent_are_few():
 def test_rows_that_a_value_picks_are_few():
     source = "def f(x):\n    rows = Order.objects.filter(status=x)\n    for row in rows:\n        show(row.total)"
     assert findings(RULE, source, volumes={"Order": "XL"}) == []
+
+
+def test_rows_that_are_only_locked_are_not_read():
+    text = "SELECT * FROM shop_customer WHERE id = 1 FOR UPDATE"
+    assert findings(RULE, f"def f(cursor):\n    cursor.execute('{text}')") == []

@@ -158,7 +158,14 @@ def test_what_is_remembered_is_asked_once(condition, found):
     assert len(findings_of(RULE, {"work.js": source})) == found
 
 
-@pytest.mark.parametrize(("after", "found"), [("if (blocked) throw refuse();", 0), ("log(blocked);", 1)])
+@pytest.mark.parametrize(
+    ("after", "found"),
+    [
+        ("if (blocked) throw refuse();", 0),
+        ("if (blocked.now) {\n      throw refuse();\n    }", 0),
+        ("log(blocked);", 1),
+    ],
+)
 def test_the_first_bad_answer_ends_the_loop(after, found):
     body = f"    const blocked = await api.fetchBlocked(id);\n    {after}\n"
     source = f"async function f(ids) {{\n  for (const id of ids) {{\n{body}  }}\n}}\n"

@@ -143,3 +143,9 @@ def test_a_chain_that_runs_twice_is_told_once():
         "        rows.delete()\n    return rows.count()\n"
     )
     assert len(findings(RULE, source)) == 1
+
+
+@pytest.mark.parametrize(("condition", "found"), [("orders__in=rows, ", 0), ("", 1)])
+def test_rows_that_belong_to_given_ones_are_few(condition, found):
+    source = f"def f(x, rows):\n    return list(Customer.objects.filter({condition}email__iexact=x))"
+    assert len(findings(RULE, source)) == found

@@ -115,7 +115,7 @@ def _relation(name: str, statement: Node, value: Node, file: SourceFile) -> Rela
     kind = ""
     if annotation is not None:
         kind = "to_many" if re.search(r"\b([Ll]ist|[Ss]et)\b", annotation[1]) else "to_one"
-    elif "secondary" in options:
+    elif "secondary" in options and options.get("uselist") != "False":
         kind = "to_many"
     elif options.get("uselist") == "False" or _BARE.match(options.get("foreign_keys", "")) or "remote_side" in options:
         kind = "to_one"
