@@ -114,15 +114,18 @@ _OF_PACKAGES = "src/main/java/"
 _STUB = re.compile(r"\.pyi$|\.d\.[cm]?ts$")
 
 
+_MANIFESTS = ("package.json", "project.json", "pyproject.toml", "setup.py", "go.mod", "pom.xml", "build.gradle")
 _COPIED = re.compile(  # what an installer leaves beside packages, and a library that brought its own licence along
     r"^(.+?)/[^/]+\.dist-info/|^((?:.*/)?(?:libs?|externals?)/[^/]+)/LICEN[CS]E(?:\.\w+)?$"
 )
 
 
-def copied_folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """Folders of libraries that were copied into the project, each with a slash behind it."""
+def copied_folders(paths: Collection[str]) -> tuple[str, ...]:
+    """Folders of libraries that were copied into the project, each with a slash behind it. One with a manifest is a
+    package of the project."""
     found = (_COPIED.match(path) for path in paths if ".dist-info/" in path or "/LICEN" in path)
-    return tuple({f"{match[1] or match[2]}/" for match in found if match is not None})
+    folders = {f"{match[1] or match[2]}/" for match in found if match is not None}
+    return tuple(each for each in folders if not any(each + name in paths for name in _MANIFESTS))
 
 
 @lru_cache(maxsize=200_000)

@@ -80,7 +80,7 @@ _TAKES_NO_GET = re.compile(r"require_POST|(?:api_view|require_http_methods)\((?=
 _ONLY_REQUEST = (["request"], ["request", "*args", "**kwargs"], ["request", "format"])
 _CHOICES = re.compile(r"(?i)(?<![a-z])(?:choices|enum(?:s|erations?)?)(?![a-z])")  # what a field may hold
 _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
-_FILES = re.compile(r"(?i)export|csv|excel|xlsx|download|backup|dump|report")  # all rows are what is asked for
+_FILES = re.compile(r"(?i)export|csv|excel|xlsx|download(?!s)|dump")  # all rows are what is asked for
 _LOOKUPS = re.compile(r"(?i)_?(?:map|dict|lookup|mapping)$|_?by_?(?:id|name|key|code)s?$")  # how a service calls them
 _SETTINGS = re.compile(r"(?i)(?:^|/)(?:settings?|config(?:uration)?|preferences?)(?:/|$)")
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)

@@ -163,7 +163,8 @@ def test_a_viewset_of_a_named_part_lists_few(condition):
 
 
 @pytest.mark.parametrize(
-    ("path", "found"), [("/orders", 1), ("/orders/export", 0), ("/settings/orders", 0), ("/settings-of/orders", 1)]
+    ("path", "found"),
+    [("/orders", 1), ("/orders/export", 0), ("/reports", 1), ("/settings/orders", 0), ("/settings-of/orders", 1)],
 )
 def test_files_of_all_rows_and_settings_need_no_pages(path, found):
     source = (
