@@ -293,3 +293,14 @@ def test_few_rows_are_in_a_state_that_passes(condition, confidence):
     source = f"def f():\n    return list(Order.objects.filter({condition}))"
     (finding,) = findings(RULE, source, volumes={"shop_order": "XL"})
     assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(("clause", "found"), [("or_(*keys)", 0), ("Parcel.code.is_not(None)", 1)])
+def test_a_statement_for_many_keys_may_run_further_below(clause, found):
+    source = (
+        "from sqlalchemy import select, or_\nclass Parcel(Base):\n    __tablename__ = 'parcels'\n"
+        "    id = mapped_column(Integer, primary_key=True)\n    code = mapped_column(String)\n"
+        f"def f(session, keys):\n    stmt = select(Parcel).where({clause})\n    keep(keys)\n"
+        "    return session.execute(stmt).scalars().all()\n"
+    )
+    assert len(findings(RULE, source, volumes={"parcels": "XL"})) == found

@@ -53,6 +53,7 @@ _FILTERED_BY = re.compile(r"filter_by\(")
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _GIVEN = re.compile(r"(\w+)\s*=(?!=)\s*(True\b|False\b|None\b|['\"\d])?")
 _PICKED = re.compile(r"\.with_parent\(|\.(?:filter|where|filter_by)\(\s*\*")  # by what is known where it runs
+_ANY_OF = re.compile(r"\bor_\(\s*\*")  # a condition for each of many keys
 _BASE = re.compile(r"[a-z_]\w*(?=\s*(?:\.|\Z))")
 _LEADING = re.compile(r"[rf]{0,2}[\"']%")
 _PREFIX = re.compile(r"[rf]{0,2}[\"'](?!%)")  # a text whose first character is known, or a name in braces
@@ -279,6 +280,7 @@ def _filters(text: str) -> tuple[Filter, ...]:
     found += [Filter(name, _operator(method, value)) for name, method, value in _METHOD.findall(text)]
     found += [Filter(name, "function") for name in _WRAPPED.findall(text)]
     found += [Filter("other.id", "eq")] * (_PICKED.search(text) is not None)
+    found += [Filter("other.id", "in")] * (_ANY_OF.search(text) is not None)
     for match in _FILTERED_BY.finditer(text):
         given = text[match.end() : closing_bracket(text, match.end())]
         while (shorter := _IN_BRACKETS.sub("", given)) != given:
