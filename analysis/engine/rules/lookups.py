@@ -13,6 +13,7 @@ ALWAYS_A_ROW = re.compile(
 )
 FAILS = re.compile(r"except\s*(:|.*\b(AttributeError|TypeError|IndexError|Exception|BaseException)\b)|catch")
 WORD_END = re.compile(r"\b")
+OWN_KEY = re.compile(r"(?:[\w{}\s:=]*[:=]\s*)?(?:this|self)\.(?:id|_id|pk|uuid)(?:\s*\})?")  # of what is there
 _ASKED = re.compile(r"\b(?:if|and|or|not|assert|is)\s+\Z")
 _NAMES_A_VALUE = re.compile(r"\s*:(?!:)|=(?!=)")
 _COMMENT = re.compile(r"(?<![:'\"])//|(?:^|\s)#\s|^\s*\*\s", re.MULTILINE)

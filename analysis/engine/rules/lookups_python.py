@@ -11,6 +11,7 @@ from analysis.engine.rules.lookups import (
     ALWAYS_A_ROW,
     FAILS,
     NEAR,
+    OWN_KEY,
     Missing,
     is_tested_before,
     matches_empty,
@@ -52,6 +53,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Missing]:
     """`re.match(p, s).group()`, `qs.first().x`, `os.environ.get("A").lower()`, also by way of a variable."""
     start = call.start_byte
     if not _TAKEN.match(file.source, call.end_byte) and not _GIVEN.search(file.source, start - LONGEST_GAP, start):
+        return
+    if any(OWN_KEY.fullmatch(file.text(each)) for each in file.arguments(call)[0]):
         return
     confidence = _python_look_up(call, file)
     if not confidence or is_tested_before(call, file) or is_caught(call, file, FAILS):
@@ -114,6 +117,8 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     if _ROWS.search(callee):
         return "" if _is_counted(callee, call, file) else "medium"
     if not _QUERY.search(callee) or positional:
+        return ""
+    if callee.endswith("execute().first") and ALWAYS_A_ROW.search(text_before(call, file)[-NEAR:] + file.text(call)):
         return ""
     receiver = file.source[call.start_byte : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
     checks = (f"len({receiver})", f"{receiver}.exists()", f"{receiver}.count()")

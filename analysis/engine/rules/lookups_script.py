@@ -11,6 +11,7 @@ from analysis.engine.rules.lookups import (
     ALWAYS_A_ROW,
     FAILS,
     NEAR,
+    OWN_KEY,
     Missing,
     is_tested_before,
     matches_most,
@@ -23,6 +24,9 @@ ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
 _FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
 _OWN_STORE = re.compile(r"^this\.\w*[rR]epo(?:sitory)?\w*\.findById$")  # no library's: it may throw for what is missing
 _CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
+_BY_LITERAL = re.compile(
+    r"===?\s*(?:[\"'`][^\"'`\n]*[\"'`]|[A-Z]\w*\.\w+|[A-Z][A-Z0-9_]+)\s*;?\s*\}?\s*\Z"
+)  # which who writes it knows
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
 _TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
 _ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
@@ -45,7 +49,7 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
         yield Missing(
             call,
             f"`{short(callee)}` gives undefined when nothing matches, and `{member}` of it throws",
-            confidence="low" if _CONSTANT.search(callee) else "medium",
+            confidence="low" if _CONSTANT.search(callee) or _BY_LITERAL.search(file.text(given[0])) else "medium",
             suggestion=f"Handle the missing case (`?{member}`, or an error that names what was looked for).",
         )
     elif not _CONSTANT.search(callee):
@@ -56,6 +60,9 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
     """`(await repository.findOne(...)).x`, and `rows[0]` of a query."""
     name = file.callee(call).rpartition(".")[2]
     if not _FROM_STORE.search(file.callee(call)) or is_caught(call, file, FAILS):
+        return
+    given = [file.text(each) for each in file.arguments(call)[0]]
+    if len(given) == 1 and OWN_KEY.fullmatch(given[0]):
         return
     after = file.source[call.end_byte : call.end_byte + 60]
     before = file.source[max(0, call.start_byte - 20) : call.start_byte]

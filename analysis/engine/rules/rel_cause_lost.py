@@ -70,6 +70,7 @@ _MESSAGE_ONLY = r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|name|g
 _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
 _THROW = re.compile(rb"\bthrow\b")
 _ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")
+_SAYS_WHAT_IS_RIGHT = re.compile(r"\b(?:must|should|has to|needs to|expected|allowed|only)\b")
 _RAISE = re.compile(rb"\braise\s+\w")
 
 
@@ -185,7 +186,8 @@ def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
     fix = "Wrap it with `%w`: `fmt.Errorf(..., err)`."
     start = block.parent.start_byte if block is not None and block.parent is not None else call.start_byte
     # With another condition beside it there may be no error to wrap.
-    confidence = "low" if b"||" in file.source[start : call.start_byte].partition(b"{")[0] else "medium"
+    is_other = b"||" in file.source[start : call.start_byte].partition(b"{")[0]
+    confidence = "low" if is_other or _SAYS_WHAT_IS_RIGHT.search(file.text(call)) else "medium"
     yield file.mark(RULE.id, call, message, suggestion=fix, confidence=confidence)
 
 

@@ -47,7 +47,7 @@ _OPERATORS = frozenset(
 _EFFECTS = re.compile(
     rb"\b(?:await|yield)\b|\+\+|--|:=|<-|(?:\b|_)(?i:next|read|rand|time|now|pop|shift|poll|recv|receive|take|get_nowait|scan|eat|match|accept"
     rb"|consume|advance|skip|uuid|current)(?![a-z])\w*\(|\b(?:random|choice)\w*\(|\bnew\s"
-    rb"|\bhas_?(?:[nN]ext|[mM]ore)\w*\("  # readers go on when there is nothing here
+    rb"|\.find\(\)|\bhas_?(?:[nN]ext|[mM]ore)\w*\("  # readers go on when there is nothing here
 )
 # Calls that only look, as far as their names tell. What others do is not known: the second time may be another one.
 _CALLED = re.compile(rb"([\w$]+)\s*\(")

@@ -11,18 +11,9 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_known_calls import (
-    ALONE,
-    BESIDE,
-    CLOSING,
-    DATABASE,
-    METHODS,
-    PAIRS,
-    RARELY_FAIL,
-    RECEIVERS,
-    WRITERS,
-)
-from analysis.engine.rules.go_results import function_names, functions_that_fail, is_in_failure, receiver_of
+from analysis.engine.rules.go_failing import IN_MEMORY, failing, of_this_file
+from analysis.engine.rules.go_known_calls import ALONE, BESIDE, CLOSING, METHODS, RARELY_FAIL
+from analysis.engine.rules.go_results import functions_that_fail, is_in_failure, receiver_of
 from analysis.engine.rules.reading import followed, function_text, short, statements, text_after, text_before
 
 RULE = Rule(
@@ -74,16 +65,8 @@ _TEMPORARY = re.compile(r"(?i)te?mp|scratch|\bcache")
 _FIELD_TYPE = re.compile(rb"[ \t]+\*?(?:\w+\.)?([A-Z]\w*)[ \t]*(?:`[^`\n]*`)?[ \t]*(?://[^\n]*)?(?:\n|\})")
 NEAR = 300  # characters before a call
 SHORTHAND = 2  # statements of a function that only leaves an error out
-_OPENED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*([\w.]+)\(([^\n]*)")
-_FOR_WRITING = re.compile(r"O_WRONLY|O_RDWR|O_APPEND")
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename|Close|Flush|Exec|ExecContext)$")
-_TO_NOWHERE = re.compile(r"\b(io|ioutil)\.Discard\b|\bos\.Std(out|err)\b")
 _TO_CLIENT = re.compile(r"\b(w|rw|c\.Writer|ctx\.Writer|writer|resp)\b")
-# A writer into memory or into a hash never fails: `buf := new(bytes.Buffer)`, `var text strings.Builder`.
-_IN_MEMORY = re.compile(
-    r"(\w+)\s*(?::?=|\s)\s*(?:new\(|&)?(?:bytes\.(?:New)?Buffer|strings\.Builder|hash\.Hash"
-    r"|(?:md5|sha1|sha256|sha512|sha3|blake2b|fnv|crc32|crc64|adler32|hmac|xxhash|maphash)\.New)"
-)
 _MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
 _NEW_ENCODER = re.compile(r"\bNewEncoder\(&?(\w+)\)")
 _TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
@@ -113,8 +96,6 @@ _DROPPED = re.compile(rb"((?:\w+,\s*)*)_\s*:?=(?!=)")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*(:?)=(?!=)\s*")
 _NEXT = re.compile(rb"\s*(?:[\w.]+,\s*)*err\s*:?=(?!=)\s*([^\n]*)")
 _OWN_ERROR = re.compile(r"\berr\s*:=|\bvar\s+err\b|\berr\s+error\b")
-_RETURNED = re.compile(r"\breturn\b([^\n}]*)")
-_NIL_LAST = re.compile(r"(?:^|,)\s*nil\s*(?:;\s*)?(?://.*)?$")
 _LITERAL = re.compile(
     r"url\.Parse\((?:[\w.]*[A-Z][\w.]*\s*\+\s*)?\"[^\"%]*\"\)"
     r"|(?:time\.(?:Parse(?:Duration|InLocation)?|LoadLocation)|regexp\.Compile|uuid\.Parse|hex\.DecodeString|strconv\.\w+)"
@@ -123,6 +104,11 @@ _LITERAL = re.compile(
 _ERROR_NEXT = re.compile(r"\s*return\b[^\n]*\b(?:Errorf|errors\.New)\([^\n]*StatusCode")
 _FAILS_NEXT = re.compile(r"\s*(?:[\w.]*[lL]og\w*\.[^\n]*\n\s*)?return\b[^\n]*\b(?:Errorf|errors\.New|[eE]rr\w*)\b")
 _PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
+_PLAIN_STRUCT = (
+    r"(?m)^type\s+{name}\s+struct\s*\{{\n(?:\s*(?://[^\n]*|\w+\s+\*?(?:\[\])?(?:string|bool|u?int\d*)\b[^\n]*)?\n)*\}}"
+)
+# `conn.Flush()`, and right after: `if err := conn.LastError(); err != nil`.
+_ASKED_LAST = re.compile(r"\s*(?:if\s+)?\w*[eE]rr\s*:?=\s*[\w.]+\.(?:LastError|Err|Error)\(\)")
 _CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
 
 
@@ -137,10 +123,12 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     call = statement.named_children[0]
     if call.type != "call_expression":
         return
-    name = _failing(call, file)
+    name = failing(call, file)
     if not (name or _is_of_project(call, file)) or is_in_failure(statement, file):
         return
     if _has_reason(statement, file) and _SAID_OF_ERROR.search(_lines_around(statement, file)):
+        return
+    if name.endswith(".Flush") and _ASKED_LAST.match(text_after(statement, file)):
         return
     if name:
         is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
@@ -203,7 +191,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark]:
-    name = _failing(call, file, beside=bool(kept))
+    name = failing(call, file, beside=bool(kept))
     if not name:
         if not kept and _is_of_project(call, file):
             yield _asked(call, file, dropped="1")
@@ -228,7 +216,7 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         yield file.mark(RULE.id, call, message, confidence="low")
         return
     # What may fail without harm is mostly thrown away on purpose.
-    is_own = not kept and _of_this_file(file.callee(call), call, file) in functions_that_fail(file)
+    is_own = not kept and of_this_file(file.callee(call), call, file) in functions_that_fail(file)
     is_copy = name == "json.Unmarshal" and _is_own_json(call, file)
     is_guess = to_client or is_copy or is_own or name in RARELY_FAIL or name in _CLEANS_UP or name.endswith(".Shutdown")
     if name.endswith(".Encode") and _encodes_into_memory(call, file):
@@ -256,7 +244,7 @@ def _is_interrupt(call: Node, file: SourceFile) -> bool:
 def _encodes_into_memory(call: Node, file: SourceFile) -> bool:
     """Whether an encoder writes into a buffer of the function, so that only the value can be at fault."""
     function = function_text(call, file)
-    made = {found[1] for found in _IN_MEMORY.finditer(function)}
+    made = {found[1] for found in IN_MEMORY.finditer(function)}
     return any(found[1] in made for found in _NEW_ENCODER.finditer(function))
 
 
@@ -267,103 +255,14 @@ def _is_text_of_an_error(call: Node, file: SourceFile) -> bool:
 
 
 def _is_plain(call: Node, file: SourceFile) -> bool:
-    """Whether what is marshalled is a list or a map of texts and numbers that the function has made."""
+    """Whether what is marshalled is a list or a map of texts and numbers that the function has made, or the receiver
+    of the method and a struct of such fields."""
     given = next((file.text(each) for each in file.arguments(call)[0]), "")
     is_name = re.fullmatch(r"\w+(?:\.\w+)*", given) is not None
-    return is_name and next(followed(given, text_before(call, file), _PLAIN, "_."), None) is not None
-
-
-def _failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:
-    """The callee when it is known to return an error, `beside` other results; empty otherwise."""
-    callee = file.callee(call)
-    if callee in (BESIDE if beside else ALONE):
-        is_failing = True
-    elif beside:
-        known = functions_that_fail(file).get(_of_this_file(callee, call, file), False)
-        is_failing = known or _is_known_pair(callee)
-    else:
-        is_failing = (
-            functions_that_fail(file).get(_of_this_file(callee, call, file), False)
-            or _is_known_method(callee, call, file)
-            or _closes_what_was_written(callee, call, file)
-        )
-    if not is_failing or _cannot_fail(call, file) or _gives_nil_only(_of_this_file(callee, call, file), file):
-        return ""
-    return callee.rpartition("/")[2]
-
-
-def _of_this_file(callee: str, call: Node, file: SourceFile) -> str:
-    """The function of this file that a callee means: `save`, or `Store.save` for `s.save` in a method of Store."""
-    head, _, name = callee.rpartition(".")
-    if not head:
-        return callee
-    if name not in function_names(file):
-        return ""
     receiver, owner = receiver_of(call, file)
-    return f"{owner}.{name}" if head == receiver else ""
-
-
-def _gives_nil_only(name: str, file: SourceFile) -> bool:
-    """Whether a function of this file has an error result for the sake of an interface alone."""
-    function = next((each.node for each in file.functions if each.name == name), None) if name else None
-    returned = _RETURNED.findall(file.text(function)) if function is not None else []
-    return bool(returned) and all(_NIL_LAST.search(each) for each in returned)
-
-
-def _is_known_pair(callee: str) -> bool:
-    """`rows, _ := db.Query(...)`, `response, _ := client.Do(request)`."""
-    head, _, name = callee.rpartition(".")
-    receiver = PAIRS.get(name)
-    return receiver is not None and receiver.fullmatch(head.rpartition(".")[2]) is not None
-
-
-def _is_known_method(callee: str, call: Node, file: SourceFile) -> bool:
-    head, _, name = callee.rpartition(".")
-    arguments = METHODS.get(name)
-    if not head or arguments is None:
-        return False
-    last = head.rpartition(".")[2]
-    receiver = RECEIVERS.get(name, DATABASE)
-    return receiver.fullmatch(last) is not None and arguments in (-1, len(file.arguments(call)[0]))
-
-
-def _closes_what_was_written(callee: str, call: Node, file: SourceFile) -> bool:
-    """`f.Close()`, `out.Write(b)` where the variable came from `os.Create` and its like, and no other call of it is
-    checked."""
-    head, _, name = callee.rpartition(".")
-    if name not in CLOSING or not re.fullmatch(r"\w+", head):
-        return False
-    before = text_before(call, file)
-    opened = list(followed(head, before, _OPENED, "_"))[-1:]
-    return bool(opened) and _is_written(opened[0], head, name, before, call, file)
-
-
-def _is_written(opened: re.Match[str], head: str, name: str, before: str, call: Node, file: SourceFile) -> bool:
-    """Whether a variable that was opened there gets something to write that matters."""
-    if _TO_NOWHERE.search(opened[2]):
-        return False
-    maker = file.resolve(opened[1])
-    is_writer = maker in WRITERS or (maker == "os.OpenFile" and _FOR_WRITING.search(opened[2]) is not None)
-    if not is_writer or (maker.startswith("bufio.") and name != "Flush"):
-        return False
-    function = function_text(call, file)
-    target = opened[2].split(")")[0].strip("& ")
-    if any(found[1] == target for found in _IN_MEMORY.finditer(function)):
-        return False
-    if re.search(rf"(?:=|return)\s*{head}\.(?:Close|Sync)\(", function):
-        return False
-    if name.startswith("Write"):
-        return True
-    used = (before[opened.end() :] + text_after(call, file)).replace(f"{head}.Close", "")
-    return re.search(rf"[(,&]\s*{head}\s*[,)]|\b{head}\.(?:Write|Create|Read|Sync)", used) is not None
-
-
-def _cannot_fail(call: Node, file: SourceFile) -> bool:
-    """Whether what is written goes into memory or nowhere."""
-    if _TO_NOWHERE.search(file.text(call)):
-        return True
-    first = next((file.text(argument).lstrip("&") for argument in file.arguments(call)[0]), "")
-    return any(found[1] == first for found in _IN_MEMORY.finditer(function_text(call, file)))
+    if receiver and given == receiver:
+        return re.search(_PLAIN_STRUCT.format(name=owner), file.source.decode("utf-8", "replace")) is not None
+    return is_name and next(followed(given, text_before(call, file), _PLAIN, "_."), None) is not None
 
 
 def _is_of_project(call: Node, file: SourceFile) -> bool:

@@ -95,6 +95,7 @@ _STATISTICS = re.compile(r"(?i)(?:stats?|statistics|histogram|chart|datapoint)$"
 _EMPTY_FIELD = re.compile(rb"===?\s*(?:\"\"|'')\s*\?\s*\w+\s*:\s*\Z")  # of a form, which sends what was typed
 _ARGUMENT = re.compile(r"(?:^|[.\[(\"'_])([A-Za-z_]\w*)[\"'\])]*\s*$")
 _GETTER = re.compile(r"get_?(?=[A-Z])")
+_AS_FLOAT = re.compile(r"(?:^|[._])(?:__float__|(?:as|to)_float|(?:as|to)(?:Float|Double)|(?:double|float)Value)$")
 _CONVERSIONS = frozenset(
     """float parseFloat Number.parseFloat Double.parseDouble Double.valueOf Float.parseFloat Float.valueOf
     strconv.ParseFloat""".split()
@@ -132,6 +133,8 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional = file.arguments(call)[0]
     if file.callee(call).removeprefix("java.lang.") not in _CONVERSIONS or len(positional) != _given(file):
         return
+    if _AS_FLOAT.search(file.functions[file.function_of(call)].name):
+        return  # which asks for one
     text = file.text(positional[0])
     found = _ARGUMENT.search(text)
     if file.source.startswith(b".toFixed(", call.end_byte):

@@ -76,12 +76,28 @@ def look(clause: Node, file: SourceFile) -> Iterator[Mark]:
             continue
         pending.extend((child, kept | _kept_by(node, child)) for child in node.named_children if _is_entered(child))
     for node, word in sorted(found, key=lambda each: each[0].start_byte):
+        if word == "throw" and _throws_again(node, clause, file):
+            continue
         yield file.mark(
             RULE.id,
             node,
             f"`{word}` in `finally` discards an exception that is on its way",
             severity="info" if word == "raise" else "",
         )
+
+
+def _throws_again(statement: Node, clause: Node, file: SourceFile) -> bool:
+    """Whether what a handler around the clause has caught is thrown again, whatever comes between."""
+    thrown = statement.named_children[0] if statement.named_child_count else None
+    if thrown is None or thrown.type != "identifier":
+        return False
+    above = clause.parent
+    while above is not None and above.type not in DEFINITIONS:
+        if above.type == "catch_clause":
+            head = file.text(above).partition("{")[0]
+            return re.search(rf"\b{re.escape(file.text(thrown))}\s*\)", head) is not None
+        above = above.parent
+    return False
 
 
 def _is_entered(node: Node) -> bool:

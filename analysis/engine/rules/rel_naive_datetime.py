@@ -63,7 +63,7 @@ _STORES = re.compile(rb"\b(set\w*(?:At|On|Date|Time|Created|Updated|Modified|Exp
 _GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
 _WRAPPED = re.compile(r"(make_aware|localize|strftime)\(\s*(?:value\s*=\s*)?$")
 _MATTERS = re.compile(
-    r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
+    r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|\.\w+_(?:date|time)\s*=(?!=)|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
     r"|\.is(Before|After)\(",
     re.IGNORECASE,
 )

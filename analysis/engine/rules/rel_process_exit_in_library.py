@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
 from analysis.engine.rules.reading import function_text, text_before
@@ -56,21 +56,30 @@ _EXITS = {
     "java": frozenset(
         {"System.exit", "java.lang.System.exit", "Runtime.getRuntime().halt", "Runtime.getRuntime().exit"}
     ),
-    "go": frozenset({"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln"}),
+    "go": frozenset({"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Fatalw"}),
 }
+# Loggers of Go whose `Fatal` ends the process like that of its own.
+_LOGS_AND_EXITS = re.compile(
+    r"(?:github\.com/(?:sirupsen/logrus|golang/glog|rs/zerolog/log)|k8s\.io/klog(?:/v2)?)\.(?:Fatal|Exit)\w*"
+)
 _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/"
     r"|(^|/)(cli|cmd|main|__main__|console|cmdline|command|manage|setup|worker\w*|index|server|type-check)\.\w+$|(^|/)seed[\w-]*\.\w+$"
-    r"|(^|/)management/|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle|gen_|gen\.)[\w-]*\.([cm]?js|go)$|(^|/)test(ing|util\w*)?\.go$"
+    r"|(^|/)(integration|e2e|acceptance|testing)[-_]?(tests?)?/|(^|/)management/|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle|gen_|gen\.)[\w-]*\.([cm]?js|go)$|(^|/)test(ing|util\w*)?\.go$"
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(
     r"(^|\.)(main\w*|usage\w*|\w*[eE]xit\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|[fF]atal\w*"
-    r"|[mM]ust([A-Z]\w*)?|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
+    r"|[mM]ust([A-Z]\w*)?|\w*Or(?:Die|Exit|Fatal|Panic)|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
 )
 # To end the process is what they are for, whoever starts it again.
-_ENDS_IT = re.compile(r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminate|kill|suicide|crash)[^.]*$")
+_ENDS_IT = re.compile(r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminat|kill|suicide|crash|supervis|watch_?dog)")
+# Who no longer leads has to end at once, so that two never do.
+_NO_LEADER = re.compile(rb"\bOnStoppedLeading:\s*func\(\)\s*\{[^{}]*\Z")
+_SAYS_WHY = re.compile(
+    rb"(?i)(?:#|//|\*)[^\n]*\b(?:exit|kill|terminat|abort|restart|crash|quit|shut)\w*\b[^\n]*\n\s*\Z"
+)
 _READS_FLAGS = re.compile(r"\bflag\.Parse\(\)|argparse|sys\.argv|process\.argv|\bparser\.parse_args\(")
 _SIGNAL = re.compile(
     r"signal\.Notify|process\.(on|once)\(\s*['\"]|addShutdownHook|signal\.signal\(|worker_threads|parentPort"
@@ -84,7 +93,7 @@ NEAR = 300  # bytes before a call, in the function around its own
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if callee not in _EXITS.get(file.language, _SCRIPT_EXITS):
+    if callee not in _EXITS.get(file.language, _SCRIPT_EXITS) and not _LOGS_AND_EXITS.fullmatch(callee):
         return
     if "." not in callee and any(each.name == callee for each in file.functions):
         return
@@ -100,6 +109,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         or re.search(r"[fF]atal\w*\s*\)?\s*\{\s*\Z", before)
     ):
         return
+    if _NO_LEADER.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
+        return
     if file.mentions(b"signal") and re.search(
         rf"\bsignal\.signal\([^)\n]*\b{name.rpartition('.')[2]}\b", file.source.decode("utf-8", "replace")
     ):
@@ -112,8 +123,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     # What takes a panic stands at the end of all, mostly.
     is_last = file.language == "go" and "recover()" in before
-    message = f"`{callee}` in `{name}` ends the process of whoever calls it"
-    yield file.mark(RULE.id, call, message, confidence="low" if is_last else "")
+    is_meant = _SAYS_WHY.search(file.source, max(0, call.start_byte - NEAR), call.start_byte) is not None
+    message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever calls it"
+    yield file.mark(RULE.id, call, message, confidence="low" if is_last or is_meant else "")
 
 
 def _is_of_commands(file: SourceFile) -> bool:
@@ -136,7 +148,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.facts.language == "go" and _helps_tests(place.path, codebase):
         return None
     if _ENDS_IT.search(place.function.name):
-        return place.finding(mark, confidence=Confidence.LOW)
+        return None
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     if place.facts.language in SCRIPT and not _is_library(place.path, codebase):
@@ -158,4 +170,8 @@ def _is_library(path: str, codebase: Codebase) -> bool:
     return any(each in codebase.files and codebase.files[each].exports for each in importers)
 
 
-WATCHES = (Watch("call", look, ALL, names=frozenset("exit _exit abort quit halt Exit Fatal Fatalf Fatalln".split())),)
+WATCHES = (
+    Watch(
+        "call", look, ALL, names=frozenset("exit _exit abort quit halt Exit Exitf Fatal Fatalf Fatalln Fatalw".split())
+    ),
+)

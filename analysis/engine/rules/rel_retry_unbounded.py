@@ -71,6 +71,8 @@ _COUNTED = re.compile(
     rb"|for\s+(?:\w+\s*:=\s*)?range\s+\w+\s*\{|while\b[^\n]*(?:attempt|retr|tries)|while\s*\(?\s*\w+\s*<=?\s*\w+"
 )
 _COUNTER = re.compile(r"(?:for\s*\(?\s*(?:let\s+|var\s+|int\s+)?|while\s*\(?\s*)(\w+)")
+_CHANGES = re.compile(r"(?<![\w.])(\w+)\[[^\]\n]*\]\s*=(?!=)|(?<![\w.])(\w+)\.(?:add|append|discard|remove|pop)\(")
+_LONG_WAIT = re.compile(r"\bsleep\(\s*(?:[3-9]\d|\d{3,})\b|\.Sleep\([^()\n]*\btime\.Minute|\bMINUTES\.sleep\(")
 _ENDS_ENDLESS = re.compile(r"\}\s*while\s*\(\s*true\s*\)\s*;?\Z")
 _CLAUSES = frozenset({"except_clause", "catch_clause"})
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
@@ -153,6 +155,8 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if is_endless and file.language != "go" and not _ends_behind(tried, text):
         return  # it asks for the end before it tries: each round is the next piece of work
+    if _moves_on(tried, loop, file):
+        return
     is_known = _REMOTE.search(tried) is not None or (is_endless and _FILE.search(tried) is not None)
     data = None if is_known else _called_in(loop, file)
     if data is not None and file.language != "go" and not _SUCCEEDS.search(tried):
@@ -160,7 +164,8 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", text))):
         pace = "" if _WAITS.search(text) else " and at full speed"
         message = f"`{name}` tries again for ever{pace} when the call fails"
-        confidence = "low" if data is not None or _may_wait_for_work(loop, name, text, file) else ""
+        is_patient = _LONG_WAIT.search(text) is not None
+        confidence = "low" if is_patient or data is not None or _may_wait_for_work(loop, name, text, file) else ""
         yield file.mark(RULE.id, loop, message, confidence=confidence, data=data)
     elif (
         not is_endless and not _WAITS.search(text) and not _OPTIMISTIC.search(text) and _is_same_each_time(text, tried)
@@ -178,6 +183,13 @@ def _may_wait_for_work(loop: Node, name: str, text: str, file: SourceFile) -> bo
     function = file.enclosing_function(loop)
     start = function.start_byte if function is not None and function.type in _LAMBDAS else 0
     return _STARTS_THREAD.search(file.source, max(0, start - NEAR), start) is not None
+
+
+def _moves_on(tried: str, loop: Node, file: SourceFile) -> bool:
+    """Whether a handler changes what is tried next, so that it is not the same again: `fields[error.name] = "-"`."""
+    handlers = (each for each in within(loop) if each.type in _CLAUSES)
+    changed = {found[1] or found[2] for each in handlers for found in _CHANGES.finditer(file.text(each))}
+    return any(re.search(rf"\b{re.escape(name)}\b", tried) for name in changed)
 
 
 def _ends_behind(tried: str, text: str) -> bool:

@@ -11,6 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.rules.answers import is_answer, is_failure, only_asks_storage, only_parses, says_unreadable
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
 from analysis.engine.rules.promises import keeps_its_error
@@ -57,43 +58,10 @@ def store(order):
     ),
 )
 
-# Exceptions that answer a question rather than report a failure.
-_ANSWERS = re.compile(
-    r"\b(StopIteration|StopAsyncIteration|KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|FileNotFoundError"
-    r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|\w*DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
-    r"|JSONDecodeError|UnicodeDecodeError|ValidationError|JsonProcessingException|WatchError|KeyboardInterrupt|GeneratorExit|LookupError"
-    r"|\w*(?:Closed|Consumed|Already)\w*|\w*Skip\w*|Http404|NoSuch\w+|NumberFormatException|InterruptedException)\b"
-)
-# A text that is no number, no address and no member of an enum is an answer too.
-_UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation|IllegalArgumentException|DateTimeParseException)\b")
-_READS = re.compile(
-    r"[^\n]*\b(int|float|Decimal|UUID|fromisoformat|strptime|[\w.]*(?<![a-z])[A-Z]\w*|valueOf|parse\w*|fromString)\([^\n]*"
-    r"(\n\s*(return|continue|break)\b[^\n]*)?"
-)
-_CALLED = re.compile(r"[\w$.]*?([\w$]+)\s*\(")
-_DECODES = re.compile(r"(?:parse|decode|deserialize)(?:_|[A-Z]|$)|(?:Parse|Decode|_parse|_decode)$")
-# A browser may forbid its storage, and a check answers by what it throws.
-_STORED = re.compile(
-    r"(?:(?:const|let|var)\s+)?(?:[\w.]+\s*=\s*|return\s+)?(?:\w+\(\s*)?(?:window\.)?(?:local|session)Storage\.\w+\([^\n]*\)[^\n]*"
-)
-_LINE_OF_A_CALL = re.compile(r"(?<=\()\s*\n\s*|,?\s*\n\s*(?=\))")  # written over several lines
-_STORE = re.compile(r"\b(?:local|session)Storage\b")
-_OF_STORE = frozenset({"getItem", "setItem", "removeItem", "clear", "parse"})
 # One kind of error that answers no: the function says so, or counts the others.
 _CHECKS_TEXT = re.compile(r"[^\n]*\bJSON\.parse\([\s\S]*\breturn true;?\s*\Z")
 _SAYS_YES = re.compile(r"(?:.*\n)?\s*(?:return\s+[Tt]rue;?|\w+\s*\+=\s*1;?|\w+\+\+;?)\s*", re.DOTALL)
 _CHECKS = re.compile(r"(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)[A-Z_]\w*\([^\n]*\);?")
-_TAKEN_OUT = re.compile(r"[\w.\[\]]+\.(?:remove|index)\([^\n]*\)")  # of a list that may not hold it
-_CONVERTS = frozenset(
-    """int float Decimal UUID parse parseInt parseLong parseDouble URL RegExp BigInt atob loads literal_eval decodeURI
-    decodeURIComponent valueOf DateTimeFormat NumberFormat resolvedOptions fromString
-    fromisoformat fromhex unhexlify b64decode strptime json""".split()
-)
-_HARMLESS = frozenset(
-    """has if return catch switch for while String Number Boolean str len strip lower trim slice split substring replace
-    startsWith endsWith startswith endswith toLowerCase includes indexOf stringify isArray map filter join keys
-    entries""".split()
-)
 _OPTIONAL_IMPORT = re.compile(
     r"\b(require|import|import_module|forName)\s*\(|\A(?:(?:from\s[^\n]+\s)?import\s[^\n]+\s*)+\Z"
 )
@@ -115,7 +83,7 @@ _NOT_READ = re.compile(r"\b_\w*\b")  # a name that linters ask for, so it says l
 _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
 _MAY_FAIL = re.compile(
     r"(?i)best[- ]effort|may (?:fail|not|be)|might|optional|ignor|can(?:not|'t)\b|not (?:critical|fatal)|no matter"
-    r"|if possible"
+    r"|if possible|\bin case\b|supported|\bfails?\b|fall(?:s|ing)? ?back"
 )
 _WRITES = re.compile(
     r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)(?:(?<=\.)delete\s*\(|\b(save|create|insert|update|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\()"
@@ -125,6 +93,9 @@ _CLOSES = re.compile(
     r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
     r"|dispose|utime|chmod|copystat)\w*\(.*\)[;\s]*$"
 )
+_REST_OF_LINE = re.compile(r"#[^\n]*")
+_ONLY_RAISES = re.compile(r"(?:raise|throw)\s+\w+;?")
+_IF_THERE = re.compile(r"if\s*\([^(){}]*\)\s*\{\s*([^{}]*?)\s*\}")
 _PROBES = re.compile(r"[\w.$]+;?")  # reading a member is all that is tried: may it be read?
 # What is said of a function says what it gives when it fails.
 _DOCUMENTED = re.compile(
@@ -136,10 +107,11 @@ _COMMENT_BEFORE = re.compile(
     r"|final|const|let|[\w<>\[\]$]+\s*=)\s*)*\Z"
 )
 _GIVEN = re.compile(r"(\w+)\s*=(?!=)[^;{}]*;?\Z")
+_GIVEN_IF = re.compile(r"(?:if\b[^\n]*\n\s*)?(\w+)\s*=(?!=)[^;\n]*;?(?:\s*\})?")
 _WORD_END = re.compile(r"\b")
 _IF = re.compile(r"\bif\s*\(\s*!?\s*\Z")
 _ASKED = re.compile(r"\s*(?:&&|\|\||\?|[!=]==?\s*(?:null|undefined))")
-NEAR = 100  # characters behind a `try`
+NEAR = 100  # characters before and behind a `try`
 _GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
 _ASSERTS = re.compile(r"\b(?:expect|assert)\w*\(|\bassert\b")
 LONGEST_COMMENT = 1_000  # bytes before a function
@@ -163,33 +135,35 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     body = handler.child_by_field_name("body") or handler.named_child(handler.named_child_count - 1)
     if body is None or "block" not in body.type:
         return
-    caught = file.source[handler.start_byte : body.start_byte].decode("utf-8", "replace")
+    caught = _REST_OF_LINE.sub("", file.source[handler.start_byte : body.start_byte].decode("utf-8", "replace"))
     held = [each for each in body.named_children if "comment" not in each.type]
     does_nothing = all(_NOTHING.fullmatch(file.text(each)) for each in held)
     is_broad = bool(_BROAD.search(caught)) or not re.search(r"\w", caught.removeprefix("except").removeprefix("catch"))
     is_broad = is_broad or file.language in SCRIPT
     gives_up = is_broad and len(held) == 1 and bool(_EMPTY_RETURN.fullmatch(file.text(held[0])))
-    if not (does_nothing or gives_up) or _ANSWERS.search(caught) or _is_explained(handler, caught, file):
+    if not (does_nothing or gives_up) or is_answer(caught) or _is_explained(handler, caught, file):
         return
     guarded = guarded_text(handler, file)
     if _FAILS_OTHERWISE.search(guarded):
         return  # a test that expects it
     if (
-        _CLOSES.match(guarded)
+        _CLOSES.match(_IF_THERE.sub(r"\1", guarded))
         or (guarded and all(map(_LETS_GO.fullmatch, map(str.strip, guarded.split("\n")))))
-        or (_UNREADABLE.search(caught) and not is_broad and _READS.fullmatch(guarded))
+        or (not is_broad and says_unreadable(caught, guarded))
     ):
         return
-    if _UNREADABLE.search(caught) and not is_broad and _TAKEN_OUT.fullmatch(guarded):
+    if _ONLY_RAISES.fullmatch(guarded):
+        return  # to fill in its traceback
+    if not is_broad and (_has_default(guarded, handler, file) or file.is_in(handler, "finally")):
         return
-    if file.language in SCRIPT and _only_asks_storage(guarded):
+    if file.language in SCRIPT and only_asks_storage(guarded):
         return
     if not is_broad and _SAYS_YES.fullmatch(guarded) and not _WRITES.search(guarded):
         return
     if gives_up and _CHECKS.fullmatch(guarded):
         return
     if (
-        _only_parses(guarded, function_name(handler, file))
+        only_parses(guarded, function_name(handler, file))
         or _says_that_it_failed(guarded, handler, file)
         or _is_one_of_several_tries(handler, file)
     ):
@@ -218,15 +192,17 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         handler,
         f"`{_title(caught)}` " + ("does nothing about the error" if does_nothing else "turns every error into nothing"),
         severity="critical" if _WRITES.search(guarded) else "",
-        confidence=_confidence(guarded, handler, file, is_broad=is_broad, does_nothing=does_nothing),
+        confidence=_confidence(caught, guarded, handler, file, is_broad=is_broad, does_nothing=does_nothing),
         data={"asserted": "1"} if _ASSERTS.search(text_after(handler, file)[:NEAR]) else {},
     )
 
 
-def _confidence(guarded: str, handler: Node, file: SourceFile, *, is_broad: bool, does_nothing: bool) -> str:
+def _confidence(
+    caught: str, guarded: str, handler: Node, file: SourceFile, *, is_broad: bool, does_nothing: bool
+) -> str:
     """What names its kind of error may mean it as an answer, and script cannot name one."""
     if not is_broad:
-        return "medium"
+        return "medium" if is_failure(caught) or _WRITES.search(guarded) else "low"
     if file.language in SCRIPT:
         is_sure = does_nothing and not (
             _is_asked_behind(guarded, handler, file) or _has_another_way(guarded, handler, file)
@@ -326,16 +302,6 @@ def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
     return explaining_words(file.text(handler)) >= enough
 
 
-def _only_asks_storage(guarded: str) -> bool:
-    """Whether all that is tried is to read or write the storage of a browser."""
-    if _STORE.search(guarded) is None:
-        return False
-    called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS
-    return called <= _OF_STORE or all(
-        _STORED.fullmatch(line.strip()) for line in _LINE_OF_A_CALL.sub("", guarded).split("\n")
-    )
-
-
 def _says_no_after(handler: Node, file: SourceFile) -> bool:
     """Whether the function answers no right behind the `try`."""
     attempt = handler.parent
@@ -358,18 +324,21 @@ def _has_another_way(guarded: str, handler: Node, file: SourceFile) -> bool:
     return bool(text_after(attempt, file).strip("} \n"))
 
 
+def _has_default(guarded: str, handler: Node, file: SourceFile) -> bool:
+    """Whether all that is tried is to give a variable its value, which has another one from the line before."""
+    attempt, given = handler.parent, _GIVEN_IF.fullmatch(guarded)
+    if attempt is None or given is None:
+        return False
+    before = file.source[max(0, attempt.start_byte - NEAR) : attempt.start_byte].decode("utf-8", "replace")
+    return re.search(rf"\b{given[1]}\s*(?::[^=\n]+)?=(?!=)[^\n]*\n\s*\Z", before) is not None
+
+
 def _says_that_it_failed(guarded: str, handler: Node, file: SourceFile) -> bool:
     """Whether all that is tried is to set a flag that says no until then."""
     attempt = handler.parent
     before = file.source[max(0, attempt.start_byte - 80) : attempt.start_byte] if attempt is not None else b""
     flag = _FLAG_SET_BEFORE.search(before.decode("utf-8", "replace"))
     return flag is not None and re.fullmatch(rf"{flag[1]}\s*=[^\n]*", guarded) is not None
-
-
-def _only_parses(guarded: str, name: str) -> bool:
-    """Whether all that is tried is to read a text, as values of the language do it, maybe by calling itself again."""
-    called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS - {name.rpartition(".")[2]}
-    return bool(called) and all(each in _CONVERTS or _DECODES.search(each) for each in called)
 
 
 def _is_one_of_several_tries(handler: Node, file: SourceFile) -> bool:

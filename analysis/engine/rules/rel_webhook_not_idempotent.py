@@ -59,6 +59,7 @@ _SIGN_IN = re.compile(rb"(?i)oauth|saml|sso\b|oidc|login|sign_?in|auth/|authoriz
 _BRINGS_CODE = re.compile(
     rb"\bcode\b[^;\n]{0,80}(?:query|searchParams|GET)\b|(?:query|[qQ]uery\(|searchParams|GET|args)\b[^;\n]{0,40}\bcode\b|authorization_code"
 )
+_COMMENT = re.compile(rb"(?m)^\s*(?://|#|\*|/\*)[^\n]*$")
 _SHOWS_PAGE = re.compile(rb"\.ExecuteTemplate\(|\.HTML\(|\bres\.render\(|\brender(?:_template)?\(")
 LONGEST = 20_000  # bytes of a handler that are read
 
@@ -106,6 +107,11 @@ _ADDS = re.compile(
 _IS_ADDING = re.compile(
     r"(?i)(?:^|[._])(?:create(?!_?h)|insert|add|send|emit|publish|charge|grant|transfer|credit|debit|refund|incr)"
 )
+# Events that say what something is now, and those that say what has happened.
+_STATES = re.compile(rb"[\"'][\w.]+[._](?:updated|deleted|cancell?ed)[\"']")
+_HAPPENS = re.compile(
+    rb"[\"'][\w.]+[._](?:created|completed|succeeded|paid|captured|failed|refunded|received|finished)[\"']"
+)
 # Whether the row that is there says that it was done; what the event says of itself does not.
 _ASKS_STATE = re.compile(
     rb"\bif\b[^\n]*(?<!event\.)(?<!body\.)(?<!payload\.)(?<!data\.)\b(?:[sS]tatus|[sS]tate)\)?\s*(?:[!=]=|\bin\b|\.equals)"
@@ -138,6 +144,7 @@ _HANDLER = re.compile(
     rb"|\(\s*_?req(?:uest)?\b[^)\n]*,\s*_?res(?:ponse)?\b"
 )
 _ROUTE = re.compile(r"(?i)(?:POST )?(?=/)[^ ]*" + _WORD.decode())
+_IS_OF_HOOKS = re.compile(r"(?i)web_?hook|callback|ipn")
 _FILE_OF_HOOKS = re.compile(r"(?i)(?:^|/)(?:web_?)?hooks?[.\w-]*\.(?:[jt]s|go)$")
 _MESSAGE = "`{}` acts on every delivery: no event id is stored or checked"
 _CLASSES = frozenset({"class_definition", "class_declaration"})
@@ -155,7 +162,7 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     told_by, where = _told(function, before, head, file)
     if not told_by or file.in_test(function):
         return
-    if _SIGN_IN.search(where):
+    if _SIGN_IN.search(_COMMENT.sub(b"", where)):
         return
     if _SIGNED_IN.search(before) or _SIGNED_IN.search(text) or _BRINGS_CODE.search(text):
         return
@@ -171,6 +178,7 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         "queued": "1" if _ONLY_QUEUED.search(text) else "",
         "money": "1" if _MONEY.search(text) else "",
         "adds": "1" if _ADDS.search(text) else "",
+        "state": "1" if _STATES.search(text) and not _HAPPENS.search(text) else "",
         "asks": "1" if _ASKS_STATE.search(text) else "",
         "told_by": told_by,
     }
@@ -244,13 +252,27 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data["queued"] and not mark.data["writes"]:
         return None
     confidence = Confidence.MEDIUM if mark.data["writes"] and not mark.data["asks"] else Confidence.LOW
-    if not (mark.data["adds"] or any(map(_adds, _callees(place)))):
+    if mark.data["told_by"] == "name" and _is_part_of_another(place):
+        return None
+    if mark.data["state"] or not (mark.data["adds"] or any(map(_adds, _callees(place)))):
         return place.finding(mark, confidence=confidence, severity=Severity.INFO)  # it is set to what it is already
     return place.finding(mark, confidence=confidence, severity=Severity.CRITICAL if mark.data["money"] else None)
 
 
 def _is_routed_by_path(path: str) -> bool:
     return _ROUTED_BY_PATH.search(path) is not None and _SIGN_IN.search(path.encode()) is None
+
+
+def _is_part_of_another(place: Place) -> bool:
+    """Whether another handler of webhooks in the file calls this one: what is wrong is told there."""
+    name = place.function.name.rpartition(".")[2]
+    return any(
+        each.name != place.function.name
+        and _IS_OF_HOOKS.search(each.name)
+        and any(call.rpartition(".")[2] == name for call in each.calls)
+        and any(entry.kind == "request" and entry.function == each.name for entry in place.facts.entries)
+        for each in place.facts.functions
+    )
 
 
 def _adds(callee: Place) -> bool:

@@ -1,0 +1,79 @@
+"""When a caught exception is an answer rather than a failure: there is none, it is no number."""
+
+import re
+
+# Exceptions that answer a question rather than report a failure.
+_ANSWERS = re.compile(
+    r"\b(StopIteration|StopAsyncIteration|KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|FileNotFoundError"
+    r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|\w*DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
+    r"|JSONDecodeError|UnicodeDecodeError|ValidationError|JsonProcessingException|WatchError|KeyboardInterrupt|GeneratorExit|LookupError"
+    r"|\w*(?:Closed|Consumed|Already|Duplicate|Unsupported|NotSupported|Unrecognized|NotRecognized)\w*|\w*Skip\w*|Http404|NoSuch\w+"
+    r"|Invalid(?!Request|Operation|State)[A-Z]\w*|Unknown(?!Host|Error|Exception)[A-Z]\w*|BadLocationException"
+    r"|NumberFormatException|InterruptedException)\b"
+)
+# A text that is no number, no address and no member of an enum is an answer too.
+_UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation|IllegalArgumentException|DateTimeParseException)\b")
+_READS = re.compile(
+    r"[^\n]*\b(int|float|Decimal|UUID|fromisoformat|strptime|[\w.]*(?<![a-z])[A-Z]\w*|valueOf|parse\w*|fromString"
+    r"|ip_(?:address|network|interface)|r?split|unpack|date|datetime|fromtimestamp|fromhex|b64decode)\([^\n]*"
+    r"(\n\s*(return|continue|break)\b[^\n]*)?"
+)
+_TAKEN_OUT = re.compile(r"[\w.\[\]]+\.(?:remove|index)\([^\n]*\)")  # of a list that may not hold it
+# What is named for these has failed; of other names nobody knows whether they only say no.
+_FAILURE = re.compile(
+    r"\b\w*(?:IO|OS|SQL|Sql|Data|Database|Operational|Integrity|Persistence|Rollback|Connect\w*|Time_?[oO]ut|Requests?|HTTP|Http"
+    r"|Socket|Host|Network|Transport|Remote|Naming|Messaging|Mail|SMTP|SMTP\w+|DNS|Redis|Client|API|Api|RPC|Rpc|Service|Server"
+    r"|Storage|Security|Permission|Access|Execution|System|Runtime|Gateway|Interface|Interruption)(?:Error|Exception)\b"
+)
+_CALLED = re.compile(r"[\w$.]*?([\w$]+)\s*\(")
+_DECODES = re.compile(r"(?:parse|decode|deserialize)(?:_|[A-Z]|$)|(?:Parse|Decode|_parse|_decode)$")
+# A browser may forbid its storage.
+_STORED = re.compile(
+    r"(?:(?:const|let|var)\s+)?(?:[\w.]+\s*=\s*|return\s+)?(?:\w+\(\s*)?(?:window\.)?(?:local|session)Storage\.\w+\([^\n]*\)[^\n]*"
+)
+_LINE_OF_A_CALL = re.compile(r"(?<=\()\s*\n\s*|,?\s*\n\s*(?=\))")  # written over several lines
+_STORE = re.compile(r"\b(?:local|session)Storage\b")
+_OF_STORE = frozenset({"getItem", "setItem", "removeItem", "clear", "parse"})
+_CONVERTS = frozenset(
+    """int float Decimal UUID parse parseInt parseLong parseDouble URL RegExp BigInt atob loads literal_eval decodeURI
+    decodeURIComponent valueOf DateTimeFormat NumberFormat resolvedOptions fromString
+    fromisoformat fromhex unhexlify b64decode strptime json""".split()
+)
+_HARMLESS = frozenset(
+    """has if return catch switch for while String Number Boolean str len strip lower trim slice split substring replace
+    startsWith endsWith startswith endswith toLowerCase includes indexOf stringify isArray map filter join keys
+    entries""".split()
+)
+
+
+def is_answer(caught: str) -> bool:
+    """Whether what a handler catches is named for an answer: `KeyError`, `UnsupportedFormat`."""
+    return _ANSWERS.search(caught) is not None
+
+
+def is_failure(caught: str) -> bool:
+    """Whether what a handler catches is named for a failure of something outside: `SQLException`, `OSError`."""
+    return _FAILURE.search(caught) is not None
+
+
+def says_unreadable(caught: str, guarded: str) -> bool:
+    """Whether the exception says that a text cannot be read as what is tried, or that a list does not hold it."""
+    if not _UNREADABLE.search(caught):
+        return False
+    return _READS.fullmatch(guarded) is not None or _TAKEN_OUT.fullmatch(guarded) is not None
+
+
+def only_parses(guarded: str, name: str) -> bool:
+    """Whether all that is tried is to read a text, as values of the language do it, maybe by calling itself again."""
+    called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS - {name.rpartition(".")[2]}
+    return bool(called) and all(each in _CONVERTS or _DECODES.search(each) for each in called)
+
+
+def only_asks_storage(guarded: str) -> bool:
+    """Whether all that is tried is to read or write the storage of a browser."""
+    if _STORE.search(guarded) is None:
+        return False
+    called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS
+    return called <= _OF_STORE or all(
+        _STORED.fullmatch(line.strip()) for line in _LINE_OF_A_CALL.sub("", guarded).split("\n")
+    )
