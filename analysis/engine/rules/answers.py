@@ -22,9 +22,20 @@ _TAKEN_OUT = re.compile(r"[\w.\[\]]+\.(?:remove|index)\([^\n]*\)")  # of a list 
 # What is named for these has failed; of other names nobody knows whether they only say no.
 _FAILURE = re.compile(
     r"\b\w*(?:IO|OS|SQL|Sql|Data|Database|Operational|Integrity|Persistence|Rollback|Connect\w*|Time_?[oO]ut|Requests?|HTTP|Http"
-    r"|Socket|Host|Network|Transport|Remote|Naming|Messaging|Mail|SMTP|SMTP\w+|DNS|Redis|Client|API|Api|RPC|Rpc|Service|Server"
+    r"|Socket|Network|Transport|Remote|Naming|Messaging|Mail|SMTP|SMTP\w+|DNS|Redis|Client|API|Api|RPC|Rpc|Service|Server"
     r"|Storage|Security|Permission|Access|Execution|System|Runtime|Gateway|Interface|Interruption)(?:Error|Exception)\b"
 )
+# To tell of something is a nicety.
+_TELLS = re.compile(
+    r"(?:return\s+|void\s+|await\s+)?(?:(?:window|this|self|globalThis|\w+Service)\??\.)*_?(?:posthog|analytics|telemetry|track(?:er|ing)?|mixpanel"
+    r"|amplitude|gtag|plausible|umami|[sS]entry|statsd|metrics|console|log|logger)\b[^\n]*(?:\n[^\n;]*)*?\);?\s*"
+)
+_WAITS = re.compile(r"(?:(?:this|self)\.\w+\s*=[^\n]*\n\s*)?await\s+(?:this\.)?[\w.]+;?")  # for what others look after
+_ASKS = re.compile(
+    r"(?:.*\n)*\s*return\s+(?:true|True|[^\n;]*(?:[!=]==?|[<>]=?|\bis\s+not)\s*[\w.\"']+)\s*;?", re.DOTALL
+)
+_REFLECTS = re.compile(r"\.get(?:Declared)?(?:Method|Field|Constructor)\(")
+_READS_AS = re.compile(r"return\b[^;]*\.(?:parse|decode|read)\w*\([^;]*;?")
 _CALLED = re.compile(r"[\w$.]*?([\w$]+)\s*\(")
 _DECODES = re.compile(r"(?:parse|decode|deserialize)(?:_|[A-Z]|$)|(?:Parse|Decode|_parse|_decode)$")
 # A browser may forbid its storage.
@@ -61,6 +72,31 @@ def says_unreadable(caught: str, guarded: str) -> bool:
     if not _UNREADABLE.search(caught):
         return False
     return _READS.fullmatch(guarded) is not None or _TAKEN_OUT.fullmatch(guarded) is not None
+
+
+def only_tells(guarded: str) -> bool:
+    """Whether all that is tried is to tell of something: to a log, to statistics."""
+    return "\n\n" not in guarded and _TELLS.fullmatch(guarded) is not None
+
+
+def only_waits(guarded: str) -> bool:
+    """Whether all that is tried is to wait for a promise that somebody else has made, and looks after."""
+    return _WAITS.fullmatch(guarded) is not None
+
+
+def asks(guarded: str) -> bool:
+    """Whether what is tried answers yes at its end: `return true`, `return status == 200`."""
+    return _ASKS.fullmatch(guarded) is not None
+
+
+def reflects(guarded: str) -> bool:
+    """Whether a member is looked for by its name, which may not be there."""
+    return _REFLECTS.search(guarded) is not None
+
+
+def reads_one_way(guarded: str) -> bool:
+    """Whether what is tried gives back a text as read in one way; in a loop the next one follows."""
+    return _READS_AS.fullmatch(guarded) is not None
 
 
 def only_parses(guarded: str, name: str) -> bool:

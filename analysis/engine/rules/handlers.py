@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.rules.reading import DEFINITIONS
+from analysis.engine.rules.reading import DEFINITIONS, statements
 
 _CLAUSES = frozenset({"except_clause", "catch_clause"})
 _COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*)([^\n]*)", re.MULTILINE)
@@ -13,6 +13,11 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _TO_TOOLS = re.compile(r"(?i)\s*(?:debt:|noqa|pylint|pragma|type:|nosec|nosonar|eslint|noinspection|todo|fixme)")
 _ABOVE = 600  # bytes before a `try` in which its comment ends
 _LINES_ABOVE = re.compile(r"(?:^[ \t]*(?:#|//)[^\n]*\n)+[ \t]*\Z", re.MULTILINE)
+_COMMENT_BEFORE = re.compile(
+    r"(/\*(?:(?!\*/)[\s\S])*\*/|(?://[^\n]*\n\s*)+)\s*(?:@[^\n]*\n\s*)*(?:(?:export|default|async|function|public|private|protected|static"
+    r"|final|const|let|[\w<>\[\]$]+\s*=)\s*)*\Z"
+)
+LONGEST_COMMENT = 1_000  # bytes before a function
 
 
 def explaining_words(text: str) -> int:
@@ -33,6 +38,20 @@ def guarded_text(handler: Node, file: SourceFile) -> str:
     attempt = handler.parent
     body = attempt.child_by_field_name("body") if attempt is not None else None
     return file.text(body).strip("{} \n") if body is not None else ""
+
+
+def said_of_function(handler: Node, file: SourceFile) -> str:
+    """The comment right before the function around a handler, or its docstring."""
+    function = file.enclosing_function(handler)
+    if function is None:
+        return ""
+    if file.language == "python":
+        first = next(iter(statements(function.child_by_field_name("body"))), None)
+        text = file.text(first) if first is not None else ""
+        return text if text.startswith(('"', "'")) else ""
+    before = file.source[max(0, function.start_byte - LONGEST_COMMENT) : function.start_byte].decode("utf-8", "replace")
+    found = _COMMENT_BEFORE.search(before)
+    return found[1] if found is not None else ""
 
 
 def is_caught(node: Node, file: SourceFile, kinds: re.Pattern[str]) -> bool:

@@ -24,9 +24,7 @@ ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
 _FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
 _OWN_STORE = re.compile(r"^this\.\w*[rR]epo(?:sitory)?\w*\.findById$")  # no library's: it may throw for what is missing
 _CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
-_BY_LITERAL = re.compile(
-    r"===?\s*(?:[\"'`][^\"'`\n]*[\"'`]|[A-Z]\w*\.\w+|[A-Z][A-Z0-9_]+)\s*;?\s*\}?\s*\Z"
-)  # which who writes it knows
+_OF_REQUEST = re.compile(r"\b(?:req|request|ctx|params|query|body|searchParams)\.\w")
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
 _TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
 _ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
@@ -49,7 +47,8 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
         yield Missing(
             call,
             f"`{short(callee)}` gives undefined when nothing matches, and `{member}` of it throws",
-            confidence="low" if _CONSTANT.search(callee) or _BY_LITERAL.search(file.text(given[0])) else "medium",
+            # Who looks into a list mostly knows what is in it; a request may ask for anything.
+            confidence="medium" if _OF_REQUEST.search(file.text(given[0])) else "low",
             suggestion=f"Handle the missing case (`?{member}`, or an error that names what was looked for).",
         )
     elif not _CONSTANT.search(callee):
@@ -121,7 +120,7 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Missing]:
     """`map.get(key).method()` of a `Map` in script."""
     callee = file.callee(call)
     head = callee.removesuffix(".get")
-    if head == callee or len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
+    if head in (callee, "this") or len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
         return
     is_taken = file.source[call.end_byte : call.end_byte + 1] == b"."
     if not (is_taken or _ENDS_STATEMENT.match(file.source, call.end_byte)) or is_caught(call, file, FAILS):

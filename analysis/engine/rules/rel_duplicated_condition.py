@@ -139,6 +139,8 @@ def look_at_chain(operation: Node, file: SourceFile) -> Iterator[Mark]:
             operands.pop()  # what the chain gives when all hold
     for index, operand in enumerate(operands):
         text = file.source[operand.start_byte : operand.end_byte]
+        if _GOES_ON.match(file.source, operand.end_byte):
+            continue  # `row.list && row.list!.length`, which the grammar takes apart
         # The first two are the sides of one operation.
         if index > 1 and text in seen and not _EFFECTS.search(text) and not _NUMBER.match(text):
             shown = short(text.decode("utf-8", "replace"))

@@ -109,6 +109,8 @@ _PLAIN_STRUCT = (
 )
 # `conn.Flush()`, and right after: `if err := conn.LastError(); err != nil`.
 _ASKED_LAST = re.compile(r"\s*(?:if\s+)?\w*[eE]rr\s*:?=\s*[\w.]+\.(?:LastError|Err|Error)\(\)")
+_SAYS_USAGE = re.compile(r"(?:^|\.)(?:[uU]sage|[pP]rint(?=[A-Z]|$))\w*$")
+_NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*begin\s+raise)\b")
 _CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
 
 
@@ -209,7 +211,12 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     message = f"The error of `{name}` is thrown away, and no comment says why"
     if not kept and _FAILS_NEXT.match(text_after(call, file)):
         return  # cleaning up on the way out with another error
-    if name.endswith(".Shutdown") and _is_interrupt(call, file):
+    if name.endswith(".Shutdown") and (_is_interrupt(call, file) or _is_deferred(call, file)):
+        return
+    if name == "os.Mkdir" or _SAYS_USAGE.search(file.functions[file.function_of(call)].name):
+        return  # it may be there, and who writes into it will tell
+    if name.endswith((".Exec", ".ExecContext")) and _NO_WRITE.search(file.text(call)):
+        yield file.mark(RULE.id, call, message, confidence="low")
         return
     to_client = name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call))
     if _answers_client(call, name, file):
@@ -272,7 +279,7 @@ def _is_of_project(call: Node, file: SourceFile) -> bool:
     head, _, name = callee.rpartition(".")
     receiver = receiver_of(call, file)[0]
     is_of_a_field = bool(receiver) and head.startswith(f"{receiver}.")
-    if callee in _BUILT_IN or callee in functions_that_fail(file):
+    if callee in _BUILT_IN or callee in functions_that_fail(file) or "(" in head:
         return False
     if not (is_of_a_field or _ACTS.match(name.encode())):
         return False

@@ -73,6 +73,7 @@ _ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
 _QUERIED = re.compile(
     r"\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
 )
+_ORDERED = re.compile(r"\.is(?:Before|After)\(")
 _WORD_END = re.compile(r"\b")
 _NAMED_NAIVE = re.compile(r"(?i)naive|no_?tz|without_?(?:tz|zone)")
 _WRITTEN = re.compile(r"\.strftime\(")
@@ -81,6 +82,9 @@ _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 # Two readings of the same clock: their difference is a time span whatever the zone.
 _LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
+_IN_OBJECT = re.compile(rb"[\w\"']\s*:\s*(?:new\s+)?\Z")  # mostly an example of a row
+NEAR = 60  # bytes before a call
+_SAID = re.compile(r"(?:#|//)[^\n]*")
 _TZINFO_POSITION = 7
 _LOCAL_TIME = re.compile(r"""["'`]\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?["'`]$""")
 
@@ -166,6 +170,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
             call,
             f"{file.text(given[0])} names no zone: it is read in the zone of the machine",
             severity=_severity(call, file),
+            confidence="low" if _IN_OBJECT.search(file.source, max(0, call.start_byte - NEAR), call.start_byte) else "",
             suggestion="End the text with `Z` or an offset.",
         )
 
@@ -264,13 +269,20 @@ def _is_span(call: Node, file: SourceFile) -> bool:
 def _severity(call: Node, file: SourceFile) -> str:
     """A warning where the value is compared, stored or used for expiry, also by way of a variable."""
     # What the call itself is given says nothing of what becomes of the time.
-    statement = file.text(file.statement_of(call)).replace(file.text(call), "now()")
+    statement = _header(file.statement_of(call), file).replace(file.text(call), "now()")
     if _LOGGING.search(statement):
         return ""
     if _MATTERS.search(statement):
         return "warning"
     given = _ASSIGNED.match(statement)
     return "warning" if given is not None and _matters_later(given[1], call, file) else ""
+
+
+def _header(statement: Node, file: SourceFile) -> str:
+    """A statement, of a compound one its head alone."""
+    body = statement.child_by_field_name("body") or statement.child_by_field_name("consequence")
+    end = body.start_byte if body is not None and "block" in body.type else statement.end_byte
+    return _SAID.sub("", file.source[statement.start_byte : end].decode("utf-8", "replace"))
 
 
 def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
@@ -281,7 +293,7 @@ def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
         is_compared = _LESS_OR_MORE.match(after, match.end()) or _LESS_OR_MORE_BEFORE.search(
             after, max(0, match.start() - len(name) - 60), match.start() - len(name)
         )
-        if (is_compared or _QUERIED.search(line)) and not _LOGGING.search(line):
+        if (is_compared or _QUERIED.search(line) or _ORDERED.search(line)) and not _LOGGING.search(line):
             return True
     return False
 

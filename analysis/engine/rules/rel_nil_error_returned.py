@@ -66,6 +66,7 @@ _ASKS = re.compile(
 # What stands beside the nil says that it failed: `Update400JSONResponse{}`, `VerdictReject`.
 _REFUSES = re.compile(
     r"[45]\d\d(?=[A-Z])|(?:Status|\b)[45]\d\d\b|(?i:re_?queue|retry|reject|refus|denied|forbid|invalid|fail|error)"
+    r"|(?:[a-z_.](?:Stopped|Unknown|Disabled|Missing|Absent|Inactive|Offline|Unavailable|Down))$"
 )
 _READS_AS = re.compile(r"=\s*(?:\w+\.)*(?:[pP]arse\w*From|[cC]onvert|[aA]s[A-Z]|[tT]o[A-Z]|[fF]rom[A-Z])\w*\(")
 _READ_BEFORE = re.compile(r"(?!nil$|true$|iota$)[a-z]\w*")

@@ -70,7 +70,7 @@ _ENTRY_PATH = re.compile(
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(
-    r"(^|\.)(main\w*|usage\w*|\w*[eE]xit\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|[fF]atal\w*"
+    r"(^|\.)(main\w*|\w*[cC](?:ommand|md)_?[lL]ine\w*|\w*[bB]ootstrap(?:per)?|usage\w*|\w*[eE]xit\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|[fF]atal\w*"
     r"|[mM]ust([A-Z]\w*)?|\w*Or(?:Die|Exit|Fatal|Panic)|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
 )
 # To end the process is what they are for, whoever starts it again.
@@ -86,6 +86,7 @@ _SIGNAL = re.compile(
 )
 
 _OF_COMMANDS = re.compile(rb"^(?:from invoke import|import (?:click|typer)\b)", re.MULTILINE)
+_CLASS_OF_COMMAND = re.compile(rb"\bclass\s+\w+[^{;]*\bextends\s+\w*(?:Command|CmdLineTool|CommandLine\w*)\b")
 _SIGNALLED = re.compile(rb"\bprocess\.(?:on|once)\(\s*[\"']SIG\w+[\"']\s*,\s*(?:\w+\.)*(\w+)\s*[,)]")
 _ON_SIGNAL = re.compile(rb"\bsignal\.Notify\(")
 NEAR = 300  # bytes before a call, in the function around its own
@@ -119,6 +120,10 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if file.language == "python" and _is_of_commands(file):
         return
+    if file.language == "java" and _CLASS_OF_COMMAND.search(file.source) is not None:
+        return
+    if file.language == "go" and b"syscall.Exec(" in file.source and "syscall.Exec(" in function_text(call, file):
+        return  # the process is replaced by another
     if callee == "os._exit" and "os.fork(" in text_before(call, file):
         return
     # What takes a panic stands at the end of all, mostly.

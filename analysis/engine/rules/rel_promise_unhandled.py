@@ -8,7 +8,8 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
 from analysis.engine.rules.promises import async_function, keeps_its_error, never_rejects
@@ -47,11 +48,13 @@ _EACH_TRIES = re.compile(
 )
 _NEXT_TASK = re.compile(rb"Promise\.resolve\(\s*\)\s*\.then\(")
 _ASKS_RESULT = re.compile(
-    r"\.then\(\s*(?:async\s*)?\(?(\w+)\)?\s*(?::[^=]+)?=>[\s\S]{0,200}?\bif\s*\(\s*!?\1\??\.(?:error|success|isErr)\b"
+    r"\.then\(\s*(?:async\s*)?\(?(\w+)\)?\s*(?::[^=]+)?=>[\s\S]{0,200}?\bif\s*\(\s*!?\1\??\.(?:error|success|isErr|data\?|serverError|validationErrors)"
 )
+_NAVIGATES = re.compile(r"(?i)router\.(?:navigate\w*|push|replace)$")
 _IS_AWAITED = re.compile(rb"(?:await|void)\b")  # `await load<Row>(a).then(show)`, which the grammar takes apart
 _MADE = re.compile(r"\s*=(?!=)")
 _TYPED = re.compile(rb"\.then<")  # of a builder with a method of that name
+_CAUGHT_THEN = re.compile(rb"\.catch\([\s\S]*\)\s*\.finally\(")
 _NAME = re.compile(rb"(?:const|let|var)\s+(\w+)\s*=\s*$")
 
 
@@ -66,7 +69,11 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     parent = call.parent
     if parent is not None and parent.type == "expression_statement" and not re.search(r"\.then\([^()]*,", callee):
-        if _has_handler(call, file) or _TYPED.search(file.source, call.start_byte, call.end_byte):
+        if (
+            _is_taken_above(call, file)
+            or _has_handler(call, file)
+            or _TYPED.search(file.source, call.start_byte, call.end_byte)
+        ):
             return
         first = callee.partition("()")[0]
         if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file) or _takes_its_own(first, call, file):
@@ -101,6 +108,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     functions = [codebase.files[each.path].functions[each.position] for each in meant]
     if functions and all(each.flags & FunctionFlag.KEEPS_ERRORS for each in functions):
         return None
+    if place.kind is FileKind.SCRIPT and place.function.name == "module":
+        return None  # the process ends with the error, as it should
+    if _NAVIGATES.search(callee or ""):
+        return place.finding(mark, confidence=Confidence.LOW)
     return place.finding(mark)
 
 
@@ -153,6 +164,12 @@ def look_at_stored(call: Node, file: SourceFile) -> Iterator[Mark]:
     named = _NAME.search(file.source, max(0, call.start_byte - 80), call.start_byte)
     if named is not None and not re.search(rf"\b{named[1].decode()}\b", text_after(call, file)):
         yield file.mark(RULE.id, call, f"`{named[1].decode()}` keeps a promise that nothing uses")
+
+
+def _is_taken_above(call: Node, file: SourceFile) -> bool:
+    """Whether a `catch` stands anywhere before in the chain, and only `finally` behind it."""
+    found = _CAUGHT_THEN.search(file.source, call.start_byte, call.end_byte)
+    return found is not None and file.callee(call).endswith(".finally")
 
 
 def _takes_rejections(call: Node, file: SourceFile) -> bool:

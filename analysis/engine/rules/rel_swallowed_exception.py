@@ -11,11 +11,22 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.answers import is_answer, is_failure, only_asks_storage, only_parses, says_unreadable
+from analysis.engine.rules.answers import (
+    asks,
+    is_answer,
+    is_failure,
+    only_asks_storage,
+    only_parses,
+    only_tells,
+    only_waits,
+    reads_one_way,
+    reflects,
+    says_unreadable,
+)
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
+from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text, said_of_function
 from analysis.engine.rules.promises import keeps_its_error
-from analysis.engine.rules.reading import followed, function_name, statements, text_after
+from analysis.engine.rules.reading import followed, function_name, text_after
 
 RULE = Rule(
     id="rel-swallowed-exception",
@@ -90,21 +101,17 @@ _WRITES = re.compile(
 )
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
-    r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
+    r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
     r"|dispose|utime|chmod|copystat)\w*\(.*\)[;\s]*$"
 )
 _REST_OF_LINE = re.compile(r"#[^\n]*")
 _ONLY_RAISES = re.compile(r"(?:raise|throw)\s+\w+;?")
-_IF_THERE = re.compile(r"if\s*\([^(){}]*\)\s*\{\s*([^{}]*?)\s*\}")
+_IF_THERE = re.compile(r"if\s*\([^(){}]*\)\s*\{\s*([^{}]*?)\s*\}?\s*\Z")
 _PROBES = re.compile(r"[\w.$]+;?")  # reading a member is all that is tried: may it be read?
 # What is said of a function says what it gives when it fails.
 _DOCUMENTED = re.compile(
     r"(?is)(?=.*\b(?:null|none|undefined|false|nothing)\b)(?=.*(?:\binvalid|\bfail|\berror|\bcannot\b|can't|\bthrow|corrupt|malformed"
     r"|unreadable|unsupported|not (?:a )?(?:valid|support)))"
-)
-_COMMENT_BEFORE = re.compile(
-    r"(/\*(?:(?!\*/)[\s\S])*\*/|(?://[^\n]*\n\s*)+)\s*(?:@[^\n]*\n\s*)*(?:(?:export|default|async|function|public|private|protected|static"
-    r"|final|const|let|[\w<>\[\]$]+\s*=)\s*)*\Z"
 )
 _GIVEN = re.compile(r"(\w+)\s*=(?!=)[^;{}]*;?\Z")
 _GIVEN_IF = re.compile(r"(?:if\b[^\n]*\n\s*)?(\w+)\s*=(?!=)[^;\n]*;?(?:\s*\})?")
@@ -114,9 +121,9 @@ _ASKED = re.compile(r"\s*(?:&&|\|\||\?|[!=]==?\s*(?:null|undefined))")
 NEAR = 100  # characters before and behind a `try`
 _GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
 _ASSERTS = re.compile(r"\b(?:expect|assert)\w*\(|\bassert\b")
-LONGEST_COMMENT = 1_000  # bytes before a function
+LATER = 400  # bytes behind a call, in which a test asks
 _LETS_GO = re.compile(
-    r"(?:[\w.?!$()]+\.)?(?:unbind|off|unsubscribe|removeEventListener|removeListener|removeAllListeners)\([^\n]*\);?|//[^\n]*"
+    r"(?:await\s+)?(?:[\w.?!$()]+\.)?(?:unbind|off|unsubscribe|removeEventListener|removeListener|removeAllListeners)\([^\n]*\);?|//[^\n]*"
 )
 _CLEANS_UP = re.compile(
     r"\.(?:close|unlink|rm|rmdir|destroy|abort|disconnect|terminate|cancel|dispose|cleanup)\(\)\.catch$"
@@ -127,7 +134,13 @@ _EMPTY_FUNCTION = re.compile(
     r"|function\s*\w*\(\s*\w*\s*\)\s*\{\s*\}|(_\.|\$\.)?noop"
 )
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_FAILS_OTHERWISE = re.compile(r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z")
+_FAILS_OTHERWISE = re.compile(
+    r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z"
+    r"|\bthrow new \w+\([^\n]*\b(?:[sS]hould|[eE]xpected|[nN]ever|[mM]ust)\b[^\n]*\);\s*\Z"
+)
+_OF_REJECTION = re.compile(r"(?i)swallow|reject|unhandled|uncaught|error|failure")
+_NULLABLE = re.compile(rb"@Nullable\b|@CheckForNull\b|->\s*(?:Optional\[|[^:]*\|\s*None\b)|\bOptional<")
+_EXPECTS = re.compile(rb"\bexpect\w*\(|\bassert\w*\b")
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
 
 
@@ -154,6 +167,10 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _ONLY_RAISES.fullmatch(guarded):
         return  # to fill in its traceback
+    if only_tells(guarded) or (does_nothing and only_waits(guarded)) or (gives_up and reflects(guarded)):
+        return
+    if does_nothing and reads_one_way(guarded) and file.in_loop(handler):
+        return
     if not is_broad and (_has_default(guarded, handler, file) or file.is_in(handler, "finally")):
         return
     if file.language in SCRIPT and only_asks_storage(guarded):
@@ -176,7 +193,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if file.language in SCRIPT and _PROBES.fullmatch(_COMMENT.sub("", guarded).strip()):
         return
-    if gives_up and not _WRITES.search(guarded) and _DOCUMENTED.match(_said_of_function(handler, file)):
+    if gives_up and not _WRITES.search(guarded) and _DOCUMENTED.match(said_of_function(handler, file)):
         return
     if not is_broad and does_nothing and _has_another_way(guarded, handler, file):
         return
@@ -193,7 +210,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         f"`{_title(caught)}` " + ("does nothing about the error" if does_nothing else "turns every error into nothing"),
         severity="critical" if _WRITES.search(guarded) else "",
         confidence=_confidence(caught, guarded, handler, file, is_broad=is_broad, does_nothing=does_nothing),
-        data={"asserted": "1"} if _ASSERTS.search(text_after(handler, file)[:NEAR]) else {},
+        data=_asserted(_ASSERTS.search(text_after(handler, file)[:NEAR]) is not None),
     )
 
 
@@ -208,7 +225,18 @@ def _confidence(
             _is_asked_behind(guarded, handler, file) or _has_another_way(guarded, handler, file)
         )
         return "medium" if is_sure else "low"
+    if not does_nothing and (asks(guarded) or _may_be_empty(handler, file)):
+        return "low"
     return ""
+
+
+def _may_be_empty(handler: Node, file: SourceFile) -> bool:
+    """Whether the header of the function says that it may give nothing: `@Nullable`, `-> str | None`."""
+    function = file.enclosing_function(handler)
+    body = function.child_by_field_name("body") if function is not None else None
+    if function is None or body is None:
+        return False
+    return _NULLABLE.search(file.source, function.start_byte, body.start_byte) is not None
 
 
 def _is_asked_behind(guarded: str, handler: Node, file: SourceFile) -> bool:
@@ -238,26 +266,22 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if keeps_its_error(call, file):
         return
+    said = comment_above(file.statement_of(call), file)
+    if explaining_words(said) > 1 and (_MAY_FAIL.search(said) or _OF_REJECTION.search(said)):
+        return
+    if only_tells(file.text(call).rpartition(".catch")[0] + ";"):
+        return
     if len(handlers) == 1 and _is_empty(handlers[0], file) and not _is_asked_after(call, file):
-        data = {"asserted": "1"} if _ASSERTS.search(text_after(call, file)) else {}
+        behind = _EXPECTS.search(file.source, call.end_byte, call.end_byte + LATER)
+        data = _asserted(behind is not None or _ASSERTS.search(text_after(call, file)) is not None)
         # What it gives in place of the value may be an answer.
         confidence = "low" if _GIVES_NOTHING.search(file.text(handlers[0])) else "medium"
         message = "`.catch` with an empty function hides a rejected promise"
         yield file.mark(RULE.id, call, message, confidence=confidence, data=data)
 
 
-def _said_of_function(handler: Node, file: SourceFile) -> str:
-    """The comment right before the function around a handler, or its docstring."""
-    function = file.enclosing_function(handler)
-    if function is None:
-        return ""
-    if file.language == "python":
-        first = next(iter(statements(function.child_by_field_name("body"))), None)
-        text = file.text(first) if first is not None else ""
-        return text if text.startswith(('"', "'")) else ""
-    before = file.source[max(0, function.start_byte - LONGEST_COMMENT) : function.start_byte].decode("utf-8", "replace")
-    found = _COMMENT_BEFORE.search(before)
-    return found[1] if found is not None else ""
+def _asserted(is_asserted: bool) -> dict[str, str]:
+    return {"asserted": "1"} if is_asserted else {}
 
 
 def _is_empty(handler: Node, file: SourceFile) -> bool:

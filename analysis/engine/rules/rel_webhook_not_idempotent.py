@@ -319,12 +319,17 @@ def _is_guarded(place: Place) -> bool:
     return _GUARDED.search(names) is not None or _GUARDED.search(columns) is not None
 
 
+def _writes(call: str) -> bool:
+    return _WRITES.search(f"{call}(".encode()) is not None
+
+
 def _changes_something(mark: Mark, place: Place) -> bool:
     if mark.data["writes"] or any(map(what_it_does, place.function.calls)):
         return True
     return any(
         any(query.function == each.index and query.operation in WRITES for query in each.facts.queries)
         or any(map(what_it_does, each.function.calls))
+        or (_IS_OF_HOOKS.search(each.function.name) and any(map(_writes, each.function.calls)))
         for each in _callees(place)
     )
 

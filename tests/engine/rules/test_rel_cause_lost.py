@@ -172,3 +172,10 @@ def test_a_name_that_is_none_of_an_enum_says_it_all(tried, severity):
         "throw new ShopException(text); } } }"
     )
     assert [each.severity for each in marks_of(RULE, source, "java")] == [severity]
+
+
+@pytest.mark.parametrize(("said", "confidence"), [("size must be a number", "low"), ("no size", "medium")])
+def test_a_message_may_say_what_is_right(said, confidence):
+    branch = f'if err != nil {{\nreturn errors.New("{said}")\n}}'
+    source = f'package a\nimport "errors"\nfunc f() error {{\n{branch}\nreturn nil\n}}\n'
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]

@@ -161,3 +161,15 @@ def test_a_side_that_goes_on_is_another():
 )
 def test_a_number_that_equals_itself_is_a_test_for_nan(before, severity):
     assert [each.severity for each in marks_of(RULE, f"const ok = {before}a === a;", "typescript")] == [severity]
+
+
+def test_a_matcher_finds_the_next_one_each_time():
+    source = "class A { boolean f(Matcher matcher) { return matcher.find() && matcher.find(); } }"
+    assert lines_of(RULE, source, "java") == []
+
+
+def test_a_member_of_the_same_at_the_end_of_a_chain_is_another():
+    source = (
+        "const a = (\n  <Show\n    when={\n      b() &&\n      row.list &&\n      row.list!.length > 0\n    } />\n);\n"
+    )
+    assert lines_of(RULE, source, "tsx") == []

@@ -266,3 +266,48 @@ def test_what_is_said_of_the_error_of_a_call(body, count):
 def test_clients_that_are_gone_and_copies_by_way_of_json(body, told):
     (mark,) = marks_of(RULE, go(body), "go")
     assert (mark.confidence, mark.severity) == told
+
+
+@pytest.mark.parametrize(
+    ("after", "count"), [("if err := conn.LastError(); err != nil { use(err) }", 0), ("use(w)", 1)]
+)
+def test_who_asks_for_the_last_error_right_behind_takes_it(after, count):
+    body = f"w := bufio.NewWriter(f)\nuse(f, w)\nw.Flush()\n{after}"
+    assert len(lines_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(("field", "count"), [("Name string", 0), ('Name *string `json:"name"`', 0), ("Body any", 1)])
+def test_a_struct_of_plain_fields_can_always_be_written(field, count):
+    source = (
+        f'package a\nimport "encoding/json"\ntype Row struct {{\n\t{field}\n\tSize int\n}}\n'
+        "func (r *Row) Text() string {\nuse(r)\ntext, _ := json.Marshal(r)\nuse(r)\nreturn string(text)\n}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+def test_a_function_of_that_name_says_nothing_of_what_a_call_gives():
+    source = "package a\ntype Row struct {\n\tgauge *Gauge\n}\nfunc (r *Row) f() {\n%s\n}\n"
+    files = {"b.go": "package a\nfunc Store(a int) error { return x() }\n"}
+    assert findings_of(RULE, {"a.go": source % "r.gauge.With(a).Store(1)", **files}) == []
+    assert len(findings_of(RULE, {"a.go": source % "Store(1)", **files})) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("_ = os.Mkdir(a, b)", []),
+        ("defer func() { _ = server.Shutdown(ctx) }()", []),
+        ('_, _ = db.Exec("SELECT pg_notify($1)", a)', [("low", "")]),
+        ('_, _ = db.Exec("DELETE FROM a")', [("medium", "critical")]),
+    ],
+)
+def test_what_others_will_tell_and_what_writes_nothing(body, told):
+    assert [(each.confidence, each.severity) for each in marks_of(RULE, go(body), "go")] == told
+
+
+@pytest.mark.parametrize(("name", "count"), [("usage", 0), ("printRows", 0), ("load", 1)])
+def test_who_prints_has_nobody_to_tell(name, count):
+    source = (
+        f'package a\nimport "io"\nfunc {name}(out io.Writer) {{\nuse(a)\nuse(b)\n_, _ = io.WriteString(out, a)\n}}\n'
+    )
+    assert len(lines_of(RULE, source, "go")) == count

@@ -151,3 +151,9 @@ def test_amounts_of_what_is_eaten(source, count):
 @pytest.mark.parametrize(("name", "count"), [("max_rollover_amount", 0), ("usage_amount", 0), ("refund_amount", 1)])
 def test_amounts_of_use_are_no_money(name, count):
     assert len(findings_of(RULE, {"shop/models.py": DJANGO % f"{name} = models.FloatField()"})) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("__float__", 0), ("to_float", 0), ("total", 1)])
+def test_who_asks_for_a_float_gets_one(name, count):
+    source = f"class Money:\n    def {name}(self):\n        return float(self.price)\n"
+    assert len(findings_of(RULE, {"shop/money.py": source})) == count

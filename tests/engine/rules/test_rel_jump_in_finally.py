@@ -88,3 +88,12 @@ def test_java_jumps_are_marked(body):
 @pytest.mark.parametrize("body", JAVA_FINE)
 def test_java_jumps_that_stay_inside_are_fine(body):
     assert marks_of(RULE, java(body), "java") == []
+
+
+@pytest.mark.parametrize(("thrown", "count"), [("error", 0), ("other", 1)])
+def test_what_was_caught_may_be_thrown_again(thrown, count):
+    source = (
+        "class A { void f() { try { x(); } catch (IOException error) {\n"
+        f"try {{ tell(error); }} finally {{ throw {thrown}; }} }} }} }}"
+    )
+    assert len(marks_of(RULE, source, "java")) == count

@@ -196,3 +196,27 @@ def test_time_spans_and_texts_of_java(body, count):
 )
 def test_what_becomes_of_other_times_is_not_known(statement, confidence):
     assert [each.confidence for each in marks_of(RULE, f"from datetime import datetime\n{statement}")] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("value", "confidence"),
+    [("{ at: new Date('2025-01-03T10:00:00') }", "low"), ("new Date('2025-01-03T10:00:00')", "")],
+)
+def test_a_time_in_an_object_is_mostly_an_example(value, confidence):
+    assert [each.confidence for each in marks_of(RULE, f"const row = {value};", "typescript")] == [confidence]
+
+
+def test_what_stands_below_a_condition_says_nothing_of_it():
+    source = "from datetime import datetime\nif row.seen < datetime.now() - OLD:\n    # not logged in\n    stop()\n"
+    assert [each.severity for each in marks_of(RULE, source)] == ["warning"]
+
+
+def test_a_time_that_is_asked_whether_it_is_later_is_compared():
+    body = "var now = LocalDateTime.now();\nreturn row.end.isAfter(now);"
+    source = f"import java.time.LocalDateTime;\nclass A {{ boolean f(Row row) {{ {body} }} }}"
+    assert [each.severity for each in marks_of(RULE, source, "java")] == ["warning"]
+
+
+def test_a_member_that_is_a_date_is_stored():
+    source = "from datetime import datetime\ndef f(self):\n    self.activation_date = datetime.utcnow()\n"
+    assert [each.severity for each in marks_of(RULE, source)] == ["warning"]

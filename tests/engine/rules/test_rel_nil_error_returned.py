@@ -167,3 +167,8 @@ def test_what_cannot_be_read_as_another_kind_may_be_none(call, confidence):
 @pytest.mark.parametrize(("beside", "count"), [("ctrl.Result{Requeue: true}", 0), ("ctrl.Result{}", 1)])
 def test_who_asks_to_be_queued_again_says_that_it_failed(beside, count):
     assert len(lines_of(RULE, go(f"return {beside}, nil", "(ctrl.Result, error)"), "go")) == count
+
+
+@pytest.mark.parametrize(("beside", "count"), [("service.StatusStopped", 0), ("service.StatusRunning", 1)])
+def test_a_state_beside_may_be_the_answer(beside, count):
+    assert len(lines_of(RULE, go(f"return {beside}, nil", "(service.Status, error)"), "go")) == count

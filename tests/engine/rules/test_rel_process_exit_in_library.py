@@ -135,3 +135,53 @@ def test_who_runs_the_command_line_is_an_entry():
 def test_what_is_loaded_by_its_name_has_tests_for_importers_only():
     files = {"shop/plugin.py": PYTHON, "tests/test_plugin.py": "from shop.plugin import load\nload()\n"}
     assert len(findings_of(RULE, files)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "count"), [("integration/store.go", 0), ("e2e/tests/store.go", 0), ("store/store.go", 1)]
+)
+def test_code_of_integration_tests_may_end_them(path, count):
+    assert len(findings_of(RULE, {path: GO})) == count
+
+
+@pytest.mark.parametrize("name", ["LoadOrDie", "loadCmdLineOptions", "Bootstrap", "Terminator.run"])
+def test_who_starts_the_program_may_end_it(name):
+    if "." in name:
+        source = "class Terminator { void run() {\nSystem.exit(0); } }"
+        assert findings_of(RULE, {"src/Terminator.java": source}) == []
+    else:
+        assert findings_of(RULE, {"store/store.go": GO.replace("Load", name)}) == []
+
+
+@pytest.mark.parametrize(("parent", "count"), [("NodeCommand", 0), ("Store", 1)])
+def test_a_class_of_a_command_is_an_entry(parent, count):
+    source = f"class Import extends {parent} {{ void load() {{\nSystem.exit(1); }} }}"
+    assert len(findings_of(RULE, {"src/Import.java": source})) == count
+
+
+def test_a_process_that_is_replaced_ends():
+    source = GO.replace("os.Exit(1)", "if done {\nos.Exit(0)\n}\nsyscall.Exec(path, os.Args, os.Environ())")
+    assert findings_of(RULE, {"store/store.go": source}) == []
+
+
+@pytest.mark.parametrize(("key", "count"), [("OnStoppedLeading", 0), ("OnLoaded", 1)])
+def test_who_no_longer_leads_ends_at_once(key, count):
+    body = f'elect(Callbacks{{\n{key}: func() {{\nlog.Fatalf("lost")\n}},\n}})'
+    source = GO.replace('"os"', '"log"').replace("os.Exit(1)", body)
+    assert len(findings_of(RULE, {"store/store.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("comment", "confidence"), [("# Restart the worker: others go on", "low"), ("# no rates", "high")]
+)
+def test_a_comment_may_say_that_the_process_is_to_end(comment, confidence):
+    source = PYTHON.replace("    sys.exit", f"    {comment}\n    sys.exit")
+    assert [each.confidence for each in findings_of(RULE, {"shop/store.py": source})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("path", "count"), [("github.com/sirupsen/logrus", 1), ("k8s.io/klog/v2", 1), ("a.org/log", 0)]
+)
+def test_other_loggers_end_the_process_too(path, count):
+    source = GO.replace('"os"', f'log "{path}"').replace("os.Exit(1)", 'log.Fatal("x")')
+    assert len(findings_of(RULE, {"store/store.go": source})) == count

@@ -162,3 +162,25 @@ def test_a_promise_inside_says_nothing_of_the_function():
     )
     files = {"src/rows.ts": source, "src/page.ts": "import { load } from './rows';\nload(a).then(show);"}
     assert len(findings_of(RULE, files)) == 1
+
+
+@pytest.mark.parametrize(("path", "count"), [("scripts/load.ts", 0), ("src/load.ts", 1)])
+def test_a_script_ends_with_its_error(path, count):
+    assert len(findings_of(RULE, {path: "load().then(show);"})) == count
+
+
+def test_a_rejection_that_was_taken_needs_nobody_at_the_end():
+    assert (
+        lines_of(
+            RULE,
+            "made\n  .catch((error) => {\n    tell(error);\n  })\n  .finally(() => {\n    stop();\n  });",
+            "typescript",
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(("callee", "confidence"), [("this.router.navigateByUrl", "low"), ("this.rows.load", "medium")])
+def test_a_router_hardly_ever_rejects(callee, confidence):
+    (finding,) = findings_of(RULE, {"src/page.ts": f"class Page {{ f() {{ {callee}(a).then(show); }} }}"})
+    assert finding.confidence == confidence

@@ -248,3 +248,15 @@ def test_what_helps_tests_waits_for_its_servers():
     source = f"package a\nimport %s\nfunc load(key string) *V {{\n{body}\n}}\n"
     assert lines_of(RULE, source % '"testing"', "go") == []
     assert lines_of(RULE, source % '"time"', "go") == [4]
+
+
+@pytest.mark.parametrize(
+    ("handler", "count"), [("keys[error.name] = '-'", 0), ("keys.pop()", 0), ("others[error.name] = '-'", 1)]
+)
+def test_what_is_tried_next_may_be_something_else(handler, count):
+    assert len(lines_of(RULE, retry(handler, "return client.fetch(keys)"))) == count
+
+
+@pytest.mark.parametrize(("seconds", "confidence"), [("60", "low"), ("120", "low"), ("2", "")])
+def test_who_waits_long_may_be_meant_to_go_on(seconds, confidence):
+    assert [each.confidence for each in marks_of(RULE, retry(f"time.sleep({seconds})"))] == [confidence]

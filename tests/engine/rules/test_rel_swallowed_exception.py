@@ -387,3 +387,80 @@ def test_a_test_that_asserts_what_was_tried_tells_of_it(after, count):
     tried = f"try {{ uri = make(); }} catch (URISyntaxException e) {{ }} {after}"
     files = {"src/test/java/ATest.java": f"class ATest {{ void f() {{ URI uri = null; {tried} }} }}"}
     assert len(findings_of("rel-swallowed-exception", files)) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        (handled("except ValueError:", "pass", "address = ip_address(text)"), 0),
+        (handled("except ValueError:", "continue", "key, value = part.split('=', 1)"), 0),
+        (handled("except InvalidToken:", "pass", "opened = box.open(text)"), 0),
+        (handled("except UnsupportedFormat:", "pass"), 0),
+        (handled("except InvalidRequestError:", "pass"), 1),
+        (handled("except Exception:", "pass", "raise error"), 0),
+        ("found = None\n" + handled("except Odd:", "pass", "found = look()"), 0),
+        ("other = None\n" + handled("except Odd:", "pass", "found = look()"), 1),
+        ("try:\n    x()\nfinally:\n    try:\n        y()\n    except Odd:\n        pass\n", 0),
+        (handled("except Exception:", "pass", "lock.release()"), 0),
+        (handled("except Exception:", "pass", "posthog.capture('paid')"), 0),
+    ],
+)
+def test_answers_defaults_and_what_is_only_told(source, count):
+    assert len(marks(source)) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "confidences"),
+    [
+        (handled("except: # noqa: E722", "pass"), [""]),
+        (handled("except Odd:", "pass"), ["low"]),
+        (handled("except OSError:", "pass"), ["medium"]),
+        (handled("except Odd:", "pass", "order.save()"), ["medium"]),
+        (
+            "def f(a) -> str | None:\n    try:\n        return x(a)\n    except Exception:\n        return None\n",
+            ["low"],
+        ),
+        (
+            "def f(a):\n    try:\n        x(a)\n        return True\n    except Exception:\n        return False\n",
+            ["low"],
+        ),
+        ("def f(a):\n    try:\n        return x(a)\n    except Exception:\n        return None\n", [""]),
+    ],
+)
+def test_how_sure_it_is_that_an_error_is_lost(source, confidences):
+    assert [mark.confidence for mark in marks(source)] == confidences
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("async function f() { try { await this.loading; } catch {} }", 0),
+        ("async function f() { try { await this.load(); } catch {} }", 1),
+        ("// In case it is not supported.\ntry { ask(); } catch {}", 0),
+        ("// The hook shows it; swallow the rejection.\nload().catch(() => {});", 0),
+        ("// Loads the rows.\nload().catch(() => {});", 1),
+        ("logger.flush().catch(() => {});", 0),
+        ("async function stop() { try { await client.unsubscribe(); } catch {} }", 0),
+    ],
+)
+def test_what_others_look_after_and_what_a_comment_explains(source, count):
+    assert len(marks(source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("try { return type.getDeclaredMethod(name); } catch (Exception e) { return null; }", 0),
+        ("for (F f : ALL) { try { return f.withZone(z).parseTime(text); } catch (Exception e) { } } return null;", 0),
+        ("for (F f : ALL) { try { f.store(text); } catch (Exception e) { } } return null;", 1),
+        ("try { if (c != null) { c.close(); } } catch (Exception e) { } return null;", 0),
+        ('try { x(); throw new Exception("Should not get here"); } catch (OddException e) { } return null;', 0),
+    ],
+)
+def test_members_formats_and_cleaning_up_of_java(body, count):
+    assert len(marks(f"class A {{ Object f() {{ {body} }} }}", "java")) == count
+
+
+def test_a_test_that_asks_later_expects_the_rejection():
+    files = {"src/a.test.ts": "act(() => { save().catch(() => {}); });\nawait wait(() => expect(told).toBe(1));\n"}
+    assert findings_of("rel-swallowed-exception", files) == []

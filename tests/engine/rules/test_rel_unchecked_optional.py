@@ -430,3 +430,40 @@ def test_a_value_that_the_file_puts_into_the_context(key, count):
 def test_who_walks_over_a_list_mostly_knows_it(found, confidence):
     (mark,) = marks_of(RULE, f"class A {{ Row f(String id) {{ return {found}.get(); }} }}", "java")
     assert mark.confidence == confidence
+
+
+@pytest.mark.parametrize(("key", "count"), [("this.id", 0), ("{ id: this.id }", 0), ("this.ownerId", 1)])
+def test_what_looks_itself_up_is_there(key, count):
+    source = f"class Row {{ async f() {{ const row = await Rows.findOne({key});\nreturn row.name; }} }}"
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("key", "count"), [("self.id", 0), ("self.owner_id", 1)])
+def test_an_object_of_python_is_there_too(key, count):
+    assert len(lines_of(RULE, f"def f(self):\n    return session.get(Row, {key}).name\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("query", "count"), [("SELECT EXISTS (SELECT 1 FROM a)", 0), ("SELECT b FROM a WHERE c = 1", 1)]
+)
+def test_a_question_of_sql_is_always_answered(query, count):
+    source = f"def f(db):\n    query = '{query}'\n    row = db.execute(text(query)).first()\n    return row[0]\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("key", "confidence"), [("req.params.id", "medium"), ("id", "low")])
+def test_a_request_may_ask_for_anything(key, confidence):
+    (mark,) = marks_of(RULE, f"const name = rows.find((row) => row.id === {key}).name;", "typescript")
+    assert mark.confidence == confidence
+
+
+def test_the_type_of_what_a_method_gives_is_not_that_of_its_parameter():
+    source = "class A { Optional<Change> f(AtomicReference<Row> row) { return row.get().change(); } }"
+    assert lines_of(RULE, source, "java") == []
+    assert lines_of(RULE, source.replace("AtomicReference", "Optional"), "java") == [1]
+
+
+def test_a_class_with_a_method_get_is_no_map():
+    source = "class Rows { rows = new Map();\nf(key) { return this.%s(key).name; } }"
+    assert lines_of(RULE, source % "get", "typescript") == []
+    assert lines_of(RULE, source % "rows.get", "typescript") == [2]

@@ -271,3 +271,29 @@ def test_the_page_of_that_name_takes_none(answer, count):
         "func sendMail(c *gin.Context) {\n\tmailer.Send(c)\n}\n"
     )
     assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+HOOKS_OF_GO = (
+    'package a\nimport "net/http"\nfunc payWebhook(w http.ResponseWriter, r *http.Request) {\n%s\n}\n'
+    "func payWebhookRenewed(w http.ResponseWriter, r *http.Request) {\n\tdb.Create(r.Body)\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "names"), [("payWebhookRenewed(w, r)", ["payWebhook"]), ("use(w)", ["payWebhookRenewed"])]
+)
+def test_a_part_of_another_handler_is_told_there(body, names):
+    assert [each.function for each in findings_of(RULE, {"a.go": HOOKS_OF_GO % body})] == names
+
+
+@pytest.mark.parametrize(
+    ("event", "severity"), [("plan.updated", "info"), ("plan.deleted", "info"), ("invoice.paid", "critical")]
+)
+def test_events_that_say_what_something_is_now_may_come_twice(event, severity):
+    body = f"if (req.body.type === '{event}') await subscriptions.add(req.body.plan);"
+    assert [each.severity for each in findings_of(RULE, {"a.ts": EXPRESS % body})] == [severity]
+
+
+def test_a_comment_about_rights_makes_no_sign_in_of_a_webhook():
+    source = EXPRESS.replace("app.post", "// Authorized by the secret of the provider.\napp.post")
+    assert len(findings_of(RULE, {"a.ts": source % "await credits.add(req.body.org, 500);"})) == 1
