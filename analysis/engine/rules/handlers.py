@@ -41,7 +41,7 @@ def guarded_text(handler: Node, file: SourceFile) -> str:
 
 
 def said_of_function(handler: Node, file: SourceFile) -> str:
-    """The comment right before the function around a handler, or its docstring."""
+    """The comment right before the function around a handler or another node, or its docstring."""
     function = file.enclosing_function(handler)
     if function is None:
         return ""

@@ -70,6 +70,9 @@ _MESSAGE_ONLY = r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|name|g
 _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
 _THROW = re.compile(rb"\bthrow\b")
 _ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")
+_WITH_STATUS = re.compile(
+    r",\s*(?:\w+\s*=\s*)?(?:[45]\d\d|(?:\w+\.)*HTTP_[45]\d\d\w*)\s*,?\s*\)\Z"
+)  # an answer of a server
 _SAYS_WHAT_IS_RIGHT = re.compile(r"\b(?:must|should|has to|needs to|expected|allowed|only)\b")
 _RAISE = re.compile(rb"\braise\s+\w")
 
@@ -100,7 +103,8 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
             name = _made_here(raised, caught, body, file) or file.text(raised)
         short_name = name.rpartition(".")[2]
         if short_name[:1].isupper():
-            is_mild = bool(_BOUNDARY.search(short_name) or _LOGGED.search(file.text(body)))
+            is_answer = bool(_BOUNDARY.search(short_name) or _WITH_STATUS.search(file.text(raised)))
+            is_mild = is_answer or bool(_LOGGED.search(file.text(body)))
             yield _mark(node, short_name, "from", file, is_mild=is_mild)
 
 

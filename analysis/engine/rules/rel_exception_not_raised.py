@@ -60,6 +60,8 @@ def look_at_creation(call: Node, file: SourceFile) -> Iterator[Mark]:
     statement = call.parent
     if statement is None or statement.type != "expression_statement" or statement.start_byte != start:
         return
+    if _is_value_of_switch(statement):
+        return
     # In script only those of the language can be made without `new`: another name is that of a function.
     if file.language in SCRIPT and not file.source.startswith(b"new", start) and name not in _OF_SCRIPT:
         return
@@ -86,6 +88,16 @@ def look_at_assert(statement: Node, file: SourceFile) -> Iterator[Mark]:
             "`assert (condition, message)` asserts a tuple, which is always true",
             suggestion="Remove the brackets: `assert condition, message`.",
         )
+
+
+def _is_value_of_switch(statement: Node) -> bool:
+    """Whether it is what a case of a `switch` gives that is itself a value: `case 404 -> new NotFoundException();`."""
+    rule = statement.parent
+    block = rule.parent if rule is not None and rule.type == "switch_rule" else None
+    switch = block.parent if block is not None else None
+    return (
+        switch is not None and switch.parent is not None and switch.parent.type not in ("block", "expression_statement")
+    )
 
 
 def _is_something_else(callee: str, file: SourceFile) -> bool:

@@ -67,7 +67,7 @@ _BILL = re.compile(
 )
 _NO_AMOUNT = re.compile(
     r"(?i)rate|ratio|percent|pct|factor|weight|cents?$|minor|sats$|wei$|mean|avg|average|std|variance|score|change"
-    r"|volatility|index|probab|energy|fuel|water|light|sound|target|serving|dos(?:e|age)|nutri"
+    r"|volatility|expected|projected|forecast|estimate|index|probab|energy|fuel|water|light|sound|target|serving|dos(?:e|age)|nutri"
     r"|roll_?over|usage_?amount|quota|entitle"  # of use, not of money
 )
 # An amount of something else, or one in the smallest unit, as the lines around it say.
@@ -96,6 +96,7 @@ _EMPTY_FIELD = re.compile(rb"===?\s*(?:\"\"|'')\s*\?\s*\w+\s*:\s*\Z")  # of a fo
 _ARGUMENT = re.compile(r"(?:^|[.\[(\"'_])([A-Za-z_]\w*)[\"'\])]*\s*$")
 _GETTER = re.compile(r"get_?(?=[A-Z])")
 _AS_FLOAT = re.compile(r"(?:^|[._])(?:__float__|(?:as|to)_float|(?:as|to)(?:Float|Double)|(?:double|float)Value)$")
+_GUESSES = re.compile(r"(?i)expected|project(?:ed|ion)|forecast|estimate|predict|burn_?rate|runway")
 _CONVERSIONS = frozenset(
     """float parseFloat Number.parseFloat Double.parseDouble Double.valueOf Float.parseFloat Float.valueOf
     strconv.ParseFloat""".split()
@@ -166,6 +167,7 @@ def look_at_product(operation: Node, file: SourceFile) -> Iterator[Mark]:
     if (
         given
         and _is_amount_in(given)
+        and not _GUESSES.search(file.functions[file.function_of(operation)].name)
         and not _ROUNDED.search(file.source, max(0, operation.start_byte - 40), operation.start_byte)
     ):
         message = f"`{short(file.text(operation))}` is a float: sums of it are off by cents"

@@ -82,6 +82,7 @@ _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 # Two readings of the same clock: their difference is a time span whatever the zone.
 _LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
+_NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
 _IN_OBJECT = re.compile(rb"[\w\"']\s*:\s*(?:new\s+)?\Z")  # mostly an example of a row
 NEAR = 60  # bytes before a call
 _SAID = re.compile(r"(?:#|//)[^\n]*")
@@ -100,10 +101,14 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _is_harmless(call, callee, file):
         return
     if callee == "datetime.date.today":
+        if _CLOCK_IS_RIGHT.match(file.source[call.end_byte : call.end_byte + NEAR].decode("utf-8", "replace")):
+            return
         yield file.mark(RULE.id, call, "`date.today()` is the day of this machine's zone", severity="info")
         return
     name = callee.removeprefix("datetime.")
     is_constant = callee == "datetime.datetime" and all(each.type == "integer" for each in file.arguments(call)[0])
+    if is_constant and file.text(file.arguments(call)[0][0]) in _NEVER:
+        return
     if is_constant and call.parent is not None and call.parent.type == "argument_list":
         return  # an example of a time
     if is_constant and "make_aware(" in text_after(call, file):
@@ -196,6 +201,8 @@ def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
         splat = any(each.type == "list_splat" for each in positional)
         return 3 <= given <= _TZINFO_POSITION and not splat and not keywords.keys() & {"tzinfo", "**"}
     if callee == "datetime.datetime.strptime":
+        if call.parent is not None and call.parent.type == "expression_statement":
+            return False  # only asks whether it can be read
         if len(positional) < 2 or positional[1].type != "string" or "%z" in file.text(positional[1]):
             return False
         if not _HAS_A_DAY.search(file.text(positional[1])):

@@ -12,6 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
+from analysis.engine.rules.handlers import said_of_function
 from analysis.engine.rules.reading import function_text, text_before
 
 RULE = Rule(
@@ -77,6 +78,7 @@ _ENTRY_NAME = re.compile(
 _ENDS_IT = re.compile(r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminat|kill|suicide|crash|supervis|watch_?dog)")
 # Who no longer leads has to end at once, so that two never do.
 _NO_LEADER = re.compile(rb"\bOnStoppedLeading:\s*func\(\)\s*\{[^{}]*\Z")
+_SAYS_IT_ENDS = re.compile(r"(?i)\b(?:quits|exits|terminates|aborts|ends the process|(?:quit|exit) (?:if|when|with))\b")
 _SAYS_WHY = re.compile(
     rb"(?i)(?:#|//|\*)[^\n]*\b(?:exit|kill|terminat|abort|restart|crash|quit|shut)\w*\b[^\n]*\n\s*\Z"
 )
@@ -96,7 +98,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee not in _EXITS.get(file.language, _SCRIPT_EXITS) and not _LOGS_AND_EXITS.fullmatch(callee):
         return
-    if "." not in callee and any(each.name == callee for each in file.functions):
+    if "." not in callee and (any(each.name == callee for each in file.functions) or _is_variable(callee, call, file)):
+        return
+    if _SAYS_IT_ENDS.search(said_of_function(call, file)):
         return
     name = file.functions[file.function_of(call)].name
     if _ENTRY_NAME.search(name) or file.scope_of(call).function.index == 0 or _SIGNAL.search(text_before(call, file)):
@@ -131,6 +135,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     is_meant = _SAYS_WHY.search(file.source, max(0, call.start_byte - NEAR), call.start_byte) is not None
     message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever calls it"
     yield file.mark(RULE.id, call, message, confidence="low" if is_last or is_meant else "")
+
+
+def _is_variable(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether the function gives the name a value of its own: `exit = handler.__exit__`."""
+    return re.search(rf"\b{name}\s*=(?!=)", function_text(call, file)) is not None
 
 
 def _is_of_commands(file: SourceFile) -> bool:

@@ -54,6 +54,7 @@ _NAVIGATES = re.compile(r"(?i)router\.(?:navigate\w*|push|replace)$")
 _IS_AWAITED = re.compile(rb"(?:await|void)\b")  # `await load<Row>(a).then(show)`, which the grammar takes apart
 _MADE = re.compile(r"\s*=(?!=)")
 _TYPED = re.compile(rb"\.then<")  # of a builder with a method of that name
+_ON_PURPOSE = re.compile(rb"[^\n]*//[^\n]*(?:reject|unhandled|uncaught)")
 _CAUGHT_THEN = re.compile(rb"\.catch\([\s\S]*\)\s*\.finally\(")
 _NAME = re.compile(rb"(?:const|let|var)\s+(\w+)\s*=\s*$")
 
@@ -74,6 +75,8 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             or _has_handler(call, file)
             or _TYPED.search(file.source, call.start_byte, call.end_byte)
         ):
+            return
+        if _ON_PURPOSE.match(file.source, call.end_byte):
             return
         first = callee.partition("()")[0]
         if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file) or _takes_its_own(first, call, file):

@@ -1,7 +1,8 @@
 """An operation is tried again and again, without a limit or without a pause."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 
 from tree_sitter import Node
 
@@ -10,9 +11,10 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
 from analysis.engine.rules.handlers import guarded_text
-from analysis.engine.rules.reading import followed, function_name, short, statements, text_before, within
+from analysis.engine.rules.reading import followed, function_name, statements, text_before, within
+from analysis.engine.rules.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
 from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
 
 RULE = Rule(
@@ -65,13 +67,14 @@ _ENDLESS = re.compile(
     rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{|do\s*\{"
     rb"|while\s+not\s+([\w.]+)\s*:|while\s*\(\s*!\s*([\w.]+)\s*\)\s*\{|for\s+!([\w.]+)\s*\{"
 )
-_FOR_EVER = re.compile(rb"while\s+(?:True|1)\s*:")
 _COUNTED = re.compile(
     rb"for\s+\w*\s+in\s+range\(|for\s*\(\s*(?:let|var|int)\s+\w+\s*=\s*\d+\s*;|for\s+\w+\s*:=\s*\d+\s*;"
     rb"|for\s+(?:\w+\s*:=\s*)?range\s+\w+\s*\{|while\b[^\n]*(?:attempt|retr|tries)|while\s*\(?\s*\w+\s*<=?\s*\w+"
 )
 _COUNTER = re.compile(r"(?:for\s*\(?\s*(?:let\s+|var\s+|int\s+)?|while\s*\(?\s*)(\w+)")
 _CHANGES = re.compile(r"(?<![\w.])(\w+)\[[^\]\n]*\]\s*=(?!=)|(?<![\w.])(\w+)\.(?:add|append|discard|remove|pop)\(")
+_STEPS = re.compile(r"(?<![\w.])(\w+)\s*=\s*\1\s*[.\[]")  # `zone = zone.parent()`
+_RAISES_LATE = re.compile(r"\b(?:raise|throw)\b[^\n]*[tT]ime_?[oO]ut")
 _LONG_WAIT = re.compile(r"\bsleep\(\s*(?:[3-9]\d|\d{3,})\b|\.Sleep\([^()\n]*\btime\.Minute|\bMINUTES\.sleep\(")
 _ENDS_ENDLESS = re.compile(r"\}\s*while\s*\(\s*true\s*\)\s*;?\Z")
 _CLAUSES = frozenset({"except_clause", "catch_clause"})
@@ -93,7 +96,7 @@ _LAST_TIME = re.compile(
     r"\bif\b[^\n{;]*(?:==|>=?|<=?)[^\n{;]*[:{)]\s*(?:\{\s*)?(?:(?!\})[^\n]*\n\s*)?(?:raise|throw|return|break)\b[^\n;}]*"
 )
 _LIMITED = re.compile(
-    r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|timeout|elapsed|\bcount|remaining|ctx\.|context\.|\bcontext\(\)|<-\s*(?!time\.)[\w.]|cancel"
+    r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|expir|timeout|elapsed|\bcount|remaining|ctx\.|context\.|\bcontext\(\)|<-\s*(?!time\.)[\w.]|cancel"
     r"|stopped|shutdown|closed|isInterrupted|is_running|poll|prompt\(|\binput\(|readline|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
     re.IGNORECASE,
 )
@@ -123,19 +126,7 @@ _DAEMON = re.compile(
 _GO_AGAIN = re.compile(
     rb"if\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{[^{}]*\breturn\s+(?:\w+\.)?(\w+)\(([^(){}\n]*)\)\s*\}"
 )
-_RETRIED = re.compile(r"@Retry\w*\([^()]*[aA]ttempts\w*\s*=\s*Integer\.MAX_VALUE")
 _NO_ARGUMENTS = re.compile(r"\(\s*\)")
-_ATTEMPTS = frozenset({"retries", "maxRetries", "retry", "attempts", "numOfAttempts", "maxAttempts"})
-_NO_NUMBER = re.compile(rb"Infinity|Number\.(?:POSITIVE_INFINITY|MAX_\w+)")
-_BACKOFF_ENDS = re.compile(r"\bmax_(?:tries|time)\s*=")
-_RETRY_ENDS = re.compile(r"\btries\s*=\s*(?!-1)")
-_ENDS = {  # what limits the attempts, by the decorator
-    "backoff.on_exception": _BACKOFF_ENDS,
-    "backoff.on_predicate": _BACKOFF_ENDS,
-    "retrying.retry": re.compile(r"\bstop_max_(?:attempt_number|delay)\s*="),
-    "retry.retry": _RETRY_ENDS,
-    "retry.api.retry": _RETRY_ENDS,
-}
 _NEXT_ATTEMPT = re.compile(r"(?i)attempt|retr(?:y|ies)|tries|count|[-+] ?1\b|depth|left")
 
 
@@ -189,6 +180,7 @@ def _moves_on(tried: str, loop: Node, file: SourceFile) -> bool:
     """Whether a handler changes what is tried next, so that it is not the same again: `fields[error.name] = "-"`."""
     handlers = (each for each in within(loop) if each.type in _CLAUSES)
     changed = {found[1] or found[2] for each in handlers for found in _CHANGES.finditer(file.text(each))}
+    changed.update(found[1] for found in _STEPS.finditer(file.text(loop)))
     return any(re.search(rf"\b{re.escape(name)}\b", tried) for name in changed)
 
 
@@ -237,7 +229,7 @@ def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
     name = function_name(handler, file)
     short_name = name.rpartition(".")[2]
     body = file.text(handler).partition("\n" if file.language == "python" else "{")[2]
-    if f"{short_name}(" not in body:
+    if f"{short_name}(" not in body or _RAISES_LATE.search(body):
         return
     again = re.search(
         rf"(?:return|await|yield)\s+(?:await\s+)?(?:self\.|this\.)?{re.escape(short_name)}\(([^\n]*)", body
@@ -287,53 +279,16 @@ def look_at_go_recursion(statement: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, statement, f"`{name}` calls itself again when it fails, without a limit")
 
 
-def look_at_annotation(annotation: Node, file: SourceFile) -> Iterator[Mark]:
-    """`@Retryable(maxAttempts = Integer.MAX_VALUE)`."""
-    text = file.text(annotation)
-    if _RETRIED.match(text):
-        yield file.mark(RULE.id, annotation, f"`{short(text)}` tries again for ever")
+def _told(read: Callable[[Node, SourceFile], str]) -> Look:
+    """A look that marks what a reader of libraries for retrying says of a node."""
 
+    @wraps(read)
+    def look(node: Node, file: SourceFile) -> Iterator[Mark]:
+        message = read(node, file)
+        if message:
+            yield file.mark(RULE.id, node, message)
 
-def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
-    """`tenacity.retry` without stop or wait, `backoff` without an end, a task that is retried for ever."""
-    name, _, given = file.text(decorator).lstrip("@").partition("(")
-    resolved = file.resolve(name.strip())
-    if "**" in given:
-        return
-    missing = ""
-    if resolved in ("tenacity.retry", "tenacity.AsyncRetrying", "tenacity.Retrying"):
-        missing = " and ".join(word for word in ("stop", "wait") if not re.search(rf"\b{word}\s*=", given))
-        if missing == "stop" and _listens(decorator, file):
-            return
-    elif (end := _ENDS.get(resolved)) is not None and not end.search(given):
-        missing = "end"
-    if missing:
-        yield file.mark(RULE.id, decorator, f"`{name}` is given no {missing}")
-    elif re.search(r"\bmax_retries[\"']?\s*[=:]\s*None\b", given):
-        yield file.mark(RULE.id, decorator, f"`{name}` is tried again for ever: `max_retries=None`")
-
-
-def _listens(decorator: Node, file: SourceFile) -> bool:
-    """Whether the function waits for work for ever, so that there is no last attempt."""
-    around = decorator.parent
-    function = around.child_by_field_name("definition") if around is not None else None
-    body = function.child_by_field_name("body") if function is not None else None
-    if body is None:
-        return False
-    return any(
-        each.type == "while_statement" and _FOR_EVER.match(file.source, each.start_byte) for each in statements(body)
-    )
-
-
-def look_at_options(pair: Node, file: SourceFile) -> Iterator[Mark]:
-    """`retries: Infinity` and `forever: true`."""
-    key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
-    if key is None or value is None:
-        return
-    name, given = file.text(key).strip("'\""), file.source[value.start_byte : value.end_byte]
-    is_endless = name in _ATTEMPTS and _NO_NUMBER.fullmatch(given) is not None
-    if is_endless or (name == "forever" and given.startswith(b"true")):
-        yield file.mark(RULE.id, pair, f"`{file.text(pair)}` tries again for ever")
+    return look
 
 
 def _tried(loop: Node, file: SourceFile, *, is_counted: bool) -> str | None:
@@ -395,8 +350,8 @@ WATCHES = (
     Watch("handler", look_at_recursion, (*PYTHON, *SCRIPT, *JAVA)),
     Watch("call", look_at_catch, SCRIPT, names=frozenset({"catch"})),
     Watch("if", look_at_go_recursion, GO, starts=_GO_AGAIN),
-    Watch("annotation", look_at_annotation, JAVA, needs=(b"MAX_VALUE",)),
-    Watch("call", look_at_decorator, PYTHON, names=frozenset({"Retrying", "AsyncRetrying"})),
-    Watch("decorator", look_at_decorator, PYTHON, needs=(b"tenacity", b"backoff", b"max_retries", b"retry")),
-    Watch("pair", look_at_options, SCRIPT, needs=(b"Infinity", b"forever", b"Number.")),
+    Watch("annotation", _told(said_of_annotation), JAVA, needs=(b"MAX_VALUE",)),
+    Watch("call", _told(said_of_decorator), PYTHON, names=frozenset({"Retrying", "AsyncRetrying"})),
+    Watch("decorator", _told(said_of_decorator), PYTHON, needs=(b"tenacity", b"backoff", b"max_retries", b"retry")),
+    Watch("pair", _told(said_of_option), SCRIPT, needs=(b"Infinity", b"forever", b"Number.")),
 )

@@ -76,6 +76,7 @@ _CHECKS = re.compile(r"(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)[A-Z_
 _OPTIONAL_IMPORT = re.compile(
     r"\b(require|import|import_module|forName)\s*\(|\A(?:(?:from\s[^\n]+\s)?import\s[^\n]+\s*)+\Z"
 )
+_UNTIL = re.compile(r"while\b[^\n]*(?:deadline|monotonic\(|\btime\(\)|currentTimeMillis\(|Date\.now\()")
 _SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
 _PREDICATE = re.compile(
     r"(?:[a-z](?:Has|Is|Can)(?=[A-Z]))|(?:^|[._])(?:is|has|can|does|are|needs|allows?|matches|exists?|supports|valid\w*|try|should|maybe|safe(?:ly)?|check|test(?=\w*(?:[Cc]onnect|[Aa]uth|[Cc]redential)))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
@@ -368,7 +369,8 @@ def _says_that_it_failed(guarded: str, handler: Node, file: SourceFile) -> bool:
 def _is_one_of_several_tries(handler: Node, file: SourceFile) -> bool:
     """Whether it stands in a loop that waits and tries again."""
     index = file.loop_of(handler)
-    return index is not None and bool(_SLEEPS.search(file.text(file.loops[index].node)))
+    loop = file.text(file.loops[index].node) if index is not None else ""
+    return _SLEEPS.search(loop) is not None or _UNTIL.match(loop) is not None
 
 
 def _title(caught: str) -> str:

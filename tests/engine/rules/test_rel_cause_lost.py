@@ -179,3 +179,11 @@ def test_a_message_may_say_what_is_right(said, confidence):
     branch = f'if err != nil {{\nreturn errors.New("{said}")\n}}'
     source = f'package a\nimport "errors"\nfunc f() error {{\n{branch}\nreturn nil\n}}\n'
     assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"),
+    [("'bad', 400", "info"), ("'bad', status_code=status.HTTP_404_NOT_FOUND", "info"), ("'bad', 4", "")],
+)
+def test_an_error_with_a_status_is_an_answer(given, severity):
+    assert [each.severity for each in marks_of(RULE, python(f"raise ShopError({given})"))] == [severity]

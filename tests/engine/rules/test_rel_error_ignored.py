@@ -311,3 +311,8 @@ def test_who_prints_has_nobody_to_tell(name, count):
         f'package a\nimport "io"\nfunc {name}(out io.Writer) {{\nuse(a)\nuse(b)\n_, _ = io.WriteString(out, a)\n}}\n'
     )
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("path", "count"), [("testutil/a.go", 0), ("store/a.go", 1)])
+def test_helpers_of_tests_may_drop_errors(path, count):
+    assert len(findings_of(RULE, {path: go("save()")})) == count

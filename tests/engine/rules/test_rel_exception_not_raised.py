@@ -64,3 +64,14 @@ def test_the_message_names_the_exception():
 )
 def test_what_is_called_without_new_is_a_function(statement, count):
     assert len(lines_of(RULE, statement, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return switch (a) { case 1 -> new OddException(a); default -> new BadException(a); };", 0),
+        ("switch (a) { case 1 -> new OddException(a); default -> stop(); }", 1),
+    ],
+)
+def test_a_case_may_give_an_exception_as_its_value(body, count):
+    assert len(marks_of(RULE, f"class A {{ Object f(int a) {{ {body} }} }}", "java")) == count

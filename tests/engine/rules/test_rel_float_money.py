@@ -157,3 +157,9 @@ def test_amounts_of_use_are_no_money(name, count):
 def test_who_asks_for_a_float_gets_one(name, count):
     source = f"class Money:\n    def {name}(self):\n        return float(self.price)\n"
     assert len(findings_of(RULE, {"shop/money.py": source})) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("projectedRevenue", 0), ("revenue", 1)])
+def test_a_guess_may_be_off_by_cents(name, count):
+    source = f"export function {name}(row) {{ return row.amount * 4.33; }}\n"
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count

@@ -12,7 +12,7 @@ FLAGGED = [
     "from datetime import datetime as dt\ndt.fromtimestamp(x)",
     "from datetime import datetime\ndatetime.utcfromtimestamp(x)",
     "from datetime import datetime\ndatetime(2024, 1, 1)",
-    "from datetime import datetime\ndatetime.strptime(x, '%Y-%m-%d')",
+    "from datetime import datetime\ny = datetime.strptime(x, '%Y-%m-%d')",
     "from datetime import date\ndate.today()",
 ]
 FINE = [
@@ -220,3 +220,17 @@ def test_a_time_that_is_asked_whether_it_is_later_is_compared():
 def test_a_member_that_is_a_date_is_stored():
     source = "from datetime import datetime\ndef f(self):\n    self.activation_date = datetime.utcnow()\n"
     assert [each.severity for each in marks_of(RULE, source)] == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("x = date.today().strftime('%d')", 0),
+        ("datetime.strptime(text, '%Y-%m-%d')", 0),
+        ("x = datetime.strptime(text, '%Y-%m-%d')", 1),
+        ("never = datetime(1900, 1, 1)", 0),
+        ("start = datetime(2024, 1, 1)", 1),
+    ],
+)
+def test_texts_checks_and_times_that_stand_for_none(statement, count):
+    assert len(lines_of(RULE, f"from datetime import date, datetime\n{statement}\n")) == count

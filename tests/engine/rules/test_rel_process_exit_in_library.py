@@ -185,3 +185,14 @@ def test_a_comment_may_say_that_the_process_is_to_end(comment, confidence):
 def test_other_loggers_end_the_process_too(path, count):
     source = GO.replace('"os"', f'log "{path}"').replace("os.Exit(1)", 'log.Fatal("x")')
     assert len(findings_of(RULE, {"store/store.go": source})) == count
+
+
+def test_a_function_may_be_documented_to_end_the_process():
+    source = "/** Quits if the version is too old. */\n" + SCRIPT
+    assert findings_of(RULE, {"src/store.ts": source}) == []
+
+
+@pytest.mark.parametrize(("name", "count"), [("exit", 0), ("leave", 1)])
+def test_a_variable_of_that_name_ends_nothing(name, count):
+    source = f"def load(handler):\n    {name} = handler.__exit__\n    exit(1)\n"
+    assert len(findings_of(RULE, {"shop/store.py": source})) == count

@@ -184,3 +184,7 @@ def test_a_rejection_that_was_taken_needs_nobody_at_the_end():
 def test_a_router_hardly_ever_rejects(callee, confidence):
     (finding,) = findings_of(RULE, {"src/page.ts": f"class Page {{ f() {{ {callee}(a).then(show); }} }}"})
     assert finding.confidence == confidence
+
+
+def test_a_comment_may_say_that_the_rejection_is_to_be_seen():
+    assert lines_of(RULE, "wait(a).then(() => {}); // Its unhandled rejection is to be seen.", "typescript") == []

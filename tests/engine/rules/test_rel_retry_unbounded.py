@@ -260,3 +260,19 @@ def test_what_is_tried_next_may_be_something_else(handler, count):
 @pytest.mark.parametrize(("seconds", "confidence"), [("60", "low"), ("120", "low"), ("2", "")])
 def test_who_waits_long_may_be_meant_to_go_on(seconds, confidence):
     assert [each.confidence for each in marks_of(RULE, retry(f"time.sleep({seconds})"))] == [confidence]
+
+
+def test_each_round_may_ask_for_the_next_step():
+    source = (
+        "def find(client, zone):\n    while True:\n        try:\n            return client.fetch(zone)\n"
+        "        except OSError:\n            pass\n        zone = zone.parent()\n"
+    )
+    assert lines_of(RULE, source) == []
+    assert lines_of(RULE, source.replace("zone.parent()", "other.parent()")) == [2]
+
+
+@pytest.mark.parametrize(("body", "count"), [("if late(a): raise TimeoutError(a)", 0), ("tell(a)", 1)])
+def test_a_second_try_that_ends_with_a_time_out_has_an_end(body, count):
+    handler = f"    except OSError:\n        {body}\n        return load(a)\n"
+    source = f"def load(a):\n    try:\n        return client.get(a)\n{handler}"
+    assert len(lines_of(RULE, source)) == count

@@ -464,3 +464,9 @@ def test_members_formats_and_cleaning_up_of_java(body, count):
 def test_a_test_that_asks_later_expects_the_rejection():
     files = {"src/a.test.ts": "act(() => { save().catch(() => {}); });\nawait wait(() => expect(told).toBe(1));\n"}
     assert findings_of("rel-swallowed-exception", files) == []
+
+
+@pytest.mark.parametrize(("head", "count"), [("time.monotonic() < deadline", 0), ("rows", 1)])
+def test_a_loop_with_a_deadline_tries_again(head, count):
+    body = "        try:\n            ask()\n            break\n        except OSError:\n            continue\n"
+    assert len(marks(f"def f():\n    while {head}:\n{body}")) == count
