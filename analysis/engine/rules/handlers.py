@@ -11,6 +11,13 @@ _CLAUSES = frozenset({"except_clause", "catch_clause"})
 _COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*)([^\n]*)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TO_TOOLS = re.compile(r"(?i)\s*(?:debt:|noqa|pylint|pragma|type:|nosec|nosonar|eslint|noinspection|todo|fixme)")
+_MEANT = re.compile(r"\b(?:ignore(?:d|[A-Z]\w*)?|expected)\b")
+_NOT_READ = re.compile(r"\b_\w*\b")  # a name that linters ask for, so it says less
+_MAY_FAIL = re.compile(
+    r"(?i)best[- ]effort|may (?:fail|not|be)|might|optional|ignor|can(?:not|'t)\b|not (?:critical|fatal)|no matter"
+    r"|if possible|\bin case\b|supported|\bfails?\b|fall(?:s|ing)? ?back"
+)
+_OF_REJECTION = re.compile(r"(?i)swallow|reject|unhandled|uncaught|error|failure")
 _ABOVE = 600  # bytes before a `try` in which its comment ends
 _LINES_ABOVE = re.compile(r"(?:^[ \t]*(?:#|//)[^\n]*\n)+[ \t]*\Z", re.MULTILINE)
 _COMMENT_BEFORE = re.compile(
@@ -52,6 +59,34 @@ def said_of_function(handler: Node, file: SourceFile) -> str:
     before = file.source[max(0, function.start_byte - LONGEST_COMMENT) : function.start_byte].decode("utf-8", "replace")
     found = _COMMENT_BEFORE.search(before)
     return found[1] if found is not None else ""
+
+
+def says_it_may_fail(comment: str) -> bool:
+    """Whether a comment speaks of failing, or of a rejection that nobody is to hear of."""
+    return _MAY_FAIL.search(comment) is not None or _OF_REJECTION.search(comment) is not None
+
+
+def is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
+    """A comment of more than one word inside, one before the `try` that says that it may fail, or a variable named
+    for being ignored; where it is named for not being read, one word is enough."""
+    if _MEANT.search(caught):
+        return True
+    enough = 1 if _NOT_READ.search(caught) else 2
+    if explaining_words(comment_above(handler, file)) >= enough:
+        return True
+    attempt = handler.parent
+    if attempt is not None and any(
+        _MAY_FAIL.search(comment_above(each, file)) for each in (attempt, _only_in(attempt))
+    ):
+        return True
+    return explaining_words(file.text(handler)) >= enough
+
+
+def _only_in(attempt: Node) -> Node:
+    """The `if` around that begins with a `try`; the `try` itself where there is none."""
+    block = attempt.parent
+    above = block.parent if block is not None and block.named_children[0].id == attempt.id else None
+    return above if above is not None and above.type == "if_statement" else attempt
 
 
 def is_caught(node: Node, file: SourceFile, kinds: re.Pattern[str]) -> bool:

@@ -72,6 +72,10 @@ _SEEN = re.compile(
 _LEAVES = re.compile(
     r"\breturn\b|\bgoto\b|\bpanic\(|\bos\.Exit\(|\bbreak\s+\w|[fF]atal\w*\(|\bcancel\w*\(|\b\w*(?:err|Err)\w*\s*:?=|<-"
 )
+_ASKS_FLAG = re.compile(
+    r"\bif\s*\(\s*!?\s*[\w.]*(?i:cancel|stop|clos|running|shut|exit|terminat|quit)\w*(?:\(\)|\.get\(\))?\s*\)\s*\{?\s*(?:break|return)\b"
+    r"|\b(?:this\.)?\w*(?i:running|alive|active)\s*=\s*false\s*;|\b\w*(?i:stop|cancel|clos|shut|exit)\w*\s*=\s*true\s*;"
+)
 _ENDS_THREAD = re.compile(r"(^|\.)(run|main)$")
 _ROUNDS = re.compile(rb"for\s+(?:\w+\s*:=\s*)?range\s+\d+\s*\{")
 _MAKES_THREAD = re.compile(rb"\bnew\s+Thread\(\s*\Z")
@@ -101,6 +105,8 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if re.search(r"catch\s*\([^)]*\b(ignored?|expected|unused)\s*\)", file.text(handler).partition("{")[0]):
         return
+    if is_thread and _ASKS_FLAG.search(file.text(body)):
+        return  # who cancels it sets a flag, and wakes it
     message = f"`{name}` takes the interrupt and nobody above will see it"
     if wraps:
         message = f"`{name}` turns the interrupt into another exception, and the thread no longer knows of it"

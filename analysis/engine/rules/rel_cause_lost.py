@@ -141,6 +141,12 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         if caught and arguments is not None and _is_whole(caught, file.text(arguments)):
             continue
         name = file.callee(thrown).rpartition(".")[2]
+        if (
+            arguments is not None
+            and not arguments.named_child_count
+            and re.search(rf"\b{re.escape(name)}\b", caught_as)
+        ):
+            continue  # the same again
         is_mild = bool(_BOUNDARY.search(name) or _tells_all(caught_as, handler, file)) or (
             bool(caught) and _is_answered(caught, node, body, file)
         )
@@ -189,9 +195,9 @@ def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
     message = "`errors.New` drops the `err` of this branch: nobody will learn what really failed"
     fix = "Wrap it with `%w`: `fmt.Errorf(..., err)`."
     start = block.parent.start_byte if block is not None and block.parent is not None else call.start_byte
-    # With another condition beside it there may be no error to wrap.
-    is_other = b"||" in file.source[start : call.start_byte].partition(b"{")[0]
-    confidence = "low" if is_other or _SAYS_WHAT_IS_RIGHT.search(file.text(call)) else "medium"
+    if b"||" in file.source[start : call.start_byte].partition(b"{")[0]:
+        return  # with another condition beside it there may be no error to wrap
+    confidence = "low" if _SAYS_WHAT_IS_RIGHT.search(file.text(call)) else "medium"
     yield file.mark(RULE.id, call, message, suggestion=fix, confidence=confidence)
 
 

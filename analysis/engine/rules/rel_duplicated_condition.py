@@ -232,7 +232,8 @@ def _repeated(conditions: list[Node], file: SourceFile, *, with_statement: bool 
     for condition in conditions:
         text = file.source[condition.start_byte : condition.end_byte]
         if with_statement:
-            text = file.source[file.source.rfind(b"if", 0, condition.start_byte) : condition.end_byte]
+            start = condition.parent.start_byte if condition.parent is not None else condition.start_byte
+            text = file.source[start : condition.end_byte]
         key = _SPACE.sub(b" ", text)
         key = key if b'"' in key or b"'" in key else _SPACE_AROUND.sub(rb"\1", key)
         key = key[1:-1] if key.startswith(b"(") and key.find(b")") == len(key) - 1 else key

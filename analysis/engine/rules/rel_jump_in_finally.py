@@ -59,6 +59,7 @@ _LEAVES = {  # statement to its word
     "throw_statement": "throw",
     "raise_statement": "raise",
 }
+_CAUGHT = re.compile(rb"except\b[^:\n]*\bas\s+(\w+)\s*:|catch\s*\((?:[^()]*\s)?(\w+)\s*\)")
 _HANDLED = frozenset({"except_clause", "catch_clause"})
 
 
@@ -76,7 +77,7 @@ def look(clause: Node, file: SourceFile) -> Iterator[Mark]:
             continue
         pending.extend((child, kept | _kept_by(node, child)) for child in node.named_children if _is_entered(child))
     for node, word in sorted(found, key=lambda each: each[0].start_byte):
-        if word == "throw" and _throws_again(node, clause, file):
+        if word in ("throw", "raise") and _throws_again(node, clause, file):
             continue
         yield file.mark(
             RULE.id,
@@ -87,17 +88,26 @@ def look(clause: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _throws_again(statement: Node, clause: Node, file: SourceFile) -> bool:
-    """Whether what a handler around the clause has caught is thrown again, whatever comes between."""
+    """Whether what a handler has caught is thrown again: one around the clause, or one before that has kept it."""
     thrown = statement.named_children[0] if statement.named_child_count else None
     if thrown is None or thrown.type != "identifier":
         return False
+    name = re.escape(file.text(thrown))
     above = clause.parent
     while above is not None and above.type not in DEFINITIONS:
         if above.type == "catch_clause":
-            head = file.text(above).partition("{")[0]
-            return re.search(rf"\b{re.escape(file.text(thrown))}\s*\)", head) is not None
+            return re.search(rf"\b{name}\s*\)", file.text(above).partition("{")[0]) is not None
+        if any(_keeps(name, each, file) for each in above.named_children if each.type in _HANDLED):
+            return True
         above = above.parent
     return False
+
+
+def _keeps(name: str, handler: Node, file: SourceFile) -> bool:
+    """Whether a handler puts what it has caught into a variable: `except OSError as exc: error = exc`."""
+    found = _CAUGHT.match(file.source, handler.start_byte)
+    caught = re.escape((found[1] or found[2]).decode()) if found is not None else r"(?!)"
+    return re.search(rf"\b{name}\s*=\s*{caught}\b", file.text(handler)) is not None
 
 
 def _is_entered(node: Node) -> bool:

@@ -70,6 +70,9 @@ _REFUSES = re.compile(
 )
 _READS_AS = re.compile(r"=\s*(?:\w+\.)*(?:[pP]arse\w*From|[cC]onvert|[aA]s[A-Z]|[tT]o[A-Z]|[fF]rom[A-Z])\w*\(")
 _READ_BEFORE = re.compile(r"(?!nil$|true$|iota$)[a-z]\w*")
+_ASKS_BY_NAME = re.compile(
+    r"(?:^|\.)(?:[iI]s|[hH]as|[cC]an|[sS]hould|[eE]xists?|[cC]heck|[vV]alid)(?=[A-Z]|$)\w*$|[a-z](?:Exists|Valid|Used|Known)$"
+)
 _WALKS = re.compile(rb"\.Walk(?:Dir)?\([^(){}\n]*\Z")
 NEAR = 200  # bytes before a function
 _WAITS = re.compile(r"func\([^)]*\) \(\w*\s*bool, \w*\s*error\)")
@@ -115,8 +118,9 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if failed:
         # What is computed in place of the result may be an answer.
         is_computed = returned.type == "expression_list" and returned.named_children[0].type == "call_expression"
+        is_asked = _ASKS_BY_NAME.search(name) is not None and _goes_on(returned, file)
         is_doubt = is_computed or _goes_on(returned, file) or _converts(error, statement, file)
-        confidence = "low" if _is_in_walk(function, file) else "medium" if is_doubt else ""
+        confidence = "low" if is_asked or _is_in_walk(function, file) else "medium" if is_doubt else ""
         yield file.mark(
             RULE.id,
             held[-1],
@@ -139,7 +143,7 @@ def _converts(error: str, statement: Node, file: SourceFile) -> bool:
 def _goes_on(returned: Node, file: SourceFile) -> bool:
     """Whether a `false` beside the nil says that there is none, or all that was read before is given back as it is."""
     beside = [file.text(each) for each in returned.named_children[:-1]]
-    return "false" in beside or (len(beside) > 1 and all(map(_READ_BEFORE.fullmatch, beside)))
+    return "false" in beside or "true" in beside or (len(beside) > 1 and all(map(_READ_BEFORE.fullmatch, beside)))
 
 
 def _is_in_walk(function: Node, file: SourceFile) -> bool:

@@ -65,7 +65,7 @@ _LOGS_AND_EXITS = re.compile(
 )
 _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
-    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/"
+    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/|(^|/)cli-[\w-]+/"
     r"|(^|/)(cli|cmd|main|__main__|console|cmdline|command|manage|setup|worker\w*|index|server|type-check)\.\w+$|(^|/)seed[\w-]*\.\w+$"
     r"|(^|/)(integration|e2e|acceptance|testing)[-_]?(tests?)?/|(^|/)management/|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle|gen_|gen\.)[\w-]*\.([cm]?js|go)$|(^|/)test(ing|util\w*)?\.go$"
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
@@ -88,6 +88,9 @@ _SIGNAL = re.compile(
 )
 
 _OF_COMMANDS = re.compile(rb"^(?:from invoke import|import (?:click|typer)\b)", re.MULTILINE)
+_LIBRARY_OF_COMMANDS = re.compile(
+    rb'"github\.com/(?:spf13/cobra|urfave/cli(?:/v\d)?|alecthomas/kong|jessevdk/go-flags)"'
+)
 _CLASS_OF_COMMAND = re.compile(rb"\bclass\s+\w+[^{;]*\bextends\s+\w*(?:Command|CmdLineTool|CommandLine\w*)\b")
 _SIGNALLED = re.compile(rb"\bprocess\.(?:on|once)\(\s*[\"']SIG\w+[\"']\s*,\s*(?:\w+\.)*(\w+)\s*[,)]")
 _ON_SIGNAL = re.compile(rb"\bsignal\.Notify\(")
@@ -123,6 +126,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if file.mentions(b"SIG") and _is_started_by_signal(name, file):
         return
     if file.language == "python" and _is_of_commands(file):
+        return
+    if file.language == "go" and _LIBRARY_OF_COMMANDS.search(file.source) is not None:
         return
     if file.language == "java" and _CLASS_OF_COMMAND.search(file.source) is not None:
         return

@@ -55,6 +55,7 @@ _IS_AWAITED = re.compile(rb"(?:await|void)\b")  # `await load<Row>(a).then(show)
 _MADE = re.compile(r"\s*=(?!=)")
 _TYPED = re.compile(rb"\.then<")  # of a builder with a method of that name
 _ON_PURPOSE = re.compile(rb"[^\n]*//[^\n]*(?:reject|unhandled|uncaught)")
+_ENDS_AFTER = re.compile(rb"\.finally\(\s*\(\)\s*=>\s*\{?\s*process\.exit\([^()]*\)\s*;?\s*\}?\s*\)\Z")
 _CAUGHT_THEN = re.compile(rb"\.catch\([\s\S]*\)\s*\.finally\(")
 _NAME = re.compile(rb"(?:const|let|var)\s+(\w+)\s*=\s*$")
 
@@ -76,7 +77,9 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
             or _TYPED.search(file.source, call.start_byte, call.end_byte)
         ):
             return
-        if _ON_PURPOSE.match(file.source, call.end_byte):
+        if _ON_PURPOSE.match(file.source, call.end_byte) or _ENDS_AFTER.search(
+            file.source, call.start_byte, call.end_byte
+        ):
             return
         first = callee.partition("()")[0]
         if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file) or _takes_its_own(first, call, file):

@@ -73,6 +73,9 @@ _COUNTED = re.compile(
 )
 _COUNTER = re.compile(r"(?:for\s*\(?\s*(?:let\s+|var\s+|int\s+)?|while\s*\(?\s*)(\w+)")
 _CHANGES = re.compile(r"(?<![\w.])(\w+)\[[^\]\n]*\]\s*=(?!=)|(?<![\w.])(\w+)\.(?:add|append|discard|remove|pop)\(")
+_TAKES_ANOTHER = re.compile(r"(?i)\b(?:get_?next|next|rotate|switch|fail_?over)\w*\(")
+_SWITCHES = re.compile(r"\b[\w.]+\s*=\s*(?:true|false|True|False)\b")  # what is asked for then is something else
+_OVER_LIST = re.compile(r"for\b[^\n{;]*;[^\n{;]*<=?\s*(?:[\w.]+\.(?:length|size\(\))|len\()")
 _STEPS = re.compile(r"(?<![\w.])(\w+)\s*=\s*\1\s*[.\[]")  # `zone = zone.parent()`
 _RAISES_LATE = re.compile(r"\b(?:raise|throw)\b[^\n]*[tT]ime_?[oO]ut")
 _LONG_WAIT = re.compile(r"\bsleep\(\s*(?:[3-9]\d|\d{3,})\b|\.Sleep\([^()\n]*\btime\.Minute|\bMINUTES\.sleep\(")
@@ -179,7 +182,10 @@ def _may_wait_for_work(loop: Node, name: str, text: str, file: SourceFile) -> bo
 def _moves_on(tried: str, loop: Node, file: SourceFile) -> bool:
     """Whether a handler changes what is tried next, so that it is not the same again: `fields[error.name] = "-"`."""
     handlers = (each for each in within(loop) if each.type in _CLAUSES)
-    changed = {found[1] or found[2] for each in handlers for found in _CHANGES.finditer(file.text(each))}
+    said = [file.text(each) for each in handlers]
+    if any(map(_TAKES_ANOTHER.search, said)):
+        return True
+    changed = {found[1] or found[2] for each in said for found in _CHANGES.finditer(each)}
     changed.update(found[1] for found in _STEPS.finditer(file.text(loop)))
     return any(re.search(rf"\b{re.escape(name)}\b", tried) for name in changed)
 
@@ -229,7 +235,7 @@ def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
     name = function_name(handler, file)
     short_name = name.rpartition(".")[2]
     body = file.text(handler).partition("\n" if file.language == "python" else "{")[2]
-    if f"{short_name}(" not in body or _RAISES_LATE.search(body):
+    if f"{short_name}(" not in body or _RAISES_LATE.search(body) or _SWITCHES.search(body):
         return
     again = re.search(
         rf"(?:return|await|yield)\s+(?:await\s+)?(?:self\.|this\.)?{re.escape(short_name)}\(([^\n]*)", body
@@ -337,6 +343,8 @@ def _is_in_inner_loop(text: str, position: int) -> bool:
 
 def _is_same_each_time(text: str, tried: str) -> bool:
     """Whether a counted loop does not give its number to what it tries: it is no walk over a list."""
+    if _OVER_LIST.match(text):
+        return False
     counter = _COUNTER.match(text)
     if text.startswith("while") and counter is not None:
         # What is counted is failures: it does not move when the call has worked.

@@ -24,7 +24,14 @@ from analysis.engine.rules.answers import (
     says_unreadable,
 )
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text, said_of_function
+from analysis.engine.rules.handlers import (
+    comment_above,
+    explaining_words,
+    guarded_text,
+    is_explained,
+    said_of_function,
+    says_it_may_fail,
+)
 from analysis.engine.rules.promises import keeps_its_error
 from analysis.engine.rules.reading import followed, function_name, text_after
 
@@ -89,14 +96,8 @@ _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
 _NO = re.compile(rb"\s*return\s+(?:False|None|false|null)\b")
 _SAFE = re.compile(r"(?:^|\.)(?:safe|maybe)(?:ly)?(?=_|[A-Z])")
 _GIVES = re.compile(r"\breturn\s+\S")
-_MEANT = re.compile(r"\b(?:ignore(?:d|[A-Z]\w*)?|expected)\b")
-_NOT_READ = re.compile(r"\b_\w*\b")  # a name that linters ask for, so it says less
 # JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
 _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
-_MAY_FAIL = re.compile(
-    r"(?i)best[- ]effort|may (?:fail|not|be)|might|optional|ignor|can(?:not|'t)\b|not (?:critical|fatal)|no matter"
-    r"|if possible|\bin case\b|supported|\bfails?\b|fall(?:s|ing)? ?back"
-)
 _WRITES = re.compile(
     r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)(?:(?<=\.)delete\s*\(|\b(save|create|insert|update|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\()"
 )
@@ -116,6 +117,7 @@ _DOCUMENTED = re.compile(
 )
 _GIVEN = re.compile(r"(\w+)\s*=(?!=)[^;{}]*;?\Z")
 _GIVEN_IF = re.compile(r"(?:if\b[^\n]*\n\s*)?(\w+)\s*=(?!=)[^;\n]*;?(?:\s*\})?")
+_GIVEN_BACK = re.compile(r"return\s+(\w+)\s*;?")
 _WORD_END = re.compile(r"\b")
 _IF = re.compile(r"\bif\s*\(\s*!?\s*\Z")
 _ASKED = re.compile(r"\s*(?:&&|\|\||\?|[!=]==?\s*(?:null|undefined))")
@@ -127,7 +129,8 @@ _LETS_GO = re.compile(
     r"(?:await\s+)?(?:[\w.?!$()]+\.)?(?:unbind|off|unsubscribe|removeEventListener|removeListener|removeAllListeners)\([^\n]*\);?|//[^\n]*"
 )
 _CLEANS_UP = re.compile(
-    r"\.(?:close|unlink|rm|rmdir|destroy|abort|disconnect|terminate|cancel|dispose|cleanup)\(\)\.catch$"
+    r"\.\$?(?:close|end|quit|stop|kill|unlink|rm|rmdir|destroy|abort|disconnect|shutdown|terminate|cancel|dispose|cleanup)"
+    r"\(\)\.catch$"
 )
 _BOUND = re.compile(rb"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?\Z")
 _EMPTY_FUNCTION = re.compile(
@@ -139,7 +142,6 @@ _FAILS_OTHERWISE = re.compile(
     r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z"
     r"|\bthrow new \w+\([^\n]*\b(?:[sS]hould|[eE]xpected|[nN]ever|[mM]ust)\b[^\n]*\);\s*\Z"
 )
-_OF_REJECTION = re.compile(r"(?i)swallow|reject|unhandled|uncaught|error|failure")
 _NULLABLE = re.compile(rb"@Nullable\b|@CheckForNull\b|->\s*(?:Optional\[|[^:]*\|\s*None\b)|\bOptional<")
 _EXPECTS = re.compile(rb"\bexpect\w*\(|\bassert\w*\b")
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
@@ -155,7 +157,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     is_broad = bool(_BROAD.search(caught)) or not re.search(r"\w", caught.removeprefix("except").removeprefix("catch"))
     is_broad = is_broad or file.language in SCRIPT
     gives_up = is_broad and len(held) == 1 and bool(_EMPTY_RETURN.fullmatch(file.text(held[0])))
-    if not (does_nothing or gives_up) or is_answer(caught) or _is_explained(handler, caught, file):
+    if not (does_nothing or gives_up) or is_answer(caught) or is_explained(handler, caught, file):
         return
     guarded = guarded_text(handler, file)
     if _FAILS_OTHERWISE.search(guarded):
@@ -196,7 +198,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if gives_up and not _WRITES.search(guarded) and _DOCUMENTED.match(said_of_function(handler, file)):
         return
-    if not is_broad and does_nothing and _has_another_way(guarded, handler, file):
+    if does_nothing and _has_another_way(guarded, handler, file) and (not is_broad or _gives_default(handler, file)):
         return
     name = function_name(handler, file)
     if does_nothing and _SAFE.search(name) and _GIVES.search(guarded):
@@ -268,7 +270,7 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     if keeps_its_error(call, file):
         return
     said = comment_above(file.statement_of(call), file)
-    if explaining_words(said) > 1 and (_MAY_FAIL.search(said) or _OF_REJECTION.search(said)):
+    if explaining_words(said) > 1 and (says_it_may_fail(said)):
         return
     if only_tells(file.text(call).rpartition(".catch")[0] + ";"):
         return
@@ -314,19 +316,6 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark)
 
 
-def _is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
-    """A comment of more than one word inside, one before the `try` that says that it may fail, or a variable named
-    for being ignored; where it is named for not being read, one word is enough."""
-    if _MEANT.search(caught):
-        return True
-    enough = 1 if _NOT_READ.search(caught) else 2
-    if explaining_words(comment_above(handler, file)) >= enough:
-        return True
-    if handler.parent is not None and _MAY_FAIL.search(comment_above(handler.parent, file)):
-        return True
-    return explaining_words(file.text(handler)) >= enough
-
-
 def _says_no_after(handler: Node, file: SourceFile) -> bool:
     """Whether the function answers no right behind the `try`."""
     attempt = handler.parent
@@ -356,6 +345,15 @@ def _has_default(guarded: str, handler: Node, file: SourceFile) -> bool:
         return False
     before = file.source[max(0, attempt.start_byte - NEAR) : attempt.start_byte].decode("utf-8", "replace")
     return re.search(rf"\b{given[1]}\s*(?::[^=\n]+)?=(?!=)[^\n]*\n\s*\Z", before) is not None
+
+
+def _gives_default(handler: Node, file: SourceFile) -> bool:
+    """Whether all that comes after is to give back a parameter: the value that the caller wants then."""
+    attempt, function = handler.parent, file.enclosing_function(handler)
+    given = _GIVEN_BACK.fullmatch(text_after(attempt, file).strip("} \n")) if attempt is not None else None
+    if given is None or function is None:
+        return False
+    return given[1] in {each.name for each in file.dialect.parameters(function, file)}
 
 
 def _says_that_it_failed(guarded: str, handler: Node, file: SourceFile) -> bool:

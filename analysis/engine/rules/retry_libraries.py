@@ -9,6 +9,7 @@ from analysis.engine.rules.reading import short, statements
 
 _FOR_EVER = re.compile(rb"while\s+(?:True|1)\s*:")
 _RETRIED = re.compile(r"@Retry\w*\([^()]*[aA]ttempts\w*\s*=\s*Integer\.MAX_VALUE")
+_WAITS_LONGER = re.compile(rb"\b(?:factor|maxTimeout)\s*:")
 _ATTEMPTS = frozenset({"retries", "maxRetries", "retry", "attempts", "numOfAttempts", "maxAttempts"})
 _NO_NUMBER = re.compile(rb"Infinity|Number\.(?:POSITIVE_INFINITY|MAX_\w+)")
 _BACKOFF_ENDS = re.compile(r"\bmax_(?:tries|time)\s*=")
@@ -66,5 +67,9 @@ def said_of_option(pair: Node, file: SourceFile) -> str:
         return ""
     name, given = file.text(key).strip("'\""), file.source[value.start_byte : value.end_byte]
     is_endless = name in _ATTEMPTS and _NO_NUMBER.fullmatch(given) is not None
-    is_endless = is_endless or (name == "forever" and given.startswith(b"true"))
+    beside = pair.parent
+    is_patient = (
+        beside is not None and _WAITS_LONGER.search(file.source, beside.start_byte, beside.end_byte) is not None
+    )
+    is_endless = is_endless or (name == "forever" and given.startswith(b"true") and not is_patient)
     return f"`{file.text(pair)}` tries again for ever" if is_endless else ""

@@ -184,3 +184,13 @@ def test_a_loop_of_so_many_rounds_ends(head, lines):
         "case <-ctx.Done():\ncase out <- 1:\n}\n}\n}\n"
     )
     assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [("if (cancelled) { break; }", 0), ("running = false;", 0), ("if (late) { break; }", 1)],
+)
+def test_who_cancels_a_thread_may_set_a_flag(body, count):
+    loop = f"while (more()) {{ try {{ Thread.sleep(50); }} catch (InterruptedException e) {{ {body} }} }} end();"
+    source = f"class A implements Runnable {{ public void run() {{ {loop} }} }}"
+    assert len(marks_of("rel-cancellation-swallowed", source, "java")) == count

@@ -173,3 +173,9 @@ def test_a_member_of_the_same_at_the_end_of_a_chain_is_another():
         "const a = (\n  <Show\n    when={\n      b() &&\n      row.list &&\n      row.list!.length > 0\n    } />\n);\n"
     )
     assert lines_of(RULE, source, "tsx") == []
+
+
+@pytest.mark.parametrize(("other", "count"), [("b", 0), ("a", 1)])
+def test_what_is_tested_may_come_from_the_statement_before_it(other, count):
+    body = f"if x, ok = a.(verifier); ok {{\nuse(x)\n}} else if x, ok = {other}.(verifier); ok {{\nuse(x)\n}}"
+    assert len(lines_of(RULE, f"package a\nfunc f() {{\n{body}\n}}\n", "go")) == count

@@ -97,3 +97,15 @@ def test_what_was_caught_may_be_thrown_again(thrown, count):
         f"try {{ tell(error); }} finally {{ throw {thrown}; }} }} }} }}"
     )
     assert len(marks_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("kept", "count"), [("error = exc", 0), ("other = exc", 1)])
+def test_what_a_handler_has_kept_may_be_raised(kept, count):
+    source = f"try:\n    x()\nexcept OSError as exc:\n    {kept}\nfinally:\n    if error:\n        raise error\n"
+    assert len(marks_of(RULE, source)) == count
+
+
+def test_a_loop_over_an_iterator_that_was_translated_throws_what_it_kept():
+    body = "try { if (it.return) { it.return(); } } finally { if (failed) { throw error; } }"
+    source = f"try {{ x(); }} catch (err) {{ error = err; }} finally {{ {body} }}"
+    assert marks_of(RULE, source, "javascript") == []

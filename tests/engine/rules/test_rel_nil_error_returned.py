@@ -172,3 +172,9 @@ def test_who_asks_to_be_queued_again_says_that_it_failed(beside, count):
 @pytest.mark.parametrize(("beside", "count"), [("service.StatusStopped", 0), ("service.StatusRunning", 1)])
 def test_a_state_beside_may_be_the_answer(beside, count):
     assert len(lines_of(RULE, go(f"return {beside}, nil", "(service.Status, error)"), "go")) == count
+
+
+@pytest.mark.parametrize(("name", "confidence"), [("IsUsed", "low"), ("tokenUsed", "low"), ("load", "medium")])
+def test_the_error_may_be_the_answer_of_a_question(name, confidence):
+    source = go("return true, nil", "(bool, error)").replace("func f()", f"func {name}()")
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]

@@ -196,3 +196,9 @@ def test_a_function_may_be_documented_to_end_the_process():
 def test_a_variable_of_that_name_ends_nothing(name, count):
     source = f"def load(handler):\n    {name} = handler.__exit__\n    exit(1)\n"
     assert len(findings_of(RULE, {"shop/store.py": source})) == count
+
+
+def test_code_of_a_command_line_may_end_the_process():
+    source = GO.replace('import "os"', 'import (\n"os"\n"github.com/spf13/cobra"\n)')
+    assert findings_of(RULE, {"store/store.go": source}) == []
+    assert findings_of(RULE, {"packages/cli-next/src/store.ts": SCRIPT}) == []

@@ -188,3 +188,8 @@ def test_a_router_hardly_ever_rejects(callee, confidence):
 
 def test_a_comment_may_say_that_the_rejection_is_to_be_seen():
     assert lines_of(RULE, "wait(a).then(() => {}); // Its unhandled rejection is to be seen.", "typescript") == []
+
+
+@pytest.mark.parametrize(("body", "count"), [("process.exit(2)", 0), ("stop()", 1)])
+def test_a_process_that_ends_hears_of_no_rejection(body, count):
+    assert len(lines_of(RULE, f"pool.end().finally(() => {body});", "typescript")) == count

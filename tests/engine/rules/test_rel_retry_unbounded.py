@@ -276,3 +276,33 @@ def test_a_second_try_that_ends_with_a_time_out_has_an_end(body, count):
     handler = f"    except OSError:\n        {body}\n        return load(a)\n"
     source = f"def load(a):\n    try:\n        return client.get(a)\n{handler}"
     assert len(lines_of(RULE, source)) == count
+
+
+AGAIN = (
+    "def load(a):\n    try:\n        return client.get(a)\n    except OSError:\n        %s\n        return load(a)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        (retry("client = next_client()").replace("while True", "for attempt in range(3)"), 0),
+        (retry("tell(key)").replace("while True", "for attempt in range(3)"), 1),
+        (AGAIN % "self.new = False", 0),
+        (AGAIN % "self.tell(a)", 1),
+    ],
+)
+def test_another_server_and_another_way_are_no_second_try(source, count):
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("end", "count"), [("rows.length", 0), ("3", 1)])
+def test_a_walk_over_a_list_is_no_retry(end, count):
+    loop = f"for (let i = 0; i < {end}; i += 1) {{ try {{ return await fetch(url); }} catch {{ }} }}"
+    source = f"async function f(rows) {{ {loop} }}"
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("beside", "count"), [("factor: 2", 0), ("retries: 3", 1)])
+def test_who_waits_longer_each_time_may_go_on(beside, count):
+    assert len(lines_of(RULE, f"retry(load, {{ forever: true, {beside} }});", "typescript")) == count

@@ -470,3 +470,21 @@ def test_a_test_that_asks_later_expects_the_rejection():
 def test_a_loop_with_a_deadline_tries_again(head, count):
     body = "        try:\n            ask()\n            break\n        except OSError:\n            continue\n"
     assert len(marks(f"def f():\n    while {head}:\n{body}")) == count
+
+
+def test_the_comment_may_stand_above_the_if_around():
+    tried = "    try:\n        store.drop(key)\n    except Exception:\n        pass\n"
+    source = f"# If this fails it is done again later.\nif key:\n{tried}"
+    assert marks(source) == []
+    assert len(marks(source.replace("    try", "    use(key)\n    try"))) == 1
+
+
+@pytest.mark.parametrize(("given", "count"), [("def", 0), ("null", 1)])
+def test_the_caller_may_give_what_stands_for_nothing(given, count):
+    body = f"try {{ return load(name); }} catch (Exception e) {{ }} return {given};"
+    assert len(marks(f"class A {{ Row f(String name, Row def) {{ {body} }} }}", "java")) == count
+
+
+@pytest.mark.parametrize(("call", "count"), [("pool?.stop()", 0), ("prisma.$disconnect()", 0), ("pool.load()", 1)])
+def test_what_is_stopped_may_fail(call, count):
+    assert len(marks(f"{call}.catch(() => {{}});", "typescript")) == count
