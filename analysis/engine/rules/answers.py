@@ -11,6 +11,10 @@ _ANSWERS = re.compile(
     r"|Invalid(?!Request|Operation|State)[A-Z]\w*|Unknown(?!Host|Error|Exception)[A-Z]\w*|BadLocationException"
     r"|NumberFormatException|InterruptedException)\b"
 )
+_CLASHES = re.compile(
+    r"\b(?:IntegrityError|UniqueViolation\w*|UniqueConstraint\w*|DuplicateKey\w*|DataIntegrityViolation\w*)\b"
+)
+_PUTS_IN = re.compile(r"(?i)\binsert\w*\(|\.(?:create|add|insert\w*)\(|begin_nested\(")
 # A text that is no number, no address and no member of an enum is an answer too.
 _UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation|IllegalArgumentException|DateTimeParseException)\b")
 _READS = re.compile(
@@ -60,6 +64,11 @@ _HARMLESS = frozenset(
 def is_answer(caught: str) -> bool:
     """Whether what a handler catches is named for an answer: `KeyError`, `UnsupportedFormat`."""
     return _ANSWERS.search(caught) is not None
+
+
+def is_there(caught: str, guarded: str) -> bool:
+    """Whether a row is put in that may be there already: `except IntegrityError` around an insert of its own."""
+    return _CLASHES.search(caught) is not None and _PUTS_IN.search(guarded) is not None
 
 
 def is_failure(caught: str) -> bool:

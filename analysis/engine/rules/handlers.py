@@ -15,7 +15,7 @@ _MEANT = re.compile(r"\b(?:ignore(?:d|[A-Z]\w*)?|expected)\b")
 _NOT_READ = re.compile(r"\b_\w*\b")  # a name that linters ask for, so it says less
 _MAY_FAIL = re.compile(
     r"(?i)best[- ]effort|may (?:fail|not|be)|might|optional|ignor|can(?:not|'t)\b|not (?:critical|fatal)|no matter"
-    r"|if possible|\bin case\b|supported|\bfails?\b|fall(?:s|ing)? ?back"
+    r"|if possible|must not|should(?: not|n't)|swallow|\bin case\b|supported|\bfails?\b|fall(?:s|ing)? ?back"
 )
 _OF_REJECTION = re.compile(r"(?i)swallow|reject|unhandled|uncaught|error|failure")
 _ABOVE = 600  # bytes before a `try` in which its comment ends
@@ -34,7 +34,7 @@ def explaining_words(text: str) -> int:
 
 
 def comment_above(attempt: Node, file: SourceFile) -> str:
-    """The comment on the lines right before a `try`."""
+    """The comment on the lines right before a `try` or another statement."""
     before = file.source[max(0, attempt.start_byte - _ABOVE) : attempt.start_byte].decode("utf-8", "replace")
     found = _LINES_ABOVE.search(before)
     return found[0] if found is not None else ""

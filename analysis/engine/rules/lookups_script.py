@@ -139,7 +139,8 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Missing]:
     yield Missing(
         call,
         f"`{head}.get` gives undefined for a key that is not there, and its use throws",
-        confidence="medium",
+        # Who asks a map mostly knows what is in it.
+        confidence="medium" if _OF_REQUEST.search(file.text(call)) else "low",
     )
 
 

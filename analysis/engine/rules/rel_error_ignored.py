@@ -8,6 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
+from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
@@ -183,6 +184,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Calls of functions of other files: dropped only when all that the name can mean return an error."""
     if _OF_TEST_TOOLS.search(place.path):
         return None
+    if place.kind is FileKind.SCRIPT:  # an example, a tool: nobody's data hang on it
+        is_told = "call" not in mark.data
+        return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW) if is_told else None
     if "call" not in mark.data:
         return place.finding(mark)
     meant = codebase.calls.resolve(place.path, place.function, mark.data["call"])

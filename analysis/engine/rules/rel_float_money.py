@@ -74,7 +74,8 @@ _NO_AMOUNT = re.compile(
 # As a word: a field `total_cents` says nothing of others.
 _IN_CENTS = re.compile(rb"(?i)(?<![a-z_.])cents?\b(?!\s*[:?=])")
 _NO_MONEY_NEAR = re.compile(
-    rb"(?i)credited units|meters?\b|\bfood\b|ingredient|quantit|nutri|\blit(?:er|re)s?\b|\bgrams?\b"
+    rb"(?i)credited units|\brain|precipitation|\bmm\b|meters?\b|\bfood\b"
+    rb"|ingredient|quantit|nutri|\blit(?:er|re)s?\b|\bgrams?\b"
 )
 NEAR = 250  # bytes on either side
 _BILLING = re.compile(r"(?i)billing|payment|invoice|checkout|wallet|ledger|payout|subscription")
@@ -96,6 +97,7 @@ _EMPTY_FIELD = re.compile(rb"===?\s*(?:\"\"|'')\s*\?\s*\w+\s*:\s*\Z")  # of a fo
 _ARGUMENT = re.compile(r"(?:^|[.\[(\"'_])([A-Za-z_]\w*)[\"'\])]*\s*$")
 _GETTER = re.compile(r"get_?(?=[A-Z])")
 _AS_FLOAT = re.compile(r"(?:^|[._])(?:__float__|(?:as|to)_float|(?:as|to)(?:Float|Double)|(?:double|float)Value)$")
+_SHOWS = re.compile(r"(?:^|[._])(?:format|display|render|print)\w*$")
 _GUESSES = re.compile(r"(?i)expected|project(?:ed|ion)|forecast|estimate|predict|burn_?rate|runway")
 _CONVERSIONS = frozenset(
     """float parseFloat Number.parseFloat Double.parseDouble Double.valueOf Float.parseFloat Float.valueOf
@@ -134,8 +136,9 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional = file.arguments(call)[0]
     if file.callee(call).removeprefix("java.lang.") not in _CONVERSIONS or len(positional) != _given(file):
         return
-    if _AS_FLOAT.search(file.functions[file.function_of(call)].name):
-        return  # which asks for one
+    name = file.functions[file.function_of(call)].name
+    if _AS_FLOAT.search(name) or _SHOWS.search(name):
+        return  # which asks for one, or shows it to people
     text = file.text(positional[0])
     found = _ARGUMENT.search(text)
     if file.source.startswith(b".toFixed(", call.end_byte):
@@ -167,6 +170,7 @@ def look_at_product(operation: Node, file: SourceFile) -> Iterator[Mark]:
     if (
         given
         and _is_amount_in(given)
+        and not _is_no_money(given, operation, file)
         and not _GUESSES.search(file.functions[file.function_of(operation)].name)
         and not _ROUNDED.search(file.source, max(0, operation.start_byte - 40), operation.start_byte)
     ):

@@ -61,7 +61,7 @@ _NAMES = re.compile(r"[nN]ame[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
 _STORES = re.compile(rb"\b(set\w*(?:At|On|Date|Time|Created|Updated|Modified|Expir\w+))\(\s*\Z")
 _GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
-_WRAPPED = re.compile(r"(make_aware|localize|strftime)\(\s*(?:value\s*=\s*)?$")
+_WRAPPED = re.compile(r"(?:make_aware|localize|strftime|\bformat\w*|\w_format\w*)\(\s*(?:value\s*=\s*)?$")
 _MATTERS = re.compile(
     r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|\.\w+_(?:date|time)\s*=(?!=)|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
     r"|\.is(Before|After)\(",
@@ -82,6 +82,7 @@ _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 # Two readings of the same clock: their difference is a time span whatever the zone.
 _LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
+_WRITTEN_AS_UTC = re.compile(r"\.isoformat\([^()]*\)(?:\[:\d+\])?\s*\+\s*[\"'](?:Z|\+00:?00)[\"']")
 _NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
 _IN_OBJECT = re.compile(rb"[\w\"']\s*:\s*(?:new\s+)?\Z")  # mostly an example of a row
 NEAR = 60  # bytes before a call
@@ -215,6 +216,10 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
     """Whether the value is turned at once into what is right without a zone, or measures how long something takes."""
     after = file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")
     if _is_span(call, file):
+        return True
+    if callee in ("datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp") and _WRITTEN_AS_UTC.search(
+        file.text(file.statement_of(call))
+    ):
         return True
     if callee == "datetime.datetime.utcnow":
         return after.lstrip().startswith(".strftime(") or _is_text_of_utc(call, file)

@@ -10,6 +10,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import returns_error
+from analysis.engine.rules.handlers import comment_above, explaining_words
 from analysis.engine.rules.reading import function_name, statements, text_before
 
 RULE = Rule(
@@ -107,6 +108,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if not failed and _is_another(error, function, text, file):
         return
     if failed and (re.search(rf"\b{error}\b", text) or "//" in text or "/*" in text):
+        return
+    if failed and explaining_words(comment_above(statement, file)) > 1:
         return
     if failed and (_is_asked(error, statement, file) or _is_told_before(error, statement, file)):
         return

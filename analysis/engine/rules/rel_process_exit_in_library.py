@@ -7,9 +7,9 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
 from analysis.engine.rules.handlers import said_of_function
@@ -75,7 +75,11 @@ _ENTRY_NAME = re.compile(
     r"|[mM]ust([A-Z]\w*)?|\w*Or(?:Die|Exit|Fatal|Panic)|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
 )
 # To end the process is what they are for, whoever starts it again.
-_ENDS_IT = re.compile(r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminat|kill|suicide|crash|supervis|watch_?dog)")
+_ENDS_IT = re.compile(
+    r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminat|kill|suicide|crash|supervis|watch_?dog|daemon)"
+)
+# What is done once, at the start, as far as the name tells.
+_STARTS = re.compile(r"(?i)(?:^|[._])(?:migrat|run_?migrat|start|init|boot|set_?up)")
 # Who no longer leads has to end at once, so that two never do.
 _NO_LEADER = re.compile(rb"\bOnStoppedLeading:\s*func\(\)\s*\{[^{}]*\Z")
 _SAYS_IT_ENDS = re.compile(r"(?i)\b(?:quits|exits|terminates|aborts|ends the process|(?:quit|exit) (?:if|when|with))\b")
@@ -133,7 +137,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if file.language == "go" and b"syscall.Exec(" in file.source and "syscall.Exec(" in function_text(call, file):
         return  # the process is replaced by another
-    if callee == "os._exit" and "os.fork(" in text_before(call, file):
+    if callee in ("os._exit", "sys.exit") and "os.fork(" in text_before(call, file):
         return
     # What takes a panic stands at the end of all, mostly.
     is_last = file.language == "go" and "recover()" in before
@@ -168,11 +172,14 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if _ENDS_IT.search(place.function.name):
         return None
-    if place.in_request_path:
+    if place.in_request_path and not _STARTS.search(place.function.name):
         return place.finding(mark, severity=Severity.CRITICAL)
     if place.facts.language in SCRIPT and not _is_library(place.path, codebase):
         return None
-    return place.finding(mark)
+    # That it does not only run at the start is told by names; who gives an error could have given this one.
+    if mark.confidence or place.in_request_path or place.function.flags & FunctionFlag.RETURNS_ERROR:
+        return place.finding(mark)
+    return place.finding(mark, confidence=Confidence.MEDIUM)
 
 
 def _helps_tests(path: str, codebase: Codebase) -> bool:

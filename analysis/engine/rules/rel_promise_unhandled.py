@@ -57,7 +57,7 @@ _TYPED = re.compile(rb"\.then<")  # of a builder with a method of that name
 _ON_PURPOSE = re.compile(rb"[^\n]*//[^\n]*(?:reject|unhandled|uncaught)")
 _ENDS_AFTER = re.compile(rb"\.finally\(\s*\(\)\s*=>\s*\{?\s*process\.exit\([^()]*\)\s*;?\s*\}?\s*\)\Z")
 _CAUGHT_THEN = re.compile(rb"\.catch\([\s\S]*\)\s*\.finally\(")
-_NAME = re.compile(rb"(?:const|let|var)\s+(\w+)\s*=\s*$")
+_NAME = re.compile(rb"(?:export\s+)?(?:const|let|var)\s+(\w+)\s*=\s*$")
 
 
 def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -168,7 +168,11 @@ def look_at_stored(call: Node, file: SourceFile) -> Iterator[Mark]:
     if file.callee(call) not in ("Promise.all", "Promise.allSettled"):
         return
     named = _NAME.search(file.source, max(0, call.start_byte - 80), call.start_byte)
-    if named is not None and not re.search(rf"\b{named[1].decode()}\b", text_after(call, file)):
+    if (
+        named is not None
+        and not named[0].startswith(b"export")
+        and not re.search(rf"\b{named[1].decode()}\b", text_after(call, file))
+    ):
         yield file.mark(RULE.id, call, f"`{named[1].decode()}` keeps a promise that nothing uses")
 
 

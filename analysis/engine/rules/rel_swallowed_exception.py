@@ -15,6 +15,7 @@ from analysis.engine.rules.answers import (
     asks,
     is_answer,
     is_failure,
+    is_there,
     only_asks_storage,
     only_parses,
     only_tells,
@@ -33,7 +34,7 @@ from analysis.engine.rules.handlers import (
     says_it_may_fail,
 )
 from analysis.engine.rules.promises import keeps_its_error
-from analysis.engine.rules.reading import followed, function_name, text_after
+from analysis.engine.rules.reading import followed, function_name, statements, text_after
 
 RULE = Rule(
     id="rel-swallowed-exception",
@@ -103,7 +104,7 @@ _WRITES = re.compile(
 )
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
-    r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
+    r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
     r"|dispose|utime|chmod|copystat)\w*\(.*\)[;\s]*$"
 )
 _REST_OF_LINE = re.compile(r"#[^\n]*")
@@ -143,6 +144,7 @@ _FAILS_OTHERWISE = re.compile(
     r"|\bthrow new \w+\([^\n]*\b(?:[sS]hould|[eE]xpected|[nN]ever|[mM]ust)\b[^\n]*\);\s*\Z"
 )
 _NULLABLE = re.compile(rb"@Nullable\b|@CheckForNull\b|->\s*(?:Optional\[|[^:]*\|\s*None\b)|\bOptional<")
+_COMPOUND = frozenset({"if_statement", "for_statement", "while_statement", "with_statement", "try_statement"})
 _EXPECTS = re.compile(rb"\bexpect\w*\(|\bassert\w*\b")
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
 
@@ -160,6 +162,8 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if not (does_nothing or gives_up) or is_answer(caught) or is_explained(handler, caught, file):
         return
     guarded = guarded_text(handler, file)
+    if not is_broad and is_there(caught, guarded):
+        return
     if _FAILS_OTHERWISE.search(guarded):
         return  # a test that expects it
     if (
@@ -227,10 +231,18 @@ def _confidence(
         is_sure = does_nothing and not (
             _is_asked_behind(guarded, handler, file) or _has_another_way(guarded, handler, file)
         )
-        return "medium" if is_sure else "low"
+        return "medium" if is_sure and not _is_one_step(handler) else "low"
     if not does_nothing and (asks(guarded) or _may_be_empty(handler, file)):
         return "low"
-    return ""
+    # What is tried in one step is mostly tried because it may fail.
+    return "low" if _is_one_step(handler) and not _WRITES.search(guarded) else ""
+
+
+def _is_one_step(handler: Node) -> bool:
+    """Whether one plain statement is all that is tried."""
+    attempt = handler.parent
+    held = statements(attempt.child_by_field_name("body")) if attempt is not None else []
+    return len(held) == 1 and held[0].type not in _COMPOUND
 
 
 def _may_be_empty(handler: Node, file: SourceFile) -> bool:
@@ -278,7 +290,8 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
         behind = _EXPECTS.search(file.source, call.end_byte, call.end_byte + LATER)
         data = _asserted(behind is not None or _ASSERTS.search(text_after(call, file)) is not None)
         # What it gives in place of the value may be an answer.
-        confidence = "low" if _GIVES_NOTHING.search(file.text(handlers[0])) else "medium"
+        is_guess = _GIVES_NOTHING.search(file.text(handlers[0])) is not None or not _WRITES.search(file.text(call))
+        confidence = "low" if is_guess else "medium"
         message = "`.catch` with an empty function hides a rejected promise"
         yield file.mark(RULE.id, call, message, confidence=confidence, data=data)
 

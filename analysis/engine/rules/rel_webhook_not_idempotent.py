@@ -54,10 +54,11 @@ app.post("/hooks/pay", async (req, res) => {
     ),
 )
 
-_SIGN_IN = re.compile(rb"(?i)oauth|saml|sso\b|oidc|login|sign_?in|auth/|authoriz")
+_SIGN_IN = re.compile(rb"(?i)oauth|log_?out|sign_?out|saml|sso\b|oidc|login|sign_?in|auth/|authoriz")
 # Who comes back from signing in brings a code in the address; a page is shown to people.
 _BRINGS_CODE = re.compile(
     rb"\bcode\b[^;\n]{0,80}(?:query|searchParams|GET)\b|(?:query|[qQ]uery\(|searchParams|GET|args)\b[^;\n]{0,40}\bcode\b|authorization_code"
+    rb"|\.Get\(\"state\"\)|(?:query|searchParams|args|GET)\b[^;\n]{0,20}\bstate\b"
 )
 _COMMENT = re.compile(rb"(?m)^\s*(?://|#|\*|/\*)[^\n]*$")
 _SHOWS_PAGE = re.compile(rb"\.ExecuteTemplate\(|\.HTML\(|\bres\.render\(|\brender(?:_template)?\(")
@@ -108,6 +109,7 @@ _IS_ADDING = re.compile(
     r"(?i)(?:^|[._])(?:create(?!_?h)|insert|add|send|emit|publish|charge|grant|transfer|credit|debit|refund|incr)"
 )
 # Events that say what something is now, and those that say what has happened.
+_HEADERS = re.compile(rb"(?i)\w*headers?(?:\(\))?\.\w+\(")  # of the answer
 _STATES = re.compile(rb"[\"'][\w.]+[._](?:updated|deleted|cancell?ed)[\"']")
 _HAPPENS = re.compile(
     rb"[\"'][\w.]+[._](?:created|completed|succeeded|paid|captured|failed|refunded|received|finished)[\"']"
@@ -174,10 +176,10 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     name = file.functions[file.function_of(function)].name
     data = {
         "guarded": "1" if _GUARDED.search(text) else "",
-        "writes": "1" if _WRITES.search(text) else "",
+        "writes": "1" if _WRITES.search(_HEADERS.sub(b"", text)) else "",
         "queued": "1" if _ONLY_QUEUED.search(text) else "",
         "money": "1" if _MONEY.search(text) else "",
-        "adds": "1" if _ADDS.search(text) else "",
+        "adds": "1" if _ADDS.search(_HEADERS.sub(b"", text)) else "",
         "state": "1" if _STATES.search(text) and not _HAPPENS.search(text) else "",
         "asks": "1" if _ASKS_STATE.search(text) else "",
         "told_by": told_by,
@@ -251,7 +253,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if mark.data["queued"] and not mark.data["writes"]:
         return None
-    confidence = Confidence.MEDIUM if mark.data["writes"] and not mark.data["asks"] else Confidence.LOW
+    is_told = mark.data["told_by"] not in ("name", "other route")
+    is_sure = is_told and mark.data["writes"] and mark.data["adds"] and not mark.data["asks"]
+    confidence = Confidence.MEDIUM if is_sure else Confidence.LOW
     if mark.data["told_by"] == "name" and _is_part_of_another(place):
         return None
     if mark.data["state"] or not (mark.data["adds"] or any(map(_adds, _callees(place)))):

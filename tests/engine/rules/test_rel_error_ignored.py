@@ -316,3 +316,8 @@ def test_who_prints_has_nobody_to_tell(name, count):
 @pytest.mark.parametrize(("path", "count"), [("testutil/a.go", 0), ("store/a.go", 1)])
 def test_helpers_of_tests_may_drop_errors(path, count):
     assert len(findings_of(RULE, {path: go("save()")})) == count
+
+
+def test_errors_of_an_example_are_a_guess():
+    (finding,) = findings_of(RULE, {"examples/a.go": go("json.NewEncoder(w).Encode(v)")})
+    assert (finding.confidence, finding.severity) == ("low", "warning")

@@ -163,3 +163,15 @@ def test_who_asks_for_a_float_gets_one(name, count):
 def test_a_guess_may_be_off_by_cents(name, count):
     source = f"export function {name}(row) {{ return row.amount * 4.33; }}\n"
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("formatPrice(row) { return parseFloat(row.price); }", 0),
+        ("sum(row) { return parseFloat(row.price); }", 1),
+        ("rain(amount) { return amount / 25.4; }", 0),
+    ],
+)
+def test_what_is_shown_and_what_falls_as_rain(source, count):
+    assert len(findings_of(RULE, {"src/a.ts": f"export function {source}\n"})) == count

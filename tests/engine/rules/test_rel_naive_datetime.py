@@ -234,3 +234,15 @@ def test_a_member_that_is_a_date_is_stored():
 )
 def test_texts_checks_and_times_that_stand_for_none(statement, count):
     assert len(lines_of(RULE, f"from datetime import date, datetime\n{statement}\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("x = get_formatted_date(datetime.fromtimestamp(t))", 0),
+        ("x = datetime.utcfromtimestamp(t).isoformat()[:19] + 'Z'", 0),
+        ("x = datetime.utcfromtimestamp(t).isoformat()", 1),
+    ],
+)
+def test_what_is_formatted_and_texts_of_utc(statement, count):
+    assert len(lines_of(RULE, f"from datetime import datetime\n{statement}\n")) == count

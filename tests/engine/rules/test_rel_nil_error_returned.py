@@ -178,3 +178,8 @@ def test_a_state_beside_may_be_the_answer(beside, count):
 def test_the_error_may_be_the_answer_of_a_question(name, confidence):
     source = go("return true, nil", "(bool, error)").replace("func f()", f"func {name}()")
     assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
+
+
+def test_the_comment_may_stand_above_the_test():
+    source = go("return 0, nil")
+    assert lines_of(RULE, source.replace("if err", "// What is none of ours is left out.\nif err"), "go") == []

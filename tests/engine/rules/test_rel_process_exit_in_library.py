@@ -172,7 +172,7 @@ def test_who_no_longer_leads_ends_at_once(key, count):
 
 
 @pytest.mark.parametrize(
-    ("comment", "confidence"), [("# Restart the worker: others go on", "low"), ("# no rates", "high")]
+    ("comment", "confidence"), [("# Restart the worker: others go on", "low"), ("# no rates", "medium")]
 )
 def test_a_comment_may_say_that_the_process_is_to_end(comment, confidence):
     source = PYTHON.replace("    sys.exit", f"    {comment}\n    sys.exit")
@@ -202,3 +202,23 @@ def test_code_of_a_command_line_may_end_the_process():
     source = GO.replace('import "os"', 'import (\n"os"\n"github.com/spf13/cobra"\n)')
     assert findings_of(RULE, {"store/store.go": source}) == []
     assert findings_of(RULE, {"packages/cli-next/src/store.ts": SCRIPT}) == []
+
+
+def test_the_parent_of_a_fork_ends():
+    source = PYTHON.replace("    sys.exit", "    if os.fork() > 0:\n        sys.exit")
+    assert findings_of(RULE, {"shop/store.py": source}) == []
+
+
+@pytest.mark.parametrize(("name", "severity"), [("migrate", "warning"), ("load", "critical")])
+def test_what_is_done_at_the_start_takes_no_request_with_it(name, severity):
+    source = (
+        f"import sys\nfrom flask import Flask\napp = Flask(__name__)\n\n@app.route('/a')\ndef page():\n    {name}()\n\n"
+        f"def {name}():\n    sys.exit(1)\n"
+    )
+    assert [each.severity for each in findings_of(RULE, {"shop/store.py": source})] == [severity]
+
+
+@pytest.mark.parametrize(("result", "confidence"), [("error ", "high"), ("", "medium")])
+def test_who_gives_an_error_could_have_given_this_one(result, confidence):
+    source = GO.replace("Load() {", f"Load() {result}{{")
+    assert [each.confidence for each in findings_of(RULE, {"store/store.go": source})] == [confidence]

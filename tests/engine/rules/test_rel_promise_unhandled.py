@@ -193,3 +193,8 @@ def test_a_comment_may_say_that_the_rejection_is_to_be_seen():
 @pytest.mark.parametrize(("body", "count"), [("process.exit(2)", 0), ("stop()", 1)])
 def test_a_process_that_ends_hears_of_no_rejection(body, count):
     assert len(lines_of(RULE, f"pool.end().finally(() => {body});", "typescript")) == count
+
+
+@pytest.mark.parametrize(("head", "count"), [("export const", 0), ("const", 1)])
+def test_a_promise_that_is_exported_is_used_elsewhere(head, count):
+    assert len(lines_of(RULE, f"{head} ready = Promise.all([load()]);", "typescript")) == count

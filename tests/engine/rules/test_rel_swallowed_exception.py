@@ -320,7 +320,7 @@ def test_a_name_may_say_that_nothing_is_an_answer(name, count):
     ("header", "after", "confidences"),
     [
         ("except HTTPError:", "return load_other()", []),
-        ("except Exception:", "return load_other()", [""]),
+        ("except Exception:", "return load_other()", ["low"]),
         ("except HTTPError:", "return None", ["medium"]),
     ],
 )
@@ -332,9 +332,11 @@ def test_another_way_to_the_same(header, after, confidences):
 @pytest.mark.parametrize(
     ("source", "confidences"),
     [
-        ("try { load(); } catch (e) {}", ["medium"]),
+        ("try { load(); show(); } catch (e) {}", ["medium"]),
+        ("try { load(); } catch (e) {}", ["low"]),
         ("function f() { try { return load(); } catch (e) { return null; } }", ["low"]),
-        ("load().catch(() => {});", ["medium"]),
+        ("load().catch(() => {});", ["low"]),
+        ("order.save().catch(() => {});", ["medium"]),
         ("show(await load().catch(() => null));", ["low"]),
     ],
 )
@@ -361,7 +363,7 @@ def test_stores_of_a_browser_clean_up_and_texts(source, count):
 
 @pytest.mark.parametrize(("behind", "confidence"), [("if (!on) return;", "low"), ("show(a);", "medium")])
 def test_a_value_that_is_asked_for_behind(behind, confidence):
-    source = f"function f(a) {{ let on = null; try {{ on = a.value(); }} catch {{ }} {behind} use(on); }}"
+    source = f"function f(a) {{ let on = null; try {{ a.ask(); on = a.value(); }} catch {{ }} {behind} use(on); }}"
     assert [each.confidence for each in marks(source, "typescript")] == [confidence]
 
 
@@ -412,7 +414,8 @@ def test_answers_defaults_and_what_is_only_told(source, count):
 @pytest.mark.parametrize(
     ("source", "confidences"),
     [
-        (handled("except: # noqa: E722", "pass"), [""]),
+        (handled("except: # noqa: E722", "pass", "x(); y()"), [""]),
+        (handled("except Exception:", "pass", "order.save()"), [""]),
         (handled("except Odd:", "pass"), ["low"]),
         (handled("except OSError:", "pass"), ["medium"]),
         (handled("except Odd:", "pass", "order.save()"), ["medium"]),
@@ -424,7 +427,11 @@ def test_answers_defaults_and_what_is_only_told(source, count):
             "def f(a):\n    try:\n        x(a)\n        return True\n    except Exception:\n        return False\n",
             ["low"],
         ),
-        ("def f(a):\n    try:\n        return x(a)\n    except Exception:\n        return None\n", [""]),
+        ("def f(a):\n    try:\n        return x(a)\n    except Exception:\n        return None\n", ["low"]),
+        (
+            "def f(a):\n    try:\n        b = x(a)\n        return y(b)\n    except Exception:\n        return None\n",
+            [""],
+        ),
     ],
 )
 def test_how_sure_it_is_that_an_error_is_lost(source, confidences):
@@ -488,3 +495,19 @@ def test_the_caller_may_give_what_stands_for_nothing(given, count):
 @pytest.mark.parametrize(("call", "count"), [("pool?.stop()", 0), ("prisma.$disconnect()", 0), ("pool.load()", 1)])
 def test_what_is_stopped_may_fail(call, count):
     assert len(marks(f"{call}.catch(() => {{}});", "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("header", "guarded", "count"),
+    [
+        ("except IntegrityError:", "session.execute(insert(Row))", 0),
+        ("except IntegrityError:", "session.commit()", 1),
+        ("except Exception:", "timer.cancel()", 0),
+    ],
+)
+def test_a_row_that_is_there_and_a_timer_that_is_stopped(header, guarded, count):
+    assert len(marks(handled(header, "pass", guarded))) == count
+
+
+def test_a_comment_may_say_that_it_must_not_fail():
+    assert marks("# One bad row must not end the loop.\n" + handled("except Exception:", "pass")) == []

@@ -467,3 +467,9 @@ def test_a_class_with_a_method_get_is_no_map():
     source = "class Rows { rows = new Map();\nf(key) { return this.%s(key).name; } }"
     assert lines_of(RULE, source % "get", "typescript") == []
     assert lines_of(RULE, source % "rows.get", "typescript") == [2]
+
+
+@pytest.mark.parametrize(("key", "confidence"), [("req.params.id", "medium"), ("id", "low")])
+def test_who_asks_a_map_mostly_knows_it(key, confidence):
+    source = f"const rows = new Map();\nexport function f(req, id) {{ return rows.get({key}).name; }}\n"
+    assert [each.confidence for each in marks_of(RULE, source, "typescript")] == [confidence]

@@ -297,3 +297,22 @@ def test_events_that_say_what_something_is_now_may_come_twice(event, severity):
 def test_a_comment_about_rights_makes_no_sign_in_of_a_webhook():
     source = EXPRESS.replace("app.post", "// Authorized by the secret of the provider.\napp.post")
     assert len(findings_of(RULE, {"a.ts": source % "await credits.add(req.body.org, 500);"})) == 1
+
+
+def test_headers_of_the_answer_change_nothing():
+    assert findings_of(RULE, {"Hooks.java": SPRING % 'headers.add("a", "b");'}) == []
+
+
+@pytest.mark.parametrize(("body", "count"), [('use(r.URL.Query().Get("state"))', 0), ("use(r.Body)", 1)])
+def test_who_comes_back_with_a_state_was_sent(body, count):
+    source = (
+        'package a\nimport "net/http"\nfunc payWebhook(w http.ResponseWriter, r *http.Request) {\n'
+        f"{body}\ndb.Create(r.Body)\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+def test_a_name_alone_makes_a_guess():
+    (routed,) = findings_of(RULE, {"a.ts": EXPRESS % "await credits.add(req.body.org, 500);"})
+    (named,) = findings_of(RULE, {"a.go": HOOKS_OF_GO % "use(w)"})
+    assert (routed.confidence, named.confidence) == ("medium", "low")
