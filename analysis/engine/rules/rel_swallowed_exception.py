@@ -34,7 +34,7 @@ from analysis.engine.rules.handlers import (
     says_it_may_fail,
 )
 from analysis.engine.rules.promises import keeps_its_error
-from analysis.engine.rules.reading import followed, function_name, statements, text_after
+from analysis.engine.rules.reading import function_name, statements, text_after
 
 RULE = Rule(
     id="rel-swallowed-exception",
@@ -116,12 +116,8 @@ _DOCUMENTED = re.compile(
     r"(?is)(?=.*\b(?:null|none|undefined|false|nothing)\b)(?=.*(?:\binvalid|\bfail|\berror|\bcannot\b|can't|\bthrow|corrupt|malformed"
     r"|unreadable|unsupported|not (?:a )?(?:valid|support)))"
 )
-_GIVEN = re.compile(r"(\w+)\s*=(?!=)[^;{}]*;?\Z")
 _GIVEN_IF = re.compile(r"(?:if\b[^\n]*\n\s*)?(\w+)\s*=(?!=)[^;\n]*;?(?:\s*\})?")
 _GIVEN_BACK = re.compile(r"return\s+(\w+)\s*;?")
-_WORD_END = re.compile(r"\b")
-_IF = re.compile(r"\bif\s*\(\s*!?\s*\Z")
-_ASKED = re.compile(r"\s*(?:&&|\|\||\?|[!=]==?\s*(?:null|undefined))")
 NEAR = 100  # characters before and behind a `try`
 _GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
 _ASSERTS = re.compile(r"\b(?:expect|assert)\w*\(|\bassert\b")
@@ -228,10 +224,8 @@ def _confidence(
     if not is_broad:
         return "medium" if is_failure(caught) or _WRITES.search(guarded) else "low"
     if file.language in SCRIPT:
-        is_sure = does_nothing and not (
-            _is_asked_behind(guarded, handler, file) or _has_another_way(guarded, handler, file)
-        )
-        return "medium" if is_sure and not _is_one_step(handler) else "low"
+        is_sure = does_nothing and not _is_one_step(handler) and not _has_another_way(guarded, handler, file)
+        return "medium" if is_sure else "low"
     if not does_nothing and (asks(guarded) or _may_be_empty(handler, file)):
         return "low"
     # What is tried in one step is mostly tried because it may fail.
@@ -252,18 +246,6 @@ def _may_be_empty(handler: Node, file: SourceFile) -> bool:
     if function is None or body is None:
         return False
     return _NULLABLE.search(file.source, function.start_byte, body.start_byte) is not None
-
-
-def _is_asked_behind(guarded: str, handler: Node, file: SourceFile) -> bool:
-    """Whether all that is tried is to give a variable its value, and the statement behind asks if it has one."""
-    attempt, given = handler.parent, _GIVEN.match(guarded)
-    if attempt is None or given is None:
-        return False
-    behind = text_after(attempt, file)[:NEAR]
-    return any(
-        _ASKED.match(behind, each.end()) or _IF.search(behind, 0, each.end() - len(given[1]))
-        for each in followed(given[1], behind, _WORD_END, "_.$")
-    )
 
 
 def look_at_suppress(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -361,12 +361,6 @@ def test_stores_of_a_browser_clean_up_and_texts(source, count):
     assert len(marks(source, "typescript")) == count
 
 
-@pytest.mark.parametrize(("behind", "confidence"), [("if (!on) return;", "low"), ("show(a);", "medium")])
-def test_a_value_that_is_asked_for_behind(behind, confidence):
-    source = f"function f(a) {{ let on = null; try {{ a.ask(); on = a.value(); }} catch {{ }} {behind} use(on); }}"
-    assert [each.confidence for each in marks(source, "typescript")] == [confidence]
-
-
 @pytest.mark.parametrize(
     ("source", "confidences"),
     [
