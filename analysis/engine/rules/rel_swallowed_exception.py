@@ -272,7 +272,8 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
         behind = _EXPECTS.search(file.source, call.end_byte, call.end_byte + LATER)
         data = _asserted(behind is not None or _ASSERTS.search(text_after(call, file)) is not None)
         # What it gives in place of the value may be an answer.
-        is_guess = _GIVES_NOTHING.search(file.text(handlers[0])) is not None or not _WRITES.search(file.text(call))
+        is_followed = ".then(" in file.callee(call) or _WRITES.search(file.text(call)) is not None
+        is_guess = _GIVES_NOTHING.search(file.text(handlers[0])) is not None or not is_followed
         confidence = "low" if is_guess else "medium"
         message = "`.catch` with an empty function hides a rejected promise"
         yield file.mark(RULE.id, call, message, confidence=confidence, data=data)

@@ -337,6 +337,7 @@ def test_another_way_to_the_same(header, after, confidences):
         ("function f() { try { return load(); } catch (e) { return null; } }", ["low"]),
         ("load().catch(() => {});", ["low"]),
         ("order.save().catch(() => {});", ["medium"]),
+        ("load().then(show).catch(() => {});", ["medium"]),
         ("show(await load().catch(() => null));", ["low"]),
     ],
 )
