@@ -25,7 +25,7 @@ _READS = re.compile(
 _TAKEN_OUT = re.compile(r"[\w.\[\]]+\.(?:remove|index)\([^\n]*\)")  # of a list that may not hold it
 # What is named for these has failed; of other names nobody knows whether they only say no.
 _FAILURE = re.compile(
-    r"\b\w*(?:IO|OS|SQL|Sql|Data|Database|Operational|Integrity|Persistence|Rollback|Connect\w*|Time_?[oO]ut|Requests?|HTTP|Http"
+    r"\b\w*(?:IO|OS|SQL|Sql|Data|Database|Operational|Persistence|Rollback|Connect\w*|Time_?[oO]ut|Requests?|HTTP|Http"
     r"|Socket|Network|Transport|Remote|Naming|Messaging|Mail|SMTP|SMTP\w+|DNS|Redis|Client|API|Api|RPC|Rpc|Service|Server"
     r"|Storage|Security|Permission|Access|Execution|System|Runtime|Gateway|Interface|Interruption)(?:Error|Exception)\b"
 )
@@ -112,6 +112,11 @@ def only_parses(guarded: str, name: str) -> bool:
     """Whether all that is tried is to read a text, as values of the language do it, maybe by calling itself again."""
     called = {found[1] for found in _CALLED.finditer(guarded)} - _HARMLESS - {name.rpartition(".")[2]}
     return bool(called) and all(each in _CONVERTS or _DECODES.search(each) for each in called)
+
+
+def asks_storage(guarded: str) -> bool:
+    """Whether what is tried reads or writes the storage of a browser, which may be forbidden."""
+    return _STORE.search(guarded) is not None
 
 
 def only_asks_storage(guarded: str) -> bool:

@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.reading import followed, text_after, text_before
 
 ALWAYS_A_ROW = re.compile(
-    r"(?i)\b(?:count|max|min|sum|avg|exists|coalesce|nextval|version|now|last_insert_\w+)\s*\(|returning|\bshow\s|to_regclass|pragma|select\s+\d|@@"
+    r"(?i)\b(?:count|max|min|sum|avg|exists|coalesce|nextval|version|now|last_insert_\w+)\s*\(|returning|\bshow\s|to_regclass|pragma|information_schema|sqlite_master|select\s+\d|@@"
 )
 FAILS = re.compile(r"except\s*(:|.*\b(AttributeError|TypeError|IndexError|Exception|BaseException)\b)|catch")
 WORD_END = re.compile(r"\b")

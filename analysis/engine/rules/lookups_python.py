@@ -108,7 +108,8 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     if _DOCUMENT.search(callee):
         return "medium"
     if callee == "os.getenv":
-        return "high" if len(positional) == 1 and not keywords else ""
+        is_alone = len(positional) == 1 and not keywords
+        return "high" if is_alone and f"getenv({file.text(positional[0])}" not in text_before(call, file) else ""
     if callee.endswith(".fetchone"):
         asked = text_before(call, file)[-NEAR:] + file.text(call)
         return "" if positional or ALWAYS_A_ROW.search(asked) else "low"

@@ -73,7 +73,7 @@ _ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is
 _WITH_STATUS = re.compile(
     r",\s*(?:\w+\s*=\s*)?(?:[45]\d\d|(?:\w+\.)*HTTP_[45]\d\d\w*)\s*,?\s*\)\Z"
 )  # an answer of a server
-_SAYS_WHAT_IS_RIGHT = re.compile(r"\b(?:must|should|has to|needs to|expected|allowed|only)\b")
+_SAYS_WHAT_IS_RIGHT = re.compile(r"(?i)\b(?:must|should|has to|needs to|expected|allowed|only)\b")
 _RAISE = re.compile(rb"\braise\s+\w")
 
 
@@ -197,8 +197,8 @@ def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
     start = block.parent.start_byte if block is not None and block.parent is not None else call.start_byte
     if b"||" in file.source[start : call.start_byte].partition(b"{")[0]:
         return  # with another condition beside it there may be no error to wrap
-    confidence = "low" if _SAYS_WHAT_IS_RIGHT.search(file.text(call)) else "medium"
-    yield file.mark(RULE.id, call, message, suggestion=fix, confidence=confidence)
+    if not _SAYS_WHAT_IS_RIGHT.search(file.text(call)):
+        yield file.mark(RULE.id, call, message, suggestion=fix, confidence="medium")
 
 
 def _made_here(raised: Node, caught: str, body: Node, file: SourceFile) -> str:

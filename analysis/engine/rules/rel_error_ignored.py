@@ -113,6 +113,7 @@ _ASKED_LAST = re.compile(r"\s*(?:if\s+)?\w*[eE]rr\s*:?=\s*[\w.]+\.(?:LastError|E
 _SAYS_USAGE = re.compile(r"(?:^|\.)(?:[uU]sage|[pP]rint(?=[A-Z]|$))\w*$")
 _NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*begin\s+raise)\b")
 _OF_TEST_TOOLS = re.compile(r"(?:^|/)(?:\w*test_?(?:utils?|helpers?|data)|mocks?|fakes?)/")
+_PACKAGE = re.compile(r"/[^/.]+(?=\.\w+$)")  # the folder of an imported function
 _CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
 
 
@@ -190,7 +191,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if "call" not in mark.data:
         return place.finding(mark)
     meant = codebase.calls.resolve(place.path, place.function, mark.data["call"])
-    functions = [codebase.files[each.path].functions[each.position] for each in meant]
+    package = _PACKAGE.search(mark.data["call"])
+    functions = [
+        codebase.files[each.path].functions[each.position]
+        for each in meant
+        if package is None or f"/{each.path}".rpartition("/")[0].endswith(package[0])
+    ]
     fails = [each.flags & FunctionFlag.RETURNS_ERROR for each in functions if each.owner == mark.data["owner"]]
     if not fails or not all(fails):
         return None

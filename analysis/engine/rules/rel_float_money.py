@@ -98,6 +98,8 @@ _ARGUMENT = re.compile(r"(?:^|[.\[(\"'_])([A-Za-z_]\w*)[\"'\])]*\s*$")
 _GETTER = re.compile(r"get_?(?=[A-Z])")
 _AS_FLOAT = re.compile(r"(?:^|[._])(?:__float__|(?:as|to)_float|(?:as|to)(?:Float|Double)|(?:double|float)Value)$")
 _SHOWS = re.compile(r"(?:^|[._])(?:format|display|render|print)\w*$")
+_IN_TEXT = re.compile(rb"\.format\(\s*\Z")
+_INVENTED = re.compile(r"(?i)fixture|(?:^|[/_-])(?:seed|fake|mock|demo)")  # data of nobody
 _GUESSES = re.compile(r"(?i)expected|project(?:ed|ion)|forecast|estimate|predict|burn_?rate|runway")
 _CONVERSIONS = frozenset(
     """float parseFloat Number.parseFloat Double.parseDouble Double.valueOf Float.parseFloat Float.valueOf
@@ -141,7 +143,9 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # which asks for one, or shows it to people
     text = file.text(positional[0])
     found = _ARGUMENT.search(text)
-    if file.source.startswith(b".toFixed(", call.end_byte):
+    if file.source.startswith(b".toFixed(", call.end_byte) or _IN_TEXT.search(
+        file.source, max(0, call.start_byte - NEAR), call.start_byte
+    ):
         return  # for people to read
     if _EMPTY_FIELD.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
         return
@@ -188,7 +192,7 @@ def look_at_change(assignment: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """In code that bills people it is critical."""
-    if place.kind is not FileKind.SOURCE or runs_by_hand(codebase, place.path):
+    if place.kind is not FileKind.SOURCE or runs_by_hand(codebase, place.path) or _INVENTED.search(place.path):
         return None
     return place.finding(mark, severity=None if mark.data else _severity(place.path))
 

@@ -83,6 +83,7 @@ _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 _LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
 _WRITTEN_AS_UTC = re.compile(r"\.isoformat\([^()]*\)(?:\[:\d+\])?\s*\+\s*[\"'](?:Z|\+00:?00)[\"']")
+_FROM_WHICH = re.compile(rb"\s*-\s*(?!\w*(?:[tT]ime)?delta)[a-z]\w*")
 _NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
 _IN_OBJECT = re.compile(rb"[\w\"']\s*:\s*(?:new\s+)?\Z")  # mostly an example of a row
 NEAR = 60  # bytes before a call
@@ -122,7 +123,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         call,
         f"`{name}` here gives a time without a zone",
         severity=severity,
-        confidence=("low" if is_constant else "medium") if not severity else "",
+        confidence=_confidence(call, severity, file, is_constant=is_constant),
     )
 
 
@@ -288,6 +289,15 @@ def _severity(call: Node, file: SourceFile) -> str:
         return "warning"
     given = _ASSIGNED.match(statement)
     return "warning" if given is not None and _matters_later(given[1], call, file) else ""
+
+
+def _confidence(call: Node, severity: str, file: SourceFile, *, is_constant: bool) -> str:
+    """What becomes of a time is not known where nothing compares or stores it; of a time span it is mostly the same
+    clock that both ends were read from."""
+    if not severity:
+        return "low" if is_constant else "medium"
+    is_span = _LOCAL_CLOCK.match(file.text(call)) and _FROM_WHICH.match(file.source, call.end_byte)
+    return "medium" if is_span else ""
 
 
 def _header(statement: Node, file: SourceFile) -> str:

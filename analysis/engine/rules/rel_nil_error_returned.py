@@ -69,12 +69,12 @@ _REFUSES = re.compile(
     r"[45]\d\d(?=[A-Z])|(?:Status|\b)[45]\d\d\b|(?i:re_?queue|retry|reject|refus|denied|forbid|invalid|fail|error)"
     r"|(?:[a-z_.](?:Stopped|Unknown|Disabled|Missing|Absent|Inactive|Offline|Unavailable|Down))$"
 )
-_READS_AS = re.compile(r"=\s*(?:\w+\.)*(?:[pP]arse\w*From|[cC]onvert|[aA]s[A-Z]|[tT]o[A-Z]|[fF]rom[A-Z])\w*\(")
+_READS_AS = re.compile(r"=\s*(?:\w+\.)*(?:[pP]arse|[cC]onvert|[aA]s[A-Z]|[tT]o[A-Z]|[fF]rom[A-Z])\w*\(")
 _READ_BEFORE = re.compile(r"(?!nil$|true$|iota$)[a-z]\w*")
 _ASKS_BY_NAME = re.compile(
     r"(?:^|\.)(?:[iI]s|[hH]as|[cC]an|[sS]hould|[eE]xists?|[cC]heck|[vV]alid)(?=[A-Z]|$)\w*$|[a-z](?:Exists|Valid|Used|Known)$"
 )
-_WALKS = re.compile(rb"\.Walk(?:Dir)?\([^(){}\n]*\Z")
+_WALKS = re.compile(rb"\.(?:Walk|Visit|Each|ForEach|Iter|Range)\w*\((?:[^(){}\n]|\([^()\n]*\))*\Z")
 NEAR = 200  # bytes before a function
 _WAITS = re.compile(r"func\([^)]*\) \(\w*\s*bool, \w*\s*error\)")
 _TOLD = re.compile(
@@ -121,8 +121,9 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if failed:
         # What is computed in place of the result may be an answer.
         is_computed = returned.type == "expression_list" and returned.named_children[0].type == "call_expression"
-        is_asked = _ASKS_BY_NAME.search(name) is not None and _goes_on(returned, file)
-        is_doubt = is_computed or _goes_on(returned, file) or _converts(error, statement, file)
+        answers = _ASKS_BY_NAME.search(name) is not None and _goes_on(returned, file)
+        is_asked = answers or _converts(error, statement, file)
+        is_doubt = is_computed or _goes_on(returned, file)
         confidence = "low" if is_asked or _is_in_walk(function, file) else "medium" if is_doubt else ""
         yield file.mark(
             RULE.id,

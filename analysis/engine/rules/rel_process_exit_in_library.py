@@ -65,7 +65,7 @@ _LOGS_AND_EXITS = re.compile(
 )
 _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
-    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/|(^|/)cli-[\w-]+/"
+    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/|(^|/)cli-[\w-]+/|(^|/)command-?line/"
     r"|(^|/)(cli|cmd|main|__main__|console|cmdline|command|manage|setup|worker\w*|index|server|type-check)\.\w+$|(^|/)seed[\w-]*\.\w+$"
     r"|(^|/)(integration|e2e|acceptance|testing)[-_]?(tests?)?/|(^|/)management/|[-_.](cli|main|worker)\.\w+$|(^|/)(generate|build|bundle|gen_|gen\.)[\w-]*\.([cm]?js|go)$|(^|/)test(ing|util\w*)?\.go$"
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
@@ -79,12 +79,13 @@ _ENDS_IT = re.compile(
     r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminat|kill|suicide|crash|supervis|watch_?dog|daemon)"
 )
 # What is done once, at the start, as far as the name tells.
-_STARTS = re.compile(r"(?i)(?:^|[._])(?:migrat|run_?migrat|start|init|boot|set_?up)")
+_STARTS = re.compile(r"(?i)(?:^|[._])(?:migrat|run_?migrat|start|init|boot|set_?up|new(?![a-z]))")
 # Who no longer leads has to end at once, so that two never do.
 _NO_LEADER = re.compile(rb"\bOnStoppedLeading:\s*func\(\)\s*\{[^{}]*\Z")
 _SAYS_IT_ENDS = re.compile(r"(?i)\b(?:quits|exits|terminates|aborts|ends the process|(?:quit|exit) (?:if|when|with))\b")
 _SAYS_WHY = re.compile(
-    rb"(?i)(?:#|//|\*)[^\n]*\b(?:exit|kill|terminat|abort|restart|crash|quit|shut)\w*\b[^\n]*\n\s*\Z"
+    rb"(?i)(?:#|//|\*)[^\n]*\b(?:exit|kill|terminat|abort|restart|crash|quit|shut|ex_|sysexit)\w*\b[^\n]*\n"
+    rb"(?:\s*(?:#|//|\*)[^\n]*\n)*\s*\Z"
 )
 _READS_FLAGS = re.compile(r"\bflag\.Parse\(\)|argparse|sys\.argv|process\.argv|\bparser\.parse_args\(")
 _SIGNAL = re.compile(

@@ -74,6 +74,7 @@ _COUNTED = re.compile(
 _COUNTER = re.compile(r"(?:for\s*\(?\s*(?:let\s+|var\s+|int\s+)?|while\s*\(?\s*)(\w+)")
 _CHANGES = re.compile(r"(?<![\w.])(\w+)\[[^\]\n]*\]\s*=(?!=)|(?<![\w.])(\w+)\.(?:add|append|discard|remove|pop)\(")
 _TAKES_ANOTHER = re.compile(r"(?i)\b(?:get_?next|next|rotate|switch|fail_?over)\w*\(")
+_MAKES_ANOTHER = re.compile(r"(?i)uuid|random|nanoid|generate\w*\(")
 _SWITCHES = re.compile(r"\b[\w.]+\s*=\s*(?:true|false|True|False)\b")  # what is asked for then is something else
 _OVER_LIST = re.compile(r"for\b[^\n{;]*;[^\n{;]*<=?\s*(?:[\w.]+\.(?:length|size\(\))|len\()")
 _STEPS = re.compile(r"(?<![\w.])(\w+)\s*=\s*\1\s*[.\[]")  # `zone = zone.parent()`
@@ -183,7 +184,9 @@ def _moves_on(tried: str, loop: Node, file: SourceFile) -> bool:
     """Whether a handler changes what is tried next, so that it is not the same again: `fields[error.name] = "-"`."""
     handlers = (each for each in within(loop) if each.type in _CLAUSES)
     said = [file.text(each) for each in handlers]
-    if any(map(_TAKES_ANOTHER.search, said)):
+    if any(map(_TAKES_ANOTHER.search, said)) or (
+        any(map(_CAUGHT_LOCK.search, said)) and _MAKES_ANOTHER.search(file.text(loop))
+    ):
         return True
     changed = {found[1] or found[2] for each in said for found in _CHANGES.finditer(each)}
     changed.update(found[1] for found in _STEPS.finditer(file.text(loop)))

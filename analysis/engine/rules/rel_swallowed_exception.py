@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.answers import (
     asks,
+    asks_storage,
     is_answer,
     is_failure,
     is_there,
@@ -225,8 +226,11 @@ def _confidence(
         return "medium" if is_failure(caught) or _WRITES.search(guarded) else "low"
     if file.language in SCRIPT:
         is_sure = does_nothing and not _is_one_step(handler) and not _has_another_way(guarded, handler, file)
+        is_sure = is_sure and not asks_storage(guarded)
         return "medium" if is_sure else "low"
     if not does_nothing and (asks(guarded) or _may_be_empty(handler, file)):
+        return "low"
+    if does_nothing and _is_tried_next(guarded, handler):
         return "low"
     # What is tried in one step is mostly tried because it may fail.
     return "low" if _is_one_step(handler) and not _WRITES.search(guarded) else ""
@@ -237,6 +241,13 @@ def _is_one_step(handler: Node) -> bool:
     attempt = handler.parent
     held = statements(attempt.child_by_field_name("body")) if attempt is not None else []
     return len(held) == 1 and held[0].type not in _COMPOUND
+
+
+def _is_tried_next(guarded: str, handler: Node) -> bool:
+    """Whether the function gives back what it tries for, and the next statement tries again in another way."""
+    attempt = handler.parent
+    behind = attempt.next_named_sibling if attempt is not None else None
+    return _GIVES.search(guarded) is not None and behind is not None and behind.type == "try_statement"
 
 
 def _may_be_empty(handler: Node, file: SourceFile) -> bool:

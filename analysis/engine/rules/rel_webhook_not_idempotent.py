@@ -78,17 +78,17 @@ _SIGNED_IN = re.compile(
     rb"|\bgetServerSession\b|\bwith(?:Session|Workspace|Auth|User|Permission)\w*\(|\bsession\.user\b"
     rb"|\bawait auth\(|\brequire(?:Auth|User)|AuthGuard\b|@PreAuthorize"
     rb"|\bAuth(?:enticated)?Request\b|\bpermissions\.\w|throwPermission|FromClaims\("
-    rb"|\b[aA]uthenticated\w*\(|\bAuditLogger\b|@audit_log\("
+    rb"|@(?:Logined|Logged_?[iI]n|Current|Get|Auth\w*)?User\(\)|\b[aA]uthenticated\w*\(|\bAuditLogger\b|@audit_log\("
 )
 # Handlers that keep the list of webhooks, or send them, receive none.
 _MANAGES = re.compile(
-    rb"(?i)(?:def|function|func|\b(?:public|private))\s[^(\n]*?\b(?:create|update|delete|remove|toggle|list|get|edit|add|register|test|rerun|send"
+    rb"(?i)(?:def|function|func|\b(?:public|private|async))\s[^(\n]*?\b(?:create|update|delete|remove|toggle|list|get|edit|add|register|test|rerun|send"
     rb"|resend|save|enable|disable|fire|trigger|subscribe|unsubscribe|deliver|retry|set|regenerate|generate|rotate|reset|replay|revoke|mark|read|dismiss|clear|count|archive)_?\w*\s*\("
     rb"|^def\s+\w*web_?hooks?_(?:create|update|put|post|patch|delete|list|get)\s*\("
     rb"|^func\s+\([^)\n]*\)\s*\w*web_?hooks?(?:create|update|delete|list|get)\s*\("
 )
 _GUARDED = re.compile(
-    rb"(?i)idempot|event_?id|delivery_?id|already|duplicate|processed|\bseen\b|dedup|insertIfNew|get_or_create|update_or_create"
+    rb"(?i)idempot|debounce|event_?id|delivery_?id|already|duplicate|processed|\bseen\b|dedup|insertIfNew|get_or_create|update_or_create"
     rb"|upsert|on_?conflict|ignore_conflicts|IntegrityError|P2002|orIgnore|updateOrCreate|findOrCreate|exists\(|event\.id\b|message_?id"
     rb"|unique_?constraint|webhook_?events?\.(?:create|insert|save)|insertOnUpdate"
     rb"|insertOrUpdate|on duplicate|setnx|\bnx\s*[=:]\s*true|cache\.add\("
@@ -175,7 +175,7 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name = file.functions[file.function_of(function)].name
     data = {
-        "guarded": "1" if _GUARDED.search(text) else "",
+        "guarded": "1" if _GUARDED.search(text) or _GUARDED.search(before) else "",
         "writes": "1" if _WRITES.search(_HEADERS.sub(b"", text)) else "",
         "queued": "1" if _ONLY_QUEUED.search(text) else "",
         "money": "1" if _MONEY.search(text) else "",

@@ -321,3 +321,14 @@ def test_helpers_of_tests_may_drop_errors(path, count):
 def test_errors_of_an_example_are_a_guess():
     (finding,) = findings_of(RULE, {"examples/a.go": go("json.NewEncoder(w).Encode(v)")})
     assert (finding.confidence, finding.severity) == ("low", "warning")
+
+
+def test_a_function_of_another_package_has_results_of_its_own():
+    main = 'package main\nimport (\n"example.org/shop/a"\n"example.org/shop/b"\n)\nfunc f() {\n%s.Register()\n}\n'
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "a/a.go": "package a\nfunc Register() {}\n",
+        "b/b.go": "package b\nfunc Register() error { return x() }\n",
+    }
+    assert findings_of(RULE, {"main.go": main % "a", **files}) == []
+    assert len(findings_of(RULE, {"main.go": main % "b", **files})) == 1

@@ -175,3 +175,16 @@ def test_a_guess_may_be_off_by_cents(name, count):
 )
 def test_what_is_shown_and_what_falls_as_rain(source, count):
     assert len(findings_of(RULE, {"src/a.ts": f"export function {source}\n"})) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("test/fixtures.py", "x = order.price * 0.7\n", 0),
+        ("shop/make_fixture.py", "x = order.price * 0.7\n", 0),
+        ("shop/a.py", "x = order.price * 0.7\n", 1),
+        ("shop/a.py", "x = '{:.2f}'.format(float(order.price))\n", 0),
+    ],
+)
+def test_invented_data_and_texts_for_people(path, source, count):
+    assert len(findings_of(RULE, {path: source})) == count

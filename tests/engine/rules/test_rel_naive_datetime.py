@@ -246,3 +246,11 @@ def test_texts_checks_and_times_that_stand_for_none(statement, count):
 )
 def test_what_is_formatted_and_texts_of_utc(statement, count):
     assert len(lines_of(RULE, f"from datetime import datetime\n{statement}\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("condition", "confidence"), [("datetime.now() - seen > LATER", "medium"), ("datetime.now() > seen", "")]
+)
+def test_both_ends_of_a_span_are_mostly_of_one_clock(condition, confidence):
+    (mark,) = marks_of(RULE, f"from datetime import datetime\nif {condition}:\n    stop()\n")
+    assert (mark.confidence, mark.severity) == (confidence, "warning")

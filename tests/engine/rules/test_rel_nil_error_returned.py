@@ -136,7 +136,7 @@ def test_a_no_beside_the_nil_and_a_walk_that_goes_on_leave_a_doubt(source, confi
 
 def test_what_was_read_before_is_given_back_as_it_is():
     source = (
-        "package a\nfunc f() (int, Row, error) {\nn, row := read(x)\nhead, err := parse(b)\n"
+        "package a\nfunc f() (int, Row, error) {\nn, row := read(x)\nhead, err := load(b)\n"
         "if err != nil {\nreturn %s, nil\n}\nreturn n, head, nil\n}"
     )
     (read,), (nothing,) = (marks_of(RULE, source % each, "go") for each in ("n, row", "0, nil"))
@@ -157,7 +157,7 @@ def test_both_results_of_the_call_are_given_back_as_they_are(returned, lines):
 
 
 @pytest.mark.parametrize(
-    ("call", "confidence"), [("ParseFromAny(x)", "medium"), ("meter.FromRow(x)", "medium"), ("load(x)", "")]
+    ("call", "confidence"), [("ParseFromAny(x)", "low"), ("meter.FromRow(x)", "low"), ("load(x)", "")]
 )
 def test_what_cannot_be_read_as_another_kind_may_be_none(call, confidence):
     source = f"package a\nfunc f() error {{\nv, err := {call}\nif err != nil {{\nreturn nil\n}}\nreturn use(v)\n}}\n"
@@ -183,3 +183,15 @@ def test_the_error_may_be_the_answer_of_a_question(name, confidence):
 def test_the_comment_may_stand_above_the_test():
     source = go("return 0, nil")
     assert lines_of(RULE, source.replace("if err", "// What is none of ours is left out.\nif err"), "go") == []
+
+
+@pytest.mark.parametrize(("call", "confidence"), [("names.ParseNamed(x)", "low"), ("names.Load(x)", "")])
+def test_a_text_that_is_none_of_that_kind_may_be_let_through(call, confidence):
+    source = f"package a\nfunc f() error {{\nv, err := {call}\nif err != nil {{\nreturn nil\n}}\nreturn use(v)\n}}\n"
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
+
+
+def test_who_visits_goes_on_with_the_next():
+    body = "err := load(v)\nif err != nil {\nreturn nil\n}\nreturn use(v)"
+    source = f"package a\nfunc f() error {{\nreturn tree.VisitAll(top(), func(v string) error {{\n{body}\n}})\n}}\n"
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == ["low"]

@@ -222,3 +222,9 @@ def test_what_is_done_at_the_start_takes_no_request_with_it(name, severity):
 def test_who_gives_an_error_could_have_given_this_one(result, confidence):
     source = GO.replace("Load() {", f"Load() {result}{{")
     assert [each.confidence for each in findings_of(RULE, {"store/store.go": source})] == [confidence]
+
+
+def test_the_comment_may_be_longer():
+    comment = "    # The code is EX_DATAERR.\n    # (see the page about pipes)\n"
+    source = PYTHON.replace("    sys.exit", f"{comment}    sys.exit")
+    assert [each.confidence for each in findings_of(RULE, {"shop/store.py": source})] == ["low"]

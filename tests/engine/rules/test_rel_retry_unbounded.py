@@ -306,3 +306,12 @@ def test_a_walk_over_a_list_is_no_retry(end, count):
 @pytest.mark.parametrize(("beside", "count"), [("factor: 2", 0), ("retries: 3", 1)])
 def test_who_waits_longer_each_time_may_go_on(beside, count):
     assert len(lines_of(RULE, f"retry(load, {{ forever: true, {beside} }});", "typescript")) == count
+
+
+@pytest.mark.parametrize(("made", "count"), [("uuid4()", 0), ("client.key", 1)])
+def test_another_random_key_is_another_try(made, count):
+    source = (
+        f"def add(client):\n    while True:\n        key = {made}\n        try:\n            return client.send(key)\n"
+        "        except DuplicateKey:\n            pass\n"
+    )
+    assert len(lines_of(RULE, source)) == count

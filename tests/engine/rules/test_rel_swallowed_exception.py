@@ -506,3 +506,15 @@ def test_a_row_that_is_there_and_a_timer_that_is_stopped(header, guarded, count)
 
 def test_a_comment_may_say_that_it_must_not_fail():
     assert marks("# One bad row must not end the loop.\n" + handled("except Exception:", "pass")) == []
+
+
+@pytest.mark.parametrize(("behind", "confidence"), [("try { return b(); } catch (Odd e) { }", "low"), ("stop();", "")])
+def test_the_next_way_may_be_tried_behind(behind, confidence):
+    body = f"try {{ int a = x(); return y(a); }} catch (Exception e) {{ }} {behind} return null;"
+    found = marks(f"class A {{ Object f() {{ {body} }} }}", "java")
+    assert found[0].confidence == confidence
+
+
+def test_a_browser_may_forbid_what_is_kept():
+    body = "const kept = localStorage.getItem('a');\nshow(kept);\nuse(kept);"
+    assert [mark.confidence for mark in marks(f"try {{ {body} }} catch {{ }}", "typescript")] == ["low"]

@@ -473,3 +473,9 @@ def test_a_class_with_a_method_get_is_no_map():
 def test_who_asks_a_map_mostly_knows_it(key, confidence):
     source = f"const rows = new Map();\nexport function f(req, id) {{ return rows.get({key}).name; }}\n"
     assert [each.confidence for each in marks_of(RULE, source, "typescript")] == [confidence]
+
+
+@pytest.mark.parametrize(("asked", "count"), [("os.getenv('PORT', None)", 0), ("os.getenv('HOST')", 1)])
+def test_a_variable_of_the_environment_that_was_asked_for(asked, count):
+    source = f"import os\nif {asked}:\n    port = os.getenv('PORT').strip()\n"
+    assert len(lines_of(RULE, source)) == count

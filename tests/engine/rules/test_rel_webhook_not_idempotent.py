@@ -316,3 +316,17 @@ def test_a_name_alone_makes_a_guess():
     (routed,) = findings_of(RULE, {"a.ts": EXPRESS % "await credits.add(req.body.org, 500);"})
     (named,) = findings_of(RULE, {"a.go": HOOKS_OF_GO % "use(w)"})
     assert (routed.confidence, named.confidence) == ("medium", "low")
+
+
+NEST = (
+    "@Controller('webhook')\nexport class WebhookController {\n  @Post('%s')\n%s  async %s(@Body() body) {\n"
+    "    await this.credits.add(body.org, 500);\n  }\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "guard", "count"),
+    [("receive", "", 1), ("resetWebhook", "", 0), ("receive", "  @UseGuards(DebounceGuard)\n", 0)],
+)
+def test_who_keeps_webhooks_and_who_lets_none_through_twice(name, guard, count):
+    assert len(findings_of(RULE, {"src/webhook.controller.ts": NEST % (name, guard, name)})) == count
