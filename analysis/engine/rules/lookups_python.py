@@ -46,6 +46,7 @@ _LOOKED_UP = re.compile(rb"\.get\(")  # in what a look-up gave: dictionaries in 
 _TAKEN = re.compile(rb"\s*\)?\s*[.\[\\#]")  # a member or an element of it, maybe on the next line
 _GIVEN = re.compile(rb"[=\\]\s*(?:await\s+)?\Z")
 _TESTED = re.compile(r"\bre\.\w+\([^\n]*,\s*([^\n,]+?)\s*\)")
+ONE_QUERY = 120  # characters before `fetchall` in which its text stands
 LONGEST_GAP = 100  # bytes between a sign and what it is for
 
 
@@ -116,7 +117,8 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
     if callee.endswith(".get"):
         return _dictionary_look_up(callee, call, file) if not keywords else ""
     if _ROWS.search(callee):
-        return "" if _is_counted(callee, call, file) else "medium"
+        asked = text_before(call, file)[-ONE_QUERY:]
+        return "" if _is_counted(callee, call, file) or ALWAYS_A_ROW.search(asked) else "medium"
     if not _QUERY.search(callee) or positional:
         return ""
     if callee.endswith("execute().first") and ALWAYS_A_ROW.search(text_before(call, file)[-NEAR:] + file.text(call)):

@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
-from analysis.engine.rules.handlers import explaining_words, guarded_text
+from analysis.engine.rules.handlers import explaining_words, guarded_text, said_of_function
 from analysis.engine.rules.reading import function_name, function_text, text_after, text_before
 
 RULE = Rule(
@@ -76,6 +76,7 @@ _ASKS_FLAG = re.compile(
     r"\bif\s*\(\s*!?\s*[\w.]*(?i:cancel|stop|clos|running|shut|exit|terminat|quit)\w*(?:\(\)|\.get\(\))?\s*\)\s*\{?\s*(?:break|return)\b"
     r"|\b(?:this\.)?\w*(?i:running|alive|active)\s*=\s*false\s*;|\b\w*(?i:stop|cancel|clos|shut|exit)\w*\s*=\s*true\s*;"
 )
+_ON_PURPOSE = re.compile(r"(?is)(?=.*interrupt)(?=.*\b(?:not|never|ignor|swallow|suppress))")
 _ENDS_THREAD = re.compile(r"(^|\.)(run|main)$")
 _ROUNDS = re.compile(rb"for\s+(?:\w+\s*:=\s*)?range\s+\d+\s*\{")
 _MAKES_THREAD = re.compile(rb"\bnew\s+Thread\(\s*\Z")
@@ -95,6 +96,8 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     wraps = _WRAPS.search(file.text(body)) is not None and confidence == "high"
     if _THROWS.search(file.text(body)) and not (wraps and _INTERRUPTED.match(file.source, handler.start_byte)):
+        return
+    if _ON_PURPOSE.search(said_of_function(handler, file)):
         return
     name = function_name(handler, file)
     around = file.enclosing_function(handler)

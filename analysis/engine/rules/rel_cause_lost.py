@@ -70,6 +70,7 @@ _MESSAGE_ONLY = r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|name|g
 _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
 _THROW = re.compile(rb"\bthrow\b")
 _ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")
+_STATUS_FIRST = re.compile(r"\w+\(\s*(?:[45]\d\d|(?:\w+\.)*HTTP_[45]\d\d\w*)\s*,")
 _WITH_STATUS = re.compile(
     r",\s*(?:\w+\s*=\s*)?(?:[45]\d\d|(?:\w+\.)*HTTP_[45]\d\d\w*)\s*,?\s*\)\Z"
 )  # an answer of a server
@@ -103,9 +104,14 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
             name = _made_here(raised, caught, body, file) or file.text(raised)
         short_name = name.rpartition(".")[2]
         if short_name[:1].isupper():
-            is_answer = bool(_BOUNDARY.search(short_name) or _WITH_STATUS.search(file.text(raised)))
+            is_answer = bool(_BOUNDARY.search(short_name) or _has_status(file.text(raised)))
             is_mild = is_answer or bool(_LOGGED.search(file.text(body)))
             yield _mark(node, short_name, "from", file, is_mild=is_mild)
+
+
+def _has_status(raised: str) -> bool:
+    """Whether an error is made with a status of HTTP, first or last: `ApiError("no such type", 400)`."""
+    return _WITH_STATUS.search(raised) is not None or _STATUS_FIRST.search(raised) is not None
 
 
 def _is_caught_again(statement: Node, body: Node) -> bool:
@@ -244,6 +250,8 @@ def _is_answered(caught: str, thrown: Node, body: Node, file: SourceFile) -> boo
     """Whether the handler logs the object before, or throws because of what it found out about it."""
     before = file.source[body.start_byte : thrown.start_byte].decode("utf-8", "replace")
     name = re.escape(caught)
+    if re.search(rf"\b{name}\b[^;\n]*\.stack\b", before):
+        return True
     return bool(
         re.search(rf"\w\([^;]*[,({{]\s*{name}\s*[,)}}]|\b{name}\s+instanceof|\b{name}\??\.(code|name|status)", before)
     )

@@ -105,9 +105,8 @@ _LITERAL = re.compile(
 _ERROR_NEXT = re.compile(r"\s*return\b[^\n]*\b(?:Errorf|errors\.New)\([^\n]*StatusCode")
 _FAILS_NEXT = re.compile(r"\s*(?:[\w.]*[lL]og\w*\.[^\n]*\n\s*)?return\b[^\n]*\b(?:Errorf|errors\.New|[eE]rr\w*)\b")
 _PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
-_PLAIN_STRUCT = (
-    r"(?m)^type\s+{name}\s+struct\s*\{{\n(?:\s*(?://[^\n]*|\w+\s+\*?(?:\[\])?(?:string|bool|u?int\d*)\b[^\n]*)?\n)*\}}"
-)
+_MADE_OF = re.compile(r"\s*:=\s*&?([A-Za-z]\w*)\{")
+_PLAIN_STRUCT = r"(?m)^\s*type\s+{name}\s+struct\s*\{{\n(?:\s*(?://[^\n]*|\w+\s+\*?(?:\[\])?(?:string|bool|u?int\d*)\b[^\n]*)?\n)*\s*\}}"
 # `conn.Flush()`, and right after: `if err := conn.LastError(); err != nil`.
 _ASKED_LAST = re.compile(r"\s*(?:if\s+)?\w*[eE]rr\s*:?=\s*[\w.]+\.(?:LastError|Err|Error)\(\)")
 _SAYS_USAGE = re.compile(r"(?:^|\.)(?:[uU]sage|[pP]rint(?=[A-Z]|$))\w*$")
@@ -275,12 +274,14 @@ def _is_text_of_an_error(call: Node, file: SourceFile) -> bool:
 
 
 def _is_plain(call: Node, file: SourceFile) -> bool:
-    """Whether what is marshalled is a list or a map of texts and numbers that the function has made, or the receiver
-    of the method and a struct of such fields."""
+    """Whether what is marshalled is a list or a map of texts and numbers that the function has made, or a struct of
+    such fields: one made right there, or the receiver of the method."""
     given = next((file.text(each) for each in file.arguments(call)[0]), "")
     is_name = re.fullmatch(r"\w+(?:\.\w+)*", given) is not None
     receiver, owner = receiver_of(call, file)
-    if receiver and given == receiver:
+    made = next(followed(given, text_before(call, file), _MADE_OF, "_."), None) if is_name else None
+    owner = made[1] if made is not None else owner if given == receiver else ""
+    if owner:
         return re.search(_PLAIN_STRUCT.format(name=owner), file.source.decode("utf-8", "replace")) is not None
     return is_name and next(followed(given, text_before(call, file), _PLAIN, "_."), None) is not None
 

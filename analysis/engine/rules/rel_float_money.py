@@ -149,6 +149,8 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # for people to read
     if _EMPTY_FIELD.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
         return
+    if call.parent is not None and call.parent.type in _COMPARED:
+        return  # which of two is the lower
     name = _GETTER.sub("", found[1]) if found is not None else ""
     if name and len(text) < 80 and is_amount(name) and not _is_of_something_else(name, call, file):
         message = f"`{short(text)}` becomes a float here: sums of it are off by cents"
@@ -288,6 +290,7 @@ def _mark(field: Node, name: str, kind: str, file: SourceFile) -> Mark:
 
 
 LONGEST_PRODUCT = 80  # characters that are read
+_COMPARED = frozenset({"comparison_operator"})
 _CLASSES = frozenset({"class_definition", "class_declaration", "record_declaration", "type_spec"})
 _PRICES = (b"rice", b"mount", b"alance", b"alary", b"ee", b"otal", b"efund", b"ayout", b"ost", b"ax")
 _JAVA_FLOATS = (b"double ", b"float ", b"Double ", b"Float ")

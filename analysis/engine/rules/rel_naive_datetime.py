@@ -57,9 +57,9 @@ _HOURS_ONLY = re.compile(r"^(?=[^zZX]*$).*[HhkK]")  # a time of the day, and no 
 # A text for people, and a time span: `formatted(LocalDateTime.now())`, `started.until(LocalDateTime.now(), MILLIS)`.
 _SHOWN_OR_SPAN = re.compile(rb"(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\((?:[\w.()]+,\s*)?\s*\Z")
 _SPAN_OF = re.compile(r"\s*(?:\.until\(|,\s*LocalDateTime\.now\(\)\s*\))")
-_NAMES = re.compile(r"[nN]ame[\"']?\]?\s*=[^=]")
+_NAMES = re.compile(r"(?:[nN]ame|\bfile_?[iI]d)[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
-_STORES = re.compile(rb"\b(set\w*(?:At|On|Date|Time|Created|Updated|Modified|Expir\w+))\(\s*\Z")
+_STORES = re.compile(rb"\b(set(?!SentDate)\w*(?:At|On|Date|Time|Created|Updated|Modified|Expir\w+))\(\s*\Z")
 _GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
 _WRAPPED = re.compile(r"(?:make_aware|localize|strftime|\bformat\w*|\w_format\w*)\(\s*(?:value\s*=\s*)?$")
 _MATTERS = re.compile(
@@ -103,7 +103,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _is_harmless(call, callee, file):
         return
     if callee == "datetime.date.today":
-        if _CLOCK_IS_RIGHT.match(file.source[call.end_byte : call.end_byte + NEAR].decode("utf-8", "replace")):
+        after = file.source[call.end_byte : call.end_byte + NEAR].decode("utf-8", "replace")
+        if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):
             return
         yield file.mark(RULE.id, call, "`date.today()` is the day of this machine's zone", severity="info")
         return
@@ -224,7 +225,11 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
         return True
     if callee == "datetime.datetime.utcnow":
         return after.lstrip().startswith(".strftime(") or _is_text_of_utc(call, file)
+    if callee == "datetime.datetime.fromtimestamp":
+        return _REWRITTEN.match(after) is not None
     if callee in ("datetime.datetime.now", "datetime.datetime.today"):
+        if after.startswith(":%"):
+            return True  # of a text: `f"{datetime.now():%Y%m%d}"`
         before = file.source[max(0, call.start_byte - 80) : call.start_byte].decode("utf-8", "replace")
         if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):
             return True

@@ -71,6 +71,7 @@ _REFUSES = re.compile(
 )
 _READS_AS = re.compile(r"=\s*(?:\w+\.)*(?:[pP]arse|[cC]onvert|[aA]s[A-Z]|[tT]o[A-Z]|[fF]rom[A-Z])\w*\(")
 _READ_BEFORE = re.compile(r"(?!nil$|true$|iota$)[a-z]\w*")
+_OF_INDEX = re.compile(rb"\bIndexFunc\s*=\s*\Z")  # what has no such key stands in no index
 _ASKS_BY_NAME = re.compile(
     r"(?:^|\.)(?:[iI]s|[hH]as|[cC]an|[sS]hould|[eE]xists?|[cC]heck|[vV]alid)(?=[A-Z]|$)\w*$|[a-z](?:Exists|Valid|Used|Known)$"
 )
@@ -117,6 +118,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if failed and function.type == "func_literal" and _WAITS.match(file.text(function)):
         return  # not yet, ask again
+    if failed and _OF_INDEX.search(file.source, max(0, function.start_byte - NEAR), function.start_byte):
+        return
     name = function_name(statement, file)
     if failed:
         # What is computed in place of the result may be an answer.

@@ -119,7 +119,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if (
         _READS_FLAGS.search(before)
         or "execute_from_command_line(" in function_text(call, file)
-        or re.search(r"[fF]atal\w*\s*\)?\s*\{\s*\Z", before)
+        or re.search(r"[fF]atal\w*\s*\)?\s*[{:](?:[^{};]|\{\s*\Z)*\Z", before[-NEAR:])
     ):
         return
     if _NO_LEADER.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):

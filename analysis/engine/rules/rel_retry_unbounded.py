@@ -12,7 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
-from analysis.engine.rules.handlers import guarded_text
+from analysis.engine.rules.handlers import comment_above, guarded_text
 from analysis.engine.rules.reading import followed, function_name, statements, text_before, within
 from analysis.engine.rules.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
 from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
@@ -77,6 +77,7 @@ _TAKES_ANOTHER = re.compile(r"(?i)\b(?:get_?next|next|rotate|switch|fail_?over)\
 _MAKES_ANOTHER = re.compile(r"(?i)uuid|random|nanoid|generate\w*\(")
 _SWITCHES = re.compile(r"\b[\w.]+\s*=\s*(?:true|false|True|False)\b")  # what is asked for then is something else
 _OVER_LIST = re.compile(r"for\b[^\n{;]*;[^\n{;]*<=?\s*(?:[\w.]+\.(?:length|size\(\))|len\()")
+_GOES_ON = re.compile(r"(?i)\buntil\b|for ?ever|as long as|keeps? (?:trying|retrying)|back ?off")
 _STEPS = re.compile(r"(?<![\w.])(\w+)\s*=\s*\1\s*[.\[]")  # `zone = zone.parent()`
 _RAISES_LATE = re.compile(r"\b(?:raise|throw)\b[^\n]*[tT]ime_?[oO]ut")
 _LONG_WAIT = re.compile(r"\bsleep\(\s*(?:[3-9]\d|\d{3,})\b|\.Sleep\([^()\n]*\btime\.Minute|\bMINUTES\.sleep\(")
@@ -100,7 +101,7 @@ _LAST_TIME = re.compile(
     r"\bif\b[^\n{;]*(?:==|>=?|<=?)[^\n{;]*[:{)]\s*(?:\{\s*)?(?:(?!\})[^\n]*\n\s*)?(?:raise|throw|return|break)\b[^\n;}]*"
 )
 _LIMITED = re.compile(
-    r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|expir|timeout|elapsed|\bcount|remaining|ctx\.|context\.|\bcontext\(\)|<-\s*(?!time\.)[\w.]|cancel"
+    r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|expir|timeout|fail(?:ure)?s?_?count|elapsed|\bcount|remaining|ctx\.|context\.|\bcontext\(\)|<-\s*(?!time\.)[\w.]|cancel"
     r"|stopped|shutdown|closed|isInterrupted|is_running|poll|prompt\(|\binput\(|readline|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
     re.IGNORECASE,
 )
@@ -150,7 +151,7 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if is_endless and file.language != "go" and not _ends_behind(tried, text):
         return  # it asks for the end before it tries: each round is the next piece of work
-    if _moves_on(tried, loop, file):
+    if _moves_on(tried, loop, file) or _GOES_ON.search(comment_above(loop, file)):
         return
     is_known = _REMOTE.search(tried) is not None or (is_endless and _FILE.search(tried) is not None)
     data = None if is_known else _called_in(loop, file)

@@ -165,7 +165,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return  # a test that expects it
     if (
         _CLOSES.match(_IF_THERE.sub(r"\1", guarded))
-        or (guarded and all(map(_LETS_GO.fullmatch, map(str.strip, guarded.split("\n")))))
+        or (guarded and all(map(_lets_go, guarded.split("\n"))))
         or (not is_broad and says_unreadable(caught, guarded))
     ):
         return
@@ -234,6 +234,11 @@ def _confidence(
         return "low"
     # What is tried in one step is mostly tried because it may fail.
     return "low" if _is_one_step(handler) and not _WRITES.search(guarded) else ""
+
+
+def _lets_go(line: str) -> bool:
+    """Whether a line takes a listener away, or closes something."""
+    return _LETS_GO.fullmatch(line.strip()) is not None or _CLOSES.match(line.strip()) is not None
 
 
 def _is_one_step(handler: Node) -> bool:

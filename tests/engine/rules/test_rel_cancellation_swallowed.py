@@ -194,3 +194,10 @@ def test_who_cancels_a_thread_may_set_a_flag(body, count):
     loop = f"while (more()) {{ try {{ Thread.sleep(50); }} catch (InterruptedException e) {{ {body} }} }} end();"
     source = f"class A implements Runnable {{ public void run() {{ {loop} }} }}"
     assert len(marks_of("rel-cancellation-swallowed", source, "java")) == count
+
+
+@pytest.mark.parametrize(("said", "count"), [("// The interrupt is not to be passed on.\n", 0), ("// Waits.\n", 1)])
+def test_a_comment_may_say_that_the_interrupt_ends_here(said, count):
+    body = "try { Thread.sleep(5); } catch (InterruptedException e) { tell(e); }"
+    source = f"class A {{\n{said}void rest() {{ {body} }} }}"
+    assert len(marks_of("rel-cancellation-swallowed", source, "java")) == count

@@ -193,3 +193,12 @@ def test_an_error_with_a_status_is_an_answer(given, severity):
 def test_the_same_may_be_raised_again(thrown, count):
     source = f"class A {{ void f() {{ try {{ x(); }} catch (OddException e) {{ warn(); throw new {thrown}; }} }} }}"
     assert len(marks_of(RULE, source, "java")) == count
+
+
+def test_a_status_may_come_first():
+    assert [each.severity for each in marks_of(RULE, python("raise ShopError(403, 'no')"))] == ["info"]
+
+
+def test_a_stack_that_was_logged_is_not_lost():
+    source = script("logger.error('bad', (err as Error).stack);\nthrow new ShopError('no');")
+    assert [each.severity for each in marks_of(RULE, source, "typescript")] == ["info"]

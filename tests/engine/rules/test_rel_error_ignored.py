@@ -332,3 +332,9 @@ def test_a_function_of_another_package_has_results_of_its_own():
     }
     assert findings_of(RULE, {"main.go": main % "a", **files}) == []
     assert len(findings_of(RULE, {"main.go": main % "b", **files})) == 1
+
+
+@pytest.mark.parametrize(("kind", "count"), [("string", 0), ("any", 1)])
+def test_a_plain_struct_may_be_made_right_before(kind, count):
+    body = f"type row struct {{\n\tName {kind}\n}}\nuse(a)\nr := row{{a}}\ntext, _ := json.Marshal(r)\nuse(text)\n"
+    assert len(lines_of(RULE, go(body), "go")) == count

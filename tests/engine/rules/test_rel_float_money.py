@@ -188,3 +188,8 @@ def test_what_is_shown_and_what_falls_as_rain(source, count):
 )
 def test_invented_data_and_texts_for_people(path, source, count):
     assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize(("source", "count"), [("x = float(new_price) < low", 0), ("x = float(new_price) + low", 1)])
+def test_which_price_is_lower_may_be_asked_of_floats(source, count):
+    assert len(findings_of(RULE, {"shop/a.py": source + "\n"})) == count

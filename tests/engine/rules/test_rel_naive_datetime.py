@@ -254,3 +254,21 @@ def test_what_is_formatted_and_texts_of_utc(statement, count):
 def test_both_ends_of_a_span_are_mostly_of_one_clock(condition, confidence):
     (mark,) = marks_of(RULE, f"from datetime import datetime\nif {condition}:\n    stop()\n")
     assert (mark.confidence, mark.severity) == (confidence, "warning")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x = datetime.fromtimestamp(t).strftime('%d')",
+        "x = f'{datetime.now():%Y%m%d}'",
+        "file_id = date.today().isoformat() + '_' + key",
+    ],
+)
+def test_texts_of_local_times(statement):
+    assert lines_of(RULE, f"from datetime import date, datetime\n{statement}\n") == []
+
+
+@pytest.mark.parametrize(("name", "count"), [("setSentDate", 0), ("setStartDate", 1)])
+def test_a_mail_takes_an_instant(name, count):
+    source = f"import java.util.Date;\nclass A {{ void f(Row row) {{ row.{name}(new Date()); }} }}"
+    assert len(lines_of(RULE, source, "java")) == count

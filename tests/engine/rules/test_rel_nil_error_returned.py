@@ -195,3 +195,10 @@ def test_who_visits_goes_on_with_the_next():
     body = "err := load(v)\nif err != nil {\nreturn nil\n}\nreturn use(v)"
     source = f"package a\nfunc f() error {{\nreturn tree.VisitAll(top(), func(v string) error {{\n{body}\n}})\n}}\n"
     assert [each.confidence for each in marks_of(RULE, source, "go")] == ["low"]
+
+
+def test_what_has_no_key_stands_in_no_index():
+    body = "v, err := read(a)\nif err != nil {\nreturn nil, nil\n}\nreturn v, nil"
+    source = f"package a\nvar Of %s = func(a any) ([]string, error) {{\n{body}\n}}\n"
+    assert lines_of(RULE, source % "cache.IndexFunc", "go") == []
+    assert len(lines_of(RULE, source % "cache.Reader", "go")) == 1

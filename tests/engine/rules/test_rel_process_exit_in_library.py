@@ -228,3 +228,8 @@ def test_the_comment_may_be_longer():
     comment = "    # The code is EX_DATAERR.\n    # (see the page about pipes)\n"
     source = PYTHON.replace("    sys.exit", f"{comment}    sys.exit")
     assert [each.confidence for each in findings_of(RULE, {"shop/store.py": source})] == ["low"]
+
+
+def test_a_logger_ends_the_process_for_what_is_fatal():
+    body = "switch {\ncase l.withFatal:\nos.Exit(1)\n}"
+    assert findings_of(RULE, {"store/store.go": GO.replace("os.Exit(1)", body)}) == []

@@ -198,3 +198,7 @@ def test_a_process_that_ends_hears_of_no_rejection(body, count):
 @pytest.mark.parametrize(("head", "count"), [("export const", 0), ("const", 1)])
 def test_a_promise_that_is_exported_is_used_elsewhere(head, count):
     assert len(lines_of(RULE, f"{head} ready = Promise.all([load()]);", "typescript")) == count
+
+
+def test_an_element_that_is_updated_does_not_reject():
+    assert lines_of(RULE, "this.updateComplete.then(show);", "typescript") == []

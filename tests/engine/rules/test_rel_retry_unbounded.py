@@ -315,3 +315,13 @@ def test_another_random_key_is_another_try(made, count):
         "        except DuplicateKey:\n            pass\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("said", "count"), [("# Asks until the server is up.", 0), ("# Asks the server.", 1)])
+def test_a_comment_may_say_that_it_goes_on(said, count):
+    assert len(lines_of(RULE, retry("continue").replace("    while", f"    {said}\n    while"))) == count
+
+
+def test_failures_are_counted():
+    checked = "        if fail_count > 9:\n            raise Bad\n        try"
+    assert lines_of(RULE, retry("fail_count += 1").replace("        try", checked)) == []

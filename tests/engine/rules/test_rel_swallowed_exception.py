@@ -518,3 +518,7 @@ def test_the_next_way_may_be_tried_behind(behind, confidence):
 def test_a_browser_may_forbid_what_is_kept():
     body = "const kept = localStorage.getItem('a');\nshow(kept);\nuse(kept);"
     assert [mark.confidence for mark in marks(f"try {{ {body} }} catch {{ }}", "typescript")] == ["low"]
+
+
+def test_listeners_and_what_is_closed_with_them():
+    assert marks("try { a.removeEventListener('b', c);\na.close(); } catch {}", "typescript") == []

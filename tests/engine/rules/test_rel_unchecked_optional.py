@@ -479,3 +479,9 @@ def test_who_asks_a_map_mostly_knows_it(key, confidence):
 def test_a_variable_of_the_environment_that_was_asked_for(asked, count):
     source = f"import os\nif {asked}:\n    port = os.getenv('PORT').strip()\n"
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("column", "count"), [("MIN(id)", 0), ("id", 1)])
+def test_an_aggregate_gives_a_row(column, count):
+    asked = f"cur.execute('SELECT {column} FROM a')\n    rows = cur.fetchall()"
+    assert len(lines_of(RULE, f"def f(cur):\n    {asked}\n    return rows[0][0]\n")) == count
