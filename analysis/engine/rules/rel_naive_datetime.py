@@ -124,7 +124,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         call,
         f"`{name}` here gives a time without a zone",
         severity=severity,
-        confidence=_confidence(call, severity, file, is_constant=is_constant),
+        confidence=_confidence(call, severity, file),
     )
 
 
@@ -142,7 +142,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
         message = "`LocalDateTime.now()` has no zone"
         severity = _severity(call, file)
-        confidence = "" if severity else "medium"
+        confidence = "" if severity else "low"
         yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence, suggestion=suggestion)
     elif callee == "java.util.Date" and not file.arguments(call)[0]:
         stored = _STORES.search(file.source, max(0, call.start_byte - 80), call.start_byte)
@@ -296,11 +296,11 @@ def _severity(call: Node, file: SourceFile) -> str:
     return "warning" if given is not None and _matters_later(given[1], call, file) else ""
 
 
-def _confidence(call: Node, severity: str, file: SourceFile, *, is_constant: bool) -> str:
+def _confidence(call: Node, severity: str, file: SourceFile) -> str:
     """What becomes of a time is not known where nothing compares or stores it; of a time span it is mostly the same
     clock that both ends were read from."""
     if not severity:
-        return "low" if is_constant else "medium"
+        return "low"
     is_span = _LOCAL_CLOCK.match(file.text(call)) and _FROM_WHICH.match(file.source, call.end_byte)
     return "medium" if is_span else ""
 

@@ -142,9 +142,10 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     # What takes a panic stands at the end of all, mostly.
     is_last = file.language == "go" and "recover()" in before
-    is_meant = _SAYS_WHY.search(file.source, max(0, call.start_byte - NEAR), call.start_byte) is not None
+    if _SAYS_WHY.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
+        return
     message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever calls it"
-    yield file.mark(RULE.id, call, message, confidence="low" if is_last or is_meant else "")
+    yield file.mark(RULE.id, call, message, confidence="low" if is_last else "")
 
 
 def _is_variable(name: str, call: Node, file: SourceFile) -> bool:

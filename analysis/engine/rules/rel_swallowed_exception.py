@@ -141,6 +141,7 @@ _FAILS_OTHERWISE = re.compile(
     r"|\bthrow new \w+\([^\n]*\b(?:[sS]hould|[eE]xpected|[nN]ever|[mM]ust)\b[^\n]*\);\s*\Z"
 )
 _NULLABLE = re.compile(rb"@Nullable\b|@CheckForNull\b|->\s*(?:Optional\[|[^:]*\|\s*None\b)|\bOptional<")
+_WAITS_FOR = re.compile(r"\bawait\b")  # something outside, which may fail for many reasons
 _COMPOUND = frozenset({"if_statement", "for_statement", "while_statement", "with_statement", "try_statement"})
 _EXPECTS = re.compile(rb"\bexpect\w*\(|\bassert\w*\b")
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
@@ -226,7 +227,7 @@ def _confidence(
         return "medium" if is_failure(caught) or _WRITES.search(guarded) else "low"
     if file.language in SCRIPT:
         is_sure = does_nothing and not _is_one_step(handler) and not _has_another_way(guarded, handler, file)
-        is_sure = is_sure and not asks_storage(guarded)
+        is_sure = is_sure and not asks_storage(guarded) and bool(_WAITS_FOR.search(guarded) or _WRITES.search(guarded))
         return "medium" if is_sure else "low"
     if not does_nothing and (asks(guarded) or _may_be_empty(handler, file)):
         return "low"

@@ -171,12 +171,10 @@ def test_who_no_longer_leads_ends_at_once(key, count):
     assert len(findings_of(RULE, {"store/store.go": source})) == count
 
 
-@pytest.mark.parametrize(
-    ("comment", "confidence"), [("# Restart the worker: others go on", "low"), ("# no rates", "medium")]
-)
-def test_a_comment_may_say_that_the_process_is_to_end(comment, confidence):
+@pytest.mark.parametrize(("comment", "count"), [("# Restart the worker: others go on", 0), ("# no rates", 1)])
+def test_a_comment_may_say_that_the_process_is_to_end(comment, count):
     source = PYTHON.replace("    sys.exit", f"    {comment}\n    sys.exit")
-    assert [each.confidence for each in findings_of(RULE, {"shop/store.py": source})] == [confidence]
+    assert len(findings_of(RULE, {"shop/store.py": source})) == count
 
 
 @pytest.mark.parametrize(
@@ -227,7 +225,7 @@ def test_who_gives_an_error_could_have_given_this_one(result, confidence):
 def test_the_comment_may_be_longer():
     comment = "    # The code is EX_DATAERR.\n    # (see the page about pipes)\n"
     source = PYTHON.replace("    sys.exit", f"{comment}    sys.exit")
-    assert [each.confidence for each in findings_of(RULE, {"shop/store.py": source})] == ["low"]
+    assert findings_of(RULE, {"shop/store.py": source}) == []
 
 
 def test_a_logger_ends_the_process_for_what_is_fatal():

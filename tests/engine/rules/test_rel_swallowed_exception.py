@@ -332,7 +332,8 @@ def test_another_way_to_the_same(header, after, confidences):
 @pytest.mark.parametrize(
     ("source", "confidences"),
     [
-        ("try { load(); show(); } catch (e) {}", ["medium"]),
+        ("async function f() { try { show(await load()); hide(); } catch (e) {} }", ["medium"]),
+        ("try { load(); show(); } catch (e) {}", ["low"]),
         ("try { load(); } catch (e) {}", ["low"]),
         ("function f() { try { return load(); } catch (e) { return null; } }", ["low"]),
         ("load().catch(() => {});", ["low"]),
@@ -367,7 +368,7 @@ def test_stores_of_a_browser_clean_up_and_texts(source, count):
     [
         ("function f(a) { try { return a.text(short); } catch {}\n return a.text(long); }", ["low"]),
         ("try {\n player.unbind(END);\n player.unbind(PAUSE);\n // no-empty\n} catch (e) {}", []),
-        ("try {\n player.unbind(END);\n player.send(PAUSE);\n} catch (e) {}", ["medium"]),
+        ("try {\n player.unbind(END);\n player.send(PAUSE);\n} catch (e) {}", ["low"]),
     ],
 )
 def test_another_way_of_script_and_listeners_that_let_go(source, confidences):
