@@ -113,7 +113,7 @@ _SAYS_USAGE = re.compile(r"(?:^|\.)(?:[uU]sage|[pP]rint(?=[A-Z]|$))\w*$")
 _NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*begin\s+raise)\b")
 _OF_TEST_TOOLS = re.compile(r"(?:^|/)(?:\w*test_?(?:utils?|helpers?|data)|mocks?|fakes?)/")
 _PACKAGE = re.compile(r"/[^/.]+(?=\.\w+$)")  # the folder of an imported function
-_CHECKED_ZERO = r"\b{name}\s*(?:<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
+_CHECKED_ZERO = r"\b{name}\s*(?:!=\s*0\b|<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
 
 
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:

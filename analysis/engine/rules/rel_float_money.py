@@ -111,6 +111,7 @@ _SPEAKS_OF_MONEY = re.compile(
     rb"(?i)price|currenc|payment|invoice|money|wallet|refund|payout|billing|checkout|salary|\busd\b|\beur\b|bank|deposit"
     rb"|withdraw|charge|account|transfer|order\b|orders\b|discount|subtotal|\btax|coupon|loan|budget|expense"
 )
+_PER_UNIT = re.compile(rb"(?i)\bk?wh\b|\btariffs?\b")  # prices of energy, which are rates
 _OF_A_PICTURE = re.compile(rb"java\.awt|javafx\.|\bcanvas\b|\bpixels?\b|\bBufferedImage\b|\bshader", re.IGNORECASE)
 _FIX = {
     "python": "Keep it as `Decimal` (`DecimalField`, `NUMERIC`) or as integer minor units.",
@@ -286,6 +287,7 @@ def _severity(where: str) -> Severity | None:
 def _mark(field: Node, name: str, kind: str, file: SourceFile) -> Mark:
     message = f"`{name}` is an amount of money in a `{kind}`"
     is_sure = _BARE.fullmatch(name) is None or _SPEAKS_OF_MONEY.search(file.source) is not None
+    is_sure = is_sure and _PER_UNIT.search(file.source) is None
     return file.mark(RULE.id, field, message, confidence="" if is_sure else "low", suggestion=_FIX[file.language])
 
 

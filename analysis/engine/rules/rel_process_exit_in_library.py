@@ -83,6 +83,7 @@ _STARTS = re.compile(r"(?i)(?:^|[._])(?:migrat|run_?migrat|start|init|boot|set_?
 # Who no longer leads has to end at once, so that two never do.
 _NO_LEADER = re.compile(rb"\bOnStoppedLeading:\s*func\(\)\s*\{[^{}]*\Z")
 _SAYS_IT_ENDS = re.compile(r"(?i)\b(?:quits|exits|terminates|aborts|ends the process|(?:quit|exit) (?:if|when|with))\b")
+_RESTARTS = re.compile(rb"(?i)[\"'`][^\"'`\n]*re-?start[^\"'`\n]*[\"'`]")  # a message that says so, or asks for it
 _SAYS_WHY = re.compile(
     rb"(?i)(?:#|//|\*)[^\n]*\b(?:exit|kill|terminat|abort|restart|crash|quit|shut|ex_|sysexit)\w*\b[^\n]*\n"
     rb"(?:\s*(?:#|//|\*)[^\n]*\n)*\s*\Z"
@@ -142,7 +143,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     # What takes a panic stands at the end of all, mostly.
     is_last = file.language == "go" and "recover()" in before
-    if _SAYS_WHY.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
+    near = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
+    if _SAYS_WHY.search(near) or _RESTARTS.search(near):
         return
     message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever calls it"
     yield file.mark(RULE.id, call, message, confidence="low" if is_last else "")

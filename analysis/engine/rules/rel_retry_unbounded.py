@@ -78,7 +78,7 @@ _MAKES_ANOTHER = re.compile(r"(?i)uuid|random|nanoid|generate\w*\(")
 _SWITCHES = re.compile(r"\b[\w.]+\s*=\s*(?:true|false|True|False)\b")  # what is asked for then is something else
 _OVER_LIST = re.compile(r"for\b[^\n{;]*;[^\n{;]*<=?\s*(?:[\w.]+\.(?:length|size\(\))|len\()")
 _GOES_ON = re.compile(r"(?i)\buntil\b|for ?ever|as long as|keeps? (?:trying|retrying)|back ?off")
-_STEPS = re.compile(r"(?<![\w.])(\w+)\s*=\s*\1\s*[.\[]")  # `zone = zone.parent()`
+_STEPS = re.compile(r"(?<![\w.])(\w+)\s*=\s*(?:[\w.]+\()?\1\s*[.\[,)]")  # `zone = zone.parent()`, `port = after(port)`
 _RAISES_LATE = re.compile(r"\b(?:raise|throw)\b[^\n]*[tT]ime_?[oO]ut")
 _LONG_WAIT = re.compile(r"\bsleep\(\s*(?:[3-9]\d|\d{3,})\b|\.Sleep\([^()\n]*\btime\.Minute|\bMINUTES\.sleep\(")
 _ENDS_ENDLESS = re.compile(r"\}\s*while\s*\(\s*true\s*\)\s*;?\Z")

@@ -338,3 +338,8 @@ def test_a_function_of_another_package_has_results_of_its_own():
 def test_a_plain_struct_may_be_made_right_before(kind, count):
     body = f"type row struct {{\n\tName {kind}\n}}\nuse(a)\nr := row{{a}}\ntext, _ := json.Marshal(r)\nuse(text)\n"
     assert len(lines_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(("asked", "count"), [("if n != 0 {\nuse(n)\n}", 0), ("use(n)\nuse(n)", 1)])
+def test_a_number_that_is_asked_for_zero_was_checked(asked, count):
+    assert len(lines_of(RULE, go(f"n, _ := strconv.Atoi(a)\n{asked}\nuse(a)"), "go")) == count

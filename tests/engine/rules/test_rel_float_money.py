@@ -193,3 +193,9 @@ def test_invented_data_and_texts_for_people(path, source, count):
 @pytest.mark.parametrize(("source", "count"), [("x = float(new_price) < low", 0), ("x = float(new_price) + low", 1)])
 def test_which_price_is_lower_may_be_asked_of_floats(source, count):
     assert len(findings_of(RULE, {"shop/a.py": source + "\n"})) == count
+
+
+@pytest.mark.parametrize(("package", "confidence"), [("tariff", "low"), ("shop", "medium")])
+def test_the_price_of_energy_is_a_rate(package, confidence):
+    source = f"package {package}\ntype Zone struct {{\n\tPrice float64\n}}\n"
+    assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == [confidence]

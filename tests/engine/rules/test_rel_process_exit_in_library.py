@@ -231,3 +231,9 @@ def test_the_comment_may_be_longer():
 def test_a_logger_ends_the_process_for_what_is_fatal():
     body = "switch {\ncase l.withFatal:\nos.Exit(1)\n}"
     assert findings_of(RULE, {"store/store.go": GO.replace("os.Exit(1)", body)}) == []
+
+
+@pytest.mark.parametrize(("said", "count"), [("server restarting...", 0), ("no rates", 1)])
+def test_who_says_that_it_restarts_means_it(said, count):
+    source = SCRIPT.replace("  process", f"  tell('{said}');\n  process")
+    assert len(findings_of(RULE, {"src/store.ts": source})) == count

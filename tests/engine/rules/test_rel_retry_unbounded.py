@@ -325,3 +325,12 @@ def test_a_comment_may_say_that_it_goes_on(said, count):
 def test_failures_are_counted():
     checked = "        if fail_count > 9:\n            raise Bad\n        try"
     assert lines_of(RULE, retry("fail_count += 1").replace("        try", checked)) == []
+
+
+@pytest.mark.parametrize(("step", "count"), [("port = after(port, env)", 0), ("port = after(env)", 1)])
+def test_each_round_may_try_the_next_of_a_row(step, count):
+    source = (
+        f"def find(client, port):\n    for i in range(9):\n        {step}\n        try:\n"
+        "            return client.fetch(port)\n        except OSError:\n            tell(port)\n"
+    )
+    assert len(lines_of(RULE, source)) == count
