@@ -110,7 +110,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name = callee.removeprefix("datetime.")
     is_constant = callee == "datetime.datetime" and all(each.type == "integer" for each in file.arguments(call)[0])
-    if is_constant and file.text(file.arguments(call)[0][0]) in _NEVER:
+    year = next(iter(file.arguments(call)[0]), None) if is_constant else None
+    if year is not None and file.text(year) in _NEVER:
         return
     if is_constant and call.parent is not None and call.parent.type == "argument_list":
         return  # an example of a time

@@ -227,6 +227,7 @@ def test_a_member_that_is_a_date_is_stored():
         ("datetime.strptime(text, '%Y-%m-%d')", 0),
         ("x = datetime.strptime(text, '%Y-%m-%d')", 1),
         ("never = datetime(1900, 1, 1)", 0),
+        ("start = datetime(year=a.year, month=a.month, day=1)", 1),
         ("start = datetime(2024, 1, 1)", 1),
     ],
 )
