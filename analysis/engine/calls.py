@@ -105,6 +105,11 @@ class CallGraph:
             return _few(own)
         if own and not receiver:
             return _few(own)
+        if receiver and self._files[path].language == "java":
+            declared = self._type_like(path, receiver.rpartition(".")[2])
+            methods = [Callee(declared, index) for index in self._named(declared, name)] if declared else []
+            if methods or (declared and not self._inherits(declared)):
+                return _few(methods)
         return _few([*own, *self._elsewhere(path, receiver, name)])
 
     def entered(self, path: str, name: str) -> tuple[Callee, ...]:
@@ -160,8 +165,6 @@ class CallGraph:
         head = receiver.rpartition(".")[2] or name
         if not receiver:
             yield from self._neighbours(path, name)
-        elif self._files[path].language == "java":
-            yield from self._of_a_neighbour(path, head, name)
         for target, named, taken in self._imported_by(path):
             indexes = named.get(name)
             if indexes is None or (not receiver and taken and name not in taken and "*" not in taken):
@@ -170,12 +173,28 @@ class CallGraph:
             owned = [index for index in indexes if functions[index].owner == head]
             yield from (Callee(target, index) for index in owned or indexes)
 
-    def _of_a_neighbour(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
-        """In Java the methods of a class of the same package, whose objects are called like it: `orderService.find`."""
+    def _type_like(self, path: str, receiver: str) -> str:
+        """The file of the Java class that an object is called after, `orderService` of `OrderService`, which the file
+        imports or which stands in its package; empty when there is none."""
         wanted = receiver.lower()
-        for callee in self._neighbours(path, name):
-            if self._files[callee.path].functions[callee.position].owner.lower() == wanted:
-                yield callee
+        for edge in self._graph.imports_of(path):
+            if edge.target in self._files and _class_of(edge.target) == wanted:
+                return edge.target
+        return self._classes.get((_package_key(path, self._files[path]), wanted), "")
+
+    @cached_property
+    def _classes(self) -> dict[tuple[PackageKey, str], str]:
+        """By package and name in small letters the files of Java, each called after its class."""
+        java = ((path, facts) for path, facts in self._files.items() if facts.language == "java")
+        return {(_package_key(path, facts), _class_of(path)): path for path, facts in java}
+
+    def _inherits(self, path: str) -> bool:
+        """Whether a class of the Java file has a base of this project, as far as the names of packages tell."""
+        facts = self._files[path]
+        own = facts.package.split(".")[:2]
+        foreign = {each.target.rpartition(".")[2] for each in facts.imports if each.target.split(".")[:2] != own}
+        bases = (base.rpartition(".")[2] for each in facts.classes for base in each.bases)
+        return any(base not in foreign for base in bases)
 
     def _neighbours(self, path: str, name: str) -> Iterator[Callee]:
         """The functions of that name in the other files of a package that its files share."""
@@ -274,6 +293,11 @@ class CallGraph:
 
 def _few(candidates: list[Callee]) -> tuple[Callee, ...]:
     return tuple(candidates) if len(candidates) <= CANDIDATES else ()
+
+
+def _class_of(path: str) -> str:
+    """The name of the class that a file of Java is called after, in small letters."""
+    return path.rpartition("/")[2].removesuffix(".java").lower()
 
 
 def _package_key(path: str, facts: FileFacts) -> PackageKey:

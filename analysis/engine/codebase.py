@@ -232,6 +232,8 @@ def file_kind(path: str, facts: FileFacts) -> FileKind:
     kind = kind_of(path)
     if facts.skipped in ("generated", "minified") and kind is not FileKind.VENDORED:
         return FileKind.GENERATED
+    if facts.language == "go" and kind is FileKind.SOURCE and any(each.target == "testing" for each in facts.imports):
+        return FileKind.TEST  # what tests share
     return kind
 
 

@@ -63,3 +63,34 @@ def test_a_class_that_begins_to_implement_it_is_seen_by_callers_that_did_not_cha
     assert targets(first) == (Callee("src/a/port/OrderDao.java", 1),)
     after = {**before, "src/a/store/JpaOrderDao.java": facts(STORE)}
     assert targets(CallGraph(after, build_graph(after), first)) == (Callee("src/a/store/JpaOrderDao.java", 1),)
+
+
+CLIENT = (
+    "package a.remote;\n\npublic class Remote {\n  public String find(Long id) {\n    return http.get(id);\n  }\n}\n"
+)
+ROWS = """package a.port;
+
+import org.springframework.data.jpa.repository.JpaRepository;
+
+public interface OrderDao extends JpaRepository<Order, Long> {
+}
+"""
+BOTH = SERVICE.replace("import", "import a.remote.Remote;\nimport", 1)
+
+
+def test_an_object_called_after_its_class_has_the_methods_of_no_other_class():
+    files = {
+        "src/a/port/OrderDao.java": facts(ROWS),
+        "src/a/remote/Remote.java": facts(CLIENT),
+        "src/a/service/Orders.java": facts(BOTH),
+    }
+    assert targets(CallGraph(files, build_graph(files))) == ()
+
+
+def test_of_an_object_whose_class_has_a_base_in_the_project_any_class_may_be_meant():
+    files = {
+        "src/a/port/OrderDao.java": facts(ROWS.replace("org.springframework.data.jpa.repository.", "a.port.base.")),
+        "src/a/remote/Remote.java": facts(CLIENT),
+        "src/a/service/Orders.java": facts(BOTH),
+    }
+    assert targets(CallGraph(files, build_graph(files))) == (Callee("src/a/remote/Remote.java", 1),)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from analysis.engine.codebase import file_kind
+from analysis.engine.extract import extract
 from analysis.engine.languages import FileKind, kind_of, language_read, reading_of, without_copies
 
 
@@ -127,3 +129,9 @@ def test_a_folder_with_several_known_libraries_holds_copies():
     libraries = ["libs/six.py", "libs/pytz/tzinfo.py", "libs/requests/api.py"]
     assert without_copies([*libraries, "libs/dns/query.py", "libs/dns/query.js"]) == ["libs/dns/query.js"]
     assert without_copies([*libraries[1:], "libs/dns/query.py"]) == ["libs/dns/query.py"]
+
+
+def test_go_code_that_tests_share_is_test_code():
+    source = b'package a\n\nimport "testing"\n\nfunc Check(t *testing.T) {}\n'
+    assert file_kind("a/scenario.go", extract(source, "go")) is FileKind.TEST
+    assert file_kind("a/scenario.go", extract(source.replace(b"testing", b"time"), "go")) is FileKind.SOURCE

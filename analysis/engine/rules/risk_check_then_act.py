@@ -154,6 +154,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         if _STARTS_UP.search(place.function.name):
             return None
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    if _STARTS_UP.search(place.function.name) and not (place.in_request_path or place.in_job_path):
+        return None
     schema = codebase.queries.schema(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (

@@ -87,11 +87,13 @@ _COLLECTS = re.compile(r'"(?:go|version|runtime)"\s*:\s*"(?:go ?)?1\.(?:2[3-9]|[
 _STARTERS = re.compile(r"(?i)(^|\.)(init|start|run|serve|launch|new|setup|main)\w*$")
 _WAY_OUT = "Select on `ctx.Done()` in the loop and return."
 _SELECT = re.compile(r"^([ \t]*)select\s*\{[\s\S]*?\n\1\}", re.MULTILINE)  # with the blocks in it
+_NEAR = 300  # bytes before a goroutine in which the call stands that starts it
+_CLOSURE = re.compile(r"^([ \t]*)[^\n]*\bfunc\([^\n]*\{\n[\s\S]*?\n\1\}", re.MULTILINE)  # with all in it
 _ALIVE = re.compile(r"(^|\.)(main|init)$")
 
 
 def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    if _ALIVE.search(function_name(statement, file)):
+    if _ALIVE.search(function_name(statement, file)) or _starts_once(statement, file):
         return
     text = file.text(statement)
     added = _ADDS.match(text)
@@ -128,6 +130,15 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
                 f"The goroutine blocks for ever on `{channel}` when the receiver takes the other case and returns",
             )
             return
+
+
+def _starts_once(statement: Node, file: SourceFile) -> bool:
+    """Whether a `sync.Once` starts it: there is one for the whole process."""
+    return re.search(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{[^{}]*\Z", _source_before(statement, file)) is not None
+
+
+def _source_before(node: Node, file: SourceFile) -> str:
+    return file.source[max(0, node.start_byte - _NEAR) : node.start_byte].decode("utf-8", "replace")
 
 
 def _runs_for_ever(text: str) -> bool:
@@ -238,7 +249,8 @@ def _receiver_may_leave(channel: str, rest: str) -> bool:
     if len(received) != 1:
         return False
     first = re.search(rf"<-\s*{re.escape(channel)}\b", rest)
-    if first is not None and re.search(r"^\s*return\b", rest[: first.start()], re.MULTILINE):
+    earlier = _CLOSURE.sub("", rest[: rest.rfind("\n", 0, first.start()) + 1]) if first is not None else ""
+    if re.search(r"^\s*return\b", earlier, re.MULTILINE):
         return True
     select = _SELECT.search(rest)
     if select is None or not re.search(rf"<-\s*{re.escape(channel)}\b", select[0]):

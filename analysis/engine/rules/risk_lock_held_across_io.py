@@ -63,7 +63,7 @@ _MADE_BY = re.compile(r"\s*=(?!=)[^\n]{0,120}")
 _OF_OTHERS = re.compile(r"\s*=\s*(?:\w+\.)*(?:\w*File\w*Lock|\w*[rR]edis\w*|InterProcessLock|advisory_lock|flock)\b")
 _GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
 _OF_A_RESOURCE = re.compile(
-    r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel"
+    r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms"
 )
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")
@@ -89,6 +89,8 @@ _OF_A_CLIENT = re.compile(r"(?i)(?:client|http|rest|kafka|rabbit|jms|mail|templa
 _CALLED = re.compile(r"\(")
 _FILES = "reads or writes a file"
 _KEEPS_FILES = re.compile(r"(?i)file|disk|storage|store|persist|dir(?:lock|ectory)|\bwal|journal|log")
+_SLEEPS = "sleeps"
+_LIMITS = re.compile(r"(?i)rate_?limit|throttl")
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
 
 
@@ -179,6 +181,8 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
                 reads = ""  # named after what it protects
             full = typed(name, file) if _OF_A_CLIENT.search(name) else name  # asking for the type reads the whole file
             words = what_it_does(full, file.language) or reads or _awaited(call, lock, file)
+            if words == _SLEEPS and _LIMITS.search(owner):
+                words = ""  # who comes too often is made to wait
             if words and not _WAITS.search(name):
                 message = (
                     f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"

@@ -174,6 +174,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\s*\.{release}\("
     is_released = re.search(unlock, rest) is not None
+    if re.search(rf"\breturn\s+(?:new\s+\w+[^{{}};]*\{{|\(\)\s*->)[\s\S]*{unlock}", rest):
+        return  # whoever is given the answer releases it by that
     if not is_released and (
         _BY_CONTRACT.search(function_name(call, file))
         or _is_handed_on(receiver, rest)
@@ -204,6 +206,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     rest = text_after(call, file)
     unlock = rf"{re.escape(receiver)}\.{release}\("
+    if re.match(rf"\)?:\s*{unlock}", rest):
+        return  # it only asks whether the lock is free
     if _released_elsewhere(receiver, release, call, file):
         return
     if not re.search(rf"{re.escape(receiver)}\.{release}\b", rest):

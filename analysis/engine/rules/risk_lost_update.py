@@ -9,6 +9,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
+from analysis.engine.facts import Model as Table
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules import locks
@@ -82,7 +83,7 @@ _GIVEN_GO = re.compile(
 _NAMED_VALUE = re.compile(rf"[\"']?({_NAME})[\"']?\s*[:=]\s*({_NAME})\s*(?=[,}})\n])")
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 # Who knows of others by their versions tries again.
-_VERSIONED = re.compile(r"@Version|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|version_id")
+_VERSIONED = re.compile(r"@Version|save_condition|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|version_id")
 _ROW_LOCK = re.compile(rf"(?i:for_?update|for update|pessimistic)|{locks.WORD}|refresh_from_db\(\s*from_queryset")
 _OF_A_LOAD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*=)")
 # What many statements name, whichever row they are about.
@@ -99,6 +100,8 @@ _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _LOAD = re.compile(r"\s*(?::[^=\n]+)?:?=(?!=)([^;]{0,400})|\s+in\s([^\n]{0,200})")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
+_VERSION_FIELD = re.compile(rb"(?:@[\w.]+(?:\([^()]*\))?\s*)*@(?:\w+\.)*Version\b")
+_CLASS_HEAD = re.compile(rb"\bclass\s+(\w+)")
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
 _FIX = {
     "python": 'Write it with one UPDATE (`update({1}=F("{1}") {2} ...)`), or load the row with `select_for_update()`.',
@@ -218,8 +221,10 @@ def _flushed_on(owner: str, call: Node, file: SourceFile) -> int:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A row that has a version column is written by one of two only; a counter that others count on is critical."""
+    if "version" in mark.data:
+        return None
     entry = codebase.models.named(mark.data["model"])
-    if entry is not None and any(column.name in _VERSIONS for column in entry.model.columns):
+    if entry is not None and _is_versioned(entry.model, codebase):
         return None
     confidence = Confidence(mark.confidence) if mark.confidence else None
     if "flushed" in mark.data and (entry is None or entry.model.orm != "jpa"):
@@ -236,6 +241,26 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     severity = Severity.CRITICAL if _COUNTER.search(mark.data["column"]) else None
     return place.finding(mark, severity=severity, confidence=confidence)
+
+
+def look_at_version(field: Node, file: SourceFile) -> Iterator[Mark]:
+    """The column by which JPA sees that another was first, whatever it is called."""
+    if _VERSION_FIELD.match(file.source, field.start_byte, field.end_byte):
+        yield file.mark(RULE.id, field, "", data={"version": _class_around(field, file)})
+
+
+def _class_around(field: Node, file: SourceFile) -> str:
+    declared = list(_CLASS_HEAD.finditer(file.source, 0, field.start_byte))
+    return declared[-1][1].decode() if declared else ""
+
+
+def _is_versioned(model: Table, codebase: Codebase) -> bool:
+    """Whether the table has a column for versions, of its own or of a base."""
+    lineage = [*codebase.queries.lineage(model)]
+    if any(column.name in _VERSIONS for each in lineage for column in each.columns):
+        return True
+    marks = codebase.marks(RULE.id) if model.orm == "jpa" else ()
+    return not {each.name for each in lineage}.isdisjoint(mark.data.get("version", "") for _, mark in marks)
 
 
 def _match(change: Node, file: SourceFile) -> re.Match[bytes] | None:
@@ -365,5 +390,6 @@ WATCHES = (
     Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
     Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_ADDED),
     Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_SELF),
+    Watch("field", look_at_version, JAVA, needs=(b"@Version", b".Version")),
     Watch("expression_statement", look_at_setter, JAVA, needs=(*_SAVES, b"@Transactional"), starts=_SETS),
 )

@@ -19,6 +19,7 @@ from analysis.engine.rules import transactions
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.branches import run_together
 from analysis.engine.rules.example_models import DJANGO_SHOP
+from analysis.engine.rules.proxied_calls import self_invocations
 from analysis.engine.rules.reading import followed, function_text, short, text_after, text_before
 from analysis.engine.rules.session_commits import half_done
 from analysis.engine.rules.transactions import TRANSACTIONAL, in_transaction
@@ -96,6 +97,8 @@ _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True
 _AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
 _NEVER_ALONE = frozenset({"executeUpdate", "persist", "merge", "remove"})  # JPA refuses them without a transaction
 _MADE_AS_MAP = re.compile(rb"\s*(?::[^=\n]+)?=\s*new (?:Weak)?(?:Map|Set)\b")
+_STORES = re.compile(r"data\.mongodb(?!\.MongoTrans)|MongoTransactionManager|\bpersistence\.\w|\bjdbc\.|\bsql\.\w")
+_ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(\w+)\s*:?=(?!=)")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
 _NEAR = 200  # characters
 _FIX = {
@@ -192,29 +195,16 @@ def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
             suggestion="Make the method public and call it from another bean.",
             data={"form": "proxy"},
         )
-    yield from _self_invocations(method, file.text(name), file)
-
-
-def _self_invocations(method: Node, name: str, file: SourceFile) -> Iterator[Mark]:
-    """Calls of an annotated method by its own object: they do not pass through Spring's proxy."""
-    owner = file.functions[file.function_of(method)].owner
-    called = re.compile(rb"(?<![\w.])(?:this\.)?" + re.escape(name.encode()) + rb"\(")
-    for function in file.functions[1:]:
-        node, body = function.node, function.node.child_by_field_name("body")
-        if function.owner != owner or node.id == method.id or body is None or node.type != "method_declaration":
-            continue
-        if in_transaction(body.start_byte + 1, file):
-            continue
-        found = called.search(file.source, body.start_byte, body.end_byte)
-        if found is not None:
-            yield file.mark(
-                RULE.id,
-                _node_at(found.start(), file.tree.root_node),
-                f"`{name}` is called on `this`: its `@Transactional` has no effect, because no proxy sees the call",
-                confidence="high",
-                suggestion=f"Put `@Transactional` on the caller, or move `{name}` to another bean.",
-                data={"form": "proxy"},
-            )
+    called = file.text(name)
+    for call in self_invocations(method, called, file):
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{called}` is called on `this`: its `@Transactional` has no effect, because no proxy sees the call",
+            confidence="high",
+            suggestion=f"Put `@Transactional` on the caller, or move `{called}` to another bean.",
+            data={"form": "proxy"},
+        )
 
 
 def look_at_commits(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -235,13 +225,27 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     )
     heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
     heard.extend(_with_callee(found, codebase))
+    only_documents = any(place.facts.language == "java" for place, _ in heard) and _keeps_only_documents(codebase)
     covered = _called_in_transactions(codebase, {_name(place.function) for place, _ in heard})
     for place, mark in heard:
         if mark.data["form"] != "writes":
             yield place.finding(mark)
         elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
-            changes = {"confidence": Confidence.LOW} if _is_run_by_a_view(place, codebase) else {}
+            is_guess = _is_run_by_a_view(place, codebase) or (place.facts.language == "java" and only_documents)
+            changes = {"confidence": Confidence.LOW} if is_guess else {}
             yield place.finding(mark, severity=_severity(mark, place), **changes)
+
+
+def _keeps_only_documents(codebase: Codebase) -> bool:
+    """Whether Spring keeps everything in MongoDB, which knows transactions on clusters only, and nobody set them up."""
+    kinds = {
+        found[0]
+        for _, facts in codebase.sources
+        if facts.language == "java"
+        for each in facts.imports
+        if (found := _STORES.search(each.target)) is not None
+    }
+    return kinds == {"data.mongodb"}
 
 
 def _is_run_by_a_view(place: Place, codebase: Codebase) -> bool:
@@ -347,9 +351,20 @@ def _unprotected(writes: list[_Write], root: Node, file: SourceFile) -> tuple[_W
     bare = [write for write in writes if not in_transaction(write.start, file)]
     for position, first in enumerate(bare):
         for second in bare[position + 1 :]:
-            if first.differs_from(second) and run_together(_node_at(first.start, root), _node_at(second.start, root)):
+            if not first.differs_from(second) or _settles(first, second, root, file):
+                continue
+            if run_together(_node_at(first.start, root), _node_at(second.start, root)):
                 return first, second
     return None
+
+
+def _settles(first: _Write, second: _Write, root: Node, file: SourceFile) -> bool:
+    """Whether the function leaves by what the first write answered, so that the second one is made in its stead."""
+    named = _ANSWER.match(file.source, first.start)
+    if named is None:
+        return False
+    between = file.source[first.start : second.start]
+    return re.search(rb"\bif\b[^\n]*\b" + named[1] + rb"\b[^\n]*(?:\n\s*)?\breturn\b", between) is not None
 
 
 def _node_at(start: int, root: Node) -> Node:

@@ -74,12 +74,13 @@ _NOT_STATE = re.compile(
 )
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
-_IS_CACHE = re.compile(rb"(?i)cache|memo")
+_ON_PURPOSE = re.compile(rb"(?i)cache|memo|locks?$")
 _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|order")
 # Pydantic copies what a class holds for each of its instances.
 _COPIED = re.compile(
     rb"\bclass\s+\w+\([^)]*\b(?:BaseModel|SQLModel|BaseSettings)\b|\n\s+(?:class Config\b|model_config\s*=)"
 )
+_DATES = rb"(?:(?:Last)?(?:Synced|Loaded|Fetched|Cached|Refreshed|Updated)At|(?:Cache)?(?:Expir\w+|Ttl|TTL|Timestamp))"
 _SINGLETON = re.compile(rb"\bcls\.\w*instance\w*\b|\b__new__\(")
 _RUNNING = re.compile(rb"\w+\s*:[^=\n;]*\bPromise<")  # what all who ask at once wait for
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
@@ -167,15 +168,16 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
     name = file.source[assignment.start_byte : assignment.end_byte].partition(b"=")[0].partition(b":")[0].strip()
     scope = file.scope_of(assignment)
     shared_on_purpose = b"ClassVar" in file.source[assignment.start_byte : assignment.end_byte]
-    if scope.kind != "class" or _IS_CACHE.search(name) or shared_on_purpose:
+    if scope.kind != "class" or _ON_PURPOSE.search(name) or shared_on_purpose:
         return
     body = file.source[assignment.end_byte : scope.end]
     if (
         _COPIED.search(file.source, scope.start, scope.end)
         or _SINGLETON.search(body)
         or re.search(rb"\bdel self\." + re.escape(name) + rb"\[", body)
+        or re.search(rb"\bself\." + re.escape(name) + rb"\.(?:append|add)\(self\)", body)
     ):
-        return  # there is one instance, or each takes out what it has put in
+        return  # there is one instance, or each puts itself in, or takes out what it has put in
     if re.search(rb"\bin self\." + re.escape(name) + rb"\b(?!\.)|\bself\." + re.escape(name) + rb"\.get\(", body):
         return  # filled on first use
     changed = re.search(rb"\bself\." + re.escape(name) + _CHANGES, body)
@@ -251,13 +253,18 @@ def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
         file.source, field.start_byte, field.end_byte
     )
     owner = file.scope_of(field)
-    if found is None or owner.kind != "class" or _REMEMBERS.search(found[0]):
+    if found is None or owner.kind != "class" or _REMEMBERS.search(found[0]) or _is_dated(found[1], file):
         return
     head = file.source[max(0, owner.start - 200) : owner.start + 200].partition(b"class ")[0].rpartition(b"\n\n")[2]
     if _PROVIDER.search(head) is None or b"Scope.REQUEST" in head or b"Scope.TRANSIENT" in head:
         return
     changes = followed(b"this." + found[1], file.source, _SCRIPT_BEHIND, b"_.$", field.end_byte)
     yield from _changed(found[1].decode(), field, changes, file)
+
+
+def _is_dated(name: bytes, file: SourceFile) -> bool:
+    """Whether another field says when it was loaded, or until when it holds: a cache of one value."""
+    return re.search(rb"\b" + re.escape(name) + _DATES + rb"\b", file.source) is not None
 
 
 def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
@@ -343,7 +350,15 @@ def _is_filled_once(name: str, text: bytes) -> bool:
     """Whether the function asks for the value before it sets it: made on first use, or a cache."""
     word = re.escape(name.encode())
     asked = (
-        rb"\bif\s*\(?\s*(?:not\s+|!\s*)?" + word + rb"\b(?!\[)|\bnot in " + word + rb"\b|\bin " + word + rb"\b"
+        rb"\bif\s*\(?\s*(?:not\s+|!\s*)?"
+        + word
+        + rb"\b(?!\[)|\bif\s*\(?\s*!\s*"
+        + word
+        + rb"\[|\bnot in "
+        + word
+        + rb"\b|\bin "
+        + word
+        + rb"\b"
         rb"|(?<![\w.])" + word + rb"\.(?:get|has|containsKey|setdefault)\(|(?<![\w.])" + word + rb"\s*(?:\?\?|\|\|)=?"
         rb"|(?<![\w.])"
         + word

@@ -59,7 +59,7 @@ _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.
 # Other names count as well where a request or a job adds to them, but for what is filled at the start.
 _FILLED_AT_THE_START = re.compile(
     r"(?i)regist|handler|plugin|listener|subscri|hook|middleware|route|loader|factor|command|strateg|convert|config"
-    r"|setting|option|metric|gauge|stats|instance|client|engine|lock|mutex|pool|logger|context"
+    r"|setting|option|propert|histogram|metric|gauge|stats|instance|client|engine|lock|mutex|pool|logger|context"
 )
 _FILLS_AT_THE_START = re.compile(
     r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
@@ -111,6 +111,7 @@ _CLOSED_KEYS = re.compile(
     r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
     r"|country|mode|theme|clazz"
     r"|schema|template|queue|table|column|field|dialect|driver|provider|env\b|stage|version"
+    r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric"
 )
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
 # Adding under a key that is no literal, and all that makes a collection smaller or asks how large it is.

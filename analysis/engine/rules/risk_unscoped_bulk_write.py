@@ -70,7 +70,9 @@ _ALL = re.compile(
 )
 _MEANS_ALL = re.compile(
     r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync|invalidate|revoke"
+    r"|migrat|upgrade|schema|(?:^|_)db_?check|create_?tables?|test_?data|fixture|seed|demo"
 )
+_OF_SETTINGS = re.compile(r"(?i)setting|config|preference|licen[cs]e")
 _ALL_OF_ROUTE = re.compile(
     r"""\(["'](?:/[\w:-]+)*/(?:all|clear|reset|truncate|purge)["']\)$"""
 )  # `router.delete("/all")`
@@ -82,7 +84,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Statements without any condition, and those on large tables whose conditions leave a good part of the rows."""
     declared = _declared_whole(codebase)
     for site in codebase.queries.sites:
-        if (_is_unscoped(site, declared) or _is_unbounded(site)) and not (
+        if ((_is_unscoped(site, declared) and not _all_are_meant(site)) or _is_unbounded(site)) and not (
             _TESTS.search(site.path) or (runs_by_hand(codebase, site.path) and _tears_down(site.path))
         ):
             yield _finding(site, codebase)
@@ -130,6 +132,19 @@ def _says_all(site: QuerySite) -> bool:
         return True
     name = site.function.name.rpartition(".")[2]
     return any(_MEANS_ALL.search(each) for each in (name, PurePosixPath(site.path).stem)) or bool(_ALL.search(name))
+
+
+def _all_are_meant(site: QuerySite) -> bool:
+    """Whether the function empties what it fills anew, or what holds settings."""
+    own = site.query
+    if own.operation != "delete" or is_large(site.volume):
+        return False
+    filled = (
+        each for each in site.facts.queries if each.function == own.function and each.operation.endswith("insert")
+    )
+    return any(each.model == own.model and each.line > own.line for each in filled) or any(
+        _OF_SETTINGS.search(name) for name in (own.model, site.function.name, PurePosixPath(site.path).stem)
+    )
 
 
 def _tears_down(path: str) -> bool:

@@ -361,3 +361,12 @@ def test_a_constructor_is_alone_with_its_map():
 def test_what_starts_the_process_is_alone(name, count):
     source = f"import os\ndef {name}(path):\n    if not os.path.exists(path):\n        os.makedirs(path)\n"
     assert len(findings_of(RULE, {"a.py": source})) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("init", 0), ("addUser", 1)])
+def test_a_row_that_is_made_once_when_the_process_starts(name, count):
+    source = (
+        f"class A {{\n void {name}(String email) {{\n  if (!userRepository.existsByEmail(email)) {{\n"
+        "   userRepository.save(new User(email));\n  }\n }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/A.java": source})) == count

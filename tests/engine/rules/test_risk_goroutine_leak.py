@@ -138,3 +138,22 @@ def test_a_ticker_that_another_function_stops():
     )
     assert lines_of(RULE, source, "go") == [5]
     assert lines_of(RULE, source + "func stop() {\n\tticker.Stop()\n}\n", "go") == []
+
+
+@pytest.mark.parametrize(
+    ("taken", "count"),
+    [
+        ("for r := range rows {\n\t\tuse(r)\n\t}\n\treturn <-ch", 0),
+        ("go func() {\n\t\tif closed() {\n\t\t\treturn\n\t\t}\n\t\tuse(1)\n\t}()\n\treturn <-ch", 0),
+        ("if closed() {\n\t\treturn nil\n\t}\n\treturn <-ch", 1),
+    ],
+)
+def test_who_returns_what_it_takes_leaves_nobody_waiting(taken, count):
+    body = f"ch := make(chan error)\n\tgo func() {{\n\t\tch <- run()\n\t}}()\n\t{taken}"
+    assert lines_of(RULE, f"{HEAD}func f() error {{\n\t{body}\n}}\n", "go") == [5] * count
+
+
+def test_what_a_once_starts_lives_as_long_as_the_process():
+    worker = "go func() {\n\t\tfor range time.Tick(d) {\n\t\t\tpoll()\n\t\t}\n\t}()"
+    assert lines_of(RULE, f"{HEAD}func f() {{\n\tpolling.Do(func() {{\n\t{worker}\n\t}})\n}}\n", "go") == [5]
+    assert lines_of(RULE, f"{HEAD}func f() {{\n\tstartOnce.Do(func() {{\n\t{worker}\n\t}})\n}}\n", "go") == []

@@ -142,3 +142,15 @@ def test_a_module_that_keeps_files_guards_them(path, count):
 def test_a_lock_of_a_file_is_none_of_the_process(made, count):
     source = f"def f(path):\n    lock = {made}\n    with lock:\n        requests.get(path)\n"
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("lock", "count"), [("mail_lock", 0), ("state_lock", 1)])
+def test_a_lock_that_is_named_after_the_letters_it_sends(lock, count):
+    source = f"def f(mailer, message):\n    with {lock}:\n        mailer.send(message)\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("owner", "lines"), [("RateLimiter", []), ("Poller", [6])])
+def test_who_limits_a_rate_makes_others_wait(owner, lines):
+    source = f"import time\n\nclass {owner}:\n    def take(self):\n        with self.lock:\n            time.sleep(1)\n"
+    assert lines_of(RULE, source) == lines

@@ -208,3 +208,15 @@ def test_a_lock_by_its_name_only_is_less_certain():
     source = "{}\ndef f():\n    row_lock.acquire()\n    work()\n"
     for head, confidence in (("row_lock = threading.Lock()", "high"), ("from shop import row_lock", "medium")):
         assert [each.confidence for each in findings_of(RULE, {"a.py": source.format(head)})] == [confidence]
+
+
+def test_a_lock_whose_release_the_answer_holds():
+    body = "lock.lock();\nreturn new Held() { public void close() { lock.unlock(); } };"
+    assert lines_of(RULE, f"class A {{ Held f() {{\n{body}\n}} }}", "java") == []
+    assert lines_of(RULE, f"class A {{ Held f() {{\n{body.replace('return', 'keep(')}\n}} }}", "java") == [2]
+
+
+def test_a_lock_that_is_only_asked_whether_it_is_free():
+    source = "def f(lock):\n    if lock.acquire(False):\n        {}lock.release()\n        return go()\n"
+    assert lines_of(RULE, source.format("")) == []
+    assert lines_of(RULE, source.format("x()\n        ")) == [2]

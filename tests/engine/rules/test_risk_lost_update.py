@@ -330,3 +330,25 @@ def test_a_time_that_an_update_is_given_is_no_number():
     )
     assert lines_of(RULE, source.format("end_time")) == []
     assert lines_of(RULE, source.format("length")) == [4]
+
+
+@pytest.mark.parametrize(
+    ("column", "count"), [("@Version\nprivate int optLockRevision;", 0), ("private int optLockRevision;", 1)]
+)
+def test_a_version_column_of_a_base_by_any_name(column, count):
+    head = "import jakarta.persistence.*;\n"
+    files = {
+        "src/Base.java": f"{head}@MappedSuperclass\npublic abstract class Base {{\n@Id\nprivate Long id;\n{column}\n}}",
+        "src/Stock.java": f"{head}@Entity\npublic class Stock extends Base {{\nprivate int quantity;\n}}",
+        "src/A.java": (
+            "class A { void take(Long id) {\nStock s = stocks.findById(id);\ns.setQuantity(s.getQuantity() - 1);\n"
+            "stocks.save(s); } }"
+        ),
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+def test_a_save_with_a_condition_knows_of_others():
+    source = "def f(pk):\n    row = Row.objects.get(pk=pk)\n    row.left = row.left - 1\n    row.save({})\n"
+    assert len(lines_of(RULE, source.format(""))) == 1
+    assert lines_of(RULE, source.format("save_condition=before")) == []

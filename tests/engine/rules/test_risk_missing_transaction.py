@@ -302,3 +302,32 @@ def test_what_reads_makes_a_row_only_where_none_is(name, count):
 @pytest.mark.parametrize(("path", "count"), [("shop/cli/work.py", 0), ("shop/client/work.py", 1)])
 def test_a_command_line_is_no_job(path, count):
     assert len(findings(RULE, FLAGGED[0], path)) == count
+
+
+def test_a_private_method_has_the_transaction_of_all_that_call_it():
+    source = PROXIED.replace("public void place", "private void place")
+    caller = "  %spublic void start(Order o) {\n    place(o);\n  }\n}\n"
+    for annotation, count in (("", 1), ("@Transactional\n  ", 0)):
+        text = source.removesuffix("}\n") + caller % annotation
+        assert len(findings_of(RULE, {"A.java": text})) == count
+
+
+@pytest.mark.parametrize(("leaves", "count"), [("if (gone.count > 0) return;", 0), ("if (late) return;", 1)])
+def test_a_write_that_is_made_instead_of_the_first(leaves, count):
+    body = (
+        f"const gone = await prisma.order.deleteMany({{ where: {{ id }} }});\n{leaves}\n"
+        "await prisma.line.delete({ where: { id } });\n"
+    )
+    assert len(findings(RULE, SCRIPT % body, "shop/work.ts")) == count
+
+
+@pytest.mark.parametrize(
+    ("stores", "confidence"),
+    [("data.mongodb.core.MongoTemplate", "low"), ("data.mongodb.MongoTransactionManager", "medium")],
+)
+def test_documents_without_transactions_are_a_guess(stores, confidence):
+    source = (
+        f"import org.springframework.data.mongodb.core.Mapping;\nimport org.springframework.{stores};\n{SPRING % ''}"
+    )
+    (finding,) = findings_of(RULE, {"Orders.java": source})
+    assert finding.confidence == confidence

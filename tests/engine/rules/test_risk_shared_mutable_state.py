@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import findings_of
+from tests.engine.rules.reading import findings_of, lines_of
 
 RULE = "risk-shared-mutable-state"
 
@@ -446,3 +446,28 @@ def test_handles_of_what_runs_are_no_state(name, count):
     source = f"const app = express();\nconst {name} = new Map();\n"
     source += f"app.get('/', (req, res) => {{\n  {name}.set(req.id, start(req));\n  res.end();\n}});\n"
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+def test_locks_of_a_class_and_a_list_of_its_instances_are_meant():
+    kept = "class Hub:\n    {0} = []\n\n    def add(self, job):\n        self.{0}.append({1})\n"
+    assert lines_of(RULE, kept.format("jobs", "job")) == [2]
+    assert lines_of(RULE, kept.format("locks", "job")) == []
+    assert lines_of(RULE, kept.format("hubs", "self")) == []
+
+
+@pytest.mark.parametrize(("dated", "count"), [("private modelsSyncedAt: Date;", 0), ("private startedAt: Date;", 1)])
+def test_a_value_with_the_time_of_its_loading_is_a_cache(dated, count):
+    source = (
+        f"@Controller('x')\nexport class A {{\n  private models: Model[];\n  {dated}\n"
+        "  @Get() all() { this.models = load(); }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+def test_a_client_for_each_name_is_made_on_first_use():
+    source = (
+        "const app = express();\nconst clients = {{}};\n"
+        "app.get('/', (req, res) => {{\n  {}clients[req.query.a] = make();\n}});\n"
+    )
+    assert len(findings_of(RULE, {"src/a.js": source.format("")})) == 1
+    assert findings_of(RULE, {"src/a.js": source.format("if (!clients[req.query.a]) ")}) == []

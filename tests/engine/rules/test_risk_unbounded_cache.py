@@ -287,3 +287,8 @@ def test_a_class_inside_of_a_method_lives_as_long_as_the_call():
     inner = f"@RestController\nclass A {{\nvoid f() {{\nclass B {{\n{field}\n}} }} }}"
     assert lines_of(RULE, inner, "java") == []
     assert lines_of(RULE, f"@RestController\nclass A {{\n{field}\n}}", "java") == [3]
+
+
+@pytest.mark.parametrize(("key", "lines"), [("func_name", []), ("plugin", []), ("user_name", [1])])
+def test_a_cache_by_names_that_the_program_has(key, lines):
+    assert lines_of(RULE, f"CACHE = {{}}\ndef f({key}):\n    CACHE[{key}] = load({key})\n") == lines

@@ -193,3 +193,19 @@ def test_a_route_that_says_all_and_tests_by_other_names(path, route, count):
         "  await Order.deleteMany({});\n});\n"
     )
     assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize("name", ["migrate_from_4", "check_schema", "load_test_data", "dbcheck"])
+def test_who_changes_the_tables_means_every_row(name):
+    source = "def {}():\n    Order.objects.update(is_paid=True)"
+    assert lines(RULE, source.format(name)) == []
+    assert lines(RULE, source.format("pay")) == [2]
+
+
+def test_a_table_that_is_filled_anew_or_holds_settings_is_emptied_on_purpose():
+    source = "def {}(rows):\n    Order.objects.all().delete()\n{}"
+    filled = "    Order.objects.bulk_create(rows)\n"
+    assert lines(RULE, source.format("take", "")) == [2]
+    assert lines(RULE, source.format("take", filled)) == []
+    assert lines(RULE, source.format("take", filled), volumes={"shop_order": "XL"}) == [2]
+    assert lines(RULE, source.format("save_mail_settings", "")) == []

@@ -80,7 +80,9 @@ def _append(
     if any(step.name == "Association" for step in steps):
         return  # of another model's rows: `perf-n-plus-one-relation` reads them
     terminal = steps[-1].name
-    operation = _OPERATIONS[terminal]
+    operation = _OPERATIONS.get(terminal, "")
+    if not operation:
+        return  # the grammar took the last step for a conversion: `Update("seen_at", new(time.Time(now)))`
     if operation == "insert" and is_list:
         operation = "bulk_insert"
     texts = {name: [step.arguments for step in steps if step.name == name] for name in {step.name for step in steps}}
