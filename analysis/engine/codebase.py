@@ -232,9 +232,17 @@ def file_kind(path: str, facts: FileFacts) -> FileKind:
     kind = kind_of(path)
     if facts.skipped in ("generated", "minified") and kind is not FileKind.VENDORED:
         return FileKind.GENERATED
-    if facts.language == "go" and kind is FileKind.SOURCE and any(each.target == "testing" for each in facts.imports):
-        return FileKind.TEST  # what tests share
+    if facts.language == "go" and kind is FileKind.SOURCE and _is_shared_by_tests(path, facts):
+        return FileKind.TEST
     return kind
+
+
+def _is_shared_by_tests(path: str, facts: FileFacts) -> bool:
+    """Go: a file that knows of tests, or of a package called after the one that it helps to test: `db/dbtest`."""
+    above = path.split("/")[-3:-2]
+    return [facts.package] == [f"{name}test" for name in above] or any(
+        each.target == "testing" for each in facts.imports
+    )
 
 
 def is_measured(path: str, facts: FileFacts) -> bool:

@@ -135,3 +135,9 @@ def test_go_code_that_tests_share_is_test_code():
     source = b'package a\n\nimport "testing"\n\nfunc Check(t *testing.T) {}\n'
     assert file_kind("a/scenario.go", extract(source, "go")) is FileKind.TEST
     assert file_kind("a/scenario.go", extract(source.replace(b"testing", b"time"), "go")) is FileKind.SOURCE
+
+
+def test_a_go_package_that_is_called_after_the_one_it_tests_is_test_code():
+    source = extract(b"package dbtest\n\nfunc Build() {}\n", "go")
+    assert file_kind("a/db/dbtest/build.go", source) is FileKind.TEST
+    assert file_kind("a/dbtest/build.go", source) is FileKind.SOURCE

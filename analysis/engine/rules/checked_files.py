@@ -65,6 +65,10 @@ def go_act(branch: Node, file: SourceFile) -> FileAct | None:
     path = found["path"]
     if path is None:
         before = file.source[max(0, branch.start_byte - 120) : branch.start_byte].rstrip().rpartition(b"\n")[2]
+        told = re.match(rb"\s*([a-z]\w*),", before)
+        after = file.source[branch.start_byte : branch.start_byte + _NEAR]
+        if told is not None and re.search(rb"\b" + told[1] + rb"\.(?:ModTime|Size|Mode)\(", after):
+            return None  # it is asked for more than whether it is there
         asked = re.search(rb"os\.Stat\(([^()\n]+)\)\s*$", before)
         path = asked[1] if asked is not None else None
     if path is None:

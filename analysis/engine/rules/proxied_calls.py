@@ -9,13 +9,14 @@ from analysis.engine.extract.scopes import FunctionDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.transactions import in_transaction
 
+_BY_TEMPLATE = re.compile(rb"\bTransactionTemplate\b|\btransactionTemplate\.")
 _PRIVATE = re.compile(rb"\bprivate\b")
 
 
 def self_invocations(method: Node, name: str, file: SourceFile) -> Iterator[Node]:
     """Where methods of its class call an annotated one on `this`, while no transaction is open."""
     for caller, call in _callers(method, name, file):
-        if not _is_open(caller, file):
+        if not runs_in_transaction(caller, file):
             yield call
 
 
@@ -32,14 +33,14 @@ def _callers(method: Node, name: str, file: SourceFile) -> Iterator[tuple[Functi
             yield function, root.descendant_for_byte_range(found.start(), found.start() + 1) or root
 
 
-def _is_open(function: FunctionDraft, file: SourceFile) -> bool:
+def runs_in_transaction(function: FunctionDraft, file: SourceFile) -> bool:
     """Whether the method runs in a transaction: by an annotation of its own, or, when it is private, by those of all
     that call it."""
     node, name = function.node, function.node.child_by_field_name("name")
     body = node.child_by_field_name("body")
     if body is None or name is None:
         return False
-    if in_transaction(body.start_byte + 1, file):
+    if in_transaction(body.start_byte + 1, file) or _BY_TEMPLATE.search(file.source, body.start_byte, body.end_byte):
         return True
     if not _PRIVATE.search(file.source, node.start_byte, name.start_byte):
         return False

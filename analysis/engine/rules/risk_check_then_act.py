@@ -75,7 +75,7 @@ _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
 _STARTS_UP = re.compile(r"(?:^|[._])_*(?:init|setup|bootstrap|install|main)(?![a-z])")
 _BUILDS = re.compile(
-    r"(?:^|/)cli/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
+    r"(?:^|/)(?:cli|gen|codegen|generators?|generate)/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
 )
 _FILE_FIX = {
     "python": 'Do it and handle the failure: `makedirs(..., exist_ok=True)`, mode `"x"`, `unlink(missing_ok=True)`.',

@@ -153,14 +153,25 @@ def _of_queue(call: str, place: Place) -> Confidence | None:
 
 def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
     calls = place.codebase.calls
+    around = {Callee(place.path, index) for index in _around(place)}
     for name, line in _calls(mark):
         for callee in calls.resolve(place.path, place.function, name):
+            if callee in around:
+                continue  # a method of what the chain made, which is called like this function
             if inner := _leaves(callee, place.codebase):
                 facts = place.codebase.files[callee.path]
                 within = Place(place.codebase, callee.path, facts, callee.position)
                 confidence = _of_queue(inner, within) or Confidence.MEDIUM
                 return line, f"`{_brief(name)}` {what_it_does(inner)} (`{_brief(inner)}`)", confidence
     return None
+
+
+def _around(place: Place) -> Iterator[int]:
+    """The positions of the function and of those that it stands in."""
+    index = place.index
+    while index > 0:
+        yield index
+        index = place.facts.functions[index].parent
 
 
 def _leaves(callee: Callee, codebase: Codebase) -> str:

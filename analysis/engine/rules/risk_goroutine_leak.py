@@ -133,7 +133,11 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _starts_once(statement: Node, file: SourceFile) -> bool:
-    """Whether a `sync.Once` starts it: there is one for the whole process."""
+    """Whether a `sync.Once` or `init` starts it: there is one for the whole process."""
+    name = re.escape(function_name(statement, file)).encode()
+    called = rb"^func (?:init|main)\(\) \{(?:\n[^}\n]*)*?\b" + name + rb"\("
+    if re.fullmatch(rb"\w+", name) and re.search(called, file.source, re.MULTILINE):
+        return True
     return re.search(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{[^{}]*\Z", _source_before(statement, file)) is not None
 
 

@@ -63,7 +63,7 @@ _MADE_BY = re.compile(r"\s*=(?!=)[^\n]{0,120}")
 _OF_OTHERS = re.compile(r"\s*=\s*(?:\w+\.)*(?:\w*File\w*Lock|\w*[rR]edis\w*|InterProcessLock|advisory_lock|flock)\b")
 _GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
 _OF_A_RESOURCE = re.compile(
-    r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms"
+    r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms|create|refresh|reload|migrat"
 )
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")
@@ -174,11 +174,13 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
     if _OF_A_RESOURCE.search(lock) or file.in_test(body):
         return
     for call in within(body):
-        if call.type in _CALLS and start <= call.start_byte < end:
+        if call.type in _CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file):
             name = file.callee(call)
             reads = _what_it_reads(name)
             if reads and (not _GENERAL.search(lock) or (reads == _FILES and _KEEPS_FILES.search(owner))):
                 reads = ""  # named after what it protects
+            if reads and file.language == "go" and _guards_it_alone(lock, name, file):
+                reads = ""
             full = typed(name, file) if _OF_A_CLIENT.search(name) else name  # asking for the type reads the whole file
             words = what_it_does(full, file.language) or reads or _awaited(call, lock, file)
             if words == _SLEEPS and _LIMITS.search(owner):
@@ -192,6 +194,26 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
                 data = {"reads": "files"} if words == _FILES else {}
                 yield file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)
                 return
+
+
+def _is_let_go(lock: str, start: int, call: Node, file: SourceFile) -> bool:
+    """Whether the lock is released on the way to the call, before it is taken again."""
+    before = file.source[start : call.start_byte].decode("utf-8", "replace")
+    word = re.escape(lock.removesuffix(".RLock()"))
+    free = re.search(
+        rf"(?<!defer )(?<![\w.]){word}\.(?:R?Unlock|unlock|release)\(\)\s*(?:;|\n)(?!\s*(?:return|break)\b)", before
+    )
+    return free is not None and re.search(rf"(?<![\w.]){word}\.(?:R?Lock|lock|acquire)\(", before[free.end() :]) is None
+
+
+def _guards_it_alone(lock: str, callee: str, file: SourceFile) -> bool:
+    """Whether a Go struct holds nothing but the lock and what is called under it: one connection for all."""
+    receiver, _, field = lock.rpartition(".")
+    held = callee.removeprefix(f"{receiver}.").partition(".")[0]
+    structs = re.findall(r"\btype\s+\w+\s+struct\s*\{([^{}]*)\}", file.source.decode("utf-8", "replace"))
+    return any(
+        {line.split()[0] for line in each.splitlines() if line.strip()} == {held, field} for each in structs if receiver
+    )
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

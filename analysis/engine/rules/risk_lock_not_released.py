@@ -149,6 +149,12 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     freed = rf"{re.escape(receiver)}\.{release}\(" + (rf"|\b{named[1].decode()}\??\.?\(" if named is not None else "")
     if named is not None and re.search(rf"\breturn\b[^\n]*\b{named[1].decode()}\b(?!\()", rest):
         return
+    if named is not None and re.match(rf"\)?;?\s*(?:{freed})", rest):
+        return  # it only waits for its turn
+    if re.match(r"\.then\(", rest) and ".finally(" in rest:
+        return  # what it is handed is called at the end of the chain
+    if re.search(rf"catch\b[^{{}}]*\{{[^{{}}]*(?:{freed})[^{{}}]*\bthrow\b", rest):
+        return  # released on each way out
     if not re.search(freed, rest):
         yield file.mark(RULE.id, call, f"`{receiver}` is acquired and never released in this function")
     elif not re.search(rf"finally\s*(?:\{{|\()[\s\S]*?(?:{freed})", rest):

@@ -125,6 +125,8 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     ):
         return  # lists that are joined
     owner, name, sign = match[1].decode(), match[2].decode(), match[3].decode()
+    if name.startswith("_"):
+        return  # no column
     saved = _saved_on(owner, change, file)
     if saved and not _is_safe(owner, change, file) and not _is_told_before(owner, name, change, file):
         yield _mark(change, owner, name, sign, file, saved)

@@ -1,8 +1,7 @@
 """Several rows are written one after the other, and a failure in between leaves the first half behind."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from msgspec import structs
 from tree_sitter import Node
@@ -10,7 +9,7 @@ from tree_sitter import Node
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FileFacts, Function, Mark, Query
+from analysis.engine.facts import FileFacts, Function, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -19,9 +18,10 @@ from analysis.engine.rules import transactions
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.branches import run_together
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.proxied_calls import self_invocations
-from analysis.engine.rules.reading import followed, function_text, short, text_after, text_before
+from analysis.engine.rules.proxied_calls import runs_in_transaction, self_invocations
+from analysis.engine.rules.reading import function_text, short, text_after, text_before
 from analysis.engine.rules.session_commits import half_done
+from analysis.engine.rules.table_writes import Write, writes_by_function
 from analysis.engine.rules.transactions import TRANSACTIONAL, in_transaction
 
 RULE = Rule(
@@ -71,32 +71,10 @@ def place(customer):
     given=DJANGO_SHOP,
 )
 
-_VERBS = {"insert": "inserted", "bulk_insert": "inserted", "update": "updated", "delete": "deleted"}
-_REPOSITORY = re.compile(
-    rb"(?<!prisma\.)(?<!tx\.)\b((?:\w+)[rR]epo(?:sitory)?)\.(save|saveAll|saveAndFlush|insert|update|delete"
-    rb"|deleteById|deleteAll|remove)\((?:(\w+)\))?"
-)
-_SAVED = re.compile(r"([\w.]+)\.a?save\(")
-_GORM = re.compile(
-    rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
-)
-_ASIDE = re.compile(
-    r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt"
-    r"|progress|(?:running|background|batch|import|export|sync|scan)_?(?:job|task)|(?:job|task)_?(?:run|result|state|status)"
-)
-_NO_ROWS = re.compile(
-    r"(?:Command|Query|D[tT][oO]|Request|Response|Error|Exception|Factory|Builder|Schema|Service|Client)$"
-)
 _MONEY = re.compile(r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer|payout")
 _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
-_PASSED_ON = re.compile(r"\b(?:tx|trx|transaction|transactionalEntityManager|t)\.\w|transaction:|session:")
-_HANDED = re.compile(rb"[{,]\s*transaction\s*[,}:]")  # in the options of a call
-_LONGEST_CALL = 600  # bytes
 _UPSERT = re.compile(r"(?:update|get)_or_create\(|\bupsert\w*\(|ON CONFLICT|on_conflict|ON DUPLICATE KEY")
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
-_AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
-_NEVER_ALONE = frozenset({"executeUpdate", "persist", "merge", "remove"})  # JPA refuses them without a transaction
-_MADE_AS_MAP = re.compile(rb"\s*(?::[^=\n]+)?=\s*new (?:Weak)?(?:Map|Set)\b")
 _STORES = re.compile(r"data\.mongodb(?!\.MongoTrans)|MongoTransactionManager|\bpersistence\.\w|\bjdbc\.|\bsql\.\w")
 _ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(\w+)\s*:?=(?!=)")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
@@ -108,22 +86,10 @@ _FIX = {
 }
 
 
-class _Write(NamedTuple):
-    start: int
-    line: int
-    label: str
-    verb: str
-    row: str = ""  # the variable that is saved, when it is one
-
-    def differs_from(self, other: "_Write") -> bool:
-        """Whether it goes to another table, or to another row that the source tells apart."""
-        return self.label != other.label or bool(self.row and other.row and self.row != other.row)
-
-
 def look(root: Node, file: SourceFile) -> Iterator[Mark]:
     """The functions of a file that write to two tables outside of any transaction."""
     is_watched = any(file.mentions(need) for need in _NEEDED[file.language])
-    for index, writes in _by_function(file).items():
+    for index, writes in writes_by_function(file).items():
         pair = _unprotected(writes, root, file) if len(writes) > 1 else None
         if pair is None and index and is_watched:
             yield from _alone(writes, root, file)
@@ -140,7 +106,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, node, message, suggestion=_FIX.get(file.language, ""), data=data)
 
 
-def _alone(writes: list[_Write], root: Node, file: SourceFile) -> Iterator[Mark]:
+def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     """A write that is half of what its function does, when that calls another one which writes elsewhere."""
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if len(bare) == len(writes) and len({write.label for write in bare}) == 1:
@@ -150,7 +116,7 @@ def _alone(writes: list[_Write], root: Node, file: SourceFile) -> Iterator[Mark]
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
 
 
-def _is_upsert(write: _Write, root: Node, file: SourceFile) -> bool:
+def _is_upsert(write: Write, root: Node, file: SourceFile) -> bool:
     """Whether the statement of a write may run twice: it inserts or updates, whichever is due."""
     return _UPSERT.search(file.text(file.statement_of(_node_at(write.start, root)))) is not None
 
@@ -196,6 +162,8 @@ def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
             data={"form": "proxy"},
         )
     called = file.text(name)
+    if re.search(rb"\breadOnly\s*=\s*true", header):
+        return  # nothing is written that could stay half done
     for call in self_invocations(method, called, file):
         yield file.mark(
             RULE.id,
@@ -227,13 +195,21 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     heard.extend(_with_callee(found, codebase))
     only_documents = any(place.facts.language == "java" for place, _ in heard) and _keeps_only_documents(codebase)
     covered = _called_in_transactions(codebase, {_name(place.function) for place, _ in heard})
+    is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and _has_proxies(codebase)
     for place, mark in heard:
         if mark.data["form"] != "writes":
-            yield place.finding(mark)
+            if mark.data["form"] != "proxy" or is_spring:
+                yield place.finding(mark)
         elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
             is_guess = _is_run_by_a_view(place, codebase) or (place.facts.language == "java" and only_documents)
             changes = {"confidence": Confidence.LOW} if is_guess else {}
             yield place.finding(mark, severity=_severity(mark, place), **changes)
+
+
+def _has_proxies(codebase: Codebase) -> bool:
+    """Whether Spring runs the project, and not Quarkus, whose beans intercept their own calls."""
+    java = (facts for _, facts in codebase.sources if facts.language == "java")
+    return not any(each.target.startswith("io.quarkus") for facts in java for each in facts.imports)
 
 
 def _keeps_only_documents(codebase: Codebase) -> bool:
@@ -329,26 +305,19 @@ def _name(function: Function) -> str:
     return function.name.rpartition(".")[2]
 
 
-def _by_function(file: SourceFile) -> Mapping[int, list[_Write]]:
-    found: dict[int, list[_Write]] = {}
-    queries = list(_queries(file))
-    # What a reader of the ORM knows needs no second look.
-    read = {query.line for query in file.queries if query.model}
-    others = (write for write in (*_repositories(file), *_gorm(file)) if write.line not in read)
-    for write in sorted({*queries, *others}):
-        if not _ASIDE.search(write.label) and not _NO_ROWS.search(write.label):
-            index = file.scope_at(write.start, write.start + 1).function.index
-            found.setdefault(index, []).append(write)
-    return found
-
-
-def _unprotected(writes: list[_Write], root: Node, file: SourceFile) -> tuple[_Write, _Write] | None:
+def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Write, Write] | None:
     """The first two writes to different tables that one run may reach."""
     if len({(write.label, write.row) for write in writes}) < 2 or _BY_HAND.search(
         function_text(_node_at(writes[0].start, root), file)
     ):
         return None
     bare = [write for write in writes if not in_transaction(write.start, file)]
+    if (
+        bare
+        and file.language == "java"
+        and runs_in_transaction(file.scope_at(bare[0].start, bare[0].start + 1).function, file)
+    ):
+        return None
     for position, first in enumerate(bare):
         for second in bare[position + 1 :]:
             if not first.differs_from(second) or _settles(first, second, root, file):
@@ -358,7 +327,7 @@ def _unprotected(writes: list[_Write], root: Node, file: SourceFile) -> tuple[_W
     return None
 
 
-def _settles(first: _Write, second: _Write, root: Node, file: SourceFile) -> bool:
+def _settles(first: Write, second: Write, root: Node, file: SourceFile) -> bool:
     """Whether the function leaves by what the first write answered, so that the second one is made in its stead."""
     named = _ANSWER.match(file.source, first.start)
     if named is None:
@@ -369,53 +338,6 @@ def _settles(first: _Write, second: _Write, root: Node, file: SourceFile) -> boo
 
 def _node_at(start: int, root: Node) -> Node:
     return root.descendant_for_byte_range(start, start + 1) or root
-
-
-def _queries(file: SourceFile) -> Iterator[_Write]:
-    for query in file.queries:
-        if (query.orm == "jpa" and query.terminal in _NEVER_ALONE) or _is_map(query.model, file):
-            continue
-        if query.operation in _VERBS and query.model and query.orm != "sqlalchemy" and not query.in_transaction:
-            start = file.lines.starts[query.line - 1]
-            row = file.source[start:].partition(b"\n")[0]
-            before = file.source[max(0, start - _NEAR) : start] + row.partition(b"(")[0]
-            is_lazy = query.orm == "prisma" and not _AWAITED.search(before)
-            whole = file.source[start : start + _LONGEST_CALL].partition(b";")[0].partition(b"\n\n")[0]
-            is_passed = _PASSED_ON.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
-            if not is_lazy and not is_passed:
-                indent = len(row) - len(row.lstrip())
-                saved = _SAVED.match(query.anchor) if query.operation == "update" else None
-                yield _Write(
-                    start + indent, query.line, query.model, _verb(query), saved[1] if saved is not None else ""
-                )
-
-
-def _is_map(name: str, file: SourceFile) -> bool:
-    """Whether the script made a collection of this name, whose `delete` is no statement."""
-    if file.language not in SCRIPT or not name:
-        return False
-    return next(followed(name.encode(), file.source, _MADE_AS_MAP, b"_.$"), None) is not None
-
-
-def _verb(query: Query) -> str:
-    return _VERBS[query.operation]
-
-
-def _repositories(file: SourceFile) -> Iterator[_Write]:
-    if file.language == "python" or not (file.mentions(b"epository.") or file.mentions(b"Repo.")):
-        return
-    for match in _REPOSITORY.finditer(file.source):
-        verb = "deleted" if match[2].startswith((b"delete", b"remove")) else "saved"
-        label = match[1].decode().removesuffix("sitory").removesuffix("Repo").removesuffix("repo")
-        row = (match[3] or b"").decode() if verb == "saved" else ""
-        yield _Write(match.start(), file.lines.of(match.start()), label, verb, row)
-
-
-def _gorm(file: SourceFile) -> Iterator[_Write]:
-    if file.language == "go" and file.mentions(b"gorm.io"):
-        for match in _GORM.finditer(file.source):
-            verb = {b"Create": "inserted", b"Delete": "deleted"}.get(match[1], "updated")
-            yield _Write(match.start(), file.lines.of(match.start()), match[2].decode(), verb)
 
 
 _NEEDS = {

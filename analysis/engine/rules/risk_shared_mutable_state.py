@@ -12,6 +12,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules import locks
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.kept_values import is_dated, is_filled_once, is_remembered
 from analysis.engine.rules.reading import followed, has_own
 
 RULE = Rule(
@@ -70,7 +71,7 @@ def index():
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
-    r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks|cool_?down|debounce|throttle|time(?:out|r)s?$|interval"
+    r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks|cool_?down|debounce|throttle|time(?:out|r)s?$|interval|promises$|pending"
 )
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
@@ -80,7 +81,6 @@ _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|
 _COPIED = re.compile(
     rb"\bclass\s+\w+\([^)]*\b(?:BaseModel|SQLModel|BaseSettings)\b|\n\s+(?:class Config\b|model_config\s*=)"
 )
-_DATES = rb"(?:(?:Last)?(?:Synced|Loaded|Fetched|Cached|Refreshed|Updated)At|(?:Cache)?(?:Expir\w+|Ttl|TTL|Timestamp))"
 _SINGLETON = re.compile(rb"\bcls\.\w*instance\w*\b|\b__new__\(")
 _RUNNING = re.compile(rb"\w+\s*:[^=\n;]*\bPromise<")  # what all who ask at once wait for
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
@@ -140,7 +140,9 @@ _STARTUP = re.compile(
     r"^_*(?:constructor$|(?i:set_?up|init|initiali[sz]e|start|start_?up|stop|destroy|configure|afterPropertiesSet|close|shutdown)"
     r"(?![a-z])|on[A-Z_])"
 )
-_PREPARES = re.compile(r"^_*(?i:set|load|refresh|reload)(?![a-z])")  # before requests come, or for each of them
+_PREPARES = re.compile(
+    r"^_*(?i:set|load|refresh|reload|register)(?![a-z])"
+)  # before requests come, or for each of them
 _GO_START = re.compile(
     rb"\w+\s*(?:map\[[^\n]*|=\s*(?:map\[|make\(map\[))|\w+\s+(?:u?int\d*|float\d+)\s*(?=\n|=|\Z)|\w+\s*=\s*0\s"
 )
@@ -253,18 +255,15 @@ def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
         file.source, field.start_byte, field.end_byte
     )
     owner = file.scope_of(field)
-    if found is None or owner.kind != "class" or _REMEMBERS.search(found[0]) or _is_dated(found[1], file):
+    if found is None or owner.kind != "class" or _REMEMBERS.search(found[0]):
+        return
+    if is_dated(found[1], file) or is_remembered(found[1], file):
         return
     head = file.source[max(0, owner.start - 200) : owner.start + 200].partition(b"class ")[0].rpartition(b"\n\n")[2]
     if _PROVIDER.search(head) is None or b"Scope.REQUEST" in head or b"Scope.TRANSIENT" in head:
         return
     changes = followed(b"this." + found[1], file.source, _SCRIPT_BEHIND, b"_.$", field.end_byte)
     yield from _changed(found[1].decode(), field, changes, file)
-
-
-def _is_dated(name: bytes, file: SourceFile) -> bool:
-    """Whether another field says when it was loaded, or until when it holds: a cache of one value."""
-    return re.search(rb"\b" + re.escape(name) + _DATES + rb"\b", file.source) is not None
 
 
 def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
@@ -333,7 +332,7 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
         if locks.held_at(match.start(), file):
             is_guarded = True
             continue
-        if has_own(name, text) or _is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
+        if has_own(name, text) or is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
             continue
         if file.language != "python" or _is_global(name, text) or not _is_assigned(name, text):
             prepares = _PREPARES.search(function.name.rpartition(".")[2])
@@ -344,32 +343,6 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
             data["prepared"] = " ".join(map(str, prepared))
         message = f"`{name}` is shared by everything in the process and changed"
         yield file.mark(RULE.id, declared, message, confidence="low" if is_guarded else "", data=data)
-
-
-def _is_filled_once(name: str, text: bytes) -> bool:
-    """Whether the function asks for the value before it sets it: made on first use, or a cache."""
-    word = re.escape(name.encode())
-    asked = (
-        rb"\bif\s*\(?\s*(?:not\s+|!\s*)?"
-        + word
-        + rb"\b(?!\[)|\bif\s*\(?\s*!\s*"
-        + word
-        + rb"\[|\bnot in "
-        + word
-        + rb"\b|\bin "
-        + word
-        + rb"\b"
-        rb"|(?<![\w.])" + word + rb"\.(?:get|has|containsKey|setdefault)\(|(?<![\w.])" + word + rb"\s*(?:\?\?|\|\|)=?"
-        rb"|(?<![\w.])"
-        + word
-        + rb"\s*(?:={2,3}|is)\s*(?:null|nil|None|undefined)|(?:, ok\s*:?=|ok\s*:=)\s*"
-        + word
-        + rb"\["
-        rb"|!=\s*" + word + rb"\b(?!\[)|(?<![\w.])" + word + rb"\s*!="
-        rb"|(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*" + word + rb"\["
-    )
-    counts = rb"(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:[-+]=|\+\+|--|=(?!=)[^\n]*[-+]\s*\d)"
-    return re.search(asked, text) is not None and re.search(counts, text) is None
 
 
 def _is_global(name: str, text: bytes) -> bool:

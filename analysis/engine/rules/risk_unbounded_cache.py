@@ -84,6 +84,7 @@ _PYTHON_MAPS = (b"{}", b"{ }", b"dict(", b"Dict(", b"[]", b"set(", b"list(")
 _SCRIPT_MAPS = (b"new Map", b"new Set", b"{}", b"{ }", b"[]")
 _NEW_LINE = ord("\n")
 _KEEPS_SELF = frozenset({"functools.lru_cache", "functools.cache"})
+_FEW = re.compile(r"\((?:maxsize\s*=\s*)?\d{1,2}\b")
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
 _JAVA_CACHE = re.compile(
     rb"(?:(?:public|private|protected|final|static|volatile)\s+)+(?:java\.util\.)?(?:concurrent\.)?\w*(?:Map"
@@ -106,12 +107,14 @@ _SCRIPT_FIELD = re.compile(
     rb"(?:(?:public|private|protected|static|readonly)\s+)*#?(?P<name>\w+)\s*(?::[^=\n]+)?="
     rb"\s*(?:new (?:Map|Set)(?:<[^\n]*>)?\(\)|\{ ?\}|\[ ?\])"
 )
-_BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect|useRef)\b|['\"]use client['\"]")
+_BROWSER = re.compile(
+    rb"\b(window|document|localStorage|useState|useEffect|useRef|ipcRenderer|AudioContext)\b|['\"]use client['\"]"
+)
 _CLOSED_KEYS = re.compile(
     r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
     r"|country|mode|theme|clazz"
     r"|schema|template|queue|table|column|field|dialect|driver|provider|env\b|stage|version"
-    r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric"
+    r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric|^(?:length|size|width|height|count)$"
 )
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
 # Adding under a key that is no literal, and all that makes a collection smaller or asks how large it is.
@@ -131,6 +134,7 @@ _ASKED = (
     rb"(?<![\w.])(?P<table>\w+)(?:\[\s*KEY(?:\s+as\s[^\]\n]*)?\]|\.(?:get|has|includes)\(\s*KEY\s*\))"
     rb"|\bKEY\s+(?:not\s+)?in\s+(?P<list>\w+)"
 )
+_ENUM = rb"\bKEY\s*===?\s*[A-Z]\w*\.[A-Z]\w*"  # asked for members one by one
 _CONSTANT = re.compile(rb"_?[A-Z][A-Z0-9_]{2,}")
 _OF_CONSTANTS = re.compile(rb"=\s*(?:tuple|frozenset|sorted|str|repr)\(\s*(?:\w+\.)?_?[A-Z][A-Z0-9_]{2,}\s*\)")
 _TABLE = rb"^(?:export\s+)?(?:const\s+)?NAME\s*(?::[^=\n]+)?=\s*(?:new \w+\(|Object\.freeze\()?\s*[\[{(]\s*[^\s\]})]"
@@ -147,6 +151,8 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.text(decorator).lstrip("@").strip()
     if file.resolve(text.partition("(")[0]) not in _KEEPS_SELF:
         return
+    if _FEW.search(text):
+        return  # a handful of objects at most
     method = _METHOD_HEAD.match(file.source, decorator.end_byte)
     if method is None or _STATIC.search(file.source, max(0, decorator.start_byte - 80), method.start(1)):
         return
@@ -274,6 +280,8 @@ def _has_closed_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> b
 
 def _is_looked_up(key: bytes, cache: bytes, text: bytes, file: SourceFile) -> bool:
     """Whether the function looks the same key up in a table that the source writes out: there are as many keys."""
+    if re.search(_ENUM.replace(b"KEY", re.escape(key)), text):
+        return True
     for asked in re.finditer(_ASKED.replace(b"KEY", re.escape(key)), text):
         table = asked["table"] or asked["list"]
         if table == cache:

@@ -70,13 +70,14 @@ _ALL = re.compile(
 )
 _MEANS_ALL = re.compile(
     r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync|invalidate|revoke"
-    r"|migrat|upgrade|schema|(?:^|_)db_?check|create_?tables?|test_?data|fixture|seed|demo"
+    r"|migrat|upgrade|schema|(?:^|_)db_?check|create_?tables?|test_?data|fixture|seed|demo|auto_?update|bridge"
 )
 _OF_SETTINGS = re.compile(r"(?i)setting|config|preference|licen[cs]e")
 _ALL_OF_ROUTE = re.compile(
     r"""\(["'](?:/[\w:-]+)*/(?:all|clear|reset|truncate|purge)["']\)$"""
 )  # `router.delete("/all")`
 _TESTS = re.compile(r"(?:^|/)(?:src/\w*[tT]est\w*|(?:integ|integration|e2e|functional|acceptance)[-_]?[tT]ests?)/")
+_ONE_ROW = re.compile(r"(?i)(?:^|_)(?:alembic|schema|db|database)_?(?:version|info|migrations?)$")
 _SCRATCH = ("tmp", "temp", "staging", "scratch")
 
 
@@ -97,6 +98,8 @@ def _is_unscoped(site: QuerySite, declared: frozenset[str]) -> bool:
     if not is_large(site.volume) and (site.looks_small or _says_all(site)):
         return False  # one row, or all are meant and the name says so
     if "limited" in site.notes or any(word in site.table.lower() for word in _SCRATCH):
+        return False
+    if _ONE_ROW.search(site.table or query.model):
         return False
     if query.orm == "sql":
         return bool(query.model)

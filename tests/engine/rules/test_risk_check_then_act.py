@@ -370,3 +370,20 @@ def test_a_row_that_is_made_once_when_the_process_starts(name, count):
         "   userRepository.save(new User(email));\n  }\n }\n}\n"
     )
     assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+@pytest.mark.parametrize(("asked", "count"), [("info.ModTime()", 0), ("true", 1)])
+def test_a_stat_that_is_asked_for_the_age(asked, count):
+    source = (
+        "package a\nfunc F(w http.ResponseWriter, r *http.Request) error {\n\tinfo, err := os.Stat(path)\n"
+        f"\tif err == nil {{\n\t\tuse({asked})\n\t\treturn os.Remove(path)\n\t}}\n\treturn nil\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+@pytest.mark.parametrize(("path", "count"), [("internal/generate/a.go", 0), ("internal/store/a.go", 1)])
+def test_a_generator_of_code_runs_alone(path, count):
+    source = (
+        "package a\nfunc F() {\n\tif _, err := os.Stat(dir); os.IsNotExist(err) {\n\t\tos.Mkdir(dir, 0o755)\n\t}\n}\n"
+    )
+    assert len(findings_of(RULE, {path: source})) == count

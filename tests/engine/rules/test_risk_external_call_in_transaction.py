@@ -221,3 +221,13 @@ def test_what_sets_up_a_client_asks_nobody(verb, count):
 def test_a_message_goes_into_a_queue_by_the_name_of_the_receiver(receiver, count):
     source = f"class A {{\n  @Transactional\n  public void f() {{\n    {receiver}.sendMessage(x);\n  }}\n}}"
     assert len(findings_of(RULE, {"A.java": SPRING + source})) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("delete", 0), ("remove", 1)])
+def test_a_method_that_a_chain_shares_with_the_function_around_it(name, count):
+    source = (
+        f"export class Files {{\n  async {name}(id: string) {{\n    await fetch(this.url);\n"
+        "    await prisma.$transaction(async (tx) => {\n      await this.model().where({ id }).delete();\n    });\n"
+        f"  }}\n  async {'remove' if name == 'delete' else 'delete'}() {{\n    await fetch(this.url);\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count

@@ -157,3 +157,10 @@ def test_what_a_once_starts_lives_as_long_as_the_process():
     worker = "go func() {\n\t\tfor range time.Tick(d) {\n\t\t\tpoll()\n\t\t}\n\t}()"
     assert lines_of(RULE, f"{HEAD}func f() {{\n\tpolling.Do(func() {{\n\t{worker}\n\t}})\n}}\n", "go") == [5]
     assert lines_of(RULE, f"{HEAD}func f() {{\n\tstartOnce.Do(func() {{\n\t{worker}\n\t}})\n}}\n", "go") == []
+
+
+@pytest.mark.parametrize(("caller", "count"), [("init", 0), ("Open", 1)])
+def test_what_init_starts_lives_as_long_as_the_process(caller, count):
+    worker = "go func() {\n\t\tfor range time.Tick(d) {\n\t\t\tpoll()\n\t\t}\n\t}()"
+    source = f"{HEAD}func {caller}() {{\n\tpolls(time.Hour)\n}}\nfunc polls(d time.Duration) {{\n\t{worker}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count

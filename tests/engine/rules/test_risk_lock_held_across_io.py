@@ -154,3 +154,22 @@ def test_a_lock_that_is_named_after_the_letters_it_sends(lock, count):
 def test_who_limits_a_rate_makes_others_wait(owner, lines):
     source = f"import time\n\nclass {owner}:\n    def take(self):\n        with self.lock:\n            time.sleep(1)\n"
     assert lines_of(RULE, source) == lines
+
+
+@pytest.mark.parametrize(("release", "count"), [("s.mu.Unlock()\n\t", 0), ("", 1)])
+def test_a_lock_that_is_let_go_before_the_call(release, count):
+    body = f"defer s.mu.Unlock()\n\tfor s.busy {{\n\t{release}time.Sleep(1)\n\ts.mu.Lock()\n\t}}"
+    assert len(lines_of(RULE, (GO % body).replace("net/http", "time"), "go")) == count
+
+
+@pytest.mark.parametrize(("more", "count"), [("", 0), ("\trows map[string]int\n", 1)])
+def test_a_struct_of_a_lock_and_one_connection(more, count):
+    struct = f"type Store struct {{\n\tconn *sql.DB\n\tmu sync.Mutex\n{more}}}\n"
+    body = "defer s.mu.Unlock()\n\ts.conn.QueryRow(q)"
+    assert len(lines_of(RULE, struct + GO % body, "go")) == count
+
+
+@pytest.mark.parametrize(("lock", "count"), [("refreshLock", 0), ("stateLock", 1)])
+def test_a_lock_that_is_named_after_what_it_lets_happen_once(lock, count):
+    source = f"def f(session):\n    with {lock}:\n        session.post(url)\n"
+    assert len(lines_of(RULE, source)) == count

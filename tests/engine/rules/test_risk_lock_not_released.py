@@ -220,3 +220,21 @@ def test_a_lock_that_is_only_asked_whether_it_is_free():
     source = "def f(lock):\n    if lock.acquire(False):\n        {}lock.release()\n        return go()\n"
     assert lines_of(RULE, source.format("")) == []
     assert lines_of(RULE, source.format("x()\n        ")) == [2]
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("const release = await mutex.acquire();\nrelease();", 0),
+        ("const release = await mutex.acquire();\nawait x();\nrelease();", 1),
+        ("mutex.acquire().then((r) => {\nrelease = r;\nreturn x();\n}).finally(() => release());", 0),
+        ("mutex.acquire().then((r) => {\nrelease = r;\nreturn x();\n});", 1),
+        (
+            "const release = await mutex.acquire();\ntry {\nawait x();\nrelease();\n} catch (error) {\nrelease();\n"
+            "throw error;\n}",
+            0,
+        ),
+    ],
+)
+def test_ways_to_release_in_a_script(body, count):
+    assert len(lines_of(RULE, f"async function f(mutex) {{\n{body}\n}}\n", "typescript")) == count

@@ -352,3 +352,8 @@ def test_a_save_with_a_condition_knows_of_others():
     source = "def f(pk):\n    row = Row.objects.get(pk=pk)\n    row.left = row.left - 1\n    row.save({})\n"
     assert len(lines_of(RULE, source.format(""))) == 1
     assert lines_of(RULE, source.format("save_condition=before")) == []
+
+
+@pytest.mark.parametrize(("name", "count"), [("_total", 0), ("total", 1)])
+def test_a_private_attribute_is_no_column(name, count):
+    assert len(lines_of(RULE, f"class A:\n    def f(self):\n        self.{name} += 1\n        self.save()\n")) == count

@@ -331,3 +331,25 @@ def test_documents_without_transactions_are_a_guess(stores, confidence):
     )
     (finding,) = findings_of(RULE, {"Orders.java": source})
     assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        ("    save(o);", "    new TransactionTemplate(manager).execute(status -> save(o));", 0),
+        ("@Transactional", "@Transactional(readOnly = true)", 0),
+        ("class A", "import io.quarkus.Startup;\nclass A", 0),
+        ("class A", "import org.springframework.Startup;\nclass A", 1),
+    ],
+)
+def test_who_needs_no_proxy(old, new, count):
+    assert len(findings_of(RULE, {"A.java": PROXIED.replace(old, new, 1)})) == count
+
+
+@pytest.mark.parametrize(("annotation", "count"), [("@Transactional", 0), ("", 1)])
+def test_writes_of_a_private_half_of_a_transaction(annotation, count):
+    source = SPRING.replace(
+        "  public void pay(Order order) {",
+        "  public void pay(Order order) {\n    half(order);\n  }\n  private void half(Order order) {",
+    )
+    assert len(findings_of(RULE, {"Orders.java": source % annotation})) == count

@@ -471,3 +471,32 @@ def test_a_client_for_each_name_is_made_on_first_use():
     )
     assert len(findings_of(RULE, {"src/a.js": source.format("")})) == 1
     assert findings_of(RULE, {"src/a.js": source.format("if (!clients[req.query.a]) ")}) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "body", "count"),
+    [
+        ("made = new Map<string, Client>();", "if (this.made.has(id)) { return this.made.get(id); }", 0),
+        ("made = new Map<string, Client>();", "if (this.made.has(id)) { this.made.delete(id); }", 1),
+        ("refreshPromises = new Map<string, Promise<Client>>();", "", 0),
+    ],
+)
+def test_a_map_that_is_asked_before_something_is_made(field, body, count):
+    name = field.partition(" ")[0]
+    source = (
+        f"@Controller('x')\nexport class A {{\n  {field}\n"
+        f"  @Get() one(id: string) {{ {body}\n    return this.make(id);\n  }}\n"
+        f"  make(id: string) {{ this.{name}.set(id, build(id)); }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+def test_a_table_that_gives_back_what_it_has():
+    source = (
+        "const app = express();\nconst loaded = {{}};\n"
+        "app.get('/', (req, res) => {{\n  {}loaded[req.query.a] = make();\n}});\n"
+    )
+    assert len(findings_of(RULE, {"src/a.js": source.format("")})) == 1
+    assert (
+        findings_of(RULE, {"src/a.js": source.format("if (loaded[req.query.a]) return loaded[req.query.a];\n  ")}) == []
+    )

@@ -292,3 +292,23 @@ def test_a_class_inside_of_a_method_lives_as_long_as_the_call():
 @pytest.mark.parametrize(("key", "lines"), [("func_name", []), ("plugin", []), ("user_name", [1])])
 def test_a_cache_by_names_that_the_program_has(key, lines):
     assert lines_of(RULE, f"CACHE = {{}}\ndef f({key}):\n    CACHE[{key}] = load({key})\n") == lines
+
+
+@pytest.mark.parametrize(("size", "count"), [("(maxsize=1)", 0), ("(8)", 0), ("(maxsize=1024)", 1), ("", 1)])
+def test_a_cached_method_that_keeps_a_handful(size, count):
+    source = f"from functools import lru_cache\nclass A:\n    @lru_cache{size}\n    def f(self): ...\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+def test_keys_that_are_members_of_an_enum_or_lengths():
+    source = "const senders = {{}};\nfunction f({0}) {{\n  {1}senders[{0}] = make({0});\n}}\napp.get('/', f);\n"
+    assert findings_of(RULE, {"a.ts": source.format("id", "if (id === Sender.Support) ")}) == []
+    assert findings_of(RULE, {"a.ts": source.format("length", "")}) == []
+    assert len(findings_of(RULE, {"a.ts": source.format("id", "")})) == 1
+
+
+def test_a_window_of_a_desktop_program_ends():
+    source = "const sounds = new Map();\nfunction f(path) {\n  sounds.set(path, load(path));\n}\n"
+    cached = source.replace("sounds", "soundCache")
+    assert len(findings_of(RULE, {"a.ts": cached})) == 1
+    assert findings_of(RULE, {"a.ts": f"import {{ ipcRenderer }} from 'electron';\n{cached}"}) == []

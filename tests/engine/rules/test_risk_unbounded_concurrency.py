@@ -238,3 +238,18 @@ def test_limits_of_go(body, count):
 def test_what_ends_the_process_closes_all(name, count):
     source = f"export const {name} = (clients) => Promise.all(clients.map((c) => c.client.close()));"
     assert len(findings_of(RULE, {"src/a.ts": source.replace("clients", "rows")})) == count
+
+
+def test_an_app_of_a_phone_is_no_server():
+    source = "{}import java.util.concurrent.Executors;\nclass A {{ Object pool = Executors.newCachedThreadPool(); }}\n"
+    assert len(findings_of(RULE, {"src/A.java": source.format("")})) == 1
+    assert findings_of(RULE, {"src/A.java": source.format("import android.os.Handler;\n")}) == []
+
+
+@pytest.mark.parametrize(("group", "count"), [("sizedwaitgroup.New(4)", 0), ("sync.WaitGroup{}", 1)])
+def test_a_group_with_a_size_waits_for_room(group, count):
+    source = (
+        f"package a\nfunc f(orders []Order) {{\n\twg := {group}\n\tfor _, order := range orders {{\n\t\twg.Add()\n"
+        "\t\tgo send(order)\n\t}\n}\n"
+    )
+    assert len(findings_of(RULE, {"a.go": source})) == count

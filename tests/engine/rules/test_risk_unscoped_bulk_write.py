@@ -209,3 +209,9 @@ def test_a_table_that_is_filled_anew_or_holds_settings_is_emptied_on_purpose():
     assert lines(RULE, source.format("take", filled)) == []
     assert lines(RULE, source.format("take", filled), volumes={"shop_order": "XL"}) == [2]
     assert lines(RULE, source.format("save_mail_settings", "")) == []
+
+
+@pytest.mark.parametrize(("table", "count"), [("alembic_version", 0), ("schema_migrations", 0), ("app_version", 1)])
+def test_the_row_that_holds_the_version_of_the_schema(table, count):
+    source = f"def f(cursor):\n    cursor.execute('UPDATE {table} SET number = 2')"
+    assert len(lines(RULE, source)) == count
