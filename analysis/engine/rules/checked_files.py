@@ -54,6 +54,9 @@ def python_act(branch: Node, file: SourceFile) -> FileAct | None:
         rf"os\.(?:remove|unlink|rmdir)\(\s*{word}\s*\)|(?<![\w.]){word}\.(?:unlink\(\s*\)|rmdir\(\s*\))"
         rf"|shutil\.rmtree\(\s*{word}\s*\)"
     )
+    other = branch.child_by_field_name("alternative")
+    if other is not None and re.search(gone, file.text(other)):
+        return None  # it asks of which kind it is
     return _act(branch, file, path, made, gone, absent=bool(found["not"]))
 
 

@@ -73,7 +73,7 @@ _MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Conc
 _PUT = re.compile(r"\.put\(")
 _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
-_STARTS_UP = re.compile(r"(?:^|[._])_*(?:init|setup|bootstrap|install|main)(?![a-z])")
+_STARTS_UP = re.compile(r"(?:^|[._])_*(?:init|setup|bootstrap|install|main|listen|serve)(?![a-z])")
 _BUILDS = re.compile(
     r"(?:^|/)(?:cli|gen|codegen|generators?|generate)/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
 )
@@ -148,14 +148,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Where a unique constraint stands behind a friendly message, nothing is made twice. Tools run alone."""
     if runs_by_hand(codebase, place.path) or _BUILDS.search(place.path):
         return None
+    if _STARTS_UP.search(place.function.name) and not place.in_request_path:
+        return None
     if mark.data.get("form") == "file":
         if place.in_request_path or place.in_job_path:
             return place.finding(mark) if "makes" in mark.data else place.finding(mark, confidence=Confidence.LOW)
-        if _STARTS_UP.search(place.function.name):
-            return None
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-    if _STARTS_UP.search(place.function.name) and not (place.in_request_path or place.in_job_path):
-        return None
     schema = codebase.queries.schema(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (

@@ -155,7 +155,10 @@ def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | N
     calls = place.codebase.calls
     around = {Callee(place.path, index) for index in _around(place)}
     for name, line in _calls(mark):
-        for callee in calls.resolve(place.path, place.function, name):
+        callees = calls.resolve(place.path, place.function, name)
+        if place.facts.language == "java" and not all(_leaves(each, place.codebase) for each in callees):
+            continue  # of several classes that implement it, one stays inside
+        for callee in callees:
             if callee in around:
                 continue  # a method of what the chain made, which is called like this function
             if inner := _leaves(callee, place.codebase):

@@ -87,7 +87,8 @@ _COLLECTS = re.compile(r'"(?:go|version|runtime)"\s*:\s*"(?:go ?)?1\.(?:2[3-9]|[
 _STARTERS = re.compile(r"(?i)(^|\.)(init|start|run|serve|launch|new|setup|main)\w*$")
 _WAY_OUT = "Select on `ctx.Done()` in the loop and return."
 _SELECT = re.compile(r"^([ \t]*)select\s*\{[\s\S]*?\n\1\}", re.MULTILINE)  # with the blocks in it
-_NEAR = 300  # bytes before a goroutine in which the call stands that starts it
+_ONCE = re.compile(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{")
+_NEAR = 1_000  # bytes before a goroutine in which the call stands that starts it
 _CLOSURE = re.compile(r"^([ \t]*)[^\n]*\bfunc\([^\n]*\{\n[\s\S]*?\n\1\}", re.MULTILINE)  # with all in it
 _ALIVE = re.compile(r"(^|\.)(main|init)$")
 
@@ -138,11 +139,10 @@ def _starts_once(statement: Node, file: SourceFile) -> bool:
     called = rb"^func (?:init|main)\(\) \{(?:\n[^}\n]*)*?\b" + name + rb"\("
     if re.fullmatch(rb"\w+", name) and re.search(called, file.source, re.MULTILINE):
         return True
-    return re.search(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{[^{}]*\Z", _source_before(statement, file)) is not None
-
-
-def _source_before(node: Node, file: SourceFile) -> str:
-    return file.source[max(0, node.start_byte - _NEAR) : node.start_byte].decode("utf-8", "replace")
+    before = file.source[max(0, statement.start_byte - _NEAR) : statement.start_byte].decode("utf-8", "replace")
+    opened = list(_ONCE.finditer(before))
+    inside = before[opened[-1].end() :] if opened else "}"
+    return inside.count("{") >= inside.count("}")
 
 
 def _runs_for_ever(text: str) -> bool:

@@ -60,7 +60,9 @@ _LOCK = re.compile(rb"with\s+((?:self\.|cls\.)?\w+)\s*:")
 _NAMED = re.compile(r"(?i)lock|mutex")
 _MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:threading\.|multiprocessing\.)?R?Lock\(")
 _MADE_BY = re.compile(r"\s*=(?!=)[^\n]{0,120}")
-_OF_OTHERS = re.compile(r"\s*=\s*(?:\w+\.)*(?:\w*File\w*Lock|\w*[rR]edis\w*|InterProcessLock|advisory_lock|flock)\b")
+_OF_OTHERS = re.compile(
+    r"\s*=\s*(?:\w+\.)*(?:\w*File\w*Lock|\w*[rR]edis\w*|InterProcessLock|advisory_lock|flock|cache\.lock)\b"
+)
 _GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
 _OF_A_RESOURCE = re.compile(
     r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms|create|refresh|reload|migrat"
@@ -138,7 +140,9 @@ def look_at_acquired(call: Node, file: SourceFile) -> Iterator[Mark]:
     """From `lock.acquire()` or `lock.lock()` to the release."""
     function = file.enclosing_function(call)
     receiver = file.text(call).partition("(")[0].rpartition(".")[0]
-    if function is None or not _NAMED_LOCK.search(receiver) or (file.language == "python" and _is_awaited(call)):
+    if function is None or not _NAMED_LOCK.search(receiver):
+        return
+    if file.language == "python" and (_is_awaited(call) or not _is_lock(receiver, file)):
         return
     after = text_after(call, file)
     released = re.search(rf"(?<!\w){re.escape(receiver)}\.(?:release|unlock)\(", after)

@@ -99,6 +99,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif rest.lstrip().startswith(f"defer {receiver}.{_last(call, file)}()"):
         return  # told there
     elif not unlocks:
+        if _is_copied(receiver, release, rest, text_before(call, file)):
+            return
         if file.in_loop(call) and f"{receiver}.{release}()" in text_before(call, file):
             return  # the next round releases it
         if (
@@ -113,6 +115,13 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         and not _released_elsewhere(receiver, release, call, file)  # by a function that is called with the lock held
     ):
         yield file.mark(RULE.id, call, f"`{receiver}` stays locked when the function leaves by `{leaving}`")
+
+
+def _is_copied(receiver: str, release: str, rest: str, before: str) -> bool:
+    """Whether the locked value is put where another one stood whose release is deferred."""
+    owner, _, field = receiver.partition(".")
+    taken = re.search(rf"([\w.]+)\s*=\s*\*?{re.escape(owner)}\s*$", rest, re.MULTILINE)
+    return taken is not None and f"defer {taken[1]}.{field}.{release}()" in before
 
 
 def _is_deferred(receiver: str, release: str, unlocks: list[int], rest: str) -> bool:

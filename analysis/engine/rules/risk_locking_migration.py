@@ -99,6 +99,7 @@ _BACKFILL = re.compile(
     r"for\s+\w+\s+in\s+(\w+)\.objects\.(?:all|filter|exclude)\([^\n]*:\s*\n"
     r"[\s\S]*?\.save\(|\b(\w+)\.objects\.(?:all\(\)\.|filter\([^\n]*\)\.)?update\("
 )
+_BATCH = re.compile(rb"batch_alter_table\(\s*[\"'](\w+)[\"']")
 _BATCHED = re.compile(r"batch|chunk|\[:\d|\[:[A-Z_]+\]|\bwhile\b|iterator\(", re.IGNORECASE)
 _GOT = r"\b{name}\s*=\s*apps\.get_model\(\s*[\"'](?:(\w+)[\"']\s*,\s*[\"'](\w+)|(\w+)\.(\w+))"
 _CREATE_MODEL = re.compile(rb"CreateModel\(\s*(?:name\s*=\s*)?[\"'](\w+)[\"']")
@@ -184,6 +185,12 @@ def look_at_alembic(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     positional, keywords = file.arguments(call)
     texts = [file.text(each).strip("\"'") for each in positional]
+    if receiver == "batch_op":
+        opened = list(_BATCH.finditer(file.source, 0, call.start_byte))
+        if not opened:
+            return
+        place = 1 if name.startswith("create_") else 0  # where the table stands without a batch
+        texts.insert(place, opened[-1][1].decode())
     table, says = "", ""
     if name == "create_index" and len(texts) > 1 and "postgresql_concurrently" not in keywords:
         table, says = texts[1], "an index is built without `postgresql_concurrently`: writes wait until it is done"

@@ -71,7 +71,9 @@ def place(customer):
     given=DJANGO_SHOP,
 )
 
-_MONEY = re.compile(r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer|payout")
+_MONEY = re.compile(
+    r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer(?!_?(?:status|request|owner|invite))|payout"
+)
 _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
 _UPSERT = re.compile(r"(?:update|get)_or_create\(|\bupsert\w*\(|ON CONFLICT|on_conflict|ON DUPLICATE KEY")
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")

@@ -84,6 +84,9 @@ _PYTHON_MAPS = (b"{}", b"{ }", b"dict(", b"Dict(", b"[]", b"set(", b"list(")
 _SCRIPT_MAPS = (b"new Map", b"new Set", b"{}", b"{ }", b"[]")
 _NEW_LINE = ord("\n")
 _KEEPS_SELF = frozenset({"functools.lru_cache", "functools.cache"})
+_ONE_OBJECT = re.compile(
+    rb"@classmethod\s+def\s+(?:get_)?(?:default|instance|singleton|shared)\(\s*cls\s*\)|\bdef __new__\(cls"
+)
 _FEW = re.compile(r"\((?:maxsize\s*=\s*)?\d{1,2}\b")
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
 _JAVA_CACHE = re.compile(
@@ -156,6 +159,9 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
     method = _METHOD_HEAD.match(file.source, decorator.end_byte)
     if method is None or _STATIC.search(file.source, max(0, decorator.start_byte - 80), method.start(1)):
         return
+    owner = file.scope_of(decorator)
+    if owner.kind == "class" and _ONE_OBJECT.search(file.source, owner.start, owner.end):
+        return  # there is one object, which stays anyway
     yield file.mark(
         RULE.id,
         decorator,

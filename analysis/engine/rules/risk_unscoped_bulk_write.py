@@ -69,7 +69,7 @@ _ALL = re.compile(
     r"(?i)(delete|remove|destroy|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|drop|purge|truncate|wipe|flush|empty|erase|clean(?!_?up))"
 )
 _MEANS_ALL = re.compile(
-    r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync|invalidate|revoke"
+    r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync|invalidate|revoke|(?:^|_)release"
     r"|migrat|upgrade|schema|(?:^|_)db_?check|create_?tables?|test_?data|fixture|seed|demo|auto_?update|bridge"
 )
 _OF_SETTINGS = re.compile(r"(?i)setting|config|preference|licen[cs]e")

@@ -68,7 +68,8 @@ def _queries(file: SourceFile) -> Iterator[Write]:
             start = file.lines.starts[query.line - 1]
             row = file.source[start:].partition(b"\n")[0]
             before = file.source[max(0, start - _NEAR) : start] + row.partition(b"(")[0]
-            is_lazy = query.orm == "prisma" and not _AWAITED.search(before)
+            made = query.orm == "prisma" or (file.language in SCRIPT and query.operation == "insert")
+            is_lazy = made and not _AWAITED.search(before)  # or an object that is only made
             whole = file.source[start : start + _LONGEST_CALL].partition(b";")[0].partition(b"\n\n")[0]
             is_passed = _PASSED_ON.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
             if not is_lazy and not is_passed:

@@ -387,3 +387,21 @@ def test_a_generator_of_code_runs_alone(path, count):
         "package a\nfunc F() {\n\tif _, err := os.Stat(dir); os.IsNotExist(err) {\n\t\tos.Mkdir(dir, 0o755)\n\t}\n}\n"
     )
     assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize(("other", "count"), [("os.remove(path)", 0), ("skip(path)", 1)])
+def test_a_check_of_which_kind_it_is(other, count):
+    source = (
+        "import os, shutil\ndef f(path):\n    if os.path.isdir(path):\n        shutil.rmtree(path)\n"
+        f"    else:\n        {other}\n"
+    )
+    assert len(findings_of(RULE, {"shop/work.py": source})) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("listen", 0), ("receive", 1)])
+def test_the_socket_that_a_server_removes_before_it_listens(name, count):
+    source = (
+        f"package main\nfunc main() {{\n\t{name}()\n}}\nfunc {name}() {{\n"
+        "\tif _, err := os.Stat(path); err == nil {\n\t\tos.Remove(path)\n\t}\n}\n"
+    )
+    assert len(findings_of(RULE, {"shop/server.go": source})) == count

@@ -231,3 +231,23 @@ def test_a_method_that_a_chain_shares_with_the_function_around_it(name, count):
         f"  }}\n  async {'remove' if name == 'delete' else 'delete'}() {{\n    await fetch(this.url);\n  }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(("body", "count"), [("rows.save(o);", 0), ("restTemplate.exchange(o);", 1)])
+def test_of_several_classes_that_implement_it_all_have_to_leave(body, count):
+    files = {
+        "src/a/Sender.java": "package a;\npublic interface Sender {\n  void send(Order o);\n}\n",
+        "src/a/Remote.java": (
+            "package a;\npublic class Remote implements Sender {\n  public void send(Order o) {\n"
+            "    restTemplate.exchange(o);\n  }\n}\n"
+        ),
+        "src/a/Local.java": (
+            "package a;\npublic class Local implements Sender {\n"
+            f"  public void send(Order o) {{\n    {body}\n  }}\n}}\n"
+        ),
+        "src/a/Orders.java": (
+            "package a;\npublic class Orders {\n  private Sender sender;\n  @Transactional\n"
+            "  public void pay(Order o) {\n    sender.send(o);\n  }\n}\n"
+        ),
+    }
+    assert len(findings_of(RULE, files)) == count

@@ -164,3 +164,12 @@ def test_what_init_starts_lives_as_long_as_the_process(caller, count):
     worker = "go func() {\n\t\tfor range time.Tick(d) {\n\t\t\tpoll()\n\t\t}\n\t}()"
     source = f"{HEAD}func {caller}() {{\n\tpolls(time.Hour)\n}}\nfunc polls(d time.Duration) {{\n\t{worker}\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+def test_what_a_once_makes_before_it_starts_the_worker():
+    worker = "go func() {\n\t\tfor range time.Tick(d) {\n\t\t\tpoll()\n\t\t}\n\t}()"
+    source = (
+        f"{HEAD}func f() {{\n\tonce.Do(func() {{\n\tc = &cache{{rows: map[string]int{{}}}}\n\t}})\n\t{worker}\n}}\n"
+    )
+    assert lines_of(RULE, source, "go") == [7]
+    assert lines_of(RULE, source.replace("\t})\n", "").replace("}()\n}", "}()\n\t})\n}"), "go") == []

@@ -173,3 +173,11 @@ def test_a_struct_of_a_lock_and_one_connection(more, count):
 def test_a_lock_that_is_named_after_what_it_lets_happen_once(lock, count):
     source = f"def f(session):\n    with {lock}:\n        session.post(url)\n"
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("made", "count"), [("cache.lock('a', timeout=9)", 0), ("threading.Lock()", 1)])
+def test_a_lock_of_a_cache_is_none_of_the_process(made, count):
+    source = (
+        f"import time\ndef f(cache):\n    lock = {made}\n    lock.acquire()\n    time.sleep(1)\n    lock.release()\n"
+    )
+    assert len(lines_of(RULE, source)) == count

@@ -238,3 +238,9 @@ def test_a_lock_that_is_only_asked_whether_it_is_free():
 )
 def test_ways_to_release_in_a_script(body, count):
     assert len(lines_of(RULE, f"async function f(mutex) {{\n{body}\n}}\n", "typescript")) == count
+
+
+@pytest.mark.parametrize(("given", "lines"), [("s.cfg = c", []), ("use(c)", [5])])
+def test_a_locked_value_that_is_put_where_the_release_is_deferred(given, lines):
+    body = f"s.cfg.mu.Lock()\ndefer s.cfg.mu.Unlock()\nc.mu.Lock()\n{given}\nreturn nil"
+    assert lines_of(RULE, go(body), "go") == lines

@@ -226,3 +226,13 @@ def test_a_new_column_whose_default_is_a_function(default, confidences):
     operation = f'migrations.AddField("event", "code", models.Field({default}))'
     found = findings("shop/migrations/0002_more.py", OPERATIONS % operation, {"Event": "XL"})
     assert [each.confidence for each in found] == confidences
+
+
+@pytest.mark.parametrize(("made", "tables"), [("order", []), ("line", ["order"])])
+def test_a_batch_of_alembic_names_the_table(made, tables):
+    source = (
+        f"from alembic import op\n\ndef upgrade():\n    op.create_table('{made}', column)\n"
+        "    with op.batch_alter_table('order', schema=None) as batch_op:\n"
+        "        batch_op.create_index('by_kind', ['kind'])\n"
+    )
+    assert [each.table for each in findings("alembic/versions/0001_a.py", source)] == tables

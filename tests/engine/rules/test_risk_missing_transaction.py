@@ -353,3 +353,20 @@ def test_writes_of_a_private_half_of_a_transaction(annotation, count):
         "  public void pay(Order order) {\n    half(order);\n  }\n  private void half(Order order) {",
     )
     assert len(findings_of(RULE, {"Orders.java": source % annotation})) == count
+
+
+@pytest.mark.parametrize(("made", "count"), [("await Line", 1), ("const line = Line", 0)])
+def test_an_object_that_is_only_made_is_no_row(made, count):
+    body = f"await Order.create({{ data }});\n  {made}.create({{ data }});\n"
+    models = (
+        "import mongoose from 'mongoose';\nconst Order = mongoose.model('Order', s);\n"
+        "const Line = mongoose.model('Line', s);\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": models + SCRIPT % body})) == count
+
+
+@pytest.mark.parametrize(("model", "severity"), [("Transfer", "critical"), ("TransferStatus", "warning")])
+def test_the_status_of_handing_something_over_is_no_money(model, severity):
+    body = f"await prisma.order.create({{ data }});\n  await prisma.{model[0].lower()}{model[1:]}.create({{ data }});\n"
+    (finding,) = findings(RULE, SCRIPT % body, "shop/work.ts")
+    assert finding.severity == severity

@@ -312,3 +312,12 @@ def test_a_window_of_a_desktop_program_ends():
     cached = source.replace("sounds", "soundCache")
     assert len(findings_of(RULE, {"a.ts": cached})) == 1
     assert findings_of(RULE, {"a.ts": f"import {{ ipcRenderer }} from 'electron';\n{cached}"}) == []
+
+
+@pytest.mark.parametrize(("method", "count"), [("get_default", 0), ("of_shop", 1)])
+def test_a_cached_method_of_the_only_object(method, count):
+    source = (
+        "from functools import lru_cache\nclass A:\n    @lru_cache\n    def f(self, word): ...\n"
+        f"    @classmethod\n    def {method}(cls): ...\n"
+    )
+    assert len(lines_of(RULE, source)) == count

@@ -195,7 +195,7 @@ def test_a_route_that_says_all_and_tests_by_other_names(path, route, count):
     assert len(findings_of(RULE, {path: source})) == count
 
 
-@pytest.mark.parametrize("name", ["migrate_from_4", "check_schema", "load_test_data", "dbcheck"])
+@pytest.mark.parametrize("name", ["migrate_from_4", "check_schema", "load_test_data", "dbcheck", "release_locks"])
 def test_who_changes_the_tables_means_every_row(name):
     source = "def {}():\n    Order.objects.update(is_paid=True)"
     assert lines(RULE, source.format(name)) == []
