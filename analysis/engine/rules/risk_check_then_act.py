@@ -75,7 +75,7 @@ _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
 _STARTS_UP = re.compile(r"(?:^|[._])_*(?:init|setup|bootstrap|install|main|listen|serve)(?![a-z])")
 _BUILDS = re.compile(
-    r"(?:^|/)(?:cli|gen|codegen|generators?|generate)/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
+    r"(?:^|/)(?:cli|docker|gen|codegen|generators?|generate)/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
 )
 _FILE_FIX = {
     "python": 'Do it and handle the failure: `makedirs(..., exist_ok=True)`, mode `"x"`, `unlink(missing_ok=True)`.',
@@ -206,12 +206,23 @@ def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
     if not is_concurrent and _KNOWS_LOCKS.search(file.source):
         return  # whoever calls may hold the lock
     is_shared = b"static" in field[0] or is_concurrent or _BEAN.search(file.source)
+    if function is not None and _is_static_set_up(function, file):
+        return
     if found["value"] is not None and not is_shared:
         return  # the usual way to fill a map of an object that one thread uses
     line = file.line(body) + file.text(body)[: put.start()].count("\n")
     message = f"`{name}` is asked for a key and then given it: another thread may do the same in between"
     fix = "Use `computeIfAbsent` or `putIfAbsent` on a concurrent map."
     yield _at(line, branch, file, message, fix, confidence="" if is_shared else "low")
+
+
+def _is_static_set_up(method: Node, file: SourceFile) -> bool:
+    """Whether a static initialiser calls the method: it runs once, when the class is loaded."""
+    name = method.child_by_field_name("name")
+    if name is None:
+        return False
+    called = rb"\bstatic\s*\{[^{}]*\b" + re.escape(file.text(name).encode()) + rb"\("
+    return re.search(called, file.source) is not None
 
 
 def _fix(fixes: dict[str, str], file: SourceFile) -> str:

@@ -99,6 +99,7 @@ _KINDS = {
     "runs a process": re.compile(_PROCESS),
     "sleeps": re.compile(_SLEEP),
 }
+_OF_OTHERS = re.compile(r"ueue\.add$|^(?:requests|httpx|axios|got)\.")
 _ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
 _BROKERS = re.compile(r"(?i)shared_task|celery|\bapp\.task|(?:^|\.)job(?:\(|$)|actor|\brq\b|huey|dramatiq")
 _FIX = {
@@ -120,8 +121,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 def what_it_does(call: str, language: str = "") -> str:
     """What a call does outside of the process, in words; empty when it stays inside, as far as its name tells."""
     call = call if _ANY.fullmatch(call) else call.rpartition("/")[2]  # `./mailer.mailer.send` of a file at hand
-    if not _ANY.fullmatch(call) or (language == "java" and call.endswith("ueue.add")):
-        return ""  # Java's queues are collections
+    if not _ANY.fullmatch(call) or (language == "java" and _OF_OTHERS.search(call)):
+        return ""  # Java's queues are collections, and its `requests` a counter or a list
     return next(words for words, pattern in _KINDS.items() if pattern.fullmatch(call))
 
 

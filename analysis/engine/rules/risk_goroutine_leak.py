@@ -75,6 +75,7 @@ _RECEIVES = re.compile(
 )
 _TICKS = r"(?:<-\s*)?(?:time\.(?:Tick|After)\([^\n]*?\)|\w+\.C\b)"
 _FOR_EVER = re.compile(rf"\bfor\s*(?:\{{|(?:\w+\s*:?=\s*)?range\s+{_TICKS}\s*\{{)")
+_HELD_CHANNEL = re.compile(r"range\s+(\w+\.C)\b")
 _NO_EXIT = re.compile(_TICKS)
 _CALLED = re.compile(r"^go (?:\w+\.)?(\w+)\(([^()\n]*)\)$")
 _ENDS = re.compile(
@@ -84,7 +85,7 @@ _ENDS = re.compile(
 _ADDS = re.compile(r"^go func\([^)]*\)\s*\{\s*(\w+(?:\.\w+)*)\.Add\(1\)")
 _ENDLESS = re.compile(r"\bfor\s*(?:(?:range\s+\w+(?:\.\w+)*\.C\s*)?\{)")
 _COLLECTS = re.compile(r'"(?:go|version|runtime)"\s*:\s*"(?:go ?)?1\.(?:2[3-9]|[3-9]\d)(?:\.\d+)?"')
-_STARTERS = re.compile(r"(?i)(^|\.)(init|start|run|serve|launch|new|setup|main)\w*$")
+_STARTERS = re.compile(r"(?i)(^|\.)((init|start|run|serve|launch|new|setup|main|configure)\w*|\w+init)$")
 _WAY_OUT = "Select on `ctx.Done()` in the loop and return."
 _SELECT = re.compile(r"^([ \t]*)select\s*\{[\s\S]*?\n\1\}", re.MULTILINE)  # with the blocks in it
 _ONCE = re.compile(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{")
@@ -112,7 +113,7 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     called = _CALLED.match(text)
     worker = _function_called(called[1], file) if called is not None else None
-    if _runs_for_ever(text if worker is None else file.text(worker)):
+    if _runs_for_ever(text if worker is None else file.text(worker), function_text(statement, file)):
         message = "The goroutine runs for ever: its loop has no way out"
         meant = _STARTERS.search(function_name(statement, file)) is not None
         yield file.mark(RULE.id, statement, message, confidence="low" if meant else "", suggestion=_WAY_OUT)
@@ -145,9 +146,11 @@ def _starts_once(statement: Node, file: SourceFile) -> bool:
     return inside.count("{") >= inside.count("}")
 
 
-def _runs_for_ever(text: str) -> bool:
+def _runs_for_ever(text: str, around: str) -> bool:
     """Whether a function is one loop that nothing ends: what ticks is no way out."""
     loop = _FOR_EVER.search(text)
+    if loop is not None and (held := _HELD_CHANNEL.search(loop[0])) is not None and f"close({held[1]}" in around:
+        return False  # no ticker, and somebody closes it
     return loop is not None and not _ENDS.search(_NO_EXIT.sub("", text[loop.start() :]))
 
 

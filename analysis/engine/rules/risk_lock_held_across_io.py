@@ -91,6 +91,7 @@ _OF_A_CLIENT = re.compile(r"(?i)(?:client|http|rest|kafka|rabbit|jms|mail|templa
 _CALLED = re.compile(r"\(")
 _FILES = "reads or writes a file"
 _KEEPS_FILES = re.compile(r"(?i)file|disk|storage|store|persist|dir(?:lock|ectory)|\bwal|journal|log")
+_ENDS = re.compile(r"(?i)(?:^|[._])_*(?:stop|close|shut_?down|destroy|dispose|terminate)(?![a-z])")
 _SLEEPS = "sleeps"
 _LIMITS = re.compile(r"(?i)rate_?limit|throttl")
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
@@ -187,17 +188,30 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
                 reads = ""
             full = typed(name, file) if _OF_A_CLIENT.search(name) else name  # asking for the type reads the whole file
             words = what_it_does(full, file.language) or reads or _awaited(call, lock, file)
-            if words == _SLEEPS and _LIMITS.search(owner):
-                words = ""  # who comes too often is made to wait
+            if words == _SLEEPS and (_LIMITS.search(owner) or _ENDS.search(function_name(body, file))):
+                words = ""  # who comes too often is made to wait, and who ends waits for the rest
             if words and not _WAITS.search(name):
                 message = (
                     f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
                 )
                 # What a lock that is held over queries or files protects may be just these.
-                is_guess = words == reads
+                is_guess = words == reads or not _guards_more(lock, file)
                 data = {"reads": "files"} if words == _FILES else {}
                 yield file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)
                 return
+
+
+def _guards_more(lock: str, file: SourceFile) -> bool:
+    """Whether the lock is taken at a second place of the file: one that is taken once may be there for this call."""
+    name = re.escape(lock.removesuffix(".RLock()").rpartition(".")[2])
+    if lock.startswith("this"):
+        taken = r"\bsynchronized\b"
+    else:
+        taken = (
+            rf"\bwith\s[^\n:]*\b{name}\b|\bsynchronized\s*\([^)\n]*\b{name}\b"
+            rf"|\b{name}(?:\(\)|\.RLock\(\))?\.(?:R?Lock|lock|acquire)\("
+        )
+    return len(re.findall(taken, file.source.decode("utf-8", "replace"))) > 1
 
 
 def _is_let_go(lock: str, start: int, call: Node, file: SourceFile) -> bool:

@@ -59,6 +59,7 @@ _BY_CONTRACT = re.compile(
 )
 _LOCK = re.compile(r"lock|mutex|semaphore|^(\w+\.)*mu$", re.IGNORECASE)
 _BOUND = re.compile(rb"\b(?:const|let|var)\s+(?:\[\s*\w+\s*,\s*)?(\w+)\s*\]?\s*=\s*(?:await\s+)?\Z")
+_KEPT = re.compile(rb"\bthis\.#?\w+\s*=\s*(?:await\s+)?\Z")
 _MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:\w+\.)*(?:R?Lock|(?:Bounded)?Semaphore|Condition)\(")
 _LOCK_TYPE = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _COMMENT = re.compile(r"//[^\n]*")
@@ -154,6 +155,9 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     if any(each.type in _CLOSURES or _EXPIRES.search(file.text(each)) for each in given):
         return  # the lock runs what it is given, or releases itself after a while
+    before = file.source[max(0, call.start_byte - 120) : call.start_byte]
+    if _KEPT.search(before) is not None:
+        return  # another method releases it
     rest = text_after(call, file)
     freed = rf"{re.escape(receiver)}\.{release}\(" + (rf"|\b{named[1].decode()}\??\.?\(" if named is not None else "")
     if named is not None and re.search(rf"\breturn\b[^\n]*\b{named[1].decode()}\b(?!\()", rest):
@@ -284,19 +288,27 @@ def _early_exit(rest: str, receiver: str, taking: str, release: str) -> str:
     """The jump that leaves while the lock is held. A release in a branch that leaves counts for that branch."""
     word = re.escape(receiver)
     lock, unlock = rf"\b{word}\.{taking}\(\)", rf"\b{word}\.{release}\(\)"
-    held, left, depth, released_at = True, False, 0, 0
-    for match in re.finditer(rf"(?P<lock>{lock})|(?P<unlock>{unlock})|\breturn\b|[{{}}]", _COMMENT.sub("", rest)):
-        found = match[0]
+    held, left, goes_on, depth, released_at = True, False, False, 0, 0
+    for match in re.finditer(
+        rf"(?P<lock>{lock})|(?P<unlock>{unlock})|\breturn\b|^\s*(?:case\b|default:)|[{{}}]",
+        _COMMENT.sub("", rest),
+        re.MULTILINE,
+    ):
+        found = match[0].strip()
         if match["lock"]:
             return ""
         if match["unlock"]:
             held, left, released_at = False, False, depth
+        elif found.startswith(("case", "default")):
+            if not held and depth == released_at:
+                goes_on = goes_on or not left
+                held, left = True, False
         elif found == "{":
             depth += 1
         elif found == "}":
             depth -= 1
-            if depth < 0:
-                return ""
+            if depth < 0 or (goes_on and depth < released_at):
+                return ""  # one of the cases goes on without the lock
             if not held and depth < released_at:
                 if not left:
                     return ""

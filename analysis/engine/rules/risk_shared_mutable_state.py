@@ -106,6 +106,8 @@ _SCRIPT_CHANGES = (
 )
 _PYTHON_BEHIND = re.compile(_CHANGES + rb"|\s*[-+]?=(?!=)")
 _SCRIPT_BEHIND = re.compile(_SCRIPT_CHANGES)
+_TYPED_COLLECTION = re.compile(rb":\s*(?:(?:Map|Set|Array)<|[\w.]+\[\])")
+_ASSIGNED = re.compile(rb"\.push\(|\+\+|--|(?:\[[^\]\n]+\]|\.\w+)?\s*[-+]?=(?![=>])")
 _JAVA_UNSAFE = re.compile(
     rb"(?:@\w+\s+)*(?:(?:public|private|protected|final|static)\s+)*static\s+(?:final\s+)?(?:java\.\w+\.)*"
     rb"(SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat|Calendar|GregorianCalendar|Matcher|Connection"
@@ -170,7 +172,8 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
     name = file.source[assignment.start_byte : assignment.end_byte].partition(b"=")[0].partition(b":")[0].strip()
     scope = file.scope_of(assignment)
     shared_on_purpose = b"ClassVar" in file.source[assignment.start_byte : assignment.end_byte]
-    if scope.kind != "class" or _ON_PURPOSE.search(name) or shared_on_purpose:
+    head = file.source[scope.start : scope.start + 120].partition(b":")[0]
+    if scope.kind != "class" or _ON_PURPOSE.search(name) or shared_on_purpose or b"Registry" in head:
         return
     body = file.source[assignment.end_byte : scope.end]
     if (
@@ -257,12 +260,17 @@ def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
     owner = file.scope_of(field)
     if found is None or owner.kind != "class" or _REMEMBERS.search(found[0]):
         return
+    if found.re is _NEST_FIELD and _RUNNING.search(found[0]):
+        return  # what all who ask at once wait for
     if is_dated(found[1], file) or is_remembered(found[1], file):
         return
     head = file.source[max(0, owner.start - 200) : owner.start + 200].partition(b"class ")[0].rpartition(b"\n\n")[2]
     if _PROVIDER.search(head) is None or b"Scope.REQUEST" in head or b"Scope.TRANSIENT" in head:
         return
-    changes = followed(b"this." + found[1], file.source, _SCRIPT_BEHIND, b"_.$", field.end_byte)
+    # What a field is asked to set that holds no collection, is its own business: `this.client.set(key, value)`.
+    is_collection = found.re is _NEST_COLLECTION or _TYPED_COLLECTION.search(found[0]) is not None
+    behind = _SCRIPT_BEHIND if is_collection else _ASSIGNED
+    changes = followed(b"this." + found[1], file.source, behind, b"_.$", field.end_byte)
     yield from _changed(found[1].decode(), field, changes, file)
 
 

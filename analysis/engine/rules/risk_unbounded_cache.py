@@ -64,6 +64,12 @@ _FILLED_AT_THE_START = re.compile(
 _FILLS_AT_THE_START = re.compile(
     r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
 )
+# Keys of which there are as many as there are users, requests or texts.
+_OPEN_KEYS = re.compile(
+    r"(?i)id(?![a-z])|uuid|user|account|tenant|org|customer|member|owner|session|token|e_?mail|\bip|addr|host|ur[il]\b"
+    r"|link|quer(?:y|ies)|sql|message|msg|text|content|request|\breq\b|\bctx\b|hash|digest|path|file|date|time|order"
+    r"|product|sku|phone|login|region|key(?![a-z])|\b[a-z]\b"
+)
 _OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a key that is made of settings
 # What runs: there may be as many as are configured, which only the name tells.
 _RUNS = re.compile(
@@ -117,7 +123,7 @@ _CLOSED_KEYS = re.compile(
     r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
     r"|country|mode|theme|clazz"
     r"|schema|template|queue|table|column|field|dialect|driver|provider|env\b|stage|version"
-    r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric|^(?:length|size|width|height|count)$"
+    r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric|\bflag|^(?:length|size|width|height|count)$"
 )
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
 # Adding under a key that is no literal, and all that makes a collection smaller or asks how large it is.
@@ -338,7 +344,8 @@ def _grown(
     if functions and not taken and exported is None:
         message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
         data = {"functions": " ".join(map(str, functions))}
-        if _RUNS.search(name):
+        keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
+        if _RUNS.search(name) or not _OPEN_KEYS.search(keys):
             data["configured"] = "1"
         if form or not is_named:
             data["form"] = form or "other"

@@ -66,7 +66,7 @@ _STATEMENTS = {
 }
 _TEAR_DOWN = re.compile(r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty", re.IGNORECASE)
 _ALL = re.compile(
-    r"(?i)(delete|remove|destroy|clear|purge|reset|drop|update|mark|set)_?all|^_?(clear|reset|drop|purge|truncate|wipe|flush|empty|erase|clean(?!_?up))"
+    r"(?i)(delete|remove|destroy|clear|purge|reset|drop|update|mark|set)_?all|^_?[a-z]+_all(?:_|$)|^_?(clear|reset|drop|purge|truncate|wipe|flush|empty|erase|clean(?!_?up))"
 )
 _MEANS_ALL = re.compile(
     r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync|invalidate|revoke|(?:^|_)release"
@@ -77,7 +77,9 @@ _ALL_OF_ROUTE = re.compile(
     r"""\(["'](?:/[\w:-]+)*/(?:all|clear|reset|truncate|purge)["']\)$"""
 )  # `router.delete("/all")`
 _TESTS = re.compile(r"(?:^|/)(?:src/\w*[tT]est\w*|(?:integ|integration|e2e|functional|acceptance)[-_]?[tT]ests?)/")
-_ONE_ROW = re.compile(r"(?i)(?:^|_)(?:alembic|schema|db|database)_?(?:version|info|migrations?)$")
+_ONE_ROW = re.compile(
+    r"(?i)(?:^|_)(?:alembic|schema|db|database)_?(?:version|info|migrations?)$|_(?:stream_)?(?:ordering|position|cursor)$"
+)
 _SCRATCH = ("tmp", "temp", "staging", "scratch")
 
 
@@ -171,8 +173,8 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
 
 
 def _confidence(site: QuerySite) -> Confidence:
-    """High where the model is known; low for emptying a table that nobody calls large, which is mostly wanted."""
-    if site.query.operation == "delete" and not is_large(site.volume):
+    """High where the model is known; low for all rows of a table that nobody calls large, which are mostly meant."""
+    if not site.query.filters and not is_large(site.volume):
         return Confidence.LOW
     return Confidence.HIGH if site.schema is not None else Confidence.MEDIUM
 

@@ -405,3 +405,13 @@ def test_the_socket_that_a_server_removes_before_it_listens(name, count):
         "\tif _, err := os.Stat(path); err == nil {\n\t\tos.Remove(path)\n\t}\n}\n"
     )
     assert len(findings_of(RULE, {"shop/server.go": source})) == count
+
+
+@pytest.mark.parametrize(("caller", "count"), [("static {", 0), ("void run() {", 1)])
+def test_a_map_that_is_filled_when_its_class_is_loaded(caller, count):
+    source = (
+        f"class A {{\n  private static final Map<String, Row> ROWS = new HashMap<>();\n  {caller} add(key); }}\n"
+        "  private static void add(String key) {\n    if (!ROWS.containsKey(key)) {\n      ROWS.put(key, new Row());\n"
+        "    }\n  }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/A.java": source})) == count

@@ -251,3 +251,9 @@ def test_of_several_classes_that_implement_it_all_have_to_leave(body, count):
         ),
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("call", "count"), [("requests.get()", 0), ("restTemplate.exchange(o)", 1)])
+def test_what_java_calls_like_a_library_of_python(call, count):
+    source = f"class A {{\n  @Transactional\n  public void f(Order o) {{\n    {call};\n  }}\n}}\n"
+    assert len(findings_of(RULE, {"A.java": source})) == count

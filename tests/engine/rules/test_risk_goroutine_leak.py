@@ -173,3 +173,18 @@ def test_what_a_once_makes_before_it_starts_the_worker():
     )
     assert lines_of(RULE, source, "go") == [7]
     assert lines_of(RULE, source.replace("\t})\n", "").replace("}()\n}", "}()\n\t})\n}"), "go") == []
+
+
+@pytest.mark.parametrize(("end", "lines"), [("close(w.C)", []), ("use(w)", [4])])
+def test_a_channel_called_c_that_somebody_closes(end, lines):
+    body = f"go func() {{\n\t\tfor range w.C {{\n\t\t\tpoll()\n\t\t}}\n\t}}()\n\t{end}"
+    assert lines_of(RULE, f"{HEAD}func f(w *writer) {{\n\t{body}\n}}\n", "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("name", "confidence"), [("configureStore", "low"), ("cacheInit", "low"), ("fetchRows", "medium")]
+)
+def test_who_sets_up_may_mean_it_to_run_for_ever(name, confidence):
+    body = "go func() {\n\t\tfor range time.Tick(d) {\n\t\t\tpoll()\n\t\t}\n\t}()"
+    (finding,) = findings_of(RULE, {"a.go": f"{HEAD}func {name}() {{\n\t{body}\n}}\n"})
+    assert finding.confidence == confidence

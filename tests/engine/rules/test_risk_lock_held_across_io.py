@@ -181,3 +181,19 @@ def test_a_lock_of_a_cache_is_none_of_the_process(made, count):
         f"import time\ndef f(cache):\n    lock = {made}\n    lock.acquire()\n    time.sleep(1)\n    lock.release()\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+def test_a_lock_that_is_taken_once_may_be_there_for_the_call():
+    source = (
+        "import requests\nclass A:\n    def load(self):\n        with self.lock:\n"
+        "            requests.get(url, timeout=5)\n"
+    )
+    more = "    def rows(self):\n        with self.lock:\n            return list(self.all)\n"
+    assert [each.confidence for each in findings_of(RULE, {"a.py": source})] == ["low"]
+    assert [each.confidence for each in findings_of(RULE, {"a.py": source + more})] == ["medium"]
+
+
+@pytest.mark.parametrize(("name", "count"), [("stop", 0), ("poll", 1)])
+def test_who_ends_waits_for_the_rest(name, count):
+    source = f"class A {{ synchronized void {name}() {{ Thread.sleep(1000); }} }}"
+    assert len(lines_of(RULE, source, "java")) == count

@@ -244,3 +244,15 @@ def test_ways_to_release_in_a_script(body, count):
 def test_a_locked_value_that_is_put_where_the_release_is_deferred(given, lines):
     body = f"s.cfg.mu.Lock()\ndefer s.cfg.mu.Unlock()\nc.mu.Lock()\n{given}\nreturn nil"
     assert lines_of(RULE, go(body), "go") == lines
+
+
+@pytest.mark.parametrize(("second", "lines"), [("mu.Unlock()\nreturn nil", []), ("return nil", [3])])
+def test_each_case_releases_for_itself(second, lines):
+    body = f"mu.Lock()\nselect {{\ncase queue <- 1:\nmu.Unlock()\ncase <-late:\n{second}\n}}\nreturn wait()"
+    assert lines_of(RULE, go(body), "go") == lines
+
+
+@pytest.mark.parametrize(("kept", "count"), [("this.held = ", 0), ("const held = ", 1)])
+def test_a_lock_that_is_kept_in_a_field(kept, count):
+    source = f"class A {{\n  async f() {{\n    {kept}await this.redlock.acquire(['a']);\n    await x();\n  }}\n}}\n"
+    assert len(lines_of(RULE, source, "typescript")) == count

@@ -500,3 +500,26 @@ def test_a_table_that_gives_back_what_it_has():
     assert (
         findings_of(RULE, {"src/a.js": source.format("if (loaded[req.query.a]) return loaded[req.query.a];\n  ")}) == []
     )
+
+
+@pytest.mark.parametrize(
+    ("field", "count"),
+    [
+        ("private client: Redis | null = null;", 0),
+        ("private client: Map<string, number>;", 1),
+        ("private client: Promise<string> | null = null;", 0),
+    ],
+)
+def test_what_a_field_is_asked_to_set(field, count):
+    source = (
+        f"@Controller('x')\nexport class A {{\n  {field}\n  @Get() one(id: string) {{ this.client.set(id, 1); }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(("name", "lines"), [("PitcherRegistry", []), ("Pitchers", [2])])
+def test_a_registry_is_filled_when_modules_are_loaded(name, lines):
+    assert (
+        lines_of(RULE, f"class {name}:\n    rows = []\n    def add(self, row):\n        self.rows.append(row)\n")
+        == lines
+    )

@@ -321,3 +321,12 @@ def test_a_cached_method_of_the_only_object(method, count):
         f"    @classmethod\n    def {method}(cls): ...\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("key", "confidence"), [("user_id", "medium"), ("style", "low")])
+def test_how_many_keys_there_are_only_some_names_tell(key, confidence):
+    source = (
+        f"{FLASK}_cache = {{}}\n@app.get('/a')\ndef f({key}):\n    _cache[{key}] = load({key})\n"
+        f"    return _cache[{key}]\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"a.py": source})] == [confidence]

@@ -170,7 +170,7 @@ def test_a_query_that_a_repository_declares(query, count):
     assert [(each.file, each.line) for each in called] == [("src/Work.java", 3)] * count
 
 
-@pytest.mark.parametrize(("body", "confidence"), [("all().delete()", "low"), ("update(is_paid=True)", "high")])
+@pytest.mark.parametrize(("body", "confidence"), [("all().delete()", "low"), ("update(is_paid=True)", "low")])
 def test_emptying_a_table_may_be_what_is_wanted(body, confidence):
     source = f"def expire():\n    Order.objects.{body}\n"
     assert [each.confidence for each in findings(RULE, source)] == [confidence]
@@ -215,3 +215,14 @@ def test_a_table_that_is_filled_anew_or_holds_settings_is_emptied_on_purpose():
 def test_the_row_that_holds_the_version_of_the_schema(table, count):
     source = f"def f(cursor):\n    cursor.execute('UPDATE {table} SET number = 2')"
     assert len(lines(RULE, source)) == count
+
+
+def test_all_rows_of_a_table_that_nobody_calls_large_are_a_guess():
+    source = "def f():\n    Order.objects.update(is_paid=True)"
+    assert [each.confidence for each in findings(RULE, source)] == ["low"]
+    assert [each.confidence for each in findings(RULE, source, volumes={"shop_order": "XL"})] == ["high"]
+
+
+@pytest.mark.parametrize(("name", "count"), [("rate_all_orders", 0), ("rate_orders", 1)])
+def test_a_name_with_all_in_it_means_all(name, count):
+    assert len(lines(RULE, f"def {name}():\n    Order.objects.update(is_paid=True)")) == count
