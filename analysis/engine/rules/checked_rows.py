@@ -65,7 +65,7 @@ JAVA_VALUE = re.compile(
     rb"if\s*\(\s*(?:(?P<none>\w+)\s*==\s*null|(?P<there>\w+)\s*!=\s*null|(?P<not>!)?\s*(?P<optional>\w+)\."
     rb"(?P<state>isPresent|isEmpty)\(\))\s*\)"
 )
-_REPOSITORY = re.compile(r"(?:[rR]epo\w*|[dD]ao|[mM]apper|[sS]tore)$")
+_REPOSITORY = re.compile(r"(?:[rR]epo\w*|[dD]ao|[mM]apper|(?<![kK]ey)[sS]tore)$")
 _JAVA_LOADED = re.compile(r"\s*=\s*(?:this\.)?(?P<repo>\w+)\s*\.\s*(?P<verb>(?:find|get|select|query)\w*)\(")
 _DECLARED_TYPE = re.compile(rb"\b(\w+)(?:<[^;=(]*>)?\s+$")
 GO_MISSING = re.compile(

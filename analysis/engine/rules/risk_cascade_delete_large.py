@@ -110,8 +110,16 @@ def _cascades(codebase: Codebase) -> dict[_Table, list[_Cascade]]:
             if other is None:
                 continue
             parent, child = (entry, other) if _is_told_by_parent(entry, relation) else (other, entry)
+            if child is entry and _is_unique(relation, entry):
+                continue  # one row goes with each
             by_parent.setdefault(_key(parent), []).append(_Cascade(parent, child, entry, relation))
     return by_parent
+
+
+def _is_unique(relation: Relation, entry: IndexedModel) -> bool:
+    """Whether the column of the relation is unique, so that a parent has one row at most."""
+    names = {relation.name, f"{relation.name}_id", f"{relation.name}Id"}
+    return any(column.name in names and (column.unique or column.primary_key) for column in entry.model.columns)
 
 
 def _associations(codebase: Codebase) -> Iterator[IndexedModel]:

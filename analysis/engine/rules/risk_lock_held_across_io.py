@@ -65,7 +65,7 @@ _OF_OTHERS = re.compile(
 )
 _GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
 _OF_A_RESOURCE = re.compile(
-    r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms|create|refresh|reload|migrat"
+    r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms|create|refresh|reload|migrat|nonce"
 )
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")

@@ -59,6 +59,7 @@ _BY_CONTRACT = re.compile(
 )
 _LOCK = re.compile(r"lock|mutex|semaphore|^(\w+\.)*mu$", re.IGNORECASE)
 _BOUND = re.compile(rb"\b(?:const|let|var)\s+(?:\[\s*\w+\s*,\s*)?(\w+)\s*\]?\s*=\s*(?:await\s+)?\Z")
+_ONCE = re.compile(r"\.acquire\((?:blocking\s*=\s*)?False\)$")
 _KEPT = re.compile(rb"\bthis\.#?\w+\s*=\s*(?:await\s+)?\Z")
 _MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:\w+\.)*(?:R?Lock|(?:Bounded)?Semaphore|Condition)\(")
 _LOCK_TYPE = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
@@ -100,7 +101,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif rest.lstrip().startswith(f"defer {receiver}.{_last(call, file)}()"):
         return  # told there
     elif not unlocks:
-        if _is_copied(receiver, release, rest, text_before(call, file)):
+        if _is_copied(receiver, release, rest, text_before(call, file)) or _was_held(receiver, release, call, file):
             return
         if file.in_loop(call) and f"{receiver}.{release}()" in text_before(call, file):
             return  # the next round releases it
@@ -116,6 +117,14 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         and not _released_elsewhere(receiver, release, call, file)  # by a function that is called with the lock held
     ):
         yield file.mark(RULE.id, call, f"`{receiver}` stays locked when the function leaves by `{leaving}`")
+
+
+def _was_held(receiver: str, release: str, call: Node, file: SourceFile) -> bool:
+    """Whether the function lets a lock go that it has not taken, and takes it again for whoever called it."""
+    start = file.source.rfind(b"\nfunc ", 0, call.start_byte) + 1
+    before = file.source[start : call.start_byte].decode("utf-8", "replace")
+    free = before.find(f"{receiver}.{release}()")
+    return free >= 0 and f"{receiver}.{_last(call, file)}()" not in before[:free]
 
 
 def _is_copied(receiver: str, release: str, rest: str, before: str) -> bool:
@@ -195,6 +204,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     is_released = re.search(unlock, rest) is not None
     if re.search(rf"\breturn\s+(?:new\s+\w+[^{{}};]*\{{|\(\)\s*->)[\s\S]*{unlock}", rest):
         return  # whoever is given the answer releases it by that
+    if not is_released and release == "release" and not _LOCK.search(receiver):
+        return  # a semaphore by which another thread says that it goes on
     if not is_released and (
         _BY_CONTRACT.search(function_name(call, file))
         or _is_handed_on(receiver, rest)
@@ -230,6 +241,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _released_elsewhere(receiver, release, call, file):
         return
     if not re.search(rf"{re.escape(receiver)}\.{release}\b", rest):
+        if _ONCE.search(file.text(call)):
+            return  # taken by the first one for good
         if _BY_CONTRACT.search(function_name(call, file)) or _is_handed_on(receiver, rest):
             return
         message = f"`{receiver}` is acquired and never released in this function"

@@ -100,6 +100,7 @@ _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _LOAD = re.compile(r"\s*(?::[^=\n]+)?:?=(?!=)([^;]{0,400})|\s+in\s([^\n]{0,200})")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
+_BY_EXPRESSION = re.compile(r"\.SetExpr\(|\.(?:Incr|Decr)\(")  # the database adds
 _VERSION_FIELD = re.compile(rb"(?:@[\w.]+(?:\([^()]*\))?\s*)*@(?:\w+\.)*Version\b")
 _CLASS_HEAD = re.compile(rb"\bclass\s+(\w+)")
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
@@ -280,10 +281,10 @@ def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
     after = text_after(node, file)
     saved = re.search(
         rf"(?<![\w.]){word}\.a?save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
-        rf")]*&?(?<![\w.]){word}\b|(?:session|\bdb)\.commit\(",
+        rf")]*&?(?<![\w.]){word}\b(?!\.)|(?:session|\bdb)\.commit\(",
         after,
     )
-    if saved is None:
+    if saved is None or _BY_EXPRESSION.search(after[after.rfind("\n", 0, saved.start()) + 1 : saved.start()]):
         return 0
     line = file.lines.of(node.end_byte) + after[: saved.start()].count("\n")
     if not saved[0].endswith(".commit("):

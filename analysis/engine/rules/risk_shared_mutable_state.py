@@ -299,7 +299,8 @@ def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """State that only start-up code or a command changes is nobody's surprise."""
     if mark.data["form"] != "module":
-        return place.finding(mark)
+        alone = mark.data["form"] == "static" and place.facts.is_entry  # a program of its own
+        return None if alone else place.finding(mark)
     reached = codebase.request_path.get(place.path, frozenset())
     changed_by = [int(index) for index in mark.data["functions"].split() if int(index) in reached]
     confidence = Confidence(mark.confidence) if mark.confidence else None

@@ -93,6 +93,10 @@ _KEEPS_SELF = frozenset({"functools.lru_cache", "functools.cache"})
 _ONE_OBJECT = re.compile(
     rb"@classmethod\s+def\s+(?:get_)?(?:default|instance|singleton|shared)\(\s*cls\s*\)|\bdef __new__\(cls"
 )
+_NEAR = 900  # bytes before a declaration in which its comment stands
+_SAID_FEW = re.compile(
+    rb"(?i)(?://|#|\*)[^\n]*\b(?:bounded by|(?:expected|known) to be (?:low|small|few)|fixed set|small,? fixed)"
+)
 _FEW = re.compile(r"\((?:maxsize\s*=\s*)?\d{1,2}\b")
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
 _JAVA_CACHE = re.compile(
@@ -313,6 +317,9 @@ def _grown(
         or (not is_named and _FILLED_AT_THE_START.search(name))
         or (file.language in SCRIPT and _BROWSER.search(file.source))
     ):
+        return
+    above = file.source[max(0, declared.start_byte - _NEAR) : declared.start_byte].rpartition(b"\n\n")[2]
+    if _SAID_FEW.search(above):
         return
     word = re.escape(name.encode())
     added = [

@@ -80,6 +80,7 @@ _TESTS = re.compile(r"(?:^|/)(?:src/\w*[tT]est\w*|(?:integ|integration|e2e|funct
 _ONE_ROW = re.compile(
     r"(?i)(?:^|_)(?:alembic|schema|db|database)_?(?:version|info|migrations?)$|_(?:stream_)?(?:ordering|position|cursor)$"
 )
+_BY_KEYS = re.compile(r"\(update\(\w+\),\w")  # rows that are given with their keys
 _SCRATCH = ("tmp", "temp", "staging", "scratch")
 
 
@@ -105,6 +106,8 @@ def _is_unscoped(site: QuerySite, declared: frozenset[str]) -> bool:
         return False
     if query.orm == "sql":
         return bool(query.model)
+    if query.orm == "sqlalchemy" and _BY_KEYS.search(query.anchor):
+        return False
     if query.orm == "jpa" and ("declared" in site.notes or query.terminal in declared):
         return not query.raw and site.schema is not None
     return query.terminal in _STATEMENTS.get(query.orm, ()) and "whole" in site.notes
@@ -135,8 +138,9 @@ def _says_all(site: QuerySite) -> bool:
     """Whether the function, or the file of a command, says by its name that every row is meant."""
     if _ALL_OF_ROUTE.search(site.function.name):
         return True
-    name = site.function.name.rpartition(".")[2]
-    return any(_MEANS_ALL.search(each) for each in (name, PurePosixPath(site.path).stem)) or bool(_ALL.search(name))
+    name, path = site.function.name.rpartition(".")[2], PurePosixPath(site.path)
+    said = (site.function.name, path.stem, path.parent.name)
+    return any(_MEANS_ALL.search(each) for each in said) or bool(_ALL.search(name))
 
 
 def _all_are_meant(site: QuerySite) -> bool:

@@ -14,7 +14,8 @@ _REPOSITORY = re.compile(
     rb"(?<!prisma\.)(?<!tx\.)\b((?:\w+)[rR]epo(?:sitory)?)\.(save|saveAll|saveAndFlush|insert|update|delete"
     rb"|deleteById|deleteAll|remove)\((?:(\w+)\))?"
 )
-_SAVED = re.compile(r"([\w.]+)\.a?save\(")
+_SAVED = re.compile(r"(?:await)?([\w.]+)\.a?save\(")
+_CURSOR = re.compile(r"(?:await)?(\w*cur(?:sor)?)\.execute")
 _GORM = re.compile(
     rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
 )
@@ -72,12 +73,19 @@ def _queries(file: SourceFile) -> Iterator[Write]:
             is_lazy = made and not _AWAITED.search(before)  # or an object that is only made
             whole = file.source[start : start + _LONGEST_CALL].partition(b";")[0].partition(b"\n\n")[0]
             is_passed = _PASSED_ON.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
-            if not is_lazy and not is_passed:
+            if not is_lazy and not is_passed and not _is_of_the_caller(query, file):
                 indent = len(row) - len(row.lstrip())
                 saved = _SAVED.match(query.anchor) if query.operation == "update" else None
                 yield Write(
                     start + indent, query.line, query.model, _verb(query), saved[1] if saved is not None else ""
                 )
+
+
+def _is_of_the_caller(query: Query, file: SourceFile) -> bool:
+    """Python: whether the function is given the cursor, and with it the transaction of whoever opened that."""
+    cursor = _CURSOR.match(query.anchor) if query.orm == "sql" and file.language == "python" else None
+    listed = file.functions[query.function].node.child_by_field_name("parameters") if cursor is not None else None
+    return cursor is not None and listed is not None and cursor[1] in re.findall(r"\w+", file.text(listed))
 
 
 def _is_map(name: str, file: SourceFile) -> bool:

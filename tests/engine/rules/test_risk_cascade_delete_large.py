@@ -284,3 +284,13 @@ def drop(db: Session, ident: int):
     policy = Policy(data_volumes={"lines": Volume.XL})
     report = evaluate(files=facts, history=History.empty(), policy=policy, today=date(2026, 1, 1))
     assert [each.line for each in report.findings if each.rule_id == RULE] == [14]
+
+
+@pytest.mark.parametrize(("key", "count"), [("unique=True, ", 0), ("", 1)])
+def test_a_child_that_a_parent_has_once_is_one_row(key, count):
+    models = (
+        "from django.db import models\n\nclass Account(models.Model):\n    name = models.TextField()\n\n"
+        f"class Entry(models.Model):\n    account = models.ForeignKey(Account, {key}on_delete=models.CASCADE)\n"
+    )
+    view = "from log.models import Account\n\ndef f(pk):\n    Account.objects.filter(pk=pk).delete()\n"
+    assert len(cascades({"log/models.py": models, "log/views.py": view}, {"log_entry": "XL"})) == count

@@ -415,3 +415,9 @@ def test_a_map_that_is_filled_when_its_class_is_loaded(caller, count):
         "    }\n  }\n}\n"
     )
     assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+@pytest.mark.parametrize(("store", "count"), [("caKeystore", 0), ("orderStore", 1)])
+def test_a_store_of_keys_is_no_table(store, count):
+    source = f"class A {{\n void add() {{\n  if (!{store}.exists()) {{\n   {store}.createOne();\n  }}\n }}\n}}\n"
+    assert len(findings_of(RULE, {"src/A.java": source})) == count

@@ -197,3 +197,8 @@ def test_a_lock_that_is_taken_once_may_be_there_for_the_call():
 def test_who_ends_waits_for_the_rest(name, count):
     source = f"class A {{ synchronized void {name}() {{ Thread.sleep(1000); }} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("lock", "count"), [("nonce_lock", 0), ("state_lock", 1)])
+def test_a_lock_that_keeps_an_order(lock, count):
+    assert len(lines_of(RULE, f"def f(self):\n    with self.{lock}:\n        self.session.post(url)\n")) == count

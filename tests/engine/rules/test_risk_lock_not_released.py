@@ -256,3 +256,27 @@ def test_each_case_releases_for_itself(second, lines):
 def test_a_lock_that_is_kept_in_a_field(kept, count):
     source = f"class A {{\n  async f() {{\n    {kept}await this.redlock.acquire(['a']);\n    await x();\n  }}\n}}\n"
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("p.mu.Unlock()\nask()\np.mu.Lock()\nreturn p.row", []),
+        ("p.mu.Unlock()\ndefer func() {\np.mu.Lock()\n}()\nask()", []),
+        ("p.mu.Lock()\np.n++\np.mu.Unlock()\nask()\np.mu.Lock()\nreturn p.row", [7]),
+    ],
+)
+def test_a_lock_that_is_taken_again_for_the_caller(body, lines):
+    assert lines_of(RULE, go(body), "go") == lines
+
+
+@pytest.mark.parametrize(("how", "count"), [("blocking=False", 0), ("timeout=1", 1)])
+def test_a_lock_that_the_first_one_takes_for_good(how, count):
+    source = f"def f(lock):\n    if lock.acquire({how}) is False:\n        return\n    stop()\n"
+    assert len(lines_of(RULE, source.replace(" is False", "") if count else source)) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("journalFilled", 0), ("journalLock", 1)])
+def test_a_semaphore_by_which_another_thread_speaks(name, count):
+    source = f"class A {{ private final Semaphore {name};\nvoid f() {{ {name}.acquire();\nread(); }} }}"
+    assert len(lines_of(RULE, source, "java")) == count

@@ -357,3 +357,16 @@ def test_a_save_with_a_condition_knows_of_others():
 @pytest.mark.parametrize(("name", "count"), [("_total", 0), ("total", 1)])
 def test_a_private_attribute_is_no_column(name, count):
     assert len(lines_of(RULE, f"class A:\n    def f(self):\n        self.{name} += 1\n        self.save()\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("saved", "count"),
+    [
+        ("db.Save(&p)", 1),
+        ("p.sum = crc32.Update(p.sum, table, line)", 0),
+        ('s.SetExpr("links", "links + 1").Update(&p)', 0),
+    ],
+)
+def test_what_go_calls_an_update(saved, count):
+    source = f"package a\nfunc F(id int) {{\n\tp := find(id)\n\tp.links++\n\t{saved}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count

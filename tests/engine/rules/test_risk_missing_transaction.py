@@ -370,3 +370,20 @@ def test_the_status_of_handing_something_over_is_no_money(model, severity):
     body = f"await prisma.order.create({{ data }});\n  await prisma.{model[0].lower()}{model[1:]}.create({{ data }});\n"
     (finding,) = findings(RULE, SCRIPT % body, "shop/work.ts")
     assert finding.severity == severity
+
+
+@pytest.mark.parametrize(("made", "count"), [("", 0), ("    cursor = connect()\n", 1)])
+def test_a_cursor_that_the_caller_gives_brings_its_transaction(made, count):
+    head = "def f(cursor):" if not made else "def f():"
+    source = (
+        f"@shared_task\n{head}\n{made}    cursor.execute('DELETE FROM shop_order WHERE id = 1')\n"
+        "    cursor.execute('UPDATE shop_line SET amount = 1 WHERE id = 1')\n"
+    )
+    assert len(findings(RULE, "from celery import shared_task\n" + source)) == count
+
+
+@pytest.mark.parametrize(("second", "count"), [("key", 0), ("other", 1)])
+def test_the_same_row_of_a_script_twice_is_one(second, count):
+    body = f"const key = new Key();\n  const other = new Key();\n  await key.save();\n  await {second}.save();\n"
+    models = "import mongoose from 'mongoose';\nconst Key = mongoose.model('Key', s);\n"
+    assert len(findings_of(RULE, {"src/a.ts": models + SCRIPT % body})) == count

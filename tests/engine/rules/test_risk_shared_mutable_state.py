@@ -523,3 +523,9 @@ def test_a_registry_is_filled_when_modules_are_loaded(name, lines):
         lines_of(RULE, f"class {name}:\n    rows = []\n    def add(self, row):\n        self.rows.append(row)\n")
         == lines
     )
+
+
+@pytest.mark.parametrize(("main", "count"), [("public static void main(String[] args) { }", 0), ("", 1)])
+def test_a_program_of_its_own_has_no_requests(main, count):
+    source = f"public class A {{\n  static SimpleDateFormat FORMAT = new SimpleDateFormat();\n  {main}\n}}\n"
+    assert len(findings_of(RULE, {"src/A.java": source})) == count

@@ -330,3 +330,12 @@ def test_how_many_keys_there_are_only_some_names_tell(key, confidence):
         f"    return _cache[{key}]\n"
     )
     assert [each.confidence for each in findings_of(RULE, {"a.py": source})] == [confidence]
+
+
+@pytest.mark.parametrize(("said", "count"), [("bounded by the number of routes", 0), ("for all users", 1)])
+def test_a_comment_that_says_how_many_keys_there_are(said, count):
+    source = (
+        f"const app = 1;\n\n// Answers, {said}.\nconst cache = new Map();\n"
+        "function f(path) {\n  cache.set(path, 1);\n}\n"
+    )
+    assert len(findings_of(RULE, {"a.ts": source})) == count

@@ -226,3 +226,18 @@ def test_all_rows_of_a_table_that_nobody_calls_large_are_a_guess():
 @pytest.mark.parametrize(("name", "count"), [("rate_all_orders", 0), ("rate_orders", 1)])
 def test_a_name_with_all_in_it_means_all(name, count):
     assert len(lines(RULE, f"def {name}():\n    Order.objects.update(is_paid=True)")) == count
+
+
+@pytest.mark.parametrize(("given", "count"), [(", rows", 0), ("", 1)])
+def test_rows_that_are_given_with_their_keys(given, count):
+    source = (
+        "from sqlalchemy import update\nclass User(Base):\n    __tablename__ = 'users'\n"
+        f"    id = mapped_column(Integer, primary_key=True)\ndef f(session, rows):\n"
+        f"    session.execute(update(User){given})"
+    )
+    assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("path", "count"), [("shop/upgrades/v7_v8.py", 0), ("shop/steps/v7_v8.py", 1)])
+def test_a_step_of_an_upgrade_means_every_row(path, count):
+    assert len(lines(RULE, "def f():\n    Order.objects.update(is_paid=True)", path)) == count
