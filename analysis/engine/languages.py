@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -78,6 +78,10 @@ _COPIED = re.compile(
 )
 _LIBRARY = re.compile(r"((?:^|.*/)(?:libs?|ext|externals?|third_?parties|thirdparty)/)([\w-]+)(?:/|\.py$)")
 _ENOUGH_COPIES = 3
+_CAME_WITH = re.compile(  # what an installer leaves beside packages, and a library that brought its own licence along
+    r"(.+?)/[^/]+\.dist-info/|((?:.*/)?(?:libs?|externals?)/[^/]+)/LICEN[CS]E(?:\.\w+)?$"
+)
+_MANIFESTS = ("package.json", "project.json", "pyproject.toml", "setup.py", "go.mod", "pom.xml", "build.gradle")
 _GENERATED = re.compile(
     r"(_pb2(_grpc)?\.py|\.pb\.go|\.pb\.gw\.go|\.g\.ts|\.(min|bundle)\.(js|css)|\.nocache\.js|\.generated\.\w+|(^|/)package-lock\.json"
     r"|(^|/)(__)?generated(__)?/[^/]*\.([cm]?[jt]sx?|py|java|go)"
@@ -96,9 +100,9 @@ _MIGRATION = re.compile(
 )
 _TEST = re.compile(
     r"(^|/)(tests?(?:[_-](?:e2e|unit|integration|functional))?|\w+_test_utils?|integration/e2e\w*|test-(?:helpers?|utils?)|unittests?|__tests__"
-    r"|__mocks__|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
+    r"|(?:__)?mocks(?:__)?|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
     r"|smoke)/|(^|/)src/(test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
-    r"|(^|/)(?:(?!ab[_-])[\w-]+[_-]tests|e2e[_-]test)/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
+    r"|(^|/)(?:(?!ab[_-])[\w-]+[_-]tests|[\w-]+-e2e|e2e[_-]test)/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
     r"|(^|/)(?:(?:jest|vitest|test)[.-]?setup|setup[.-]?(?:[jJ]est|[vV]itest|[tT]ests?))\.[cm]?[jt]sx?$"
     r"|(^|/)(test[_-][^/]*|conftest|pytest_plugin|testing|[^/]*_test|tests|mocks)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
     r"|e2e-spec|(?:client|server|unit|int|integration|api)test)\.[cm]?[jt]sx?$"
@@ -112,20 +116,6 @@ _SCRIPT = re.compile(
 # Below it folders are packages of Java, named for what they are about: those of vendors, of builds.
 _OF_PACKAGES = "src/main/java/"
 _STUB = re.compile(r"\.pyi$|\.d\.[cm]?ts$")
-
-
-_MANIFESTS = ("package.json", "project.json", "pyproject.toml", "setup.py", "go.mod", "pom.xml", "build.gradle")
-_COPIED = re.compile(  # what an installer leaves beside packages, and a library that brought its own licence along
-    r"^(.+?)/[^/]+\.dist-info/|^((?:.*/)?(?:libs?|externals?)/[^/]+)/LICEN[CS]E(?:\.\w+)?$"
-)
-
-
-def copied_folders(paths: Collection[str]) -> tuple[str, ...]:
-    """Folders of libraries that were copied into the project, each with a slash behind it. One with a manifest is a
-    package of the project."""
-    found = (_COPIED.match(path) for path in paths if ".dist-info/" in path or "/LICEN" in path)
-    folders = {f"{match[1] or match[2]}/" for match in found if match is not None}
-    return tuple(each for each in folders if not any(each + name in paths for name in _MANIFESTS))
 
 
 @lru_cache(maxsize=200_000)
@@ -159,15 +149,24 @@ def kind_of(path: str) -> FileKind:
     return FileKind.SOURCE
 
 
-def without_copies(paths: Iterable[str]) -> list[str]:
-    """The paths, sorted, without vendored files and copied libraries. In a folder such as `lib/` where several
-    well-known ones stand, all of Python was copied."""
-    own = sorted(path for path in paths if kind_of(path) is not FileKind.VENDORED)
+def without_copies(paths: Collection[str]) -> list[str]:
+    """The paths, sorted, without vendored files and libraries that were copied into the project: well-known ones of
+    Python, all Python beside several of them, and what came with an installer's notes or a licence of its own."""
+    copied = _copied_folders(paths)
+    own = [path for path in sorted(paths) if kind_of(path) is not FileKind.VENDORED and not path.startswith(copied)]
     copies = {path for path in own if _is_copied(path)}
     libraries = {match.groups() for match in map(_LIBRARY.match, copies) if match is not None}
     counted = Counter(folder for folder, _ in libraries)
     folders = tuple(folder for folder, count in counted.items() if count >= _ENOUGH_COPIES)
     return [path for path in own if path not in copies and not (path.startswith(folders) and path.endswith(".py"))]
+
+
+def _copied_folders(paths: Collection[str]) -> tuple[str, ...]:
+    """Folders with what came with a library, each with a slash behind it; one with a manifest is a package of the
+    project."""
+    found = (_CAME_WITH.match(path) for path in paths if ".dist-info/" in path or "/LICEN" in path)
+    folders = {f"{match[1] or match[2]}/" for match in found if match is not None}
+    return tuple(each for each in folders if not any(each + name in paths for name in _MANIFESTS))
 
 
 @lru_cache(maxsize=200_000)

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, quicker at two things that each request does. (Django wants the module to have this name.)
+"""Django's PostgreSQL backend, quicker at two things that each request does. (Django wants a module of this name.)
 
 Django asks a kept connection `SELECT 1` before it is used again. A server that ends a connection says so on it first,
 so one that has said nothing needs no asking.

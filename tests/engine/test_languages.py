@@ -141,3 +141,9 @@ def test_a_go_package_that_is_called_after_the_one_it_tests_is_test_code():
     source = extract(b"package dbtest\n\nfunc Build() {}\n", "go")
     assert file_kind("a/db/dbtest/build.go", source) is FileKind.TEST
     assert file_kind("a/dbtest/build.go", source) is FileKind.SOURCE
+
+
+def test_folders_of_copied_libraries_are_known_by_what_came_with_them():
+    paths = ["libs/six-1.0.dist-info/METADATA", "libs/cart.py", "server/libs/rss/LICENSE", "server/libs/rss/a.js"]
+    own = ["LICENSE", "lib/cart/LICENSE", "lib/cart/index.js", "lib/cart/package.json", "server/libs/a.js"]
+    assert without_copies([*paths, *own]) == own
