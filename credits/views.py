@@ -1,9 +1,13 @@
 """Reading AI credits: balance, history, usage. For every member of the organization."""
 
+from typing import Any
+
+from django.http import HttpResponseBase
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
+from config.api.conditional import answer_of_version
 from config.api.pagination import limit_of, offset_of
 from config.api.schema import describe, query
 from credits import selectors
@@ -77,10 +81,15 @@ class CreditViewSet(ViewSet):
         parameters=[MONTH],
         errors={400: BAD_MONTH, 404: UNKNOWN},
     )
-    def usage_by_operation(self, request: SignedInRequest, organization_id: str) -> Response:
+    def usage_by_operation(self, request: SignedInRequest, organization_id: str) -> HttpResponseBase:
         organization = organization_for(request.user, organization_id)
-        month = selectors.month_named(request.query_params.get("month")) or selectors.present_month()
-        operations = selectors.usage_by_operation(organization, month)
-        total = sum(operation["used"] for operation in operations)
-        shown = {"operations": operations, "total": total, "period": month.name}
-        return Response(UsageByOperationSerializer(shown).data)
+        present = selectors.present_month()
+        month = selectors.month_named(request.query_params.get("month")) or present
+
+        def make() -> Any:
+            operations = selectors.usage_by_operation(organization, month)
+            total = sum(operation["used"] for operation in operations)
+            return UsageByOperationSerializer({"operations": operations, "total": total, "period": month.name}).data
+
+        entries = selectors.entries_so_far(organization)
+        return answer_of_version(request, entries, month.name, make=make, keep=month == present)
