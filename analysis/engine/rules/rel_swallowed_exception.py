@@ -103,6 +103,7 @@ _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
 _WRITES = re.compile(
     r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)(?:(?<=\.)delete\s*\(|\b(save|create|insert|update|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\()"
 )
+_SENDS = re.compile(r"\.(?:post|put|patch|send|publish|enqueue|delay|apply_async|produce)\w*\(|\bsend_\w+\(")
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
     r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
@@ -233,8 +234,10 @@ def _confidence(
         return "low"
     if does_nothing and _is_tried_next(guarded, handler):
         return "low"
-    # What is tried in one step is mostly tried because it may fail.
-    return "low" if _is_one_step(handler) and not _WRITES.search(guarded) else ""
+    if not _is_one_step(handler) or _WRITES.search(guarded):
+        return ""
+    # What is tried in one step is mostly tried because it may fail; but whoever sends something wants it to arrive.
+    return "medium" if _SENDS.search(guarded) else "low"
 
 
 def _lets_go(line: str) -> bool:

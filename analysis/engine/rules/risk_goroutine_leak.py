@@ -124,7 +124,8 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
     for channel in sent:
         rest = text_after(statement, file)
         if _is_unbuffered(channel, statement, file) and (
-            _receiver_may_leave(channel, rest) or (file.in_loop(statement) and _collector_may_leave(channel, rest))
+            _receiver_may_leave(channel, rest)
+            or (file.in_loop(statement) and (_collector_may_leave(channel, rest) or _takes_one(channel, rest)))
         ):
             yield file.mark(
                 RULE.id,
@@ -248,6 +249,16 @@ def _collector_may_leave(channel: str, rest: str) -> bool:
         if depth <= 0:
             return False
     return False
+
+
+def _takes_one(channel: str, rest: str) -> bool:
+    """Whether of the results of several goroutines one is taken, behind the loop that starts them: `return <-ch`."""
+    received = list(re.finditer(rf"<-\s*{re.escape(channel)}\b|range\s+{re.escape(channel)}\b", rest))
+    if len(received) != 1 or received[0][0].startswith("range"):
+        return False
+    before = rest[: received[0].start()]
+    is_behind = before.count("{") < before.count("}")
+    return is_behind and re.search(r"\bfor\b[^\n]*\{[^{}]*$", before) is None
 
 
 def _receiver_may_leave(channel: str, rest: str) -> bool:

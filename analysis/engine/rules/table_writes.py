@@ -15,6 +15,7 @@ _REPOSITORY = re.compile(
     rb"|deleteById|deleteAll|remove)\((?:(\w+)\))?"
 )
 _SAVED = re.compile(r"(?:await)?([\w.]+)\.a?save\(")
+_BY_KEY = re.compile(rb"\bwhere:\s*\{\s*id\s*(?::\s*([\w.]+)\s*)?,?\s*\}|\.filter\((?:pk|id)=([\w.]+)\)")
 _CURSOR = re.compile(r"(?:await)?(\w*cur(?:sor)?)\.execute")
 _GORM = re.compile(
     rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
@@ -40,7 +41,7 @@ class Write(NamedTuple):
     line: int
     label: str
     verb: str
-    row: str = ""  # the variable that is saved, when it is one
+    row: str = ""  # the variable that is saved, or the key of the row, where there is one
 
     def differs_from(self, other: "Write") -> bool:
         """Whether it goes to another table, or to another row that the source tells apart."""
@@ -75,10 +76,15 @@ def _queries(file: SourceFile) -> Iterator[Write]:
             is_passed = _PASSED_ON.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
             if not is_lazy and not is_passed and not _is_of_the_caller(query, file):
                 indent = len(row) - len(row.lstrip())
-                saved = _SAVED.match(query.anchor) if query.operation == "update" else None
-                yield Write(
-                    start + indent, query.line, query.model, _verb(query), saved[1] if saved is not None else ""
-                )
+                yield Write(start + indent, query.line, query.model, _verb(query), _row(query, whole))
+
+
+def _row(query: Query, text: bytes) -> str:
+    """The variable that is saved, or the key of the only row that is changed."""
+    if query.operation == "update" and (saved := _SAVED.match(query.anchor)) is not None:
+        return saved[1]
+    key = _BY_KEY.search(text) if query.operation in ("update", "delete") else None
+    return (key[1] or key[2] or b"id").decode() if key is not None else ""
 
 
 def _is_of_the_caller(query: Query, file: SourceFile) -> bool:

@@ -523,3 +523,11 @@ def test_a_browser_may_forbid_what_is_kept():
 
 def test_listeners_and_what_is_closed_with_them():
     assert marks("try { a.removeEventListener('b', c);\na.close(); } catch {}", "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("guarded", "confidence"),
+    [("x()", "low"), ("requests.post(URL, timeout=5)", "medium"), ("send_mail(a)", "medium"), ("order.save()", "")],
+)
+def test_one_step_is_a_guess_unless_it_sends_or_writes(guarded, confidence):
+    assert [mark.confidence for mark in marks(handled("except Exception:", "pass", guarded))] == [confidence]

@@ -16,6 +16,12 @@ def go(body, name="f"):
         ("ch := make(chan int)\ngo func() { ch <- slow() }()\n" + WAIT, [5]),
         ("ch := make(chan int, 1)\ngo func() { ch <- slow() }()\n" + WAIT, []),
         ("ch := make(chan int)\ngo func() { ch <- slow() }()\nuse(<-ch)", []),
+        ("ch := make(chan int)\nfor _, x := range xs {\ngo func() { ch <- slow(x) }()\n}\nuse(<-ch)", [6]),
+        ("ch := make(chan int)\nfor _, x := range xs {\ngo func() { ch <- slow(x) }()\nuse(<-ch)\n}", []),
+        (
+            "ch := make(chan int)\nfor x := range xs {\ngo func() { ch <- slow(x) }()\n}\nfor range xs {\nuse(<-ch)\n}",
+            [],
+        ),
         ("go func() { wg.Add(1)\nwork() }()\nwg.Wait()", [4]),
         ("wg.Add(1)\ngo func() { work() }()\nwg.Wait()", []),
         ("t := time.NewTicker(d)\n<-t.C", [4]),

@@ -387,3 +387,13 @@ def test_the_same_row_of_a_script_twice_is_one(second, count):
     body = f"const key = new Key();\n  const other = new Key();\n  await key.save();\n  await {second}.save();\n"
     models = "import mongoose from 'mongoose';\nconst Key = mongoose.model('Key', s);\n"
     assert len(findings_of(RULE, {"src/a.ts": models + SCRIPT % body})) == count
+
+
+@pytest.mark.parametrize(
+    ("second", "count"),
+    [("Account.objects.filter(pk=to).update(balance=2)", 1), ("Account.objects.filter(pk=source).update(total=2)", 0)],
+)
+def test_rows_of_one_table_by_their_keys(second, count):
+    model = "class Account(models.Model):\n    balance = models.IntegerField()\n\n"
+    source = f"{model}{TASK}def f(source, to):\n    Account.objects.filter(pk=source).update(balance=1)\n    {second}"
+    assert len(findings(RULE, source)) == count
