@@ -5,8 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from analysis.engine.model import Category, Severity
-from analysis.models import Platform, Repository, ScanReport
-from config.api.fields import TextField, TimestampField
+from analysis.models import Platform, ScanReport
+from config.api.fields import BlankAsNullField, TextField, TimestampField
 from config.api.plain import PlainSerializer
 
 TRENDS_PERIODS = ("7d", "14d", "30d", "60d", "90d")
@@ -34,10 +34,7 @@ class RepositorySerializer(serializers.Serializer):
     healthScore = serializers.IntegerField(source="health_score", allow_null=True)
     lastScanAt = TimestampField(source="last_scan_at", allow_null=True)
     totalViolations = serializers.IntegerField(source="total_violations")
-    productionRisk = serializers.SerializerMethodField()
-
-    def get_productionRisk(self, repository: Repository) -> str | None:
-        return repository.production_risk or None
+    productionRisk = BlankAsNullField(source="production_risk")
 
 
 class HealthPointSerializer(serializers.Serializer):
@@ -60,7 +57,7 @@ class RunSerializer(PlainSerializer):
     repositoryId = serializers.CharField(source="repository_id")
     kind = serializers.CharField()
     status = serializers.CharField()
-    commitSha = serializers.SerializerMethodField()
+    commitSha = BlankAsNullField(source="commit_sha")
     prNumber = serializers.IntegerField(source="pr_number", allow_null=True)
     queuedAt = TimestampField(source="queued_at")
     startedAt = TimestampField(source="started_at", allow_null=True)
@@ -70,13 +67,7 @@ class RunSerializer(PlainSerializer):
     phase = serializers.CharField()
     filesAnalyzed = serializers.IntegerField(source="files_analyzed")
     filesFromCache = serializers.IntegerField(source="files_from_cache")
-    error = serializers.SerializerMethodField()
-
-    def get_commitSha(self, run: Any) -> str | None:
-        return run.commit_sha or None
-
-    def get_error(self, run: Any) -> str | None:
-        return run.error or None
+    error = BlankAsNullField()
 
 
 class AnalyzeSerializer(serializers.Serializer):
@@ -131,7 +122,7 @@ class SourceLinesSerializer(serializers.Serializer):
 class FindingSerializer(AboutATable):
     file = serializers.CharField()
     line = serializers.IntegerField()
-    rule = serializers.CharField(source="rule_id")
+    rule = serializers.CharField()
     message = serializers.CharField()
 
 

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from analysis.engine.score_change import Cause, Entry
 from analysis.models import Snapshot
 from analysis.selectors.score_history import ScoreChange
+from config.api.fields import BlankAsNullField
 from config.api.plain import PlainSerializer
 
 
@@ -36,21 +37,12 @@ class ScoreEntrySerializer(PlainSerializer):
     health = serializers.FloatField()
     debtScore = serializers.FloatField(source="debt_score")
     message = serializers.CharField()
-    ruleId = serializers.SerializerMethodField()
-    severity = serializers.SerializerMethodField()
-    file = serializers.SerializerMethodField()
+    ruleId = BlankAsNullField(source="rule")
+    severity = BlankAsNullField()
+    file = BlankAsNullField()
     line = serializers.SerializerMethodField()
     violationId = serializers.SerializerMethodField()
     count = serializers.IntegerField()
-
-    def get_ruleId(self, entry: Entry) -> str | None:
-        return entry.rule or None
-
-    def get_severity(self, entry: Entry) -> str | None:
-        return entry.severity or None
-
-    def get_file(self, entry: Entry) -> str | None:
-        return entry.file or None
 
     def get_line(self, entry: Entry) -> int | None:
         return entry.line or None

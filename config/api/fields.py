@@ -14,6 +14,16 @@ class TimestampField(serializers.DateTimeField):
         return timestamp(value)
 
 
+class BlankAsNullField(serializers.CharField):
+    """A text whose column is never null: nothing in it is told as null."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, **options)
+
+    def to_representation(self, value: str) -> str | None:  # type: ignore[override]
+        return value or None
+
+
 class TextField(serializers.CharField):
     """A string that really is one: numbers, NUL and other control characters are refused."""
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import TimestampField, timestamp
+from config.api.fields import BlankAsNullField, TimestampField, timestamp
 
+NoneType = type(None)
 # What these fields do to a value, unless it is of the type already.
 CONVERSIONS: dict[type, tuple[type, Callable[[Any], Any]]] = {
     serializers.CharField: (str, str),
@@ -17,8 +18,8 @@ CONVERSIONS: dict[type, tuple[type, Callable[[Any], Any]]] = {
     serializers.IntegerField: (int, int),
     serializers.FloatField: (float, float),
     TimestampField: (str, timestamp),
+    BlankAsNullField: (NoneType, lambda text: text or None),
 }
-NoneType = type(None)
 Step = tuple[str, Callable[[Any], Any], type, Callable[[Any], Any]]
 
 
