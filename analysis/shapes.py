@@ -1,6 +1,6 @@
 """Results of the engine in the shapes of the API."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from analysis.changes import JudgedChange
@@ -8,13 +8,14 @@ from analysis.engine.gates import FiredGate, Verdict
 from analysis.engine.globs import glob
 from analysis.engine.metrics.coupling import COUPLING_DAYS, Coupling, Ownership
 from analysis.engine.metrics.hotspots import Hotspot
-from analysis.engine.model import Finding, GateAction
+from analysis.engine.model import Category, Finding, GateAction, Severity
 from analysis.engine.policy import Exemption
 from analysis.engine.rules import rule_by_id
 from analysis.engine.suppression import ExpiryNotice
 from analysis.local_scan import Scan
 
 LISTED = 200
+LISTED_PER_SEVERITY = 50
 
 
 def scan_shape(
@@ -129,6 +130,34 @@ def finding_shape(finding: Finding) -> dict[str, Any]:
     if finding.table:
         shown |= {"table": finding.table, "volume": finding.volume}
     return shown
+
+
+def gravest_shape(findings: Iterable[Finding]) -> dict[str, dict[Severity | None, list[dict[str, Any]]]]:
+    """Of each category the first 50 critical findings and the first 50 warnings, as an overview lists them.
+
+    Maintainability has none: its hotspots are shown instead.
+    """
+    shown: dict[str, dict[Severity | None, list[dict[str, Any]]]] = {
+        category: {Severity.CRITICAL: [], Severity.WARNING: []}
+        for category in Category
+        if category != Category.MAINTAINABILITY
+    }
+    for finding in findings:
+        rows = shown.get(rule_by_id(finding.rule_id).category, {}).get(finding.severity)
+        if rows is not None and len(rows) < LISTED_PER_SEVERITY:
+            rows.append(_brief_shape(finding))
+    return shown
+
+
+def _brief_shape(finding: Finding) -> dict[str, Any]:
+    return {
+        "file": finding.file,
+        "line": finding.line,
+        "rule": finding.rule_id,
+        "message": finding.message,
+        "table": finding.table,
+        "volume": finding.volume,
+    }
 
 
 def hotspot_shape(spot: Hotspot, coupling: Coupling) -> dict[str, Any]:

@@ -85,7 +85,8 @@ def _bytes_of_a_row(table: str) -> float:
 
 def _bytes_of_reports() -> tuple[float, float]:
     """Of a report with its documents, and of one that has lost them."""
-    documents = "pg_column_size(graph) + pg_column_size(hotspots) + pg_column_size(coupling) + pg_column_size(aliases)"
+    names = ("graph", "hotspots", "gravest", "coupling", "aliases")
+    documents = " + ".join(f"pg_column_size({name})" for name in names)
     whole = _one(f"SELECT avg({documents}) FROM analysis_scanreport WHERE graph <> ''")
     figures = _one(
         "SELECT avg(pg_column_size(r.*) - pg_column_size(hotspots)) FROM analysis_scanreport r WHERE graph = ''"

@@ -1,8 +1,11 @@
 """What every table of the service has in common."""
 
+import json
 import uuid
 from datetime import datetime
+from typing import Any
 
+import orjson
 import uuid_utils.compat
 from django.db import models
 
@@ -15,6 +18,13 @@ def new_id() -> uuid.UUID:
 def first_id_at(moment: datetime) -> uuid.UUID:
     """The smallest id that can have been made at `moment`: rows made since then are one range of the primary key."""
     return uuid.UUID(int=(round(moment.timestamp() * 1000) << 80) | (7 << 76) | (0b10 << 62))
+
+
+class DocumentDecoder(json.JSONDecoder):
+    """For columns with documents of hundreds of rows: orjson reads them in a fifth of the time."""
+
+    def decode(self, s: str, *_: Any) -> Any:
+        return orjson.loads(s)
 
 
 class BaseModel(models.Model):

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
-from config.models import BaseModel
+from config.models import BaseModel, DocumentDecoder
 
 
 class PullRequest(BaseModel):
@@ -38,7 +38,7 @@ class PullRequest(BaseModel):
     gate_result = models.CharField(max_length=8, blank=True)
     blocking_count = models.PositiveIntegerField(default=0)
     warning_count = models.PositiveIntegerField(default=0)
-    verdict = models.JSONField(default=dict)
+    verdict = models.JSONField(default=dict, decoder=DocumentDecoder)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["repository", "number"], name="pull_request_once")]

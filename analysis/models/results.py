@@ -4,14 +4,14 @@ from typing import ClassVar
 
 from django.db import models
 
-from config.models import BaseModel
+from config.models import BaseModel, DocumentDecoder
 
 
 class ScanReportManager(models.Manager["ScanReport"]):
     """Leaves the documents of a report, hundreds of kilobytes, in the database until somebody asks for them."""
 
     def get_queryset(self) -> models.QuerySet["ScanReport"]:
-        return super().get_queryset().defer("hotspots", "coupling", "aliases", "graph")
+        return super().get_queryset().defer("hotspots", "gravest", "coupling", "aliases", "graph")
 
 
 class ScanReport(BaseModel):
@@ -36,11 +36,13 @@ class ScanReport(BaseModel):
     lines_of_code = models.PositiveIntegerField()
     languages = models.JSONField(default=dict)
     category_breakdown = models.JSONField(default=dict)
-    hotspots = models.JSONField(default=list)
+    hotspots = models.JSONField(default=list, decoder=DocumentDecoder)
+    # Of each category the findings that the overview lists, by severity.
+    gravest = models.JSONField(default=dict, decoder=DocumentDecoder)
     top_violations = models.JSONField(default=list)
-    coupling = models.JSONField(default=dict)  # the answer of the coupling endpoint
+    coupling = models.JSONField(default=dict, decoder=DocumentDecoder)  # the answer of the coupling endpoint
     # Paths of renamed files to the path they were first known by: the part of a violation's identity that moves.
-    aliases = models.JSONField(default=dict)
+    aliases = models.JSONField(default=dict, decoder=DocumentDecoder)
     graph = models.BinaryField(default=bytes)  # the architecture graph's answer: JSON, gzip
 
     objects: ClassVar[ScanReportManager] = ScanReportManager()

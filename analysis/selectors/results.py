@@ -1,7 +1,7 @@
 """Reads behind the dashboard: overview, trends, risks and the first scan."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -20,9 +20,9 @@ from analysis.models import (
     ViolationStatus,
 )
 from analysis.selectors.policies import policy_notices
+from analysis.shapes import gravest_shape
 from config.api.fields import timestamp
 
-LISTED_PER_SEVERITY = 50
 LISTED_RISKS = 500
 TOP_HOTSPOTS = 10
 RECENT_PULL_REQUESTS = 10
@@ -149,9 +149,9 @@ def debt_score_average(series: DailySeries) -> float | None:
 
 
 def overview(repository: Repository, *, today: date) -> dict[str, Any]:
-    """What the first page of a repository shows. Fourteen queries, however much there is."""
+    """What the first page of a repository shows. Six queries, however much there is."""
     series = daily_series(repository, days=OVERVIEW_DAYS, today=today)
-    hotspots, counts = _last_figures(repository)
+    hotspots, counts, gravest = _last_figures(repository)
     return {
         "healthScore": repository.health_score,
         "totalViolations": repository.total_violations,
@@ -164,19 +164,19 @@ def overview(repository: Repository, *, today: date) -> dict[str, Any]:
         ],
         "recentPRs": recent_pull_requests(repository),
         "topHotspots": hotspots,
-        "categories": _categories(repository, counts, hotspots),
+        "categories": _categories(counts, hotspots, gravest),
         "notices": policy_notices(repository, today=today),
     }
 
 
-def _last_figures(repository: Repository) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """The top hotspots, and how many violations of each category are open, as the last scan or judgement stored them:
-    to count the rows takes the longer the more there are. One query."""
+def _last_figures(repository: Repository) -> tuple[list[dict[str, Any]], dict[str, int], dict[str, Any]]:
+    """The top hotspots, how many violations of each category are open and the gravest ones, as the last scan or
+    judgement stored them: to read the rows takes the longer the more there are. One query."""
     if not repository.current_report_id:
-        return [], dict.fromkeys(Category, 0)
-    stored = ScanReport.objects.values_list("hotspots", "category_breakdown")
-    hotspots, counts = stored.get(pk=repository.current_report_id)
-    return hotspots[:TOP_HOTSPOTS], counts
+        return [], dict.fromkeys(Category, 0), gravest_shape(())
+    stored = ScanReport.objects.values_list("hotspots", "category_breakdown", "gravest")
+    hotspots, counts, gravest = stored.get(pk=repository.current_report_id)
+    return hotspots[:TOP_HOTSPOTS], counts, gravest
 
 
 def _counted(repository: Repository) -> QuerySet[Violation]:
@@ -184,24 +184,11 @@ def _counted(repository: Repository) -> QuerySet[Violation]:
 
 
 def _categories(
-    repository: Repository, counts: Mapping[str, int], hotspots: list[dict[str, Any]]
+    counts: Mapping[str, int], hotspots: list[dict[str, Any]], gravest: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    entries: dict[str, dict[str, Any]] = {}
-    for category in Category:
-        if category == Category.MAINTAINABILITY:
-            entries[category.value] = {"count": counts[category], "hotspots": [_brief(spot) for spot in hotspots]}
-            continue
-        entries[category.value] = {
-            "count": counts[category],
-            "critical": _listed(repository, category, Severity.CRITICAL),
-            "warning": _listed(repository, category, Severity.WARNING),
-        }
-    return entries
-
-
-def _listed(repository: Repository, category: Category, severity: Severity) -> list[Violation]:
-    found = filtered_violations(repository, category=category, severity=severity)
-    return list(found.only("repository", "file", "line", "rule_id", "message", "table", "volume")[:LISTED_PER_SEVERITY])
+    listed = {category: {"count": counts[category], **gravest[category]} for category in gravest}
+    maintainability = {"count": counts[Category.MAINTAINABILITY], "hotspots": [_brief(spot) for spot in hotspots]}
+    return {**listed, Category.MAINTAINABILITY: maintainability}
 
 
 def _brief(hotspot: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,8 +200,9 @@ def _brief(hotspot: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def runtime_risks(repository: Repository) -> dict[str, Any]:
-    """Open findings of the runtime_risk category: all are counted, the gravest are listed. Two queries."""
+def runtime_risks(repository: Repository, *, columns: Sequence[str]) -> dict[str, Any]:
+    """Open findings of the runtime_risk category: all are counted, of the gravest the columns are listed. Two
+    queries."""
     risks = filtered_violations(repository, category=Category.RUNTIME_RISK)
     counted = list(risks.order_by().values_list("type", "severity_rank").annotate(Count("pk")))
     by_type: Counter[str] = Counter()
@@ -228,7 +216,7 @@ def runtime_risks(repository: Repository) -> dict[str, Any]:
         "critical": by_rank[Severity.CRITICAL.rank],
         "warning": by_rank[Severity.WARNING.rank],
         "byType": dict(sorted(by_type.items())),
-        "risks": list(risks[:LISTED_RISKS]),
+        "risks": list(risks.values(*columns)[:LISTED_RISKS]),
     }
 
 

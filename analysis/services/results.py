@@ -21,7 +21,7 @@ from analysis.models import Repository, Run, ScanReport, Snapshot, Violation, Vi
 from analysis.services.inputs import Inputs, store_inputs
 from analysis.services.runs import lock_my_run
 from analysis.services.standings import store_standing
-from analysis.shapes import coupling_shape, hotspot_shape
+from analysis.shapes import coupling_shape, gravest_shape, hotspot_shape
 
 CATEGORY_FIELDS = ("architecture", "runtime_risk", "performance", "reliability", "maintainability")
 BATCH = 1000
@@ -214,6 +214,7 @@ def _store_report(run: Run, scanned: Scanned) -> ScanReport:
             "languages": dict(report.languages),
             "category_breakdown": {name: report.categories.get(name, 0) for name in CATEGORY_FIELDS},
             "hotspots": [_sized(hotspot, report) for hotspot in report.hotspots[:HOTSPOTS_KEPT]],
+            "gravest": gravest_shape(report.findings),
             "top_violations": _top_violations(run, report),
             "coupling": coupling_shape(report.coupling),
             "aliases": dict(scanned.aliases),

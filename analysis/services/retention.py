@@ -48,7 +48,7 @@ def _empty_superseded_reports(now: datetime) -> None:
     def empty(keys: Sequence[UUID]) -> int:
         reports = ScanReport.objects.filter(pk__in=keys)
         reports.exclude(run__in=_first_runs()).update(hotspots=[])
-        return reports.update(graph=b"", coupling={}, aliases={})
+        return reports.update(graph=b"", gravest={}, coupling={}, aliases={})
 
     in_batches(whole, empty, by="created_at")
 

@@ -40,17 +40,18 @@ class RepositoryViewSet(ViewSet):
     def list(self, request: SignedInRequest) -> HttpResponseBase:
         asked = RepositoryQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        if not asked.validated_data.get("include"):
-            return Response(results.repositories_of(request.user))
+        with_trend = "include" in asked.validated_data
         today = timezone.now().date()
-        versions = results.versions_of_repositories(request.user)
 
         def make() -> Any:
             listed = results.repositories_of(request.user)
+            if not with_trend:
+                return listed
             courses = health_courses((each["id"] for each in listed), today=today)
             return [{**each, "trend": courses.get(each["id"], [])} for each in listed]
 
-        return answer_of_version(request, today, *versions, make=make, keep=True)
+        versions = results.versions_of_repositories(request.user)
+        return answer_of_version(request, with_trend, today, *versions, make=make, keep=True)
 
     @describe(
         "Connect a repository",

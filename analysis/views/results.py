@@ -145,7 +145,9 @@ class ResultViewSet(ViewSet):
         repository = access.repository_for(request.user, repository_id)
         return answer_of_version(
             request, repository.updated_at,
-            make=lambda: RuntimeRisksSerializer(results.runtime_risks(repository)).data, keep=True,
+            make=lambda: RuntimeRisksSerializer(
+                results.runtime_risks(repository, columns=ViolationSerializer.columns())
+            ).data, keep=True,
         )  # fmt: skip
 
     @describe(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from django.http import StreamingHttpResponse
+from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 from rest_framework.response import Response
@@ -15,6 +15,7 @@ from analysis.models import Repository
 from analysis.selectors.exports import csv_of, sarif_of
 from analysis.selectors.sources import CloneGone, source_around
 from analysis.serializers import SourceLinesSerializer, ViolationQuerySerializer, ViolationSerializer
+from config.api.conditional import answer_of_version
 from config.api.pagination import whole_number
 from config.api.schema import describe, query
 
@@ -57,11 +58,14 @@ class ViolationViewSet(ViewSet):
         example=examples.SOURCE_LINES,
         errors={400: "context: must be a whole number of at least 0", **UNKNOWN, 409: CloneGone.message},
     )
-    def source(self, request: SignedInRequest, repository_id: str, violation_id: str) -> Response:
+    def source(self, request: SignedInRequest, repository_id: str, violation_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         violation = access.violation_in(repository, violation_id)
         context = whole_number(request, "context", default=DEFAULT_CONTEXT, at_least=0, at_most=MOST_CONTEXT)
-        return Response(SourceLinesSerializer(source_around(repository, violation, context=context)).data)
+        return answer_of_version(
+            request, repository.updated_at, context,
+            make=lambda: SourceLinesSerializer(source_around(repository, violation, context=context)).data,
+        )  # fmt: skip
 
 
 class ViolationFileViewSet(ViewSet):

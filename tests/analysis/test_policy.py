@@ -100,6 +100,9 @@ class TestChange:
         assert (before["perf-n-plus-one-query"], after["perf-n-plus-one-query"]) == ("warning", "critical")
         judged_shop.refresh_from_db()
         assert judged_shop.health_score < health
+        overview = as_admin.get(f"/v1/api/repos/{judged_shop.pk}/overview").json()
+        listed = overview["categories"]["performance"]["critical"]
+        assert [(each["table"], each["volume"]) for each in listed] == [("shop_order", "XXL")]
 
     def test_an_exception_takes_its_findings_away_and_keeps_their_ids(
         self, as_admin: Any, judged_shop: Repository

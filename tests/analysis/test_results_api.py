@@ -10,6 +10,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from analysis.models import Platform, PullRequest, Repository, Run, ScanReport, Snapshot, Violation
+from analysis.shapes import gravest_shape
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +46,7 @@ def scanned(repository: Repository) -> Repository:
         category_breakdown=dict.fromkeys(
             ("architecture", "runtime_risk", "performance", "reliability", "maintainability"), 1
         ),
+        gravest=gravest_shape(()),
     )  # fmt: skip
     Repository.objects.filter(pk=repository.pk).update(
         current_report=report, first_run=run, health_score=71, total_violations=3, production_risk="MEDIUM"

@@ -63,6 +63,20 @@ class TestFirstScan:
         assert ("risk-mutable-default-argument", "shop/client.py", 5, "rates") in places
         assert ("rel-swallowed-exception", "shop/client.py", 9, "rates") in places
 
+    def test_the_overview_lists_what_the_violations_say(
+        self, as_member: Any, connect: Any, shop: GitRepository
+    ) -> None:
+        url = f"/v1/api/repos/{connect(shop).pk}"
+
+        listed = as_member.get(f"{url}/overview").json()["categories"]["runtime_risk"]["warning"]
+
+        query = {"category": "runtime_risk", "severity": "warning"}
+        found = as_member.get(f"{url}/violations", query).json()["data"]
+        assert found
+        assert [(each["rule"], each["file"], each["line"], each["message"]) for each in listed] == [
+            (each["ruleId"], each["file"], each["line"], each["message"]) for each in found
+        ]
+
     def test_the_past_is_filled_from_git(self, as_member: Any, connect: Any, shop: GitRepository) -> None:
         repository = connect(shop)
 

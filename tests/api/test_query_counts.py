@@ -13,10 +13,11 @@ from drf_spectacular.generators import SchemaGenerator
 
 from accounts.models import User
 from analysis.engine.metrics.coupling import Coupling
+from analysis.engine.model import Finding, Severity
 from analysis.engine.standing import Scored, Standing
 from analysis.models import DayStanding, PullRequest, Repository, Run, ScanInputs, ScanReport, Snapshot, Violation
 from analysis.services.standings import rows_of_days
-from analysis.shapes import coupling_shape
+from analysis.shapes import coupling_shape, gravest_shape
 from billing.models import Payment, Subscription
 from credits.services.allocations import grant
 from organizations.audit import record
@@ -27,7 +28,7 @@ from tests import factories
 TABLE = """
 /api/packs                                                    1
 /api/packs/{name}                                             1
-/api/repos                                                    2
+/api/repos                                                    3
 /api/repos?include=trend                                      4
 /api/repos/{repository_id}                                    2
 /api/repos/{repository_id}/ai                                 3
@@ -35,7 +36,7 @@ TABLE = """
 /api/repos/{repository_id}/coupling                           3
 /api/repos/{repository_id}/first-scan                         6
 /api/repos/{repository_id}/hotspots                           3
-/api/repos/{repository_id}/overview                          17
+/api/repos/{repository_id}/overview                           9
 /api/repos/{repository_id}/policy                             4
 /api/repos/{repository_id}/prs                                4
 /api/repos/{repository_id}/prs/{pull_request_number}          3
@@ -121,7 +122,7 @@ class World:
             run=self.run, repository=self.repository, commit_sha="c" * 40, engine_version="1", health_score=71,
             debt_score=12.3, debt_points=99, production_risk="MEDIUM", total_violations=3, files_analyzed=9,
             lines_of_code=800, languages={"Go": 800}, graph=GRAPH, coupling=coupling_shape(Coupling()),
-            category_breakdown=dict.fromkeys(CATEGORIES, 1),
+            category_breakdown=dict.fromkeys(CATEGORIES, 1), gravest=gravest_shape(()),
         )  # fmt: skip
         ScanInputs.objects.create(
             repository=self.repository, commit_sha="c" * 40, facts_version="1", policy={}, policy_source="default",
@@ -139,6 +140,7 @@ class World:
             self.serial += 1
             self.add_one(self.serial)
         self.report.hotspots = [hotspot(place) for place in range(self.serial)]
+        self.report.gravest = gravest_shape(a_finding(place) for place in range(self.serial))
         self.report.top_violations = [str(pk) for pk in self.repository.violations.values_list("pk", flat=True)]
         self.report.save()
         Repository.objects.filter(pk=self.repository.pk).update(
@@ -218,6 +220,10 @@ class World:
             "owner": "acme",
             "repo": "shop",
         }
+
+
+def a_finding(place: int) -> Finding:
+    return Finding("risk-http-no-timeout", f"{place}.py", 1, "Waits for ever", severity=Severity.CRITICAL)
 
 
 def hotspot(place: int) -> dict[str, Any]:
