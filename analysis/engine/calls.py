@@ -1,8 +1,8 @@
 """Who calls whom, by name, and what a request or a job reaches (rules.md 1.5.4 and 1.5.5).
 
 A call resolves to functions of that name in the same file (same class first), in the same package for Go and Java, or
-in files that the caller imports. More than four candidates resolve to nothing. A method that a Java interface only
-declares means those of the classes that implement it.
+in files that the caller imports, also by way of an index that passes their names on. More than four candidates resolve
+to nothing. A method that a Java interface only declares means those of the classes that implement it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +15,7 @@ from analysis.engine.graph.paths import folder_of
 
 LEVELS = 3  # call levels below a handler that still count as its path
 CANDIDATES = 4
+PASSED_ON = 4  # files in a row that only pass names on (`export … from`)
 OWN_RECEIVERS = frozenset({"self", "this", "cls", "super"})
 SHARED_PACKAGES = frozenset({"go", "java"})
 
@@ -44,6 +45,7 @@ class CallGraph:
         self._imported: dict[str, list[_Imported]] = {}
         self._resolved: dict[str, dict[tuple[str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
+        self._exported: dict[str, frozenset[str]] = {}
         self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
         self._in_package: dict[PackageKey, dict[str, list[Callee]]] = {}  # by package and name
         if before is not None:
@@ -213,10 +215,36 @@ class CallGraph:
     def _imported_by(self, path: str) -> list[_Imported]:
         found = self._imported.get(path)
         if found is None:
-            edges = (edge for edge in self._graph.imports_of(path) if edge.target in self._files)
-            found = [(edge.target, self._names_in(edge.target), edge.names) for edge in edges]
+            found = []
+            for edge in self._graph.imports_of(path):
+                if edge.target in self._files:
+                    found.append((edge.target, self._names_in(edge.target), edge.names))
+                    found += self._behind(edge.target, edge.names)
             self._imported[path] = found
         return found
+
+    def _behind(self, index: str, names: tuple[str, ...]) -> Iterator[_Imported]:
+        """The files that really hold these names, which the file that was imported only passes on."""
+        seen, edge = {index}, [index]
+        for _ in range(PASSED_ON):
+            edge = [
+                target for path in edge for target in self._passed_on(path)
+                if target in self._files and target not in seen
+            ]  # fmt: skip
+            seen.update(edge)
+            for target in edge:
+                taken = tuple(name for name in names if name in self._exports(target))
+                if taken:
+                    yield target, self._names_in(target), taken
+
+    def _passed_on(self, path: str) -> Iterator[str]:
+        return (edge.target for edge in self._graph.imports_of(path) if edge.reexport)
+
+    def _exports(self, path: str) -> frozenset[str]:
+        known = self._exported.get(path)
+        if known is None:
+            known = self._exported[path] = frozenset(self._files[path].exports)
+        return known
 
     def _siblings(self, path: str) -> tuple[str, ...]:
         facts = self._files[path]
@@ -248,7 +276,7 @@ class CallGraph:
         """Calls of a file rest on its content, on its imports, and on the content of all files that it sees."""
         paths = self._files.keys() | before._files.keys()
         changed = {path for path in paths if self._files.get(path) is not before._files.get(path)}
-        stale = changed | {edge.source for path in changed for edge in self._graph.importers_of(path)}
+        stale = changed | self._seeing(changed)
         touched: set[PackageKey] = set()
         for state in (self, before):
             keys = {_package_key(path, state._files[path]) for path in changed if path in state._files}
@@ -265,6 +293,16 @@ class CallGraph:
         self._resolved = {path: known for path, known in before._resolved.items() if path not in stale}
         self._callees = {path: known for path, known in before._callees.items() if path not in stale}
         self._entered = {path: known for path, known in before._entered.items() if path not in stale}
+
+    def _seeing(self, changed: Iterable[str]) -> set[str]:
+        """The files that import one of these, directly or by way of one that passes names on."""
+        seen: set[str] = set()
+        pending = list(changed)
+        for _ in range(PASSED_ON + 1):
+            importers = [edge for path in pending for edge in self._graph.importers_of(path)]
+            pending = [edge.source for edge in importers if edge.reexport and edge.source not in seen]
+            seen.update(edge.source for edge in importers)
+        return seen
 
     def _callers_of_bases(self, path: str) -> Iterator[str]:
         """The files that may call a class by an interface that it implements, which it sees itself."""

@@ -1,4 +1,4 @@
-"""Calls of what an interface only declares."""
+"""Calls of what an interface only declares, and of what an index passes on."""
 
 from analysis.engine.calls import Callee, CallGraph
 from analysis.engine.extract import extract
@@ -94,3 +94,36 @@ def test_of_an_object_whose_class_has_a_base_in_the_project_any_class_may_be_mea
         "src/a/service/Orders.java": facts(BOTH),
     }
     assert targets(CallGraph(files, build_graph(files))) == (Callee("src/a/remote/Remote.java", 1),)
+
+
+INDEX = "export * from './orders';\nexport { log } from './log';\n"
+CALLER = "import { find } from '../dal';\n\nexport async function show(id) {\n  return await find(id);\n}\n"
+HELD = "export async function find(id) {\n  return await load(id);\n}\n"
+PACKAGE = {
+    "src/dal/index.ts": INDEX,
+    "src/dal/orders/index.ts": "export * from './orders';\n",
+    "src/dal/orders/orders.ts": HELD,
+    "src/dal/log.ts": "export function log(find) {\n  return find;\n}\n",
+    "src/dal/users.ts": HELD,
+    "src/api/show.ts": CALLER,
+}
+
+
+def shown(files, before=None):
+    read = {path: extract(text.encode(), "typescript") for path, text in files.items()}
+    calls = CallGraph(read, build_graph(read), before)
+    return calls, calls.callees(Callee("src/api/show.ts", 1))
+
+
+def test_a_name_is_looked_for_behind_the_files_that_only_pass_it_on():
+    assert shown(PACKAGE)[1] == (Callee("src/dal/orders/orders.ts", 1),)
+
+
+def test_a_function_that_an_index_does_not_pass_on_is_not_meant():
+    assert shown({**PACKAGE, "src/dal/index.ts": "export { log } from './log';\n"})[1] == ()
+
+
+def test_a_function_that_appears_behind_an_index_is_seen_by_callers_that_did_not_change():
+    first, found = shown({**PACKAGE, "src/dal/orders/orders.ts": HELD.replace("find", "seek")})
+    assert found == ()
+    assert shown(PACKAGE, first)[1] == (Callee("src/dal/orders/orders.ts", 1),)

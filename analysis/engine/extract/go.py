@@ -22,7 +22,7 @@ _PACKAGE = re.compile(rb"^\s*package\s+(\w+)", re.MULTILINE)
 _MAJOR = re.compile(r"/v\d+$|\.v\d+$")
 _HANDLER = re.compile(r"\b(http\.Request|gin\.Context|echo\.Context|fiber\.Ctx|fasthttp\.RequestCtx|restful\.Request)$")
 _LIMIT = re.compile(r"<=?\s*(\d{1,9})\s*$")
-_STEP = re.compile(r"\+=\s*(?!1\b)")
+_STEP = re.compile(r"\+=(?!\s*1\b)")
 _BATCHED = re.compile(r"chunk|batch|page|Chunk|Batch|Page")
 _JUMPS = frozenset({"return_statement", "continue_statement", "break_statement", "goto_statement"})
 

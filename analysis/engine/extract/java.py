@@ -47,7 +47,7 @@ _ROUTE = re.compile(r"(?:^|\.)(Get|Post|Put|Patch|Delete|Request|Query|Mutation|
 _RESOURCE = re.compile(r"(?:ws\.rs\.|^)(GET|POST|PUT|PATCH|DELETE)\b")
 _JOB = re.compile(r"(?:^|\.)(Scheduled|Schedules|\w+Listener|EventListener|Recurring)\b")
 _SERVLET = re.compile(r"\.(doGet|doPost|doPut|doDelete|doPatch|service)$")
-_STEP = re.compile(r"\+=\s*(?!1\b)")
+_STEP = re.compile(r"\+=(?!\s*1\b)")
 _LIMIT = re.compile(r"<=?\s*(\d{1,9})\s*$")
 _BATCHED = re.compile(r"chunk|batch|page|partition|lists\.partition", re.IGNORECASE)
 _OF_LIBRARIES = ("java.", "javax.", "jakarta.", "org.springframework.", "org.slf4j.", "lombok.")

@@ -23,7 +23,7 @@ LONGEST_NAME = 80
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*")
 _TESTS = frozenset({"it", "test", "describe"})
 _FIELD = re.compile(rb"this(?<!\wthis)\.([\w$]+)\s*=[^=]")
-_STEP = re.compile(r"\+=\s*(?!1\b)|=\s*\w+\s*\+\s*(?!1\b)")
+_STEP = re.compile(r"\+=(?!\s*1\b)|=\s*\w+\s*\+(?!\s*1\b)")
 _LIMIT = re.compile(r"<=?\s*(\d+)\s*$")
 _BATCHED = re.compile(r"chunk|batch|page|paginat|partition|cursor", re.IGNORECASE)
 _FUNCTIONS = (

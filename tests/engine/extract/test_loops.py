@@ -1,0 +1,20 @@
+"""What a loop counts by: single items, or parts of a list."""
+
+import pytest
+
+from analysis.engine.extract import extract
+
+LOOPS = {
+    "typescript": "for (let i = 0; i < rows.length; {step}) {{ load(rows[i]); }}",
+    "java": "class A {{ void f() {{ for (int i = 0; i < rows.size(); {step}) {{ load(rows.get(i)); }} }} }}",
+    "go": "package p\nfunc f() {{\n\tfor i := 0; i < len(rows); {step} {{\n\t\tload(rows[i])\n\t}}\n}}\n",
+}
+
+
+@pytest.mark.parametrize("language", LOOPS)
+@pytest.mark.parametrize(
+    ("step", "in_parts"), [("i++", False), ("i += 1", False), ("i+=1", False), ("i += 10", True), ("i += size", True)]
+)
+def test_only_steps_of_more_than_one_go_by_parts(language, step, in_parts):
+    (loop,) = extract(LOOPS[language].format(step=step).encode(), language).loops
+    assert loop.batched is in_parts
