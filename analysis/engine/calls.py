@@ -330,7 +330,8 @@ class CallGraph:
 
 
 def _few(candidates: list[Callee]) -> tuple[Callee, ...]:
-    return tuple(candidates) if len(candidates) <= CANDIDATES else ()
+    each = tuple(dict.fromkeys(candidates))  # one may be seen directly and behind an index
+    return each if len(each) <= CANDIDATES else ()
 
 
 def _class_of(path: str) -> str:

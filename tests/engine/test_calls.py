@@ -119,6 +119,11 @@ def test_a_name_is_looked_for_behind_the_files_that_only_pass_it_on():
     assert shown(PACKAGE)[1] == (Callee("src/dal/orders/orders.ts", 1),)
 
 
+def test_what_is_imported_directly_too_is_meant_once():
+    both = "import * as orders from '../dal/orders/orders';\n" + CALLER
+    assert shown({**PACKAGE, "src/api/show.ts": both})[1] == (Callee("src/dal/orders/orders.ts", 1),)
+
+
 def test_a_function_that_an_index_does_not_pass_on_is_not_meant():
     assert shown({**PACKAGE, "src/dal/index.ts": "export { log } from './log';\n"})[1] == ()
 

@@ -40,6 +40,7 @@ _GIVES_PROMISES = frozenset({"call_expression", "await_expression", "new_express
 _SETTLES = re.compile(rb"(?:resolve|reject|done|next|callback|cb|clearTimeout|(?:console|res|toast)\.[\w.()]+)\(")
 _GIVES_RESULT = re.compile(rb"\)\s*:\s*(?:Promise<\s*(?:Result|Either)<|ResultAsync<)")  # errors come as values
 _THROWS = re.compile(rb"\bthrow\b")
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # What gives a promise that nothing can reject: `(url) => new Promise((resolve) => ...)`.
 _RESOLVES_ONLY = re.compile(
     rb"[^{}]{0,200}?(?:=>\s*|\{\s*return\s+)new Promise(?:<[^()]*>)?\("
@@ -103,7 +104,8 @@ def _may_reject(node: Node, source: bytes) -> bool:
         return False
     if node.type == "return_statement" and _SETTLES.match(source, given.start_byte):
         return False  # ends the function by telling somebody; the value means nothing
-    return b".catch(" not in source[given.start_byte : given.end_byte]
+    _, caught, handler = source[given.start_byte : given.end_byte].rpartition(b".catch(")
+    return not caught or _THROWS.search(_COMMENT.sub(b"", handler)) is not None
 
 
 class JavaScript(Dialect):

@@ -206,7 +206,9 @@ def _asking(queries: Queries) -> Mapping[Callee, QuerySite]:
         function = site.function
         if site.query.function == 0 or not site.is_read or not site.runs or site.schema is None:
             continue
-        if not any(not each.constant for each in site.query.filters) or _is_batch_function(function.name):
+        is_for_one = site.query.raw and site.query.limit == 1  # by conditions that stand elsewhere
+        is_for_given = is_for_one or any(not each.constant for each in site.query.filters)
+        if not is_for_given or _is_batch_function(function.name):
             continue
         if any(word in decorator.lower() for decorator in function.decorators for word in _CACHED):
             continue

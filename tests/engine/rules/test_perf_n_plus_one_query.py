@@ -314,3 +314,46 @@ def test_a_list_of_conditions_asks_for_many_keys(clause, found):
         f"        show(session.execute(select(Parcel).where({clause})).scalars().all())\n"
     )
     assert len(findings(RULE, source)) == found
+
+
+REPOSITORY = """import { Feed } from "./feed.schema";
+
+export class FeedRepository extends BaseRepository<FeedDBModel, FeedEntity> {
+  constructor() {
+    super(Feed, FeedEntity);
+  }
+
+  async findByTrigger(name: string) {
+    const wanted = { name };
+    return await this.MongooseModel.findOne(wanted);
+  }
+}
+"""
+SCHEMA = """import mongoose from "mongoose";
+
+const feedSchema = new mongoose.Schema({ name: { type: String } });
+export const Feed = mongoose.model("Feed", feedSchema);
+"""
+SYNC = """import { FeedRepository } from "../dal";
+
+export class Sync {
+  constructor(private feedRepository: FeedRepository) {}
+
+  async execute(names: string[]) {
+    for (const name of names) {
+      await this.feedRepository.findByTrigger(name);
+    }
+  }
+}
+"""
+
+
+def test_a_repository_behind_an_index_that_asks_its_own_model():
+    files = {
+        "src/dal/index.ts": 'export * from "./feed.repository";\n',
+        "src/dal/feed.schema.ts": SCHEMA,
+        "src/dal/feed.repository.ts": REPOSITORY,
+        "src/api/sync.ts": SYNC,
+    }
+    (finding,) = findings_of(RULE, files)
+    assert (finding.file, finding.line, finding.confidence) == ("src/api/sync.ts", 8, "medium")

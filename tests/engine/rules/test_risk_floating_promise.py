@@ -58,6 +58,15 @@ def test_a_function_that_handles_all_its_errors_may_float():
     assert lines_of(RULE, source, "typescript") == []
 
 
+@pytest.mark.parametrize(
+    ("handler", "lines"),
+    [("(e) => { throw e; }", [2]), ("(e) => { throw new Lost(e); }", [2]), ("() => { /* never throw */ }", [])],
+)
+def test_a_catch_that_throws_again_handles_nothing(handler, lines):
+    source = f"async function load() {{ return await x().then(read).catch({handler}); }}\nload();"
+    assert lines_of(RULE, source, "typescript") == lines
+
+
 def test_a_database_call_is_critical_and_less_certain():
     (mark,) = marks_of(RULE, "function f() { prisma.user.update({}); }", "typescript")
     assert (mark.severity, mark.confidence) == ("critical", "medium")

@@ -47,6 +47,7 @@ _GIVEN = re.compile(r"\.get(?:Custom|Tree|Mongo)?Repository(?:<\w+>)?\(\s*(?:\w+
 _NAMED = re.compile(r"\bmodel(?:<[^()]*>)?\(\s*[\"'](\w+)[\"']")
 _MANAGER = re.compile(r"(?:^|\.)(?:\w*[mM]anager|dataSource|\w*[tT]x|trx)$")
 _OWN = frozenset({"this", "super"})
+_OWN_MODEL = re.compile(r"this\.(_?[mM]odel|MongooseModel|_?repo(?:sitory)?)$")  # what a class for one model asks
 _DECLARED = re.compile(rb"\b(\w+)\s*[?!]?\s*:\s*(?:\w+\.)?(?:\w*Repository|\w*Model\w*)<\s*(?:\w+\.)?(\w+)")
 _TYPED = re.compile(rb"\b(\w+)\s*[?!]?\s*:\s*(?:typeof\s+)?([A-Z]\w*(?:Repository|Repo))\b(?!<)")
 _HELD = re.compile(rb"\b(\w+)\s*=\s*[^;\n]*?\bget(?:Custom|Tree)?Repository(?:<\w+>)?\(\s*(?:\w+\s*,\s*)?([A-Z]\w*)")
@@ -98,6 +99,9 @@ def _model(call: Node, verb: str, file: SourceFile) -> tuple[str, str] | None:
 
 def model_of(receiver: str, call: Node, file: SourceFile) -> tuple[str, str] | None:
     """The model that a receiver stands for: a class, a repository, `getRepository(Order)`, `model("Order")`, `this`."""
+    if (held := _OWN_MODEL.match(receiver)) is not None and held[1] not in _names_in(file):
+        own = _own_model(call, file)
+        return (own, "class") if own else None
     if (found := _CLASS.search(_without_arguments(receiver))) is not None:
         model = found[1]
         if model in _BUILT_IN or model.endswith(_NO_MODELS):
