@@ -150,56 +150,84 @@ WATCHES = tuple(
 
 
 def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
+    """All notes of one query, by what they speak of."""
     text = chain_text(lines, query.line)
-    if query.operation in ("select", "update", "delete"):
-        is_opaque = _is_opaque(query, text) or (query.orm == "django" and _begins_opaque(query, text, lines, file))
-        is_opaque = is_opaque or (query.orm == "prisma" and _is_added_to(text, lines, query.line))
-        if is_opaque and not (query.operation != "select" and _EMPTY_WHERE.search(text)):
-            yield "opaque", "1"
-        if query.orm == "django" and not _DJANGO_STEPS.issuperset(_STEP.findall(text.partition(".objects")[2])):
-            yield "own", "1"
-        if query.limit == 0 and _may_be_limited(text) and _UNREAD_LIMIT.search(text):
-            yield "limited", "1"
+    yield from _of_conditions(query, text, lines, file)
+    yield from _of_moment(query, text, lines, file)
+    yield from _of_relations(query, text, lines, file)
+    yield from _of_write(query, text, lines)
+    loop = file.loops[query.loop] if query.loop >= 0 else None
+    if loop is not None:
+        yield from loop_notes(query, loop, lines, text, file)
+    if query.operation == "count" and _COMPARED.search(text):
+        yield "compared", "1"
+    if query.operation == "select":
+        yield from _of_rows(query, text, lines, file)
+
+
+def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
+    """What picks the rows and cannot be read from the query's shape: conditions, steps, limits."""
+    if query.operation not in ("select", "update", "delete"):
+        return
+    is_opaque = _is_opaque(query, text) or (query.orm == "django" and _begins_opaque(query, text, lines, file))
+    is_opaque = is_opaque or (query.orm == "prisma" and _is_added_to(text, lines, query.line))
+    if is_opaque and not (query.operation != "select" and _EMPTY_WHERE.search(text)):
+        yield "opaque", "1"
+    if query.orm == "django" and not _DJANGO_STEPS.issuperset(_STEP.findall(text.partition(".objects")[2])):
+        yield "own", "1"
+    if query.limit == 0 and _may_be_limited(text) and _UNREAD_LIMIT.search(text):
+        yield "limited", "1"
     if query.operation == "select" and query.filters and _PASSING.search(text):
         yield "passing", "1"
+    if query.offset == -1 and _CLAMP.search(_around(query, lines, file)):
+        yield "clamped", "1"
+
+
+def _of_moment(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
+    """When the query runs, where it does not whenever its function does."""
     if query.orm == "django" and _is_in_lambda(text, lines, query.line):
         yield "later", "1"
     if query.function == 0 and file.language == "go" and _is_in_closure(lines, query.line):
         yield "later", "1"
-    if query.operation == "update" and query.variable and _is_asked(query, lines):
-        yield "claimed", "1"
     if _stands_in(lines, query.line):
         yield "optional", "1"
     if _is_remembered(query, lines, file):
         yield "remembered", "1"
-    loop = file.loops[query.loop] if query.loop >= 0 else None
-    if loop is not None:
-        yield from loop_notes(query, loop, lines, text, file)
-    if query.operation in ("update", "delete") and _WHOLE.search(text):
-        yield "whole", "1"
-    if len(query.eager) > 1 and _APART.search(text):
+
+
+def _of_relations(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
+    """How relations are loaded with the rows."""
+    if len(query.eager) < 2:
+        return
+    if _APART.search(text):
         yield "apart", "1"
-    if query.orm == "sqlalchemy" and len(query.eager) > 1:
+    if query.orm == "sqlalchemy":
         joined = [name for name in _JOINED.findall(_around(query, lines, file)) if name in query.eager]
         if len(joined) > 1:
             yield "joined", " ".join(dict.fromkeys(joined))
-    if query.offset == -1 and _CLAMP.search(_around(query, lines, file)):
-        yield "clamped", "1"
-    if query.operation == "count" and _COMPARED.search(text):
-        yield "compared", "1"
-    if query.operation == "select":
-        taken = taken_by(query, lines, file)
-        if taken:
-            yield "taken", taken
-        if _is_returned(query, lines):
-            yield "returned", "1"
-        kept = kept_by(query, lines, file)
-        if kept:
-            yield "kept", kept
-    if query.operation == "select" and query.variable:
-        uses = _uses(query, lines, query.line + text.count("\n"), file)
-        if uses:
-            yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
+
+
+def _of_write(query: Query, text: str, lines: list[str]) -> Iterator[tuple[str, str]]:
+    """How far a statement that writes reaches, and what the program learns of it."""
+    if query.operation == "update" and query.variable and _is_asked(query, lines):
+        yield "claimed", "1"
+    if query.operation in ("update", "delete") and _WHOLE.search(text):
+        yield "whole", "1"
+
+
+def _of_rows(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
+    """What the function does with the rows that it reads."""
+    taken = taken_by(query, lines, file)
+    if taken:
+        yield "taken", taken
+    if _is_returned(query, lines):
+        yield "returned", "1"
+    kept = kept_by(query, lines, file)
+    if kept:
+        yield "kept", kept
+    uses = _uses(query, lines, query.line + text.count("\n"), file) if query.variable else None
+    if uses:
+        yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
 
 
 def _is_returned(query: Query, lines: list[str]) -> bool:
