@@ -219,6 +219,17 @@ class Queries:
             found.setdefault((site.path, site.query.function), []).append(site)
         return {key: tuple(sites) for key, sites in found.items()}
 
+    @cached_property
+    def filled(self) -> frozenset[str]:
+        """The names of models of which the program inserts many rows at once, or one in each round of a loop."""
+        return frozenset(
+            site.schema.name
+            for site in self.sites
+            if site.schema is not None
+            and (site.query.operation == "bulk_insert" or (site.query.operation == "insert" and site.query.loop >= 0))
+            and not runs_by_hand(self._codebase, site.path)
+        )
+
     def schema(self, name: str) -> Schema | None:
         """The model of this name, as a class, as a client property (`prisma.order`) or as a repository of it, with what
         it inherits."""

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import MADE_UP, QuerySite
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
@@ -60,6 +60,8 @@ NETWORK, DATABASE, FILE, PROCESS, SLEEP, GLOBAL = (
     "a pause",
     "a change to the whole process",
 )
+# A file that lies there is read at once, and a process may be the program's own to change.
+_LESS_SURE = {FILE: Confidence.LOW.value, GLOBAL: Confidence.MEDIUM.value}
 _OF_REDIS = ("ping", "get", "set", "delete")
 _VERBS = ("get", "post", "put", "patch", "delete", "head", "request")
 
@@ -176,6 +178,7 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
         call,
         f"Importing this file runs `{callee}`, {effect}",
         severity=Severity.CRITICAL.value if effect in (NETWORK, DATABASE) else "",
+        confidence=_LESS_SURE.get(effect, ""),
         data={"effect": effect},
     )
 

@@ -16,6 +16,7 @@ _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
 _ATTEMPT = re.compile(r"retr(?:y|ies)(?![a-z])|(?:\b|max_?)(?:attempts?|tries|backoff)\b|\bsleep\(", re.IGNORECASE)
 _TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
 _HANDLER = re.compile(r"\s*(?:\}\s*catch\b|except\b)")
+_CONDITION = re.compile(r"\s*(?:\}\s*)?(?:if|elif|else|case|switch)\b")
 _FAILED = re.compile(r"\berr\w* != nil\s*\{\s*$")  # what follows leaves the loop only after an error
 _LEAVES = re.compile(r"\s*(?:break|return)\b")
 _REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential|not possible")
@@ -45,9 +46,11 @@ def loop_notes(
         depth = depth + 1 if match[1] else max(0, depth - 1)
     if depth:
         yield "tried", "1"
-    if _is_in_block(_HANDLER, before, indent):
+    if is_in_block(_HANDLER, before, indent):
         yield "failed", "1"
-    if _is_in_block(_BATCHED, before, indent):
+    if is_in_block(_CONDITION, before, indent):
+        yield "sometimes", "1"
+    if is_in_block(_BATCHED, before, indent):
         yield "batched", "1"
     if _REASON.search(_comment_above(lines, query.line)):
         yield "reasoned", "1"
@@ -55,7 +58,7 @@ def loop_notes(
         yield "nested", "1"
 
 
-def _is_in_block(head: re.Pattern[str], before: str, indent: int) -> bool:
+def is_in_block(head: re.Pattern[str], before: str, indent: int) -> bool:
     """Whether one of the blocks around a line of this indent, which follows the text, has such a head."""
     for line in reversed(before.split("\n")):
         if line.strip() and indent_of(line) < indent:

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FunctionFlag, Mark
+from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -22,6 +22,7 @@ RULE = Rule(
     title="Client built per call",
     severity=Severity.WARNING,
     points=2,
+    confidence=Confidence.MEDIUM,
     suggestion="Create the client once (module, DI singleton) and reuse its connection pool.",
 )
 GUIDE = Guide(
@@ -140,13 +141,14 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         return
     name = callee.rpartition("/")[2]
     when = "in every round of the loop" if in_loop else f"by each call of `{function_name(call, file)}`"
+    is_of_caller = _is_of_caller(call, file)
     yield file.mark(
         RULE.id,
         call,
         f"`{name}` builds a pool of its own {when}",
-        severity="info" if _is_of_caller(call, file) else "",
-        # Of a constructor nobody knows here how often it runs.
-        confidence="medium" if function.flags & FunctionFlag.CONSTRUCTOR else "",
+        severity="info" if is_of_caller else "",
+        # What only its caller can say, or a pool that ends with the work it is made for, may be meant.
+        confidence="low" if is_of_caller or ("Executor" in name and _ends_here(call, file)) else "",
         data={"loop": "yes"} if in_loop else None,
     )
 
@@ -179,6 +181,13 @@ def look_at_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         yield from _built(literal, "http.Client", file)
 
 
+def _ends_here(call: Node, file: SourceFile) -> bool:
+    """Whether the function that builds a pool also closes it."""
+    function = file.enclosing_function(call)
+    end = function.end_byte if function is not None else call.end_byte
+    return file.is_in(call, "with") or file.source.find(b".shutdown", call.end_byte, end) >= 0
+
+
 def _is_of_caller(call: Node, file: SourceFile) -> bool:
     """Whether the function is given what the client is made of, as the credentials of a tenant."""
     function = file.enclosing_function(call)
@@ -194,9 +203,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
         return None  # the program goes on in it until it ends
-    if mark.data.get("loop") or place.in_handler or mark.confidence:
-        return place.finding(mark)
-    return place.finding(mark, confidence=Confidence.MEDIUM)  # requests reach it by the names of what is called
+    return place.finding(mark)
 
 
 def _names(known: frozenset[str]) -> frozenset[str]:

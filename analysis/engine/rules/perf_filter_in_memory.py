@@ -8,6 +8,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.rules.sizes import is_named_for_many
 
 RULE = Rule(
     id="perf-filter-in-memory",
@@ -78,7 +79,14 @@ def _finding(site: QuerySite, work: str, attributes: list[str]) -> Finding:
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion=_ADVICE[work].format(columns=columns),
-        confidence=Confidence.LOW if site.looks_small else Confidence.HIGH,
+        confidence=_confidence(site),
         table=site.table,
         volume=site.volume,
     )
+
+
+def _confidence(site: QuerySite) -> Confidence:
+    """High where the size is declared or the name speaks of many rows."""
+    if site.looks_small or site.schema is None:
+        return Confidence.LOW
+    return Confidence.HIGH if site.is_declared or is_named_for_many(site.schema.name) else Confidence.MEDIUM

@@ -11,7 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, FileFacts, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import SMALL, QuerySite, Schema
+from analysis.engine.queries import SMALL, QuerySite
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.bounds import is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -138,10 +138,11 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         if (place.path, int(mark.data["line"])) in narrowed:
             continue
-        if mark.data["none"] or not has_default:
+        if (mark.data["none"] or not has_default) and _grows(mark.data["model"], codebase):
             yield _view(place.path, mark, codebase)
     for handler, site, route in listing_handlers(codebase):
-        yield _handler(handler, site, route, codebase)
+        if _grows(_name(site), codebase):
+            yield _handler(handler, site, route, codebase)
 
 
 def _view(path: str, mark: Mark, codebase: Codebase) -> Finding:
@@ -157,7 +158,7 @@ def _view(path: str, mark: Mark, codebase: Codebase) -> Finding:
         function=mark.data["view"],
         anchor=mark.anchor,
         suggestion="Set `pagination_class` (or the default one in the settings) with a maximum page size.",
-        confidence=_confidence(mark.data["model"], is_declared=_is_declared(schema, codebase)),
+        confidence=_confidence(mark.data["model"], codebase),
         table=table,
         volume=volume if table else None,
     )
@@ -239,16 +240,27 @@ def _handler(handler: Callee, site: QuerySite, route: str, codebase: Codebase) -
         function=function.name,
         anchor=site.query.anchor if is_own else f"{function.name} {site.query.anchor}",
         suggestion=f"Add pagination with a maximum page size; the answer grows with {site.label}.",
-        confidence=_confidence(site.schema.name if site.schema else site.query.model, is_declared=site.is_declared),
+        confidence=_confidence(_name(site), codebase),
         table=site.table,
         volume=site.volume if site.table else None,
     )
 
 
-def _is_declared(schema: Schema | None, codebase: Codebase) -> bool:
+def _name(site: QuerySite) -> str:
+    return site.schema.name if site.schema is not None else site.query.model
+
+
+def _is_declared(model: str, codebase: Codebase) -> bool:
+    schema = codebase.queries.schema(model)
     return schema is not None and codebase.volumes.declared(schema.entry.table, schema.name) is not None
 
 
-def _confidence(model: str, *, is_declared: bool) -> Confidence:
-    """Medium where the policy or the name says that the table grows; else nobody knows how far."""
-    return Confidence.MEDIUM if is_declared or is_named_for_many(model) else Confidence.LOW
+def _grows(model: str, codebase: Codebase) -> bool:
+    """Whether the table grows with use: a declared size, its name, or many rows that the program inserts say so."""
+    return _is_declared(model, codebase) or is_named_for_many(model) or model in codebase.queries.filled
+
+
+def _confidence(model: str, codebase: Codebase) -> Confidence:
+    """Medium where the policy or the name says that the table grows."""
+    is_sure = _is_declared(model, codebase) or is_named_for_many(model)
+    return Confidence.MEDIUM if is_sure else Confidence.LOW

@@ -12,6 +12,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import FEW, Queries, QuerySite, runs_by_hand
 from analysis.engine.rules import query_text
 from analysis.engine.rules.example_models import DJANGO_SHOP
+from analysis.engine.rules.loop_calls import changing_parameters
 from analysis.engine.severity import MILDER
 
 RULE = Rule(
@@ -114,6 +115,7 @@ def _is_batch_function(name: str) -> bool:
 def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Finding:
     loop = site.loop
     driver = queries.driver(site.path, loop) if loop is not None else None
+    tags = milder(site.path, codebase)  # what runs by hand may go through few rows
     return Finding(
         rule_id=RULE.id,
         file=site.path,
@@ -122,11 +124,11 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Finding:
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion=_suggestion(site),
-        confidence=Confidence.HIGH if site.schema is not None else Confidence.MEDIUM,
+        confidence=Confidence.HIGH if site.schema is not None and not tags else Confidence.MEDIUM,
         table=site.table,
         volume=site.volume if site.table else None,
         severity=queries.severity(site.volume, driver),
-        tags=milder(site.path, codebase),
+        tags=tags,
     )
 
 
@@ -229,7 +231,11 @@ def _asked(
     if len(targets) != 1 or targets[0] not in asking or not is_named(call.callee, caller, targets[0], codebase):
         return None
     site = asking[targets[0]]
-    return None if site.path == path and site.query.function == loop.function else site
+    if site.path == path and site.query.function == loop.function:
+        return None
+    changing = changing_parameters(call, loop, site.function)
+    keyed = site.notes.get("keyed", "").split()
+    return None if changing and keyed and changing.isdisjoint(keyed) else site  # the same query in each round
 
 
 def is_named(callee: str, caller: Function, target: Callee, codebase: Codebase) -> bool:
@@ -273,9 +279,16 @@ def _one_level(
         function=facts.functions[loop.function].name,
         anchor=call.anchor,
         suggestion=f"Give `{name}` all keys at once, so that one query before the loop answers for every round.",
-        confidence=Confidence.MEDIUM,
+        confidence=_confidence(call, loop, asked),
         table=asked.table,
         volume=asked.volume,
         severity=queries.severity(asked.volume, driver),
         tags=milder(path, codebase),
     )
+
+
+def _confidence(call: LoopCall, loop: Loop, asked: QuerySite) -> Confidence:
+    """Medium where each call runs the query, and it asks for what changes from round to round."""
+    keyed = asked.notes.get("keyed", "").split()
+    is_seen = not changing_parameters(call, loop, asked.function).isdisjoint(keyed)
+    return Confidence.MEDIUM if is_seen and "branched" not in asked.notes else Confidence.LOW

@@ -62,6 +62,7 @@ class Customer(models.Model):
 
 MANY_COLUMNS = 15
 _STAR = re.compile(r"^[\s\"'`(fr]*SELECT\s+\*\s+FROM\s+[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE)
+_BY_VALUE = re.compile(r"(?i)\bWHERE\b[^=]*=\s*(?:[?:$%@]|['\"]?\s*\+)")  # few rows, most likely
 _LOCKS = re.compile(r"(?i)\bFOR\s+(?:UPDATE|SHARE)\b")  # and nobody reads the rows
 _LARGE = re.compile(r"(?i)text|json|blob|binary|bytea|clob|xml|array")
 
@@ -71,7 +72,13 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     for argument in file.arguments(call)[0][:2]:
         found = _STAR.match(_text_of(argument, file))
         if found is not None and _LOCKS.search(_text_of(argument, file)) is None:
-            yield file.mark(RULE.id, call, f"`SELECT *` fetches every column of `{found[1]}`", data={"table": found[1]})
+            yield file.mark(
+                RULE.id,
+                call,
+                f"`SELECT *` fetches every column of `{found[1]}`",
+                confidence=Confidence.LOW.value if _BY_VALUE.search(_text_of(argument, file)) else "",
+                data={"table": found[1]},
+            )
 
 
 def _text_of(argument: Node, file: SourceFile) -> str:
@@ -109,7 +116,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         schema = site.schema
         if not 0 < len(taken) <= FEW_COLUMNS or schema is None or not is_large(site.volume):
             continue
-        if site.query.columns or site.is_limited or _picks(site):
+        if site.query.columns or site.is_limited or site.is_narrowed or _picks(site):
             continue
         if site.query.raw or not schema.columns.keys() >= set(taken):
             continue

@@ -31,8 +31,8 @@ GUIDE = Guide(
         "with it."
     ),
     grades=(
-        "One step milder when a condition narrows by a key, and in commands run by hand; those with any condition "
-        "are told where the table's size is declared."
+        "One step milder when a condition narrows by a key, and in commands run by hand. Where no size is declared, "
+        "only tables that grow are told of: by their name, or because the program inserts many rows at once."
     ),
     flagged=(
         {
@@ -80,7 +80,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     for site in codebase.queries.sites:
         if not is_unbounded(site) or id(site) in listed or MADE_UP.search(site.path):
             continue
-        if _may_be_many(site, codebase):
+        if site.is_declared or _grows(site, codebase):
             yield _finding(site, codebase)
 
 
@@ -107,32 +107,26 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
 
 
 def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
-    """High where a size is declared; else its name tells, or nobody knows how far the table grows. A command may need
-    all rows, and few rows may have a given status, and outside of requests all rows may be meant."""
-    if site.is_narrowed or (not site.is_declared and (site.query.filters or runs_by_hand(codebase, site.path))):
+    """High where a size is declared and all rows are read. Few rows may have a given status, and outside of requests
+    all of them may be meant."""
+    is_picked = site.is_narrowed or "passing" in site.notes
+    if site.is_declared and not is_picked:
+        return Confidence.MEDIUM if site.query.filters else Confidence.HIGH
+    if is_picked or site.query.filters or runs_by_hand(codebase, site.path):
         return Confidence.LOW
-    if "passing" in site.notes:
-        return Confidence.LOW
-    if site.is_declared:
-        return Confidence.HIGH
-    is_growing = is_named_for_many(_name(site))
-    return Confidence.MEDIUM if is_growing and _in_request(site, codebase) else Confidence.LOW
+    is_waited_for = site.query.function in codebase.request_path.get(site.path, ())
+    return Confidence.MEDIUM if is_waited_for and is_named_for_many(_name(site)) else Confidence.LOW
 
 
-def _may_be_many(site: QuerySite, codebase: Codebase) -> bool:
-    """Whether a size is declared, no condition picks rows, a request waits for them, or the name speaks of many."""
-    if runs_by_hand(codebase, site.path) and site.query.filters and not site.is_declared:
+def _grows(site: QuerySite, codebase: Codebase) -> bool:
+    """Whether the table grows with use, and nothing says that few of its rows are meant."""
+    if "passing" in site.notes or (site.query.filters and runs_by_hand(codebase, site.path)):
         return False  # a command goes through all that it is for
-    many = is_named_for_many(_name(site))
-    return site.is_declared or not site.query.filters or many or _in_request(site, codebase)
+    return is_named_for_many(_name(site)) or (_name(site) in codebase.queries.filled and not site.query.filters)
 
 
 def _name(site: QuerySite) -> str:
     return site.schema.name if site.schema is not None else site.query.model
-
-
-def _in_request(site: QuerySite, codebase: Codebase) -> bool:
-    return site.query.function in codebase.request_path.get(site.path, ())
 
 
 def _suggestion(site: QuerySite) -> str:

@@ -10,6 +10,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import FLAG, Queries, QuerySite, Schema, runs_by_hand
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.rules.sizes import is_named_for_many
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 
@@ -81,7 +82,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         schema = sites[0].schema
         if schema is not None and (is_large(sites[0].volume) or not _has_few_values(column, schema)):
             is_elsewhere = schema.entry.model.orm == "jpa" and described.isdisjoint({"jpa", "ddl"})
-            yield _finding(column, schema, sites, is_elsewhere=is_elsewhere)
+            grows = sites[0].is_declared or is_named_for_many(schema.name) or schema.name in codebase.queries.filled
+            yield _finding(column, schema, sites, is_sure=grows and not is_elsewhere)
 
 
 def _serves(column: str, schema: Schema, site: QuerySite) -> bool:
@@ -145,15 +147,15 @@ def _is_plain(name: str, schema: Schema) -> bool:
     return column is not None and column.type not in _NOT_COLUMNS
 
 
-def _confidence(column: str, schema: Schema, site: QuerySite, *, is_elsewhere: bool) -> Confidence:
-    """Medium where the table is made elsewhere, or the database might index its keys by itself, as MySQL does."""
-    is_sure = schema.entry.model.managed and not is_elsewhere and not _is_bare_key(column, schema)
+def _confidence(column: str, schema: Schema, site: QuerySite, *, is_sure: bool) -> Confidence:
+    """High where the table surely grows and is made here; MySQL indexes keys by itself."""
+    is_sure = is_sure and schema.entry.model.managed and not _is_bare_key(column, schema)
     # A span of time may hold most rows: then all are wanted.
     is_span = {each.operator for each in site.query.filters if each.column == column} == {"range"}
     return Confidence.HIGH if is_sure and not is_span else Confidence.MEDIUM
 
 
-def _finding(column: str, schema: Schema, sites: list[QuerySite], *, is_elsewhere: bool) -> Finding:
+def _finding(column: str, schema: Schema, sites: list[QuerySite], *, is_sure: bool) -> Finding:
     first = sites[0]
     few = _has_few_values(column, schema)
     others = [each for each in sites[1:] if (each.path, each.line) != (first.path, first.line)]
@@ -170,7 +172,7 @@ def _finding(column: str, schema: Schema, sites: list[QuerySite], *, is_elsewher
         anchor=f"{schema.name}.{column}",
         suggestion=f"Add an index on `{first.table}.{stored}` (built concurrently) or filter by an indexed column.",
         severity=Severity.INFO if few and is_large(first.volume) else None,
-        confidence=_confidence(column, schema, first, is_elsewhere=is_elsewhere),
+        confidence=_confidence(column, schema, first, is_sure=is_sure),
         table=first.table,
         volume=first.volume,
         tags=frozenset() if schema.entry.model.managed else frozenset({MILDER}),

@@ -182,7 +182,8 @@ def _waits_for_others(site: QuerySite) -> bool:
 
 
 def _confidence(site: QuerySite) -> Confidence:
-    """High where one bulk call plainly does the same; a guess of an unknown class or a small table."""
+    """High where every round writes and one bulk call plainly does the same; a guess of an unknown class or a small
+    table."""
     query = site.query
     if query.operation != "commit" and (site.looks_small or (site.schema is None and query.orm != "sql")):
         return Confidence.LOW
@@ -191,10 +192,12 @@ def _confidence(site: QuerySite) -> Confidence:
     if query.operation == "insert" and query.variable and query.orm != "gorm":
         return Confidence.LOW  # the round goes on with the new row, mostly with its key; GORM names what it writes
     is_plain = site.schema is not None and query.terminal not in _BY_KEY and not _has_no_bulk_form(site)
-    if query.terminal == "update" and query.orm == "django":
+    if query.operation == "update" and query.terminal != "save":
         return Confidence.MEDIUM  # each row may get other values
-    if query.orm == "sql" and (query.operation == "update" or len(query.filters) > 1):
-        return Confidence.MEDIUM  # other values, or other conditions, for each row
+    if query.orm == "sql" and len(query.filters) > 1:
+        return Confidence.MEDIUM  # other conditions for each row
+    if "sometimes" in site.notes:
+        return Confidence.MEDIUM  # maybe in few rounds
     if query.orm == "jpa":
         return Confidence.MEDIUM  # a flush may send the rows together, when batching is switched on
     is_plain = (is_plain or query.operation == "commit") and "tried" not in site.notes

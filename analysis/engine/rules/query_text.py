@@ -11,9 +11,12 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `limited`: a limit stands there that cannot be read (`{ where, take }`), or only different values are asked for
 - `guarded`: inside its loop the query runs only when a map or cache does not know the answer
 - `optional`: it only stands in for a value that was not given (`given or Order.objects.get(...)`)
+- `keyed`: the parameters of its function, and `self`, that stand in the chain
+- `branched`: inside its function it stands in a branch, so that not every call runs it
 - `remembered`: before it the function returns what a cache of its own knows
 - `searched`: its loop looks for the one round in which the query runs (`if row.id == wanted:`)
 - `retried`: its loop is one of attempts
+- `sometimes`: inside its loop it stands in a branch, so that not every round runs it
 - `tried`: inside its loop a `try` stands around it
 - `failed`: inside its loop it stands where an error is handled, so that it runs in few rounds
 - `reasoned`: a comment above it says why it is done for one row at a time
@@ -36,11 +39,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.calls import OWN_RECEIVERS
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Query
 from analysis.engine.queries import ANNOTATION
 from analysis.engine.rules.base import ALL, Watch
-from analysis.engine.rules.loop_text import indent_of, loop_notes
+from analysis.engine.rules.loop_text import indent_of, is_in_block, loop_notes
 from analysis.engine.rules.reading import followed
 from analysis.engine.rules.row_work import kept_by, taken_by
 
@@ -120,6 +124,9 @@ _CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w")
+_NAMED = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*(?!\s*(?:=(?!=)|:[^:]))")  # read, and no key of an option
+_ASSIGNED = re.compile(r"\s*(?:const |let |var |final )?(?:\w+ )?(\w+)(?:: [^=]+?)? :?= ([^\n]+)")
+_BRANCH = re.compile(r"\s*(?:\}\s*)?(?:if\b|elif\b|else\b|except\b|catch\b|case\b|switch\b)")
 LONGEST_HEAD = 12  # the longest of the signs that are asked for, `if not`, with room for more blanks
 WIDEST_HEAD = 120  # characters before a name that say how it is used
 _KINDS: dict[tuple[str | None, str | None], str] = {
@@ -153,6 +160,7 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
     """All notes of one query, by what they speak of."""
     text = chain_text(lines, query.line)
     yield from _of_conditions(query, text, lines, file)
+    yield from _of_caller(query, text, lines, file)
     yield from _of_moment(query, text, lines, file)
     yield from _of_relations(query, text, lines, file)
     yield from _of_write(query, text, lines)
@@ -183,6 +191,22 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
         yield "clamped", "1"
 
 
+def _of_caller(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
+    """What the query asks for of what its function was given, also by way of what is assigned above it."""
+    if query.function == 0:
+        return
+    function = file.functions[query.function].node
+    named = set(_NAMED.findall(text))
+    for line in reversed(lines[file.lines.of(function.start_byte) : query.line - 1]):
+        assigned = _ASSIGNED.match(line)
+        if assigned is not None and assigned[1] in named:
+            named.update(_NAMED.findall(assigned[2]))
+    given = (each.name.lstrip("*&") for each in file.dialect.parameters(function, file))
+    keyed = [each for each in dict.fromkeys((*given, *sorted(OWN_RECEIVERS))) if each in named]
+    if keyed:
+        yield "keyed", " ".join(keyed)
+
+
 def _of_moment(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
     """When the query runs, where it does not whenever its function does."""
     if query.orm == "django" and _is_in_lambda(text, lines, query.line):
@@ -193,6 +217,8 @@ def _of_moment(query: Query, text: str, lines: list[str], file: SourceFile) -> I
         yield "optional", "1"
     if _is_remembered(query, lines, file):
         yield "remembered", "1"
+    if query.function != 0 and _is_branched(query, lines, file):
+        yield "branched", "1"
 
 
 def _of_relations(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
@@ -238,6 +264,13 @@ def _is_returned(query: Query, lines: list[str]) -> bool:
         return _RETURN.match(lines[query.line - 1]) is not None
     after = lines[query.line : query.line + LONGEST_RETURN]
     return any((found := _RETURNED.match(line)) is not None and found[1] == query.variable for line in after)
+
+
+def _is_branched(query: Query, lines: list[str], file: SourceFile) -> bool:
+    """Whether a branch of the function holds the query."""
+    first = file.lines.of(file.functions[query.function].node.start_byte)
+    before = "\n".join(lines[first : query.line - 1])
+    return is_in_block(_BRANCH, before, indent_of(lines[query.line - 1]))
 
 
 def _around(query: Query, lines: list[str], file: SourceFile) -> str:

@@ -357,3 +357,25 @@ def test_a_repository_behind_an_index_that_asks_its_own_model():
     }
     (finding,) = findings_of(RULE, files)
     assert (finding.file, finding.line, finding.confidence) == ("src/api/sync.ts", 8, "medium")
+
+
+@pytest.mark.parametrize(
+    ("query", "call", "found"),
+    [
+        ("Order.objects.get(reference=key)", "load(each.key, shop)", ["medium"]),
+        ("Order.objects.get(reference=shop)", "load(each.key, shop)", []),
+        ("Order.objects.get(reference=key) if shop else None", "load(each.key, shop)", ["medium"]),
+        ("Order.objects.get(reference=key)", "load(*each)", ["medium"]),
+    ],
+)
+def test_a_called_function_asks_for_what_changes(query, call, found):
+    source = f"def load(key, shop):\n    return {query}\n\ndef f(rows, shop):\n    for each in rows:\n        {call}\n"
+    assert [str(each.confidence) for each in findings(RULE, source)] == found
+
+
+def test_a_query_in_a_branch_of_the_called_function_is_a_guess():
+    source = (
+        "def load(key):\n    if key.old:\n        return Order.objects.get(reference=key.code)\n\n"
+        "def f(rows):\n    for each in rows:\n        load(each)\n"
+    )
+    assert [str(each.confidence) for each in findings(RULE, source)] == ["low"]

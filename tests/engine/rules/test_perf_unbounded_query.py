@@ -287,7 +287,7 @@ def test_conditions_that_cannot_be_read_pick_rows(clause):
 
 
 @pytest.mark.parametrize(
-    ("condition", "confidence"), [("status=Order.PENDING", "low"), ("status=Order.CLOSED", "high")]
+    ("condition", "confidence"), [("status=Order.PENDING", "low"), ("status=Order.CLOSED", "medium")]
 )
 def test_few_rows_are_in_a_state_that_passes(condition, confidence):
     source = f"def f():\n    return list(Order.objects.filter({condition}))"
@@ -304,3 +304,12 @@ def test_a_statement_for_many_keys_may_run_further_below(clause, found):
         "    return session.execute(stmt).scalars().all()\n"
     )
     assert len(findings(RULE, source, volumes={"parcels": "XL"})) == found
+
+
+@pytest.mark.parametrize(("fill", "found"), [("bulk_create(rows)", ["low"]), ("create(code=rows)", [])])
+def test_a_table_that_the_program_fills_grows(fill, found):
+    source = (
+        "from django.db import models\n\nclass Gadget(models.Model):\n    code = models.CharField()\n\n"
+        f"def fill(rows):\n    Gadget.objects.{fill}\n\ndef f():\n    return list(Gadget.objects.all())\n"
+    )
+    assert [str(each.confidence) for each in findings_of(RULE, {"shop/work.py": source})] == found
