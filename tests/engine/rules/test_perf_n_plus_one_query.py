@@ -364,8 +364,7 @@ def test_a_repository_behind_an_index_that_asks_its_own_model():
     [
         ("Order.objects.get(reference=key)", "load(each.key, shop)", ["medium"]),
         ("Order.objects.get(reference=shop)", "load(each.key, shop)", []),
-        ("Order.objects.get(reference=key) if shop else None", "load(each.key, shop)", ["medium"]),
-        ("Order.objects.get(reference=key)", "load(*each)", ["medium"]),
+        ("Order.objects.get(reference=key)", "load(code_of(each), shop)", ["medium"]),
     ],
 )
 def test_a_called_function_asks_for_what_changes(query, call, found):
