@@ -127,6 +127,11 @@ class QuerySite:
         return self.facts.loops[self.query.loop] if 0 <= self.query.loop < len(self.facts.loops) else None
 
     @property
+    def model(self) -> str:
+        """The name of the model; of an unknown one as the code names it."""
+        return self.schema.name if self.schema is not None else self.query.model
+
+    @property
     def table(self) -> str:
         """The table's name; empty when the model is unknown."""
         return self.schema.entry.table if self.schema else self.query.model if self.query.orm == "sql" else ""
@@ -134,12 +139,12 @@ class QuerySite:
     @property
     def label(self) -> str:
         """How a message calls what is queried."""
-        return f"`{self.schema.name if self.schema else self.query.model or 'the database'}`"
+        return f"`{self.model or 'the database'}`"
 
     @property
     def looks_small(self) -> bool:
         """Whether the table is one of those that stay small by their nature, and nobody declared another size."""
-        return not self.is_declared and SMALL.search(self.schema.name if self.schema else self.query.model) is not None
+        return not self.is_declared and SMALL.search(self.model) is not None
 
     @property
     def runs(self) -> bool:

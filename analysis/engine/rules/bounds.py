@@ -2,7 +2,9 @@
 
 import re
 
+from analysis.engine.codebase import Codebase
 from analysis.engine.queries import LOADED_AT_ONCE, QuerySite
+from analysis.engine.rules.sizes import is_named_for_many
 from analysis.engine.volumes import is_large
 
 # What brings all rows into memory. A Django queryset is loaded as a whole by iterating over it.
@@ -21,6 +23,18 @@ def is_unbounded(site: QuerySite) -> bool:
     if site.is_unreadable or site.looks_small or not _is_known(site):
         return False
     return not site.is_narrowed or (is_large(site.volume) and by_foreign_key_only(site))
+
+
+def is_declared(model: str, codebase: Codebase) -> bool:
+    """Whether the policy tells the size of this model's table."""
+    schema = codebase.queries.schema(model)
+    declared = codebase.volumes.declared
+    return (declared(schema.entry.table, schema.name) if schema is not None else declared(model)) is not None
+
+
+def grows(model: str, codebase: Codebase) -> bool:
+    """Whether the table grows with use: a declared size, its name, or many rows that the program inserts say so."""
+    return is_declared(model, codebase) or is_named_for_many(model) or model in codebase.queries.filled
 
 
 def _is_known(site: QuerySite) -> bool:

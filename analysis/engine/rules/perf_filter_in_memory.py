@@ -6,9 +6,9 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.rules.bounds import grows
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
-from analysis.engine.rules.sizes import is_named_for_many
 
 RULE = Rule(
     id="perf-filter-in-memory",
@@ -61,7 +61,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     for site in codebase.queries.sites:
         kept = site.notes.get("kept", "").split()
         if kept and _is_unbounded(site) and site.schema is not None and site.schema.columns.keys() >= set(kept[1:]):
-            yield _finding(site, kept[0], kept[1:])
+            yield _finding(site, kept[0], kept[1:], codebase)
 
 
 def _is_unbounded(site: QuerySite) -> bool:
@@ -69,7 +69,7 @@ def _is_unbounded(site: QuerySite) -> bool:
     return not site.is_limited and not query.streaming and not site.is_narrowed and not query.columns
 
 
-def _finding(site: QuerySite, work: str, attributes: list[str]) -> Finding:
+def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codebase) -> Finding:
     columns = " and ".join(f"`{name}`" for name in attributes)
     return Finding(
         rule_id=RULE.id,
@@ -79,14 +79,14 @@ def _finding(site: QuerySite, work: str, attributes: list[str]) -> Finding:
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion=_ADVICE[work].format(columns=columns),
-        confidence=_confidence(site),
+        confidence=_confidence(site, codebase),
         table=site.table,
         volume=site.volume,
     )
 
 
-def _confidence(site: QuerySite) -> Confidence:
-    """High where the size is declared or the name speaks of many rows."""
-    if site.looks_small or site.schema is None:
+def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
+    """High where the table surely grows; a guess where it stays small by its name."""
+    if site.looks_small:
         return Confidence.LOW
-    return Confidence.HIGH if site.is_declared or is_named_for_many(site.schema.name) else Confidence.MEDIUM
+    return Confidence.HIGH if grows(site.model, codebase) else Confidence.MEDIUM

@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.policy import Policy
 from analysis.engine.queries import SMALL, QuerySite
 from analysis.engine.rules.base import PYTHON, Watch
-from analysis.engine.rules.bounds import is_unbounded
+from analysis.engine.rules.bounds import grows, is_declared, is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.rules.sizes import is_named_for_many
@@ -138,10 +138,10 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         if (place.path, int(mark.data["line"])) in narrowed:
             continue
-        if (mark.data["none"] or not has_default) and _grows(mark.data["model"], codebase):
+        if (mark.data["none"] or not has_default) and grows(mark.data["model"], codebase):
             yield _view(place.path, mark, codebase)
     for handler, site, route in listing_handlers(codebase):
-        if _grows(_name(site), codebase):
+        if grows(site.model, codebase):
             yield _handler(handler, site, route, codebase)
 
 
@@ -240,27 +240,13 @@ def _handler(handler: Callee, site: QuerySite, route: str, codebase: Codebase) -
         function=function.name,
         anchor=site.query.anchor if is_own else f"{function.name} {site.query.anchor}",
         suggestion=f"Add pagination with a maximum page size; the answer grows with {site.label}.",
-        confidence=_confidence(_name(site), codebase),
+        confidence=_confidence(site.model, codebase),
         table=site.table,
         volume=site.volume if site.table else None,
     )
 
 
-def _name(site: QuerySite) -> str:
-    return site.schema.name if site.schema is not None else site.query.model
-
-
-def _is_declared(model: str, codebase: Codebase) -> bool:
-    schema = codebase.queries.schema(model)
-    return schema is not None and codebase.volumes.declared(schema.entry.table, schema.name) is not None
-
-
-def _grows(model: str, codebase: Codebase) -> bool:
-    """Whether the table grows with use: a declared size, its name, or many rows that the program inserts say so."""
-    return _is_declared(model, codebase) or is_named_for_many(model) or model in codebase.queries.filled
-
-
 def _confidence(model: str, codebase: Codebase) -> Confidence:
     """Medium where the policy or the name says that the table grows."""
-    is_sure = _is_declared(model, codebase) or is_named_for_many(model)
+    is_sure = is_declared(model, codebase) or is_named_for_many(model)
     return Confidence.MEDIUM if is_sure else Confidence.LOW

@@ -233,7 +233,8 @@ def _finding(
     volume = queries.volume_of(target) if target is not None else None
     table = target.entry.table if target is not None else ""
     size = f" (table `{table}`, {volume})" if table else ""
-    is_own = site is not None and site.path == place.path and site.query.function == loop.function
+    tags = milder(place.path, place.codebase)  # what runs by hand may go through few rows
+    is_own = not tags and site is not None and site.path == place.path and site.query.function == loop.function
     # What loaded the object whose rows these are may have loaded their relations as well.
     may_be_brought = "manager" in mark.data and step in _BROUGHT_ALONG
     of_file = f" of `{site.path}`" if site is not None and site.path != place.path else ""
@@ -249,7 +250,7 @@ def _finding(
         table=table,
         volume=volume,
         severity=queries.severity(volume, site),
-        tags=milder(place.path, place.codebase),
+        tags=tags,
     )
 
 

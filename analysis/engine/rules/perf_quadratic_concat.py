@@ -5,10 +5,13 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import MADE_UP
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import (
     LONGEST_TEXT,
@@ -329,6 +332,12 @@ _LITERAL = re.compile(r"""(["'`])(?:(?!\1).)*+\1""", re.DOTALL)
 _COMPARED = re.compile(r"[=!<>]=|[<>]|\bin\b")  # yes or no: a number at most
 _IN_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
 _GROWN = re.compile(r"\s*\+=")
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Everywhere but where rows are made up, a few of them."""
+    return None if MADE_UP.search(place.path) else place.finding(mark)
+
 
 WATCHES = (
     Watch("augmented_assignment", look_at_growth, PYTHON, starts=_GROWS),

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.loops import dependents
 from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Confidence, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
+from analysis.engine.queries import MADE_UP
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import LONGEST_TEXT, followed, function_text, round_of, statements, text_after
 from analysis.engine.rules.sizes import Size, size_of
@@ -371,6 +374,11 @@ def _marks(
         confidence="" if is_large and is_list and file.language != "tsx" else "low",
         suggestion=f"Build a set or map of `{name}` before the loop.",
     )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Everywhere but where rows are made up, a few of them."""
+    return None if MADE_UP.search(place.path) else place.finding(mark)
 
 
 WATCHES = (

@@ -6,7 +6,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import MADE_UP, QuerySite, runs_by_hand
-from analysis.engine.rules.bounds import is_unbounded
+from analysis.engine.rules.bounds import grows, is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_missing_pagination import listing_handlers
 from analysis.engine.rules.perf_n_plus_one_query import milder, size_of
@@ -115,18 +115,14 @@ def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
     if is_picked or site.query.filters or runs_by_hand(codebase, site.path):
         return Confidence.LOW
     is_waited_for = site.query.function in codebase.request_path.get(site.path, ())
-    return Confidence.MEDIUM if is_waited_for and is_named_for_many(_name(site)) else Confidence.LOW
+    return Confidence.MEDIUM if is_waited_for and is_named_for_many(site.model) else Confidence.LOW
 
 
 def _grows(site: QuerySite, codebase: Codebase) -> bool:
     """Whether the table grows with use, and nothing says that few of its rows are meant."""
     if "passing" in site.notes or (site.query.filters and runs_by_hand(codebase, site.path)):
         return False  # a command goes through all that it is for
-    return is_named_for_many(_name(site)) or (_name(site) in codebase.queries.filled and not site.query.filters)
-
-
-def _name(site: QuerySite) -> str:
-    return site.schema.name if site.schema is not None else site.query.model
+    return is_named_for_many(site.model) or (not site.query.filters and grows(site.model, codebase))
 
 
 def _suggestion(site: QuerySite) -> str:

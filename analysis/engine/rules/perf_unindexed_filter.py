@@ -8,9 +8,9 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.models import snake_case
 from analysis.engine.policy import Policy
 from analysis.engine.queries import FLAG, Queries, QuerySite, Schema, runs_by_hand
+from analysis.engine.rules.bounds import grows
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
-from analysis.engine.rules.sizes import is_named_for_many
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 
@@ -82,8 +82,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         schema = sites[0].schema
         if schema is not None and (is_large(sites[0].volume) or not _has_few_values(column, schema)):
             is_elsewhere = schema.entry.model.orm == "jpa" and described.isdisjoint({"jpa", "ddl"})
-            grows = sites[0].is_declared or is_named_for_many(schema.name) or schema.name in codebase.queries.filled
-            yield _finding(column, schema, sites, is_sure=grows and not is_elsewhere)
+            is_sure = grows(schema.name, codebase) and not is_elsewhere
+            yield _finding(column, schema, sites, is_sure=is_sure)
 
 
 def _serves(column: str, schema: Schema, site: QuerySite) -> bool:
