@@ -54,7 +54,7 @@ DISPLAY_NAME = {
 AS_TEST = "-test"  # behind the language of a reading
 
 _VENDORED = re.compile(
-    r"(^|/)(_?vendor|node_modules|third_party|site-packages|bower_components|dist|build|venv)/"
+    r"(^|/)(_?vendor|node_modules|(?<!settings/)third_party|site-packages|bower_components|dist|build|venv)/"
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
     # copies of editors and viewers that a page loads
     r"|(^|/)(public|static|assets)/((?:libs?|js|plugins?|vendors?)/)?(pdfjs|codemirror|ckeditor|tinymce|monaco-editor|mathjax|katex)/"

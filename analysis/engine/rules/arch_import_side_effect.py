@@ -130,7 +130,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _CONSTANT = re.compile(rb"^(?:(?:export[ ]+)?(?:const|let|var)[ ]+)?(\w+)[ ]*(?::[^=\n]*)?=(?!=)([^\n]*)", re.MULTILINE)
 _SETTINGS = re.compile(r"(^|/)(settings|config|conf|configuration)(/|[\w.]*\.\w+$)|\.config\.[cm]?[jt]s$")
 _LIBRARY_ENTRY = re.compile(
-    r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|__main__)\.\w+$|(^|/)server/index\.\w+$"
+    r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|celery\w*|__main__)\.\w+$|(^|/)server/index\.\w+$"
 )
 _MAIN_GUARD = re.compile(rb"__name__|require\.main|\bis_?main", re.IGNORECASE)
 
@@ -197,12 +197,13 @@ def _runs_on_import(node: Node, file: SourceFile, functions: tuple[str, ...]) ->
 
 
 def _is_own_data(call: Node, file: SourceFile) -> bool:
-    """Whether the path begins where the module lies, by way of a constant."""
-    names = set(_NAME.findall(file.text(call)))
-    return any(
-        each[1].decode("utf-8", "replace") in names and _OWN_DATA.search(each[2].decode("utf-8", "replace"))
-        for each in _CONSTANT.finditer(file.source)
-    )
+    """Whether the path begins where the module lies, by way of constants above."""
+    own: set[str] = set()
+    for each in _CONSTANT.finditer(file.source, 0, call.start_byte):
+        value = each[2].decode("utf-8", "replace")
+        if _OWN_DATA.search(value) or not own.isdisjoint(_NAME.findall(value)):
+            own.add(each[1].decode("utf-8", "replace"))
+    return not own.isdisjoint(_NAME.findall(file.text(call)))
 
 
 def _is_named_outside(call: Node, file: SourceFile) -> bool:
@@ -275,7 +276,12 @@ def _is_imported(codebase: Codebase, path: str) -> bool:
     """A file that no other product file imports is started, not imported, and so is one that only the function of an
     entry imports when it starts up. In Go the package is imported."""
     facts = codebase.files[path]
-    if facts.is_entry or _LIBRARY_ENTRY.search(path) or MADE_UP.search(path):
+    if (
+        facts.is_entry
+        or (facts.language == "go" and facts.package == "main")
+        or _LIBRARY_ENTRY.search(path)
+        or MADE_UP.search(path)
+    ):
         return False
     if facts.language == "go" or any(entry.kind != "main" and not _is_registered(entry) for entry in facts.entries):
         return True  # what a framework loads

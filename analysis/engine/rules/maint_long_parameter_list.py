@@ -110,7 +110,7 @@ def _is_bound(function: Function, facts: FileFacts) -> bool:
     if not function.flags & _CONSTRUCTOR:
         return False
     return any(
-        _last_name(decorator) in _INJECTED
+        _last_name(decorator) in _INJECTED or facts.language == "typescript"  # a framework makes what it decorates
         for entry in facts.classes
         if entry.name == function.owner
         for decorator in entry.decorators

@@ -12,6 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import MADE_UP
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import followed, function_name, round_of
 
@@ -142,13 +143,16 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     name = callee.rpartition("/")[2]
     when = "in every round of the loop" if in_loop else f"by each call of `{function_name(call, file)}`"
     is_of_caller = _is_of_caller(call, file)
+    ends_here = "Executor" in name and _ends_here(call, file)
+    if ends_here and not in_loop:
+        return  # as many threads as the work is worth
     yield file.mark(
         RULE.id,
         call,
         f"`{name}` builds a pool of its own {when}",
         severity="info" if is_of_caller else "",
         # What only its caller can say, or a pool that ends with the work it is made for, may be meant.
-        confidence="low" if is_of_caller or ("Executor" in name and _ends_here(call, file)) else "",
+        confidence="low" if is_of_caller or ends_here else "",
         data={"loop": "yes"} if in_loop else None,
     )
 
@@ -199,7 +203,11 @@ def _is_of_caller(call: Node, file: SourceFile) -> bool:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A loop builds many; a function counts when requests run it."""
-    if place.kind is FileKind.SCRIPT or not (mark.data.get("loop") or place.in_request_path):
+    if (
+        place.kind is FileKind.SCRIPT
+        or MADE_UP.search(place.path)
+        or not (mark.data.get("loop") or place.in_request_path)
+    ):
         return None
     if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
         return None  # the program goes on in it until it ends

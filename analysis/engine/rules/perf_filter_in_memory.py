@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite
+from analysis.engine.queries import QuerySite, runs_by_hand
 from analysis.engine.rules.bounds import grows
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.rules.perf_n_plus_one_query import milder, size_of
 
 RULE = Rule(
     id="perf-filter-in-memory",
@@ -82,11 +82,12 @@ def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codeba
         confidence=_confidence(site, codebase),
         table=site.table,
         volume=site.volume,
+        tags=milder(site.path, codebase),
     )
 
 
 def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
-    """High where the table surely grows; a guess where it stays small by its name."""
-    if site.looks_small:
+    """High where the table surely grows; a guess where it stays small by its name, or a command runs once."""
+    if site.looks_small or runs_by_hand(codebase, site.path):
         return Confidence.LOW
     return Confidence.HIGH if grows(site.model, codebase) else Confidence.MEDIUM

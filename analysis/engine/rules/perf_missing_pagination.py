@@ -11,7 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, FileFacts, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import SMALL, QuerySite
+from analysis.engine.queries import MADE_UP, SMALL, QuerySite
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.bounds import grows, is_declared, is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -73,7 +73,7 @@ _RETURNED = re.compile(  # the only statement of its method
 )
 _MODEL = re.compile(r"^[ \t]+model\s*=\s*(?!None\b)(?:\w+\.)*(\w+)[ \t]*$", re.MULTILINE)
 _GENERIC = re.compile(r"(?<![\w])ListView\b")  # of Django itself, which Django REST framework's settings do not reach
-_BACK_OFFICE = re.compile(r"(?i)(^|/)\w*(?:admin|dashboard|backoffice)\w*(/|\.)")  # few people see a page of it
+_BACK_OFFICE = re.compile(r"(?i)(^|/)\w*(?:admin|dashboard|backoffice|staff)\w*(/|\.)")  # few people see a page of it
 _PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
 _COLLECTIONS = frozenset({"action", "api_view", "list", "view", "route"})  # of Django, in the words of its entries
 _TAKES_NO_GET = re.compile(r"require_POST|(?:api_view|require_http_methods)\((?=[^)]*[\[(])(?!.*(?:GET|get))")
@@ -132,7 +132,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     has_default = any("default" in mark.data for _, mark in marks)
     narrowed = {(site.path, site.line) for site in codebase.queries.sites if site.is_narrowed or site.is_limited}
     for place, mark in marks:
-        if "view" not in mark.data or SMALL.search(mark.data["model"]):
+        if "view" not in mark.data or MADE_UP.search(place.path) or SMALL.search(mark.data["model"]):
             continue
         if "generic" in mark.data and _BACK_OFFICE.search(place.path):
             continue
@@ -141,7 +141,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if (mark.data["none"] or not has_default) and grows(mark.data["model"], codebase):
             yield _view(place.path, mark, codebase)
     for handler, site, route in listing_handlers(codebase):
-        if grows(site.model, codebase):
+        if grows(site.model, codebase) and not MADE_UP.search(handler.path):
             yield _handler(handler, site, route, codebase)
 
 

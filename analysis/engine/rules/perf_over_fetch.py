@@ -63,7 +63,7 @@ class Customer(models.Model):
 MANY_COLUMNS = 15
 _STAR = re.compile(r"^[\s\"'`(fr]*SELECT\s+\*\s+FROM\s+[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE)
 _BY_VALUE = re.compile(r"(?i)\bWHERE\b[^=]*=\s*(?:[?:$%@]|['\"]?\s*\+)")  # few rows, most likely
-_LOCKS = re.compile(r"(?i)\bFOR\s+(?:UPDATE|SHARE)\b")  # and nobody reads the rows
+_FEW_ROWS = re.compile(r"(?i)\bFOR\s+(?:UPDATE|SHARE)\b|\bLIMIT\s+[01]\b")  # that are locked, or one of them
 _LARGE = re.compile(r"(?i)text|json|blob|binary|bytea|clob|xml|array")
 
 
@@ -71,7 +71,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`SELECT * FROM orders` as the first or second argument of a call that runs it."""
     for argument in file.arguments(call)[0][:2]:
         found = _STAR.match(_text_of(argument, file))
-        if found is not None and _LOCKS.search(_text_of(argument, file)) is None:
+        if found is not None and _FEW_ROWS.search(_text_of(argument, file)) is None:
             yield file.mark(
                 RULE.id,
                 call,

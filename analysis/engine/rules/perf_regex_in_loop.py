@@ -11,6 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.built_text import built_text, is_constant
 from analysis.engine.rules.reading import followed, function_name, is_made_once, round_of, short, text_before
@@ -132,7 +133,9 @@ def _is_go_constant(part: Node, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Outside of loops it counts where every request pays for it."""
+    """Outside of loops it counts where every request pays for it; of a command nobody feels it."""
+    if runs_by_hand(codebase, place.path):
+        return None
     if mark.data.get("loop"):
         return place.finding(mark)
     if place.facts.language == "python" or not place.in_request_path:

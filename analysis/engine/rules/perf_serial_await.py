@@ -14,7 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import function_name, is_short_list, short
-from analysis.engine.rules.sizes import Size, size_of
+from analysis.engine.rules.sizes import Size, size_by_name, size_of
 
 RULE = Rule(
     id="perf-serial-await",
@@ -69,7 +69,7 @@ _CONNECTION = re.compile(
     r"(^|\.)(\w*tx|txClient\(\)|\w*trx|\w*[tT]ransaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream"
     r"|ws|socket|step|io)\."
 )
-_IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction|[cC]onn(?:ection)?)\s*[,})]")
+_IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction|[cC]onn(?:ection)?|db)\s*[,})]")
 _GIVEN_SESSION = re.compile(r"[(,]\s*(?:\w+\s*=\s*)?(?:self\.)?(?:db_|async_)?session\s*[,)]")  # of a database
 _OF_TRANSACTION = re.compile(r"(?i)(?:transaction|\$tx|with_?tx)\(\)$")  # the name of a call-back
 _STARTS_UP = re.compile(
@@ -143,6 +143,8 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if callee in loop.variables or _STARTS_UP.search(callee) or _is_in_transaction(call, file):
         return  # call-backs run in their order, and a transaction has one connection
+    if _is_asked_itself(callee, loop):
+        return
     changes = _CHANGES.search(callee) is not None and not _REMOTE.search(callee)
     is_known = _REMOTE.search(callee) or _READS.search(callee)  # to leave the process
     is_guess = changes or not is_known or size_of(loop.iterable, loop.node, file) is Size.FEW
@@ -153,6 +155,11 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
         confidence="low" if is_guess or _CHANGES.search(callee) else "",
         data={"changes": "yes"} if changes else None,
     )
+
+
+def _is_asked_itself(callee: str, loop: LoopDraft) -> bool:
+    """Whether each round asks its own object to do something: hooks, adapters and steps, few and in their order."""
+    return callee.partition(".")[0] in loop.variables and size_by_name(loop.iterable) is not Size.MANY
 
 
 def _is_in_transaction(call: Node, file: SourceFile) -> bool:

@@ -112,15 +112,15 @@ def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
     is_picked = site.is_narrowed or "passing" in site.notes
     if site.is_declared and not is_picked:
         return Confidence.MEDIUM if site.query.filters else Confidence.HIGH
-    if is_picked or site.query.filters or runs_by_hand(codebase, site.path):
+    if is_picked or site.query.filters:
         return Confidence.LOW
     is_waited_for = site.query.function in codebase.request_path.get(site.path, ())
     return Confidence.MEDIUM if is_waited_for and is_named_for_many(site.model) else Confidence.LOW
 
 
 def _grows(site: QuerySite, codebase: Codebase) -> bool:
-    """Whether the table grows with use, and nothing says that few of its rows are meant."""
-    if "passing" in site.notes or (site.query.filters and runs_by_hand(codebase, site.path)):
+    """Whether the table grows with use, and nothing says that few of its rows are meant, or all of them."""
+    if "passing" in site.notes or runs_by_hand(codebase, site.path):
         return False  # a command goes through all that it is for
     return is_named_for_many(site.model) or (not site.query.filters and grows(site.model, codebase))
 

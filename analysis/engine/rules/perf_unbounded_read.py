@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FileFacts, Function, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -212,12 +212,33 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, suggestion="Stream it (`getInputStream`) and check its size first.")
 
 
+def _limits_all(facts: FileFacts) -> bool:
+    """Whether a file of Go puts a limit on the bodies of whatever handler it is given."""
+    for function in facts.functions if facts.language == "go" else ():
+        if _LIMITING.isdisjoint(function.calls):
+            continue
+        around = function
+        while around.parent > 0 and not _takes_handler(around):
+            around = facts.functions[around.parent]
+        if _takes_handler(around):
+            return True
+    return False
+
+
+def _takes_handler(function: Function) -> bool:
+    return any(each.annotation.endswith("http.Handler") for each in function.parameters)
+
+
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """What a request can send; a tool reads what its user gives it."""
     if place.kind is not FileKind.SOURCE or runs_by_hand(codebase, place.path) or _HELPERS.search(place.path):
         return None
+    if place.facts.language == "go" and any(codebase.summaries(_limits_all).values()):
+        return None  # a handler around all others
     return place.finding(mark) if mark.data or place.in_request_path else None
 
+
+_LIMITING = frozenset({"net/http.MaxBytesReader", "net/http.MaxBytesHandler"})
 
 WATCHES = (
     Watch("call", look_at_go, GO, names=frozenset({"ReadAll"})),

@@ -142,6 +142,7 @@ def _finding(
     if "tried" in site.notes or side_effect or (query.orm == "jpa" and query.in_transaction):
         severity = Severity.INFO
     is_guess = runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
+    is_guess = is_guess or ("sometimes" in site.notes and not _takes_many(site, driver))
     is_guess = is_guess or not site.notes.keys().isdisjoint({"reasoned", "claimed"}) or _goes_through_few(site)
     return Finding(
         rule_id=RULE.id,
@@ -152,7 +153,7 @@ def _finding(
         anchor=query.anchor,
         suggestion=_suggestion(site),
         severity=severity,
-        confidence=Confidence.LOW if is_guess else _confidence(site),
+        confidence=Confidence.LOW if is_guess else _confidence(site, driver),
         table=site.table,
         volume=site.volume if site.table else None,
         tags=frozenset({MILDER}) if is_guess else frozenset(),
@@ -181,9 +182,17 @@ def _waits_for_others(site: QuerySite) -> bool:
     return loop is not None and any(_REMOTE.search(call.callee) for call in loop.calls)
 
 
-def _confidence(site: QuerySite) -> Confidence:
-    """High where every round writes and one bulk call plainly does the same; a guess of an unknown class or a small
-    table."""
+def _takes_many(site: QuerySite, driver: QuerySite | None) -> bool:
+    """Whether the loop goes through the rows of a query, or its name speaks of many rounds."""
+    if driver is not None:
+        return True
+    named = _ITERABLE.match(site.loop.iterable) if site.loop is not None else None
+    return named is not None and size_by_name(named[1].rpartition(".")[2]) is Size.MANY
+
+
+def _confidence(site: QuerySite, driver: QuerySite | None) -> Confidence:
+    """High where each of many rounds writes and one bulk call plainly does the same; a guess of an unknown class or a
+    small table."""
     query = site.query
     if query.operation != "commit" and (site.looks_small or (site.schema is None and query.orm != "sql")):
         return Confidence.LOW
@@ -196,8 +205,8 @@ def _confidence(site: QuerySite) -> Confidence:
         return Confidence.MEDIUM  # each row may get other values
     if query.orm == "sql" and len(query.filters) > 1:
         return Confidence.MEDIUM  # other conditions for each row
-    if "sometimes" in site.notes:
-        return Confidence.MEDIUM  # maybe in few rounds
+    if "sometimes" in site.notes or not _takes_many(site, driver):
+        return Confidence.MEDIUM  # maybe few rounds
     if query.orm == "jpa":
         return Confidence.MEDIUM  # a flush may send the rows together, when batching is switched on
     is_plain = (is_plain or query.operation == "commit") and "tried" not in site.notes

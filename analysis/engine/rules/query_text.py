@@ -82,6 +82,7 @@ _UNREAD_OPTIONS = re.compile(
 _UNREAD_CLAUSE = re.compile(
     r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(|\.c\.\w+\.?\w*(?: ?[=<>!]|\()|\b(?:or|and)_\(\s*\*|\.(?:any|has)\(\w+ ?="
 )
+_ANY_CLAUSE = re.compile(r"\.(?:filter|filter_by|where)\(\s*[^\s)]")
 _PASSING = re.compile(
     r"(?i)(?:status|state)\w*[\"']?\s*(?:===?|=|:|,)\s*[\w.\"']*(?:in_?progress|pending|running|processing|terminating|queued|waiting)"
 )
@@ -370,7 +371,9 @@ def _is_opaque(query: Query, text: str) -> bool:
     if query.orm == "prisma":
         unread = _UNREAD_OPTIONS.findall(text)
         return any("where" not in each for each in unread) or (not query.filters and "where" in text)
-    return query.orm == "sqlalchemy" and _UNREAD_CLAUSE.search(text) is not None
+    if query.orm != "sqlalchemy":
+        return False
+    return _UNREAD_CLAUSE.search(text) is not None or (not query.filters and _ANY_CLAUSE.search(text) is not None)
 
 
 def _is_added_to(text: str, lines: list[str], line: int) -> bool:

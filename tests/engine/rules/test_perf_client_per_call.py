@@ -156,3 +156,12 @@ def test_a_connection_that_is_given_is_no_new_one(head, count):
         f"{head}exports.fill = async ({given}) => {{\n  for (const row of rows) {{\n    await knex('a');\n  }}\n}};\n"
     )
     assert len(findings_of(RULE, {"app/fill.js": source})) == count
+
+
+def test_a_pool_that_ends_with_its_work_is_meant():
+    source = (
+        "from concurrent.futures import ThreadPoolExecutor\n@app.get('/x')\ndef show():\n"
+        "    with ThreadPoolExecutor() as pool:\n        pool.submit(f)\n"
+    )
+    assert lines("app/views.py", source) == []
+    assert lines("app/views.py", source.replace("with ThreadPoolExecutor() as pool", "if ThreadPoolExecutor()")) == [4]

@@ -99,3 +99,9 @@ def test_a_table_that_stays_small_is_a_guess(name, confidence):
         f"def f(x):\n    return [each for each in {name}.objects.all() if each.title == x]\n"
     )
     assert [str(each.confidence) for each in findings(RULE, source)] == [confidence]
+
+
+def test_a_script_may_take_all_rows():
+    source = "def f():\n    return [o for o in Order.objects.all() if o.is_paid]"
+    (finding,) = findings(RULE, source, path="shop/cli.py")
+    assert (finding.severity, finding.confidence) == ("info", "low")

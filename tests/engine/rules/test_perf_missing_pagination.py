@@ -195,3 +195,12 @@ def test_rows_of_one_parent_are_listed_by_nested_views(bases, found):
 def test_a_base_class_lists_no_model_yet():
     source = "from django.views.generic import ListView\n\nclass Base(ListView):\n    model = None\n"
     assert findings_of(RULE, {"shop/views.py": source}) == []
+
+
+@pytest.mark.parametrize(("path", "found"), [("shop/settings/third_party/rest.py", 0), ("third_party/rest.py", 1)])
+def test_settings_of_third_parties_are_settings(path, found):
+    files = {
+        "shop/views.py": DRF + "    queryset = Order.objects.all()\n",
+        path: "REST_FRAMEWORK = {'DEFAULT_PAGINATION_CLASS': 'shop.Pages'}\n",
+    }
+    assert len(findings_of(RULE, files)) == found

@@ -58,3 +58,13 @@ def test_rows_that_a_value_picks_are_few():
 def test_rows_that_are_only_locked_are_not_read():
     text = "SELECT * FROM shop_customer WHERE id = 1 FOR UPDATE"
     assert findings(RULE, f"def f(cursor):\n    cursor.execute('{text}')") == []
+
+
+def test_one_row_may_be_fetched_whole():
+    assert findings(RULE, "def f(cursor):\n    cursor.execute('SELECT * FROM shop_customer LIMIT 1')") == []
+
+
+def test_a_row_that_a_value_picks_is_a_guess():
+    text = "SELECT * FROM shop_customer WHERE id = %s"
+    (finding,) = findings(RULE, f"def f(cursor):\n    cursor.execute('{text}', [1])")
+    assert finding.confidence == "low"

@@ -170,3 +170,15 @@ def test_the_first_bad_answer_ends_the_loop(after, found):
     body = f"    const blocked = await api.fetchBlocked(id);\n    {after}\n"
     source = f"async function f(ids) {{\n  for (const id of ids) {{\n{body}  }}\n}}\n"
     assert len(findings_of(RULE, {"work.js": source})) == found
+
+
+@pytest.mark.parametrize(("name", "found"), [("adapters", 0), ("orders", 1)])
+def test_rounds_that_ask_their_own_object(name, found):
+    source = f"async function f({name}) {{\n  for (const each of {name}) {{\n    await each.load(each.id);\n  }}\n}}\n"
+    assert len(findings_of(RULE, {"src/a.js": source})) == found
+
+
+def test_one_connection_is_serial():
+    source = "async def f(ids, db):\n    for key in ids:\n        await users.load({0})\n"
+    assert len(findings_of(RULE, {"a/a.py": source.format("key")})) == 1
+    assert findings_of(RULE, {"a/a.py": source.format("key, db")}) == []

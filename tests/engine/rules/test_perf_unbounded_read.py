@@ -65,3 +65,17 @@ def test_a_function_that_signs_a_request_made_its_body():
 def test_the_answer_of_a_service_is_a_guess(body, confidence):
     (finding,) = findings_of(RULE, {"a.go": GO % body})
     assert str(finding.confidence) == confidence
+
+
+def test_a_handler_around_all_others_may_set_the_limit():
+    read = (
+        'package a\n\nimport (\n\t"io"\n\t"net/http"\n)\n\n'
+        "func take(w http.ResponseWriter, r *http.Request) {\n\tdata, _ := io.ReadAll(r.Body)\n\tuse(data)\n}\n"
+    )
+    around = (
+        'package a\n\nimport "net/http"\n\nfunc Limit(next http.Handler) http.Handler {\n'
+        "\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {\n"
+        "\t\tr.Body = http.MaxBytesReader(w, r.Body, 9)\n\t\tnext.ServeHTTP(w, r)\n\t})\n}\n"
+    )
+    assert len(findings_of(RULE, {"a/take.go": read})) == 1
+    assert findings_of(RULE, {"a/take.go": read, "a/limit.go": around}) == []

@@ -161,3 +161,11 @@ def test_indexes_of_jpa_may_all_be_made_elsewhere(annotation, confidence):
         ),
     }
     assert [str(each.confidence) for each in findings_of(RULE, files)] == [confidence]
+
+
+def test_the_values_of_an_update_are_no_conditions():
+    work = "const {{ Paper }} = require('./models'); // sequelize\nasync function f() {{ await Paper.update({0}); }}\n"
+    model = {"models.js": "const Paper = sequelize.define('Paper', { title: DataTypes.STRING });\n"}
+    values = model | {"work.js": work.format("{ title: 'x' }")}
+    picked = model | {"work.js": work.format("{ a: 1 }, { where: { title: 'x' } }")}
+    assert [len(findings_of(RULE, files)) for files in (values, picked)] == [0, 1]

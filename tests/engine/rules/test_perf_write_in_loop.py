@@ -301,3 +301,9 @@ def test_many_rows_that_are_one_have_values_of_their_own(where, found):
 def test_not_every_round_may_write(head, found):
     source = f"def f(rows):\n    for row in rows:\n        {head}Line.objects.create(amount=row.amount)\n"
     assert [str(each.confidence) for each in findings(RULE, source)] == [found]
+
+
+@pytest.mark.parametrize(("rows", "found"), [("orders", "high"), ("rates", "medium"), ("Order.objects.all()", "high")])
+def test_many_rounds_are_sure_to_cost(rows, found):
+    source = f"def f(orders, rates):\n    for row in {rows}:\n        Line.objects.create(amount=row.total)\n"
+    assert [str(each.confidence) for each in findings(RULE, source)] == [found]

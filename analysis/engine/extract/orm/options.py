@@ -139,6 +139,8 @@ def conditions(node: Node | None, file: SourceFile, path: str = "", depth: int =
                 yield from conditions(each, file, path, depth + 1)
         elif folded in _THROUGH and path and value is not None and value.type == "object":
             yield from conditions(value, file, path, depth + 1)
+        elif written.endswith("Op.contains") and path:
+            yield Filter(path, "other")  # of Sequelize: ranges, arrays and documents, not texts
         elif folded in _OPERATORS and path:
             yield Filter(path, _operator(folded, value, file), value is not None and is_literal(value))
         elif folded in _SKIPPED and path:

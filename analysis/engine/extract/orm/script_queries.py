@@ -259,6 +259,8 @@ def _shape(verb: str, positional: list[Node], file: SourceFile) -> tuple[dict[st
         second = options_of(positional[1], file)
         if "where" in second:
             return second, tuple(conditions(second["where"], file))
+    if verb == "update" and len(positional) == 1 and "where" not in options:
+        return {}, (Filter("id", "eq"),)  # a row of Sequelize gets other values
     if "where" in options or (_are_options(options) and not verb.endswith("By")):
         where = options.get("where")
         alternatives = tuple(each for one in elements(where) for each in conditions(one, file))
