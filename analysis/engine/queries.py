@@ -57,10 +57,16 @@ _COMMANDS = re.compile(
     r"|(^|/)(?:[\w-]*[-_])?migrat(?:e|or|ions?)(?:[-_][\w-]*)?\.(?:py|[cm]?[jt]s|go)$|Migrat(?:or|ion)\.java$"
 )
 _OF_FEW = re.compile(r"(?i)^is_?(?:super_?user|staff|admin|default|primary)$")  # flags that few rows have
+_SORT = re.compile(r"(?<=[a-z])(?:Entity|Model|DO|PO|Record)$")
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(
     r"^\(?(?:await\s+)?(?:enumerate\(|list\(|sorted\(|reversed\(|tuple\(|set\()?([A-Za-z_$][\w$]*)"
 )
+
+
+def named_thing(model: str) -> str:
+    """What the rows of a model stand for: categories for `CategoryEntity`."""
+    return _SORT.sub("", model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +150,7 @@ class QuerySite:
     @property
     def looks_small(self) -> bool:
         """Whether the table is one of those that stay small by their nature, and nobody declared another size."""
-        return not self.is_declared and SMALL.search(self.model) is not None
+        return not self.is_declared and SMALL.search(named_thing(self.model)) is not None
 
     @property
     def runs(self) -> bool:

@@ -1,12 +1,17 @@
-"""What a call in a loop gives to the function that it calls, as far as its text tells."""
+"""What a call in a loop gives to the function that it calls, and how many rounds there are, as far as names tell."""
 
 import re
 
 from analysis.engine.calls import OWN_RECEIVERS
 from analysis.engine.facts import Function, Loop, LoopCall
+from analysis.engine.queries import QuerySite
+from analysis.engine.rules.sizes import Size, size_by_name
 
 _NAMES = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*")
 _KEYWORD = re.compile(r"(\w+)=(?!=)")
+_ITERABLE = re.compile(  # the last name of what a loop goes through, without what gives or lists it
+    r"(?:^|[\w\])]\.|[(\s.])(?:get(?=[A-Z])|get_(?:all_)?)?(\w+?)\??(?:\(\))?(?:\.(?:items|values|keys|entries|stream)\(\))?\)?$"
+)
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -27,6 +32,19 @@ def changing_parameters(call: LoopCall, loop: Loop, target: Function) -> frozens
         named = _KEYWORD.match(text)
         found.update([named[1]] if named is not None else names[position : position + 1])
     return frozenset(found)
+
+
+def rounds_of(loop: Loop, driver: QuerySite | None) -> Size:
+    """How many rounds a loop has: by the query that gives its rows, else by the name of what it goes through. What it
+    takes tells of few only: everything is a `row`."""
+    if driver is not None:
+        return Size.FEW if driver.looks_small else Size.MANY
+    named = _ITERABLE.search(loop.iterable)
+    size = size_by_name(named[1]) if named is not None else Size.UNKNOWN
+    if size is Size.UNKNOWN and len(loop.variables) == 1:
+        is_few = size_by_name(f"{loop.variables[0]}s") is Size.FEW
+        return Size.FEW if is_few else size
+    return size
 
 
 def _arguments(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, FileFacts, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import MADE_UP, SMALL, QuerySite
+from analysis.engine.queries import MADE_UP, SMALL, QuerySite, named_thing
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.bounds import grows, is_declared, is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -132,7 +132,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     has_default = any("default" in mark.data for _, mark in marks)
     narrowed = {(site.path, site.line) for site in codebase.queries.sites if site.is_narrowed or site.is_limited}
     for place, mark in marks:
-        if "view" not in mark.data or MADE_UP.search(place.path) or SMALL.search(mark.data["model"]):
+        if "view" not in mark.data or MADE_UP.search(place.path) or SMALL.search(named_thing(mark.data["model"])):
             continue
         if "generic" in mark.data and _BACK_OFFICE.search(place.path):
             continue

@@ -12,7 +12,8 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import FEW, Queries, QuerySite, runs_by_hand
 from analysis.engine.rules import query_text
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.loop_calls import changing_parameters
+from analysis.engine.rules.loop_calls import changing_parameters, rounds_of
+from analysis.engine.rules.sizes import Size
 from analysis.engine.severity import MILDER
 
 RULE = Rule(
@@ -81,7 +82,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     queries = codebase.queries
     for site in queries.sites:
         if site.is_read and site.runs and multiplies(site) and not SEEDED.search(site.path):
-            yield _direct(site, queries, codebase)
+            yield from _direct(site, queries, codebase)
     yield from _indirect(queries, codebase)
 
 
@@ -113,11 +114,16 @@ def _is_batch_function(name: str) -> bool:
     return name.rpartition(".")[2] in _BATCH_LOADERS
 
 
-def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Finding:
+def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Iterator[Finding]:
+    """A command may go through few rows, and so may a loop by its name: both together cost nobody anything."""
     loop = site.loop
     driver = queries.driver(site.path, loop) if loop is not None else None
-    tags = milder(site.path, codebase)  # what runs by hand may go through few rows
-    return Finding(
+    is_short = loop is not None and rounds_of(loop, driver) is Size.FEW
+    tags = milder(site.path, codebase)
+    if is_short and tags:
+        return
+    is_sure = site.schema is not None and not tags
+    yield Finding(
         rule_id=RULE.id,
         file=site.path,
         line=site.line,
@@ -125,7 +131,7 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Finding:
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion=_suggestion(site),
-        confidence=Confidence.HIGH if site.schema is not None and not tags else Confidence.MEDIUM,
+        confidence=Confidence.LOW if is_short else Confidence.HIGH if is_sure else Confidence.MEDIUM,
         table=site.table,
         volume=site.volume if site.table else None,
         severity=queries.severity(site.volume, driver),
@@ -195,7 +201,7 @@ def _indirect(queries: Queries, codebase: Codebase) -> Iterator[Finding]:
                     continue
                 asked = _asked(call, loop, path, facts, asking, codebase)
                 if asked is not None:
-                    yield _one_level(call, loop, path, facts, asked, queries, codebase)
+                    yield from _one_level(call, loop, path, facts, asked, queries, codebase)
 
 
 def _called_in_loops(facts: FileFacts) -> frozenset[str]:
@@ -268,11 +274,23 @@ def _speaks_of(name: str, owner: str) -> bool:
 
 def _one_level(
     call: LoopCall, loop: Loop, path: str, facts: FileFacts, asked: QuerySite, queries: Queries, codebase: Codebase
-) -> Finding:
+) -> Iterator[Finding]:
+    """Medium where each call runs the query, for what changes from round to round. One doubt makes it a guess, two
+    make it none."""
     driver = queries.driver(path, loop)
+    tags = milder(path, codebase)
+    keyed = asked.notes.get("keyed", "").split()
+    doubts = (
+        changing_parameters(call, loop, asked.function).isdisjoint(keyed),
+        "branched" in asked.notes,
+        rounds_of(loop, driver) is Size.FEW,
+        bool(tags),
+    )
+    if sum(doubts) > 1:
+        return
     name = call.callee.rpartition(".")[2]
     where = f"`{asked.path}:{asked.line}`" if asked.path != path else f"line {asked.line}"
-    return Finding(
+    yield Finding(
         rule_id=RULE.id,
         file=path,
         line=call.line,
@@ -280,16 +298,9 @@ def _one_level(
         function=facts.functions[loop.function].name,
         anchor=call.anchor,
         suggestion=f"Give `{name}` all keys at once, so that one query before the loop answers for every round.",
-        confidence=_confidence(call, loop, asked),
+        confidence=Confidence.LOW if any(doubts) else Confidence.MEDIUM,
         table=asked.table,
         volume=asked.volume,
         severity=queries.severity(asked.volume, driver),
-        tags=milder(path, codebase),
+        tags=tags,
     )
-
-
-def _confidence(call: LoopCall, loop: Loop, asked: QuerySite) -> Confidence:
-    """Medium where each call runs the query, and it asks for what changes from round to round."""
-    keyed = asked.notes.get("keyed", "").split()
-    is_seen = not changing_parameters(call, loop, asked.function).isdisjoint(keyed)
-    return Confidence.MEDIUM if is_seen and "branched" not in asked.notes else Confidence.LOW

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FileFacts, Function, Mark
+from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -214,19 +214,10 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _limits_all(facts: FileFacts) -> bool:
     """Whether a file of Go puts a limit on the bodies of whatever handler it is given."""
-    for function in facts.functions if facts.language == "go" else ():
-        if _LIMITING.isdisjoint(function.calls):
-            continue
-        around = function
-        while around.parent > 0 and not _takes_handler(around):
-            around = facts.functions[around.parent]
-        if _takes_handler(around):
-            return True
-    return False
-
-
-def _takes_handler(function: Function) -> bool:
-    return any(each.annotation.endswith("http.Handler") for each in function.parameters)
+    return facts.language == "go" and any(
+        not _LIMITING.isdisjoint(each.calls) and any(call.endswith(".ServeHTTP") for call in each.calls)
+        for each in facts.functions
+    )
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

@@ -10,8 +10,9 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.policy import Policy
 from analysis.engine.queries import MADE_UP, Queries, QuerySite, runs_by_hand
 from analysis.engine.rules.example_models import DJANGO_SHOP
+from analysis.engine.rules.loop_calls import rounds_of
 from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, goes_on, rounds, size_of
-from analysis.engine.rules.sizes import Size, size_by_name
+from analysis.engine.rules.sizes import Size
 from analysis.engine.severity import MILDER
 
 RULE = Rule(
@@ -57,6 +58,7 @@ def store(rows):
     given=DJANGO_SHOP,
 )
 
+MOST_QUESTIONS = 2  # that leave a finding likely
 SHORT_LOOP = 6  # different calls of a loop that does little else than writing
 _VERBS = {"insert": "inserted", "update": "updated", "delete": "deleted"}
 _BULK = {
@@ -84,9 +86,6 @@ _BULK = {
     ("gorm", "delete"): '`Where("id IN ?", keys).Delete(…)`',
     ("sql", "insert"): "`executemany` or an INSERT with many rows",
 }
-_ITERABLE = re.compile(
-    r"(?:enumerate\(|Object\.(?:keys|values|entries)\()?([\w.]+?)(?:\.(?:items|values|keys|entries)\(\))?\)?$"
-)
 _UNIT_OF_WORK = frozenset({"add", "delete"})  # of SQLAlchemy's session, which sends them together at the flush
 _ALWAYS_ONE_BY_ONE = frozenset({"update", "upsert"})  # of Prisma: no bulk call takes other values for each row
 _BY_KEY = frozenset({"get_or_create", "update_or_create", "upsert"})
@@ -103,7 +102,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     overridden = frozenset(chain.from_iterable(codebase.summaries(_own_writes).values()))
     for site in queries.sites:
         if site.query.loop >= 0 and _repeats(site) and (site.is_declared or not MADE_UP.search(site.path)):
-            yield _finding(site, listeners, overridden, queries, codebase)
+            yield from _finding(site, listeners, overridden, queries, codebase)
 
 
 def _repeats(site: QuerySite) -> bool:
@@ -134,17 +133,17 @@ def _receivers(facts: FileFacts) -> str:
 
 def _finding(
     site: QuerySite, listeners: str, overridden: frozenset[str], queries: Queries, codebase: Codebase
-) -> Finding:
+) -> Iterator[Finding]:
     loop, query = site.loop, site.query
     driver = queries.driver(site.path, loop) if loop is not None else None
+    confidence = _confidence(site, driver, codebase)
+    if confidence is None:
+        return
     side_effect = _side_effect(site, listeners, overridden, codebase)
     severity = queries.severity(site.volume, driver)
     if "tried" in site.notes or side_effect or (query.orm == "jpa" and query.in_transaction):
         severity = Severity.INFO
-    is_guess = runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
-    is_guess = is_guess or ("sometimes" in site.notes and not _takes_many(site, driver))
-    is_guess = is_guess or not site.notes.keys().isdisjoint({"reasoned", "claimed"}) or _goes_through_few(site)
-    return Finding(
+    yield Finding(
         rule_id=RULE.id,
         file=site.path,
         line=site.line,
@@ -153,11 +152,50 @@ def _finding(
         anchor=query.anchor,
         suggestion=_suggestion(site),
         severity=severity,
-        confidence=Confidence.LOW if is_guess else _confidence(site, driver),
+        confidence=confidence,
         table=site.table,
         volume=site.volume if site.table else None,
-        tags=frozenset({MILDER}) if is_guess else frozenset(),
+        tags=frozenset({MILDER}) if _is_meant(site, codebase) else frozenset(),
     )
+
+
+def _confidence(site: QuerySite, driver: QuerySite | None, codebase: Codebase) -> Confidence | None:
+    """High where each of many rounds writes and one bulk call plainly does the same. Medium with a question left, low
+    with many or with a reason to write row by row; None with two reasons."""
+    query, loop = site.query, site.loop
+    rounds_there = rounds_of(loop, driver) if loop is not None else Size.UNKNOWN
+    is_commit = query.operation == "commit"
+    reasons = (
+        _is_meant(site, codebase),
+        rounds_there is Size.FEW,
+        not is_commit and (site.looks_small or (site.schema is None and query.orm != "sql")),
+        "opaque" in site.notes and query.orm == "django",  # each round may have conditions of its own
+        # The round goes on with the new row, mostly with its key; GORM names what it writes.
+        query.operation == "insert" and query.variable != "" and query.orm != "gorm",
+    )
+    questions = (
+        rounds_there is not Size.MANY,
+        "sometimes" in site.notes or "optional" in site.notes,  # maybe few rounds write
+        "tried" in site.notes,
+        query.operation == "update" and query.terminal != "save",  # each row may get other values
+        query.orm == "sql" and len(query.filters) > 1,  # other conditions for each row
+        query.terminal in _BY_KEY,
+        query.orm == "jpa",  # a flush may send the rows together, when batching is switched on
+        not is_commit and site.schema is None,
+        loop is not None and len({call.callee for call in loop.calls}) > SHORT_LOOP,
+    )
+    if sum(reasons) > 1:
+        return None
+    if any(reasons) or sum(questions) > MOST_QUESTIONS:
+        return Confidence.LOW
+    return Confidence.MEDIUM if any(questions) else Confidence.HIGH
+
+
+def _is_meant(site: QuerySite, codebase: Codebase) -> bool:
+    """Whether something says that the rows are written one by one for a reason: a command that runs once, no bulk form,
+    another service in each round, a comment, a row that is claimed."""
+    by_word = not site.notes.keys().isdisjoint({"reasoned", "claimed"})
+    return by_word or runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
 
 
 def _has_no_bulk_form(site: QuerySite) -> bool:
@@ -170,48 +208,10 @@ def _has_no_bulk_form(site: QuerySite) -> bool:
     return is_of_one or query.terminal in _ALWAYS_ONE_BY_ONE or "nested" in site.notes
 
 
-def _goes_through_few(site: QuerySite) -> bool:
-    """Whether the loop's name says that it has few rounds: `for key, kind in kinds_by_key.items()`."""
-    named = _ITERABLE.match(site.loop.iterable) if site.loop is not None else None
-    return named is not None and size_by_name(named[1].rpartition(".")[2]) is Size.FEW
-
-
 def _waits_for_others(site: QuerySite) -> bool:
     """Whether every round also talks to another service: then the write is not what takes the time."""
     loop = site.loop
     return loop is not None and any(_REMOTE.search(call.callee) for call in loop.calls)
-
-
-def _takes_many(site: QuerySite, driver: QuerySite | None) -> bool:
-    """Whether the loop goes through the rows of a query, or its name speaks of many rounds."""
-    if driver is not None:
-        return True
-    named = _ITERABLE.match(site.loop.iterable) if site.loop is not None else None
-    return named is not None and size_by_name(named[1].rpartition(".")[2]) is Size.MANY
-
-
-def _confidence(site: QuerySite, driver: QuerySite | None) -> Confidence:
-    """High where each of many rounds writes and one bulk call plainly does the same; a guess of an unknown class or a
-    small table."""
-    query = site.query
-    if query.operation != "commit" and (site.looks_small or (site.schema is None and query.orm != "sql")):
-        return Confidence.LOW
-    if "opaque" in site.notes and query.orm == "django":
-        return Confidence.LOW  # each round may have conditions of its own
-    if query.operation == "insert" and query.variable and query.orm != "gorm":
-        return Confidence.LOW  # the round goes on with the new row, mostly with its key; GORM names what it writes
-    is_plain = site.schema is not None and query.terminal not in _BY_KEY and not _has_no_bulk_form(site)
-    if query.operation == "update" and query.terminal != "save":
-        return Confidence.MEDIUM  # each row may get other values
-    if query.orm == "sql" and len(query.filters) > 1:
-        return Confidence.MEDIUM  # other conditions for each row
-    if "sometimes" in site.notes or not _takes_many(site, driver):
-        return Confidence.MEDIUM  # maybe few rounds
-    if query.orm == "jpa":
-        return Confidence.MEDIUM  # a flush may send the rows together, when batching is switched on
-    is_plain = (is_plain or query.operation == "commit") and "tried" not in site.notes
-    is_plain = is_plain and site.loop is not None and len({call.callee for call in site.loop.calls}) <= SHORT_LOOP
-    return Confidence.HIGH if is_plain else Confidence.MEDIUM
 
 
 def _side_effect(site: QuerySite, listeners: str, overridden: frozenset[str], codebase: Codebase) -> str:

@@ -6,6 +6,7 @@ from enum import Enum
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.queries import named_thing
 from analysis.engine.rules.reading import assigned_values
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -99,7 +100,8 @@ def size_by_name(name: str) -> Size:
 
 def is_named_for_many(model: str) -> bool:
     """Whether the rows of a model are of those that grow with use, by its name: `Order`, `BlogPost`."""
-    return Size.MANY in (size_by_name(model), size_by_name(f"{model}s"))
+    thing = named_thing(model)
+    return Size.MANY in (size_by_name(thing), size_by_name(f"{thing}s"))
 
 
 def is_loaded(expression: str, node: Node, file: SourceFile) -> bool:

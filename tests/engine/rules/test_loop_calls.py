@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.engine.facts import Function, Loop, LoopCall, Parameter
-from analysis.engine.rules.loop_calls import changing_parameters
+from analysis.engine.rules.loop_calls import changing_parameters, rounds_of
 
 TARGET = Function("Shop.load", 1, 9, 9, 1, 0, 0, 0, parameters=(Parameter("self"), Parameter("key"), Parameter("kind")))
 
@@ -21,3 +21,18 @@ TARGET = Function("Shop.load", 1, 9, 9, 1, 0, 0, 0, parameters=(Parameter("self"
 def test_what_changes_from_round_to_round(text, expected):
     loop = Loop(0, 1, 3, "for", ("row",), "rows")
     assert changing_parameters(LoopCall("load", 2, True, False, text), loop, TARGET) == expected
+
+
+@pytest.mark.parametrize(
+    ("iterable", "variable", "expected"),
+    [
+        ("orders", "each", "many"),
+        ("customer.getOrders()", "each", "many"),
+        ("await load_all(db)", "level", "few"),
+        ("await load_all(db)", "row", "unknown"),
+        ("kinds.items()", "each", "few"),
+        ("self.roles", "each", "few"),
+    ],
+)
+def test_names_tell_how_many_rounds_there_are(iterable, variable, expected):
+    assert rounds_of(Loop(0, 1, 3, "for", (variable,), iterable), None).value == expected
