@@ -240,7 +240,7 @@ def _handler(handler: Callee, site: QuerySite, route: str, codebase: Codebase) -
         function=function.name,
         anchor=site.query.anchor if is_own else f"{function.name} {site.query.anchor}",
         suggestion=f"Add pagination with a maximum page size; the answer grows with {site.label}.",
-        confidence=_confidence(site.model, codebase),
+        confidence=Confidence.LOW if site.query.filters else _confidence(site.model, codebase),
         table=site.table,
         volume=site.volume if site.table else None,
     )

@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import MADE_UP
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -335,8 +335,9 @@ _GROWN = re.compile(r"\s*\+=")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Everywhere but where rows are made up, a few of them."""
-    return None if MADE_UP.search(place.path) else place.finding(mark)
+    """Everywhere but where rows are made up, a few of them, or a table is put together as the module is loaded."""
+    is_once = mark.function == 0 and mark.confidence == Confidence.LOW.value
+    return None if is_once or MADE_UP.search(place.path) else place.finding(mark)
 
 
 WATCHES = (

@@ -70,6 +70,7 @@ _CONNECTION = re.compile(
     r"|ws|socket|step|io)\."
 )
 _IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction|[cC]onn(?:ection)?|db)\s*[,})]")
+_ON_CONNECTION = re.compile(r"[(,]\s*(?:\w+\s*=\s*)?(?:db|session|conn|connection|queryRunner|tx|trx)\s*[,)]")
 _GIVEN_SESSION = re.compile(r"[(,]\s*(?:\w+\s*=\s*)?(?:self\.)?(?:db_|async_)?session\s*[,)]")  # of a database
 _OF_TRANSACTION = re.compile(r"(?i)(?:transaction|\$tx|with_?tx)\(\)$")  # the name of a call-back
 _STARTS_UP = re.compile(
@@ -256,13 +257,12 @@ def _words(text: str) -> list[str]:
 def _awaited(statement: Node | None, file: SourceFile) -> tuple[list[str], str] | None:
     """The names that a statement assigns and what it awaits for them; None when it is not a question to another
     service, or not on a connection of its own."""
-    found = _AWAITING.match(file.source, statement.start_byte, statement.end_byte) if statement is not None else None
-    if found is None:
+    if statement is None or (found := _AWAITING.match(file.source, statement.start_byte, statement.end_byte)) is None:
         return None
     callee = found[2].decode("utf-8", "replace").replace("?.", ".")
     if not _is_asked(callee) or _OF_THE_REQUEST.search(callee) or _CONNECTION.search(callee + "."):
         return None
-    if callee.endswith("client.query"):
+    if callee.endswith("client.query") or _ON_CONNECTION.search(file.text(statement)):
         return None  # one connection to a database
     return _WORDS.findall((found[1] or b"").decode("utf-8", "replace")), callee
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from analysis.engine.codebase import Codebase
+from analysis.engine.facts import Filter
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import snake_case
 from analysis.engine.policy import Policy
@@ -132,14 +133,17 @@ def _goes_on(site: QuerySite, queries: Queries) -> bool:
 
 def _searched(site: QuerySite, schema: Schema) -> Iterator[str]:
     """The plain columns that the query searches, or orders by under a limit."""
-    wanted = [
-        each.column for each in site.query.filters if each.operator in _SEARCHES and _is_plain(each.column, schema)
-    ]
+    wanted = [each.column for each in site.query.filters if _is_searched(each) and _is_plain(each.column, schema)]
     yield from sorted(wanted, key=lambda name: _has_few_values(name, schema))
     if site.query.limit and site.query.limit != 1 and site.query.order and not site.query.filters:
         first = site.query.order[0].lstrip("-")
         if _is_plain(first, schema) and not schema.is_indexed(first):
             yield first
+
+
+def _is_searched(condition: Filter) -> bool:
+    """Whether the condition looks for a value. One that is written out names a kind, of which there are many rows."""
+    return condition.operator in _SEARCHES and not (condition.operator == "eq" and condition.constant)
 
 
 def _is_plain(name: str, schema: Schema) -> bool:

@@ -186,6 +186,8 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
         yield "own", "1"
     if query.limit == 0 and _may_be_limited(text) and _UNREAD_LIMIT.search(text):
         yield "limited", "1"
+    elif query.orm == "typeorm" and "roupBy(" in _around(query, lines, file):
+        yield "limited", "1"  # a row for each group
     if query.operation == "select" and query.filters and _PASSING.search(text):
         yield "passing", "1"
     if query.offset == -1 and _CLAMP.search(_around(query, lines, file)):

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "perf-quadratic-concat"
 
@@ -236,3 +236,9 @@ def test_markup_is_a_text_whatever_signs_it_holds():
 def test_the_line_is_that_of_the_copy():
     source = "const names = users.reduce((acc, user) => {\n  check(user);\n  return [...acc, user.name];\n}, []);\n"
     assert lines_of(RULE, source, "typescript") == [3]
+
+
+@pytest.mark.parametrize(("head", "found"), [("", 0), ("function f(names) {\n", 1)])
+def test_a_table_that_a_module_puts_together_once(head, found):
+    reduce = "const table = names.reduce((all, name) => ({ ...all, [name]: 1 }), {});\n"
+    assert len(findings_of(RULE, {"src/a.js": head + reduce + ("}" if head else "")})) == found

@@ -182,3 +182,9 @@ def test_one_connection_is_serial():
     source = "async def f(ids, db):\n    for key in ids:\n        await users.load({0})\n"
     assert len(findings_of(RULE, {"a/a.py": source.format("key")})) == 1
     assert findings_of(RULE, {"a/a.py": source.format("key, db")}) == []
+
+
+@pytest.mark.parametrize(("given", "found"), [("key", 1), ("key, db", 0)])
+def test_questions_in_a_row_on_one_connection(given, found):
+    asked = "".join(f"    {name} = await service.get_{name}({given})\n" for name in ("user", "team", "order"))
+    assert len(findings_of(RULE, {"a/a.py": f"async def f(key, db):\n{asked}    return user, team, order\n"})) == found

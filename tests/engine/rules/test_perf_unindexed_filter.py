@@ -167,5 +167,10 @@ def test_the_values_of_an_update_are_no_conditions():
     work = "const {{ Paper }} = require('./models'); // sequelize\nasync function f() {{ await Paper.update({0}); }}\n"
     model = {"models.js": "const Paper = sequelize.define('Paper', { title: DataTypes.STRING });\n"}
     values = model | {"work.js": work.format("{ title: 'x' }")}
-    picked = model | {"work.js": work.format("{ a: 1 }, { where: { title: 'x' } }")}
+    picked = model | {"work.js": work.format("{ a: 1 }, { where: { title: wanted } }")}
     assert [len(findings_of(RULE, files)) for files in (values, picked)] == [0, 1]
+
+
+@pytest.mark.parametrize(("value", "found"), [("x", 1), ("'urgent'", 0)])
+def test_a_value_that_is_written_out_names_a_kind(value, found):
+    assert len(lines(RULE, f"def f(x):\n    return list(Order.objects.filter(reference={value}))")) == found
