@@ -54,10 +54,10 @@ DISPLAY_NAME = {
 AS_TEST = "-test"  # behind the language of a reading
 
 _VENDORED = re.compile(
-    r"(^|/)(_?vendor|node_modules|(?<!settings/)third_party|site-packages|bower_components|dist|build|venv)/"
+    r"(^|/)(_?vendor|node_modules|(?<!settings/)third[_-]party|site-packages|bower_components|dist|build|venv)/"
     r"|(^|/)\.(?!server/|client/)[^/]+/"  # of tools, but for the two that Remix gives a meaning
     # copies of editors and viewers that a page loads
-    r"|(^|/)(public|static|assets)/((?:libs?|js|plugins?|vendors?)/)?(pdfjs|codemirror|ckeditor|tinymce|monaco-editor|mathjax|katex)/"
+    r"|(^|/)(public|static|assets|resources?|webapp)/((?:libs?|js|plugins?|vendors?)/)?(pdfjs|codemirror|ckeditor|ueditor|tinymce|monaco-editor|mathjax|katex)/"
     r"|(^|/)closure/goog/|(^|/)jquery[.-][\w.-]*\.js$"  # plug-ins are named so, and copied as they are
     # libraries of pages that were copied as they are
     r"|(^|/)(public|static|assets|resources)/(?:[^/]+/)*(jquery|bootstrap|select2|redactor|ckeditor|tinymce|summernote"

@@ -122,7 +122,8 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Iterator[F
     tags = milder(site.path, codebase)
     if is_short and tags:
         return
-    is_sure = site.schema is not None and not tags
+    is_keyed = any(each.operator == "eq" and not each.constant for each in site.query.filters)
+    is_sure = site.schema is not None and not tags and is_keyed  # else there may be no query for many rounds
     yield Finding(
         rule_id=RULE.id,
         file=site.path,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
@@ -15,7 +16,7 @@ from analysis.engine.queries import QuerySite, Schema
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.rules.reading import assigned_values
-from analysis.engine.volumes import is_large
+from analysis.engine.volumes import UNDECLARED, is_large
 
 RULE = Rule(
     id="perf-over-fetch",
@@ -101,6 +102,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     count = len(entry.model.columns)
     if count <= MANY_COLUMNS and not large:
         return None
+    if not is_large(codebase.volumes.declared(entry.table, entry.model.name) or UNDECLARED):
+        mark = structs.replace(mark, confidence=Confidence.LOW.value)  # a few rows may well be wanted whole
     why = f", among them `{large[0]}` ({count} columns)" if large else f" ({count} columns)"
     return place.finding(mark, message=mark.message + why, table=entry.table)
 

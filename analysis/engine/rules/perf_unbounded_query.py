@@ -122,6 +122,8 @@ def _grows(site: QuerySite, codebase: Codebase) -> bool:
     """Whether the table grows with use, and nothing says that few of its rows are meant, or all of them."""
     if "passing" in site.notes or runs_by_hand(codebase, site.path):
         return False  # a command goes through all that it is for
+    if len(site.query.filters) > 1 or any(each.operator == "null" for each in site.query.filters):
+        return False  # the rows that miss something, or that several conditions leave
     return is_named_for_many(site.model) or (not site.query.filters and grows(site.model, codebase))
 
 

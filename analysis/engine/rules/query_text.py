@@ -83,6 +83,8 @@ _UNREAD_CLAUSE = re.compile(
     r"\.filter\(\s*\*|\.where\(\s*\*|\.join\(|\.c\.\w+\.?\w*(?: ?[=<>!]|\()|\b(?:or|and)_\(\s*\*|\.(?:any|has)\(\w+ ?="
 )
 _ANY_CLAUSE = re.compile(r"\.(?:filter|filter_by|where)\(\s*[^\s)]")
+_BUILT_ABOVE = frozenset({"typeorm", "jpa"})  # by a builder, or as text
+_GROUPS_ABOVE = re.compile(r"\bgroupBy\(|\bselect\s+distinct\b", re.IGNORECASE)
 _PASSING = re.compile(
     r"(?i)(?:status|state)\w*[\"']?\s*(?:===?|=|:|,)\s*[\w.\"']*(?:in_?progress|pending|running|processing|terminating|queued|waiting)"
 )
@@ -186,7 +188,7 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
         yield "own", "1"
     if query.limit == 0 and _may_be_limited(text) and _UNREAD_LIMIT.search(text):
         yield "limited", "1"
-    elif query.orm == "typeorm" and "roupBy(" in _around(query, lines, file):
+    elif query.orm in _BUILT_ABOVE and _GROUPS_ABOVE.search(_around(query, lines, file)):
         yield "limited", "1"  # a row for each group
     if query.operation == "select" and query.filters and _PASSING.search(text):
         yield "passing", "1"

@@ -378,3 +378,9 @@ def test_a_query_in_a_branch_of_the_called_function_is_a_guess():
         "def f(rows):\n    for each in rows:\n        load(each)\n"
     )
     assert [str(each.confidence) for each in findings(RULE, source)] == ["low"]
+
+
+@pytest.mark.parametrize(("condition", "found"), [("reference=each.code", "high"), ("total__gt=each.least", "medium")])
+def test_only_keys_can_be_asked_for_at_once(condition, found):
+    source = f"def f(rows):\n    for each in rows:\n        show(list(Order.objects.filter({condition})))\n"
+    assert [str(each.confidence) for each in findings(RULE, source)] == [found]

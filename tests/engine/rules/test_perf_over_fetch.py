@@ -68,3 +68,10 @@ def test_a_row_that_a_value_picks_is_a_guess():
     text = "SELECT * FROM shop_customer WHERE id = %s"
     (finding,) = findings(RULE, f"def f(cursor):\n    cursor.execute('{text}', [1])")
     assert finding.confidence == "low"
+
+
+@pytest.mark.parametrize(("size", "confidence"), [("XL", "medium"), ("M", "low")])
+def test_all_columns_of_a_few_rows_may_be_wanted(size, confidence):
+    source = "def f(cursor):\n    cursor.execute('SELECT * FROM shop_customer')"
+    (finding,) = findings(RULE, source, volumes={"Customer": size})
+    assert finding.confidence == confidence

@@ -313,3 +313,9 @@ def test_a_table_that_the_program_fills_grows(fill, found):
         f"def fill(rows):\n    Gadget.objects.{fill}\n\ndef f():\n    return list(Gadget.objects.all())\n"
     )
     assert [str(each.confidence) for each in findings_of(RULE, {"shop/work.py": source})] == found
+
+
+@pytest.mark.parametrize("condition", ["status__isnull=True", "status='new', is_paid=False"])
+def test_rows_that_miss_something_or_meet_much_are_few(condition):
+    source = f"def f():\n    return list(Order.objects.filter({condition}))"
+    assert lines(RULE, source) == []
