@@ -151,9 +151,10 @@ class Walk:
         self._decorators.append(node)
 
     def _take_decorators(self, start: int) -> tuple[str, ...]:
-        """The decorators right before a definition; those of fields and parameters are dropped."""
+        """The decorators right before a definition; those of fields and parameters are dropped. What stands in a
+        decorator takes none: `@Module({ useFactory: () => made })`."""
         taken: list[str] = []
-        while self._decorators:
+        while self._decorators and self._decorators[-1].end_byte <= start:
             node = self._decorators.pop()
             if not _ADJACENT.fullmatch(self.source, node.end_byte, start):
                 self._decorators.clear()

@@ -161,6 +161,11 @@ def test_classes_methods_and_decorators():
     assert facts.classes[0].fields == ("x", "y")
 
 
+def test_a_function_in_a_decorator_does_not_take_it_from_the_class():
+    facts = script("@Module({ provide: () => made })\nexport class K {}\n")
+    assert facts.classes[0].decorators == ("Module({ provide: () => made })",)
+
+
 def test_a_function_that_returns_markup_is_a_component():
     facts = script("export const Page = () => { return <a href='x'>b</a>; };\nconst page = () => 1;", "tsx")
     assert [bool(each.flags & FunctionFlag.COMPONENT) for each in facts.functions[1:]] == [True, False]

@@ -370,6 +370,32 @@ class TestImportSideEffect:
         (finding,) = found(arch_import_side_effect, {"tasks.py": extract(source, "python"), "other.py": []})
         assert finding.line == 3
 
+    def test_a_program_of_go_is_started(self):
+        source = "package %s\n\nfunc init() {\n\tgo refresh()\n}\n"
+        files = {name: extract((source % name).encode(), "go") for name in ("main", "work")}
+
+        assert found(arch_import_side_effect, {"cmd/debug.go": files["main"]}) == []
+        assert len(found(arch_import_side_effect, {"work/debug.go": files["work"]})) == 1
+
+    def test_own_data_may_be_named_by_several_constants(self):
+        source = "import os\nHERE = os.path.dirname(%s)\nROWS = os.path.join(HERE, 'x')\ntext = open(ROWS).read()"
+
+        assert self.effects(source % "__file__") == []
+        assert len(self.effects(source % "'/etc/x'")) == 1
+
+    @pytest.mark.parametrize(
+        ("source", "confidence"),
+        [
+            ("rows = open('/etc/hosts').read()", "low"),
+            ("import os\nos.umask(0)", "medium"),
+            ("import time\ntime.sleep(1)", "high"),
+        ],
+    )
+    def test_reading_a_file_is_a_guess_and_a_setting_of_the_process_likely(self, source, confidence):
+        (finding,) = self.effects(source)
+
+        assert str(finding.confidence or arch_import_side_effect.RULE.confidence) == confidence
+
     def test_settings_may_read_files(self):
         assert self.effects("key = open('/run/secrets/key').read()", "shop/settings.py") == []
 

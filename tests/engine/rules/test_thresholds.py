@@ -161,6 +161,13 @@ class TestLongParameterList:
         assert severity_of(maint_long_parameter_list, made, classes=injected) is None
         assert severity_of(maint_long_parameter_list, made, classes=(Class("Orders", 1, 20, 20),)) is WARNING
 
+    def test_classes_of_typescript_are_made_by_the_framework_that_decorates_them(self):
+        for decorators, severity in ((("ShopPlugin({})",), None), ((), WARNING)):
+            made = function("A.constructor", parameters=parameters(9), owner="A", flags=FunctionFlag.CONSTRUCTOR)
+            classes = (Class("A", 1, 20, 20, decorators=decorators),)
+            found = severity_of(maint_long_parameter_list, made, classes=classes, path="a.ts")
+            assert found is severity
+
     def test_overrides_have_no_choice(self):
         made = function(parameters=parameters(9), decorators=("Override",))
         assert severity_of(maint_long_parameter_list, made, path="A.java") is None
