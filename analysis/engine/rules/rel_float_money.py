@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import Mark, Model
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -105,13 +105,13 @@ _CONVERSIONS = frozenset(
     """float parseFloat Number.parseFloat Double.parseDouble Double.valueOf Float.parseFloat Float.valueOf
     strconv.ParseFloat""".split()
 )
-# What may be an amount of anything: of money only in a file that speaks of money.
+# What may be an amount of anything: of money only where the row says so.
 _BARE = re.compile(r"(?i)amounts?|balances?|fees?")
-_SPEAKS_OF_MONEY = re.compile(
-    rb"(?i)price|currenc|payment|invoice|money|wallet|refund|payout|billing|checkout|salary|\busd\b|\beur\b|bank|deposit"
-    rb"|withdraw|charge|account|transfer|order\b|orders\b|discount|subtotal|\btax|coupon|loan|budget|expense"
-)
 _PER_UNIT = re.compile(rb"(?i)\bk?wh\b|\btariffs?\b")  # prices of energy, which are rates
+_CURRENCY = re.compile(rb"(?i)currency")
+_STORED = re.compile(rb"@Entity\b|@Table\b|@Document\b|\bgorm\.Model\b|`[^`\n]*\b(?:gorm|db|bson):\"")
+_ADDS_UP = re.compile(r"[+-]=|\bsum\w*\(|\.reduce\(|[\w)]\s[+-]\s[\w(]")
+_REDUCES = re.compile(rb"\.reduce\([^()]*\Z")
 _OF_A_PICTURE = re.compile(rb"java\.awt|javafx\.|\bcanvas\b|\bpixels?\b|\bBufferedImage\b|\bshader", re.IGNORECASE)
 _FIX = {
     "python": "Keep it as `Decimal` (`DecimalField`, `NUMERIC`) or as integer minor units.",
@@ -155,7 +155,18 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = _GETTER.sub("", found[1]) if found is not None else ""
     if name and len(text) < 80 and is_amount(name) and not _is_of_something_else(name, call, file):
         message = f"`{short(text)}` becomes a float here: sums of it are off by cents"
-        yield file.mark(RULE.id, call, message, suggestion=_FIX.get(file.language, ""), data={"form": "conversion"})
+        fix = _FIX.get(file.language, "")
+        confidence = "" if _is_summed(call, file) else "low"
+        yield file.mark(RULE.id, call, message, confidence=confidence, suggestion=fix, data={"form": "conversion"})
+
+
+def _is_summed(call: Node, file: SourceFile) -> bool:
+    """Whether the float is added up: in its statement, or in the function that a `reduce` runs."""
+    if _ADDS_UP.search(file.text(file.statement_of(call))):
+        return True
+    function = file.enclosing_function(call)
+    start = function.start_byte if function is not None else 0
+    return _REDUCES.search(file.source, max(0, start - NEAR), start) is not None
 
 
 def look_at_annotation(assignment: Node, file: SourceFile) -> Iterator[Mark]:
@@ -182,7 +193,8 @@ def look_at_product(operation: Node, file: SourceFile) -> Iterator[Mark]:
         and not _ROUNDED.search(file.source, max(0, operation.start_byte - 40), operation.start_byte)
     ):
         message = f"`{short(file.text(operation))}` is a float: sums of it are off by cents"
-        yield file.mark(RULE.id, operation, message, suggestion=_FIX.get(file.language, ""), data={"form": "product"})
+        fix = _FIX.get(file.language, "")
+        yield file.mark(RULE.id, operation, message, confidence="low", suggestion=fix, data={"form": "product"})
 
 
 def look_at_change(assignment: Node, file: SourceFile) -> Iterator[Mark]:
@@ -190,7 +202,8 @@ def look_at_change(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     found = _CHANGED.match(file.source, assignment.start_byte)
     if found is not None and _is_amount_in(found[1].decode()):
         message = f"`{short(file.text(assignment))}` makes a float of it: sums of it are off by cents"
-        yield file.mark(RULE.id, assignment, message, suggestion=_FIX.get(file.language, ""), data={"form": "product"})
+        fix = _FIX.get(file.language, "")
+        yield file.mark(RULE.id, assignment, message, confidence="low", suggestion=fix, data={"form": "product"})
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -217,14 +230,21 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             if (path, line) in told or not is_amount(column.name, entry.model.name):
                 continue
             if column.type.partition("(")[0].strip().lower().replace(" ", "_") in _FLOATS:
+                is_sure = _BARE.fullmatch(column.name) is None or _is_row_of_money(entry.model)
                 yield Finding(
                     rule_id=RULE.id,
                     file=path,
                     line=line,
                     message=f"`{entry.model.name}.{column.name}` is an amount of money in a `{column.type}`",
                     anchor=f"{entry.model.name}.{column.name}",
-                    severity=_severity(f"{path}/{entry.model.name}"),
+                    severity=_severity(f"{path}/{entry.model.name}") if is_sure else None,
+                    confidence=None if is_sure else Confidence.LOW,
                 )
+
+
+def _is_row_of_money(model: Model) -> bool:
+    """Whether a table says that its amounts are money: it is a bill, or keeps a currency beside them."""
+    return _BILL.search(model.name) is not None or any("currency" in each.name.lower() for each in model.columns)
 
 
 def is_amount(name: str, owner: str = "") -> bool:
@@ -246,15 +266,23 @@ def _is_amount_of(name: str, field: Node, file: SourceFile) -> bool:
     """Whether a field is an amount of money by its own name, or by that of its class."""
     if not (is_amount(name) or (_OF_A_BILL.fullmatch(name) and is_amount(name, _owner(field, file)))):
         return False
+    if _PER_UNIT.search(file.source):
+        return False
     line = file.source[file.source.rfind(b"\n", 0, field.start_byte) + 1 :].partition(b"\n")[0]
     return _IN_CENTS.search(line) is None and not _is_no_money(name, field, file)
 
 
-def _owner(field: Node, file: SourceFile) -> str:
-    """The name of the class, record or struct around a field."""
+def _class_around(field: Node) -> Node | None:
+    """The class, record or struct around a field."""
     above = field.parent
     while above is not None and above.type not in _CLASSES:
         above = above.parent
+    return above
+
+
+def _owner(field: Node, file: SourceFile) -> str:
+    """The name of the class, record or struct around a field."""
+    above = _class_around(field)
     name = above.child_by_field_name("name") if above is not None else None
     return file.text(name) if name is not None else ""
 
@@ -286,9 +314,18 @@ def _severity(where: str) -> Severity | None:
 
 def _mark(field: Node, name: str, kind: str, file: SourceFile) -> Mark:
     message = f"`{name}` is an amount of money in a `{kind}`"
-    is_sure = _BARE.fullmatch(name) is None or _SPEAKS_OF_MONEY.search(file.source) is not None
-    is_sure = is_sure and _PER_UNIT.search(file.source) is None
+    is_sure = _is_of_money(field, file)
     return file.mark(RULE.id, field, message, confidence="" if is_sure else "low", suggestion=_FIX[file.language])
+
+
+def _is_of_money(field: Node, file: SourceFile) -> bool:
+    """Whether the class of a field says that it holds money: it names the currency, is a bill, or a row of a table."""
+    around = _class_around(field)
+    text = file.source[around.start_byte : around.end_byte] if around is not None else b""
+    before = file.source[max(0, around.start_byte - NEAR) : around.start_byte] if around is not None else b""
+    if _CURRENCY.search(text) is not None or _STORED.search(before[before.rfind(b"}") + 1 :] + text) is not None:
+        return True
+    return _BILL.search(_owner(field, file)) is not None
 
 
 LONGEST_PRODUCT = 80  # characters that are read

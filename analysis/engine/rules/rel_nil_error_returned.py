@@ -1,7 +1,8 @@
 """A failure is turned into success: nil is returned where an error is known."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from tree_sitter import Node
 
@@ -83,126 +84,197 @@ _TOLD = re.compile(
     r"|\b\w+\.(Warn|Error)\w*\(|^\s*\w+\.\w+ = ",
     re.MULTILINE,
 )
+_GIVES_ERROR = re.compile(r"\breturn\b[^\n{}]*(?:\b\w*[eE]rr\w*\b|\b(?:errors|fmt)\.(?:New|Wrapf?|Errorf)\()[^\n]*")
 # Nobody is there any more to hear of it.
 _TO_CLIENT = re.compile(rb"if\s+_, \w+ :?= (?:\w\.Write\(|(?:io\.WriteString|fmt\.Fprint\w*)\(\w,)")
 
 
+@dataclass(frozen=True)
+class Branch:
+    """A branch that asks whether an error is nil, and ends with a return."""
+
+    node: Node  # the `if`
+    error: str
+    block: Node
+    last: Node  # the `return`
+    function: Node
+    file: SourceFile
+
+    @property
+    def text(self) -> str:
+        return self.file.text(self.block)
+
+    @property
+    def returned(self) -> Node:
+        return self.last.named_children[0]
+
+    @property
+    def results(self) -> list[str]:
+        """What is given back, as it is written."""
+        nodes = self.returned.named_children if self.returned.type == "expression_list" else [self.returned]
+        return [self.file.text(each) for each in nodes]
+
+    @property
+    def has_others(self) -> bool:
+        return self.returned.type == "expression_list"
+
+
 def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     tested = _CONDITION.match(file.source, statement.start_byte)
-    block = statement.child_by_field_name("consequence") if tested is not None else None
-    if tested is None or block is None:
+    branch = _branch(statement, tested[1].decode(), file) if tested is not None else None
+    if branch is None or tested is None:
         return
+    if tested[2] == b"==":
+        yield from _told_as_error(branch)
+    elif branch.results[-1] == "nil" and not any(reason(branch) for reason in _REASONS):
+        message = f"`{_name(branch)}` returns nil although `{branch.error}` is not: the failure looks like success"
+        confidence = _confidence(branch)
+        severity = "info" if confidence == "low" else ""
+        yield file.mark(RULE.id, branch.last, message, severity=severity, confidence=confidence)
+
+
+def _branch(statement: Node, error: str, file: SourceFile) -> Branch | None:
+    """The branch of an `if` in a function whose last result is an error, when it ends by returning something."""
+    block, function = statement.child_by_field_name("consequence"), file.enclosing_function(statement)
     held = statements(block)
-    if not held or held[-1].type != "return_statement" or not held[-1].named_child_count:
-        return
-    returned = held[-1].named_children[0]
-    last = file.text(returned.named_children[-1] if returned.type == "expression_list" else returned)
-    error, failed = tested[1].decode(), tested[2] == b"!="
-    function = file.enclosing_function(statement)
-    if last != ("nil" if failed else error) or function is None or not returns_error(function, file):
-        return
-    text = file.text(block)
-    if failed and (_TOLD.search(text) or _TO_CLIENT.match(file.source, statement.start_byte)):
-        return
-    if not failed and _is_passed_on(error, returned, statement, file):
-        return
-    if not failed and _is_another(error, function, text, file):
-        return
-    if failed and (re.search(rf"\b{error}\b", text) or "//" in text or "/*" in text):
-        return
-    if failed and explaining_words(comment_above(statement, file)) > 1:
-        return
-    if failed and (_is_asked(error, statement, file) or _is_told_before(error, statement, file)):
-        return
-    if failed and returned.type == "expression_list" and _says_no_beside(returned, error, statement, file):
-        return
-    if failed and function.type == "func_literal" and _WAITS.match(file.text(function)):
-        return  # not yet, ask again
-    if failed and _OF_INDEX.search(file.source, max(0, function.start_byte - NEAR), function.start_byte):
-        return
-    name = function_name(statement, file)
-    if failed:
-        # What is computed in place of the result may be an answer.
-        is_computed = returned.type == "expression_list" and returned.named_children[0].type == "call_expression"
-        answers = _ASKS_BY_NAME.search(name) is not None and _goes_on(returned, file)
-        is_asked = answers or _converts(error, statement, file)
-        is_doubt = is_computed or _goes_on(returned, file)
-        confidence = "low" if is_asked or _is_in_walk(function, file) else "medium" if is_doubt else ""
-        yield file.mark(
-            RULE.id,
-            held[-1],
-            f"`{name}` returns nil although `{error}` is not: the failure looks like success",
-            confidence=confidence,
-        )
-    else:
-        yield file.mark(
-            RULE.id, held[-1], f"`{error}` is nil here; `{name}` returns it as if it were an error", severity="info"
-        )
+    if block is None or function is None or not held or not returns_error(function, file):
+        return None
+    if held[-1].type != "return_statement" or not held[-1].named_child_count:
+        return None
+    return Branch(statement, error, block, held[-1], function, file)
 
 
-def _converts(error: str, statement: Node, file: SourceFile) -> bool:
+def _told_as_error(branch: Branch) -> Iterator[Mark]:
+    """`if err == nil { return x, err }`: true, and read as a mistake."""
+    if branch.results[-1] != branch.error:
+        return
+    if _is_passed_on(branch) or _is_another(branch):
+        return
+    message = f"`{branch.error}` is nil here; `{_name(branch)}` returns it as if it were an error"
+    yield branch.file.mark(RULE.id, branch.last, message, severity="info")
+
+
+def _confidence(branch: Branch) -> str:
+    """Sure is a branch that does nothing else, in a function that passes its other errors on."""
+    asks = _ASKS_BY_NAME.search(_name(branch)) is not None and _goes_on(branch)
+    if asks or _converts(branch) or _is_in_walk(branch) or len(statements(branch.block)) > 1:
+        return "low"
+    # What is computed in place of the result may be an answer.
+    is_computed = branch.has_others and branch.returned.named_children[0].type == "call_expression"
+    return "" if _passes_others_on(branch) and not (is_computed or _goes_on(branch)) else "medium"
+
+
+def _passes_others_on(branch: Branch) -> bool:
+    """Whether another return of the function gives an error: here it was forgotten."""
+    text, own = branch.file.text(branch.function), branch.text
+    return _GIVES_ERROR.search(text.replace(own, "")) is not None
+
+
+def _name(branch: Branch) -> str:
+    return function_name(branch.node, branch.file)
+
+
+def _is_told(branch: Branch) -> bool:
+    """The branch logs, keeps or uses the error, or a comment says why."""
+    if _TOLD.search(branch.text) or re.search(rf"\b{branch.error}\b", branch.text):
+        return True
+    return "//" in branch.text or "/*" in branch.text or explaining_words(comment_above(branch.node, branch.file)) > 1
+
+
+def _is_to_client(branch: Branch) -> bool:
+    return _TO_CLIENT.match(branch.file.source, branch.node.start_byte) is not None
+
+
+def _is_not_yet(branch: Branch) -> bool:
+    """A function that is asked again until it says yes."""
+    return branch.function.type == "func_literal" and _WAITS.match(branch.file.text(branch.function)) is not None
+
+
+def _has_no_key(branch: Branch) -> bool:
+    start = branch.function.start_byte
+    return _OF_INDEX.search(branch.file.source, max(0, start - NEAR), start) is not None
+
+
+def _converts(branch: Branch) -> bool:
     """Whether the error comes from reading a value as another kind, which may say that it is none of that kind."""
-    head = file.source[statement.start_byte : statement.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
-    text = head if re.search(rf"\b{error}\s*:?=", head) else _since_bound(error, statement, file).partition("\n")[0]
-    return _READS_AS.search(text) is not None
+    return _READS_AS.search(_call_of(branch).partition("\n")[0]) is not None
 
 
-def _goes_on(returned: Node, file: SourceFile) -> bool:
+def _goes_on(branch: Branch) -> bool:
     """Whether a `false` beside the nil says that there is none, or all that was read before is given back as it is."""
-    beside = [file.text(each) for each in returned.named_children[:-1]]
+    beside = branch.results[:-1]
     return "false" in beside or "true" in beside or (len(beside) > 1 and all(map(_READ_BEFORE.fullmatch, beside)))
 
 
-def _is_in_walk(function: Node, file: SourceFile) -> bool:
+def _is_in_walk(branch: Branch) -> bool:
     """Whether a walk over files goes on without one that cannot be read."""
-    before = file.source[max(0, function.start_byte - NEAR) : function.start_byte]
-    return function.type == "func_literal" and _WALKS.search(before) is not None
+    start = branch.function.start_byte
+    before = branch.file.source[max(0, start - NEAR) : start]
+    return branch.function.type == "func_literal" and _WALKS.search(before) is not None
 
 
-def _is_passed_on(error: str, returned: Node, statement: Node, file: SourceFile) -> bool:
+def _is_passed_on(branch: Branch) -> bool:
     """`if n, err = w.Write(b); err == nil { return n, err }`: both results of the call as they are."""
-    start = file.source[statement.start_byte : statement.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
-    if re.search(rf"\w,\s*{error}\s*:?=", start) is not None:
+    if re.search(rf"\w,\s*{branch.error}\s*:?=", _head(branch)) is not None:
         return True
-    beside = [file.text(each) for each in returned.named_children[:-1]] if returned.type == "expression_list" else []
-    bound = _since_bound(error, statement, file).partition("\n")[0]
-    return len(beside) == 1 and re.match(rf"\s*{re.escape(beside[0])},\s*{error}\s*:?=", bound) is not None
+    beside = branch.results[:-1]
+    bound = _since_bound(branch).partition("\n")[0]
+    return len(beside) == 1 and re.match(rf"\s*{re.escape(beside[0])},\s*{branch.error}\s*:?=", bound) is not None
 
 
-def _says_no_beside(returned: Node, error: str, statement: Node, file: SourceFile) -> bool:
-    """Whether another result says that it failed, or is what the call was given: what cannot be read stays as it is."""
-    beside = [file.text(each) for each in returned.named_children[:-1]]
+def _says_no_beside(branch: Branch) -> bool:
+    """Another result says that it failed, or is what the call was given: what cannot be read stays as it is."""
+    beside = branch.results[:-1]
     if any(map(_REFUSES.search, beside)):
         return True
-    bound = _since_bound(error, statement, file)
+    bound = _since_bound(branch)
     return any(each.isidentifier() and re.search(rf"[(,]\s*{each}\s*[,)]", bound) is not None for each in beside)
 
 
-def _is_another(error: str, function: Node, text: str, file: SourceFile) -> bool:
+def _is_another(branch: Branch) -> bool:
     """Whether the block gives the name a new value, or a parameter has it that is given back as it came."""
-    if re.search(rf"\b{error}\s*:?=(?!=)", text):
+    if re.search(rf"\b{branch.error}\s*:?=(?!=)", branch.text):
         return True
-    given = function.child_by_field_name("parameters")
-    return given is not None and re.search(rf"\b{error}\b", file.text(given)) is not None
+    given = branch.function.child_by_field_name("parameters")
+    return given is not None and re.search(rf"\b{branch.error}\b", branch.file.text(given)) is not None
 
 
-def _is_asked(error: str, statement: Node, file: SourceFile) -> bool:
-    """Whether the error comes from a call that asks a question."""
-    head = file.source[statement.start_byte : statement.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
-    return bool(_ASKS.search(head if re.search(rf"\b{error}\s*:?=", head) else _since_bound(error, statement, file)))
+def _is_asked(branch: Branch) -> bool:
+    """The error comes from a call that asks a question."""
+    return _ASKS.search(_call_of(branch)) is not None
 
 
-def _is_told_before(error: str, statement: Node, file: SourceFile) -> bool:
-    """Whether something between the call and the test has already taken the error."""
-    text = _since_bound(error, statement, file)
-    return bool(re.search(rf"\b{error}\b", text.partition("\n")[2]))
+def _is_told_before(branch: Branch) -> bool:
+    """Something between the call and the test has already taken the error."""
+    return bool(re.search(rf"\b{branch.error}\b", _since_bound(branch).partition("\n")[2]))
 
 
-def _since_bound(error: str, statement: Node, file: SourceFile) -> str:
+def _call_of(branch: Branch) -> str:
+    """The text that gave the error: in the head of the `if`, or since the line before."""
+    head = _head(branch)
+    return head if re.search(rf"\b{branch.error}\s*:?=", head) else _since_bound(branch)
+
+
+def _head(branch: Branch) -> str:
+    start = branch.node.start_byte
+    return branch.file.source[start : start + NEAR].decode("utf-8", "replace").partition("{")[0]
+
+
+def _since_bound(branch: Branch) -> str:
     """The text from the line that gave the error to the test."""
-    before = text_before(statement, file)
-    found = list(re.finditer(rf"^[^\n]*\b{error}\s*:?=(?!=)", before, re.MULTILINE))[-1:]
+    before = text_before(branch.node, branch.file)
+    found = list(re.finditer(rf"^[^\n]*\b{branch.error}\s*:?=(?!=)", before, re.MULTILINE))[-1:]
     return before[found[0].start() :] if found else ""
 
+
+_REASONS: tuple[Callable[[Branch], bool], ...] = (
+    _is_told,
+    _is_told_before,
+    _is_to_client,
+    _is_asked,
+    _says_no_beside,
+    _is_not_yet,
+    _has_no_key,
+)
 
 WATCHES = (Watch("if", look, GO),)

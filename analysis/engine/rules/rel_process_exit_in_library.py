@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
 from analysis.engine.rules.handlers import said_of_function
-from analysis.engine.rules.reading import function_text, text_before
+from analysis.engine.rules.reading import function_text, text_before, within
 
 RULE = Rule(
     id="rel-process-exit-in-library",
@@ -100,6 +100,8 @@ _LIBRARY_OF_COMMANDS = re.compile(
 _CLASS_OF_COMMAND = re.compile(rb"\bclass\s+\w+[^{;]*\bextends\s+\w*(?:Command|CmdLineTool|CommandLine\w*)\b")
 _SIGNALLED = re.compile(rb"\bprocess\.(?:on|once)\(\s*[\"']SIG\w+[\"']\s*,\s*(?:\w+\.)*(\w+)\s*[,)]")
 _ON_SIGNAL = re.compile(rb"\bsignal\.Notify\(")
+_TAKES_CODE = re.compile(r"(?:^|[._])(?:exit|Exit|_exit|halt|quit)$")
+_NO_FAILURE = frozenset({"0", "None", "os.EX_OK", "null", "undefined"})
 NEAR = 300  # bytes before a call, in the function around its own
 
 
@@ -146,8 +148,31 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     near = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
     if _SAYS_WHY.search(near) or _RESTARTS.search(near):
         return
+    was_asked = not (_is_failure(callee, call, file) or file.is_in(call, "handler"))  # to end
     message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever calls it"
-    yield file.mark(RULE.id, call, message, confidence="low" if is_last else "")
+    data = {"gives": "1"} if _gives_a_value(call, file) else {}
+    yield file.mark(RULE.id, call, message, confidence="low" if is_last or was_asked else "", data=data)
+
+
+def _is_failure(callee: str, call: Node, file: SourceFile) -> bool:
+    """Whether the process ends with a failure: by its name, or by what is given to it."""
+    if not _TAKES_CODE.search(callee):
+        return True
+    code = next(iter(file.arguments(call)[0]), None)
+    return code is not None and file.text(code) not in _NO_FAILURE
+
+
+def _gives_a_value(call: Node, file: SourceFile) -> bool:
+    """Whether the function around gives something back, so that it could give an error, or raise one to who waits."""
+    function = file.enclosing_function(call)
+    if function is None:
+        return False
+    if file.language == "go":
+        return function.child_by_field_name("result") is not None
+    if file.language == "java":
+        kind = function.child_by_field_name("type")
+        return kind is not None and file.text(kind) != "void"
+    return any(each.type == "return_statement" and each.named_child_count for each in within(function))
 
 
 def _is_variable(name: str, call: Node, file: SourceFile) -> bool:
@@ -176,14 +201,18 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if _ENDS_IT.search(place.function.name):
         return None
-    if place.in_request_path and not _STARTS.search(place.function.name):
-        return place.finding(mark, severity=Severity.CRITICAL)
-    if place.facts.language in SCRIPT and not _is_library(place.path, codebase):
+    if place.facts.language in SCRIPT and not place.in_request_path and not _is_library(place.path, codebase):
         return None
-    # That it does not only run at the start is told by names; who gives an error could have given this one.
-    if mark.confidence or place.in_request_path or place.function.flags & FunctionFlag.RETURNS_ERROR:
+    returns_error = bool(place.function.flags & FunctionFlag.RETURNS_ERROR)
+    gives = returns_error or "gives" in mark.data
+    if mark.confidence:
         return place.finding(mark)
-    return place.finding(mark, confidence=Confidence.MEDIUM)
+    if place.in_request_path and not _STARTS.search(place.function.name):
+        return place.finding(mark, severity=Severity.CRITICAL, confidence=None if gives else Confidence.MEDIUM)
+    # Who gives an error could have given this one; that others go on after it is told by its result.
+    if returns_error:
+        return place.finding(mark)
+    return place.finding(mark, confidence=Confidence.MEDIUM if gives else Confidence.LOW)
 
 
 def _helps_tests(path: str, codebase: Codebase) -> bool:

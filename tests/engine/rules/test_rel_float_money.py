@@ -195,7 +195,24 @@ def test_which_price_is_lower_may_be_asked_of_floats(source, count):
     assert len(findings_of(RULE, {"shop/a.py": source + "\n"})) == count
 
 
-@pytest.mark.parametrize(("package", "confidence"), [("tariff", "low"), ("shop", "medium")])
+@pytest.mark.parametrize(("package", "confidence"), [("tariff", []), ("shop", ["low"])])
 def test_the_price_of_energy_is_a_rate(package, confidence):
     source = f"package {package}\ntype Zone struct {{\n\tPrice float64\n}}\n"
-    assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == [confidence]
+    assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == confidence
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "confidence"),
+    [
+        ("order.py", "class Line(BaseModel):\n    price: float\n", "low"),
+        ("order.py", "class Line(BaseModel):\n    price: float\n    currency: str\n", "medium"),
+        ("order.py", "class OrderLine(BaseModel):\n    price: float\n", "medium"),
+        ("line.go", "package a\n\ntype Line struct {\n\tgorm.Model\n\tPrice float64\n}", "medium"),
+        ("shop/models.py", DJANGO.replace("Order", "Row") % "amount = models.FloatField()", "low"),
+        ("shop/models.py", DJANGO.replace("Order", "Row") % "loan_amount = models.FloatField()", "medium"),
+        ("order.ts", "const total = rows.reduce((sum, row) => sum + parseFloat(row.price), 0);", "medium"),
+        ("order.ts", "const price = parseFloat(row.price);", "low"),
+    ],
+)
+def test_sure_is_what_is_stored_belongs_to_a_bill_or_is_added_up(path, source, confidence):
+    assert [each.confidence for each in findings_of(RULE, {path: source})] == [confidence]

@@ -216,7 +216,7 @@ def test_what_is_done_at_the_start_takes_no_request_with_it(name, severity):
     assert [each.severity for each in findings_of(RULE, {"shop/store.py": source})] == [severity]
 
 
-@pytest.mark.parametrize(("result", "confidence"), [("error ", "high"), ("", "medium")])
+@pytest.mark.parametrize(("result", "confidence"), [("error ", "high"), ("string ", "medium"), ("", "low")])
 def test_who_gives_an_error_could_have_given_this_one(result, confidence):
     source = GO.replace("Load() {", f"Load() {result}{{")
     assert [each.confidence for each in findings_of(RULE, {"store/store.go": source})] == [confidence]
@@ -237,3 +237,15 @@ def test_a_logger_ends_the_process_for_what_is_fatal():
 def test_who_says_that_it_restarts_means_it(said, count):
     source = SCRIPT.replace("  process", f"  tell('{said}');\n  process")
     assert len(findings_of(RULE, {"src/store.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "confidence"),
+    [
+        ("import sys\ndef load(a):\n    if not a:\n        sys.exit(1)\n    return a\n", "medium"),
+        ("import sys\ndef load(a):\n    if not a:\n        sys.exit(1)\n    keep(a)\n", "low"),
+        ("import sys\ndef load(a):\n    if not a:\n        sys.exit()\n    return a\n", "low"),
+    ],
+)
+def test_sure_is_a_failure_of_who_gives_something_back(source, confidence):
+    assert [each.confidence for each in findings_of(RULE, {"shop/store.py": source})] == [confidence]
