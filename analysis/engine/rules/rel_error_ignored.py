@@ -188,7 +188,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         is_told = "call" not in mark.data
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW) if is_told else None
     if "call" not in mark.data:
-        return place.finding(mark)
+        is_tool = place.facts.package == "main" and mark.severity == "critical"
+        return place.finding(mark, severity=Severity.WARNING if is_tool else None)
     meant = codebase.calls.resolve(place.path, place.function, mark.data["call"])
     package = _PACKAGE.search(mark.data["call"])
     functions = [
@@ -200,7 +201,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if not fails or not all(fails):
         return None
     if "dropped" in mark.data:
-        return place.finding(mark, confidence=Confidence.LOW)  # somebody chose to, and kept the reason
+        # Somebody chose to, and kept the reason.
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark, confidence=Confidence.HIGH if len(fails) == 1 else Confidence.MEDIUM)
 
 
@@ -228,11 +230,11 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     if name == "os.Mkdir" or _SAYS_USAGE.search(file.functions[file.function_of(call)].name):
         return  # it may be there, and who writes into it will tell
     if name.endswith((".Exec", ".ExecContext")) and _NO_WRITE.search(file.text(call)):
-        yield file.mark(RULE.id, call, message, confidence="low")
+        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
         return
     to_client = name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call))
     if _answers_client(call, name, file):
-        yield file.mark(RULE.id, call, message, confidence="low")
+        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
         return
     # What may fail without harm is mostly thrown away on purpose.
     is_own = not kept and of_this_file(file.callee(call), call, file) in functions_that_fail(file)
@@ -328,11 +330,12 @@ def _is_never_read(statement: Node, file: SourceFile) -> bool:
 
 def _mark(call: Node, name: str, message: str, file: SourceFile, confidence: str = "") -> Mark:
     is_critical = bool(_WRITES.search(name))
+    mild = "info" if confidence == "low" else ""  # what may be meant is worth knowing
     return file.mark(
         RULE.id,
         call,
         message,
-        severity="critical" if is_critical else "",
+        severity="critical" if is_critical and not mild else mild,
         confidence=confidence,
         suggestion=f"Check the error; a failed `{name}` looks like success here." if is_critical else "",
     )

@@ -81,11 +81,13 @@ _LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
 _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 # Two readings of the same clock: their difference is a time span whatever the zone.
 _LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
+_LOCAL_READINGS = re.compile(
+    r"\b(?:datetime\.now\(\s*\)|datetime\.today\(\)|(?<!utc)fromtimestamp\([^,()]*(?:\([^()]*\))?[^,()]*\)|strptime\()"
+)
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
 _WRITTEN_AS_UTC = re.compile(r"\.isoformat\([^()]*\)(?:\[:\d+\])?\s*\+\s*[\"'](?:Z|\+00:?00)[\"']")
 _FROM_WHICH = re.compile(rb"\s*-\s*(?!\w*(?:[tT]ime)?delta)[a-z]\w*")
 _NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
-_IN_OBJECT = re.compile(rb"[\w\"']\s*:\s*(?:new\s+)?\Z")  # mostly an example of a row
 NEAR = 60  # bytes before a call
 _SAID = re.compile(r"(?:#|//)[^\n]*")
 _TZINFO_POSITION = 7
@@ -106,7 +108,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         after = file.source[call.end_byte : call.end_byte + NEAR].decode("utf-8", "replace")
         if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):
             return
-        yield file.mark(RULE.id, call, "`date.today()` is the day of this machine's zone", severity="info")
+        message = "`date.today()` is the day of this machine's zone"
+        yield file.mark(RULE.id, call, message, severity="info", confidence="medium")
         return
     name = callee.removeprefix("datetime.")
     is_constant = callee == "datetime.datetime" and all(each.type == "integer" for each in file.arguments(call)[0])
@@ -174,12 +177,13 @@ def _is_zoned(made: Node, file: SourceFile) -> bool:
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     if len(given) == 1 and file.callee(call) in ("Date", "Date.parse") and _LOCAL_TIME.match(file.text(given[0])):
+        severity = _severity(call, file)
         yield file.mark(
             RULE.id,
             call,
             f"{file.text(given[0])} names no zone: it is read in the zone of the machine",
-            severity=_severity(call, file),
-            confidence="low" if _IN_OBJECT.search(file.source, max(0, call.start_byte - NEAR), call.start_byte) else "",
+            severity=severity,
+            confidence="" if severity else "low",  # mostly an example of a row
             suggestion="End the text with `Z` or an offset.",
         )
 
@@ -298,12 +302,15 @@ def _severity(call: Node, file: SourceFile) -> str:
 
 
 def _confidence(call: Node, severity: str, file: SourceFile) -> str:
-    """What becomes of a time is not known where nothing compares or stores it; of a time span it is mostly the same
-    clock that both ends were read from."""
+    """What becomes of a time is not known where nothing compares or stores it. Two readings of the local clock may be
+    compared; one alone meets what comes from elsewhere."""
     if not severity:
         return "low"
-    is_span = _LOCAL_CLOCK.match(file.text(call)) and _FROM_WHICH.match(file.source, call.end_byte)
-    return "medium" if is_span else ""
+    if not _LOCAL_CLOCK.match(file.text(call)):
+        return ""
+    others = len(_LOCAL_READINGS.findall(function_text(call, file))) > 1
+    is_span = _FROM_WHICH.match(file.source, call.end_byte) is not None
+    return "low" if others else "medium" if is_span else ""
 
 
 def _header(statement: Node, file: SourceFile) -> str:

@@ -74,13 +74,17 @@ _COUNTED = re.compile(
 _COUNTER = re.compile(r"(?:for\s*\(?\s*(?:let\s+|var\s+|int\s+)?|while\s*\(?\s*)(\w+)")
 _CHANGES = re.compile(r"(?<![\w.])(\w+)\[[^\]\n]*\]\s*=(?!=)|(?<![\w.])(\w+)\.(?:add|append|discard|remove|pop)\(")
 _TAKES_ANOTHER = re.compile(r"(?i)\b(?:get_?next|next|rotate|switch|fail_?over)\w*\(")
-_MAKES_ANOTHER = re.compile(r"(?i)uuid|random|nanoid|generate\w*\(")
+_MAKES_ANOTHER = re.compile(
+    r"(?i)uuid|random(?:ize|_?(?:name|string|bytes|key|id|hex))|random\w*\.(?:next|choice)|nanoid|generate\w*\("
+)
 _SWITCHES = re.compile(r"\b[\w.]+\s*=\s*(?:true|false|True|False)\b")  # what is asked for then is something else
 _OVER_LIST = re.compile(r"for\b[^\n{;]*;[^\n{;]*<=?\s*(?:[\w.]+\.(?:length|size\(\))|len\()")
 _GOES_ON = re.compile(r"(?i)\buntil\b|for ?ever|as long as|keeps? (?:trying|retrying)|back ?off")
 _STEPS = re.compile(r"(?<![\w.])(\w+)\s*=\s*(?:[\w.]+\()?\1\s*[.\[,)]")  # `zone = zone.parent()`, `port = after(port)`
 _RAISES_LATE = re.compile(r"\b(?:raise|throw)\b[^\n]*[tT]ime_?[oO]ut")
-_LONG_WAIT = re.compile(r"\bsleep\(\s*(?:[3-9]\d|\d{3,})\b|\.Sleep\([^()\n]*\btime\.Minute|\bMINUTES\.sleep\(")
+_NAMES_ATTEMPTS = re.compile(r"(?i)attempt|retr(?:y|ies)|\btries\b|\bmax_?tries")
+_WAITS_LONGER = re.compile(r"(?i)back_?off|jitter|\*=\s*2|\*\*|\bmin\(|<<=?\s*1|Math\.pow|math\.Pow")
+_DECISIONS = frozenset({"if_statement", "assignment_expression", "variable_declarator", "try_statement"})
 _ENDS_ENDLESS = re.compile(r"\}\s*while\s*\(\s*true\s*\)\s*;?\Z")
 _CLAUSES = frozenset({"except_clause", "catch_clause"})
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
@@ -160,15 +164,25 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", text))):
         pace = "" if _WAITS.search(text) else " and at full speed"
         message = f"`{name}` tries again for ever{pace} when the call fails"
-        is_patient = _LONG_WAIT.search(text) is not None
-        confidence = "low" if is_patient or data is not None or _may_wait_for_work(loop, name, text, file) else ""
+        # Who waits between the attempts has thought of them; who does not keeps a struggling service down.
+        is_guess = bool(pace == "" or data is not None or _may_wait_for_work(loop, name, text, file))
+        if _WAITS_LONGER.search(text):
+            return
+        confidence = "low" if is_guess else ""
         yield file.mark(RULE.id, loop, message, confidence=confidence, data=data)
     elif (
         not is_endless and not _WAITS.search(text) and not _OPTIMISTIC.search(text) and _is_same_each_time(text, tried)
     ):
         message = f"`{name}` tries again without a pause when the call fails"
         fix = "Wait exponentially with jitter between the attempts."
-        yield file.mark(RULE.id, loop, message, suggestion=fix, data=data)
+        is_sure = _NAMES_ATTEMPTS.search(text.partition("\n")[0]) is not None and not _decides(loop)
+        yield file.mark(RULE.id, loop, message, confidence="" if is_sure else "low", suggestion=fix, data=data)
+
+
+def _decides(loop: Node) -> bool:
+    """Whether a handler of the loop asks what went wrong, or prepares the next attempt."""
+    handlers = (each for each in within(loop) if each.type in _CLAUSES)
+    return any(step.type in _DECISIONS for each in handlers for step in within(each))
 
 
 def _may_wait_for_work(loop: Node, name: str, text: str, file: SourceFile) -> bool:
@@ -185,9 +199,7 @@ def _moves_on(tried: str, loop: Node, file: SourceFile) -> bool:
     """Whether a handler changes what is tried next, so that it is not the same again: `fields[error.name] = "-"`."""
     handlers = (each for each in within(loop) if each.type in _CLAUSES)
     said = [file.text(each) for each in handlers]
-    if any(map(_TAKES_ANOTHER.search, said)) or (
-        any(map(_CAUGHT_LOCK.search, said)) and _MAKES_ANOTHER.search(file.text(loop))
-    ):
+    if any(map(_TAKES_ANOTHER.search, said)) or _MAKES_ANOTHER.search(file.text(loop)):
         return True
     changed = {found[1] or found[2] for each in said for found in _CHANGES.finditer(each)}
     changed.update(found[1] for found in _STEPS.finditer(file.text(loop)))

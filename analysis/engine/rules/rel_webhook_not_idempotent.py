@@ -119,6 +119,11 @@ _ASKS_STATE = re.compile(
     rb"\bif\b[^\n]*(?<!event\.)(?<!body\.)(?<!payload\.)(?<!data\.)\b(?:[sS]tatus|[sS]tate)\)?\s*(?:[!=]=|\bin\b|\.equals)"
     rb"|\bif\b[^\n]*\b(?:is_?paid|paid_?at|completed_?at|processed_?at)\b"
 )
+# What only a provider brings: a signature, the kind of an event, its own name.
+_DELIVERED = re.compile(
+    rb"(?i)signature|hmac|x-[\w-]*-(?:event|token|key)|constructEvent|construct_event|webhook_?secret|event[_.]?type|event\[[\"']type"
+    rb"|\b(?:body|data|payload|event)\.(?:type|event|action)\b|stripe|paypal|paddle|lemon_?squeezy|razorpay|twilio|mailgun|sendgrid"
+)
 _VERIFIED = re.compile(rb"(?i)signature|hmac|constructEvent|construct_event|verify_?webhook")
 _PARSED = re.compile(
     rb"json\.loads\(\s*request\.(?:body|data)|request\.json\b|request\.get_json\(|JSON\.parse\(|json\.NewDecoder\(r\.Body\)"
@@ -182,6 +187,7 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         "adds": "1" if _ADDS.search(_HEADERS.sub(b"", text)) else "",
         "state": "1" if _STATES.search(text) and not _HAPPENS.search(text) else "",
         "asks": "1" if _ASKS_STATE.search(text) else "",
+        "delivered": "1" if _DELIVERED.search(text) else "",
         "told_by": told_by,
     }
     header = function.child_by_field_name("name") or function
@@ -253,14 +259,21 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if mark.data["queued"] and not mark.data["writes"]:
         return None
-    is_told = mark.data["told_by"] not in ("name", "other route")
-    is_sure = is_told and mark.data["writes"] and mark.data["adds"] and not mark.data["asks"]
-    confidence = Confidence.MEDIUM if is_sure else Confidence.LOW
     if mark.data["told_by"] == "name" and _is_part_of_another(place):
         return None
-    if mark.data["state"] or not (mark.data["adds"] or any(map(_adds, _callees(place)))):
+    confidence = Confidence.MEDIUM if _is_sure(mark) else Confidence.LOW
+    adds = mark.data["adds"] or any(map(_adds, _callees(place)))
+    if mark.data["state"] or not adds or not (mark.data["delivered"] or mark.data["money"] or mark.data["writes"]):
         return place.finding(mark, confidence=confidence, severity=Severity.INFO)  # it is set to what it is already
     return place.finding(mark, confidence=confidence, severity=Severity.CRITICAL if mark.data["money"] else None)
+
+
+def _is_sure(mark: Mark) -> bool:
+    """Whether the route says that it takes webhooks, the body that a provider sends them, and it adds something without
+    asking whether it was done."""
+    is_told = mark.data["told_by"] not in ("name", "other route")
+    is_delivery = mark.data["delivered"] or mark.data["money"]
+    return bool(is_told and is_delivery and mark.data["writes"] and mark.data["adds"] and not mark.data["asks"])
 
 
 def _is_routed_by_path(path: str) -> bool:

@@ -198,9 +198,9 @@ def test_what_becomes_of_other_times_is_not_known(statement, confidence):
 
 @pytest.mark.parametrize(
     ("value", "confidence"),
-    [("{ at: new Date('2025-01-03T10:00:00') }", "low"), ("new Date('2025-01-03T10:00:00')", "")],
+    [("{ at: new Date('2025-01-03T10:00:00') }", "low"), ("new Date('2025-01-03T10:00:00')", "low")],
 )
-def test_a_time_in_an_object_is_mostly_an_example(value, confidence):
+def test_a_time_that_is_not_compared_is_mostly_an_example(value, confidence):
     assert [each.confidence for each in marks_of(RULE, f"const row = {value};", "typescript")] == [confidence]
 
 
@@ -271,3 +271,13 @@ def test_texts_of_local_times(statement):
 def test_a_mail_takes_an_instant(name, count):
     source = f"import java.util.Date;\nclass A {{ void f(Row row) {{ row.{name}(new Date()); }} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("other", "confidence"),
+    [("order.expires_at", ""), ("datetime.fromtimestamp(order.end)", "low")],
+)
+def test_two_readings_of_the_local_clock_may_be_compared(other, confidence):
+    source = f"from datetime import datetime\ndef late(order):\n    return {other} < datetime.now()\n"
+    found = [each for each in marks_of(RULE, source) if "now" in each.message]
+    assert [each.confidence for each in found] == [confidence]

@@ -142,7 +142,8 @@ def test_a_no_beside_the_nil_and_a_walk_that_goes_on_leave_a_doubt(source, confi
 
 def test_what_was_read_before_is_given_back_as_it_is():
     source = (
-        "package a\nfunc f() (int, Row, error) {\nn, row := read(x)\nif n == 0 {\nreturn 0, nil, errNone\n}\nhead, err := load(b)\n"
+        "package a\nfunc f() (int, Row, error) {\nn, row := read(x)\nif n == 0 {\nreturn 0, nil, errNone\n}\n"
+        "head, err := load(b)\n"
         "if err != nil {\nreturn %s, nil\n}\nreturn n, head, nil\n}"
     )
     (read,), (nothing,) = (marks_of(RULE, source % each, "go") for each in ("n, row", "0, nil"))

@@ -257,8 +257,8 @@ def test_what_is_tried_next_may_be_something_else(handler, count):
     assert len(lines_of(RULE, retry(handler, "return client.fetch(keys)"))) == count
 
 
-@pytest.mark.parametrize(("seconds", "confidence"), [("60", "low"), ("120", "low"), ("2", "")])
-def test_who_waits_long_may_be_meant_to_go_on(seconds, confidence):
+@pytest.mark.parametrize(("seconds", "confidence"), [("60", "low"), ("2", "low")])
+def test_who_waits_may_be_meant_to_go_on(seconds, confidence):
     assert [each.confidence for each in marks_of(RULE, retry(f"time.sleep({seconds})"))] == [confidence]
 
 
@@ -334,3 +334,18 @@ def test_each_round_may_try_the_next_of_a_row(step, count):
         "            return client.fetch(port)\n        except OSError:\n            tell(port)\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "confidences"),
+    [
+        (retry("continue"), [""]),
+        (retry("time.sleep(pause)"), ["low"]),
+        (retry("time.sleep(pause); pause *= 2"), []),
+        (retry("log(key)").replace("while True", "for attempt in range(MOST)"), [""]),
+        (retry("log(key)").replace("while True", "for round in range(2)"), ["low"]),
+        (retry("if late():\n                renew(key)").replace("while True", "for attempt in range(2)"), ["low"]),
+    ],
+)
+def test_sure_is_who_counts_attempts_or_goes_on_at_full_speed(source, confidences):
+    assert [each.confidence for each in marks_of(RULE, source)] == confidences
