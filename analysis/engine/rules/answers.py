@@ -32,7 +32,7 @@ _FAILURE = re.compile(
 # To tell of something is a nicety.
 _TELLS = re.compile(
     r"(?:return\s+|void\s+|await\s+)?(?:(?:window|this|self|globalThis|\w+Service)\??\.)*_?(?:posthog|analytics|telemetry|track(?:er|ing)?|mixpanel"
-    r"|amplitude|gtag|plausible|umami|[sS]entry|statsd|metrics|console|log|logger)\b[^\n]*(?:\n[^\n;]*)*?\);?\s*"
+    r"|amplitude|gtag|plausible|umami|[sS]entry|statsd|metrics|console|(?i:log|logger))\b[^\n]*(?:\n[^\n;]*)*?\);?\s*"
 )
 _WAITS = re.compile(r"(?:(?:this|self)\.\w+\s*=[^\n]*\n\s*)?await\s+(?:this\.)?[\w.]+;?")  # for what others look after
 _ASKS = re.compile(

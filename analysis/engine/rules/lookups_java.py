@@ -11,6 +11,8 @@ from analysis.engine.rules.lookups import ALWAYS_A_ROW, FAILS, NEAR, WORD_END, M
 from analysis.engine.rules.reading import LONGEST_TYPE, declarations, followed, function_text, short, text_before
 
 _MAP = re.compile(rb"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+$")
+_KEY_OF_PROGRAM = re.compile(r"(?:\w+\.)*[A-Z][A-Z0-9_]+|[\w.]+\.class")
+_TABLE_OF_PROGRAM = re.compile(rb"\bstatic\s+final\b[^;{}]*\Z|\bfinal\s+static\b[^;{}]*\Z|\bEnumMap<[^;{}]*\Z")
 _ASKED_OR_PUT = re.compile(r"\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(")
 _HAS_KEY = re.compile(r"\.(?:containsKey\(|size\(\)\s*;)")
 _OF_ROWS = re.compile(r"\s*:\s*\w+(?:\(\))?\)\s*\{")
@@ -39,8 +41,11 @@ def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Missing]:
     if len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
         return
     name = head.rpartition(".")[2]
-    if file.source[call.end_byte : call.end_byte + 1] != b"." or not any(map(_MAP.search, declarations(name, file))):
+    declared = list(declarations(name, file))
+    if file.source[call.end_byte : call.end_byte + 1] != b"." or not any(map(_MAP.search, declared)):
         return
+    if _KEY_OF_PROGRAM.fullmatch(file.text(file.arguments(call)[0][0])) or any(map(_TABLE_OF_PROGRAM.search, declared)):
+        return  # who wrote the key wrote the map
     before = text_before(call, file)
     if any(followed(name, before, _ASKED_OR_PUT, "_")) or is_caught(call, file, FAILS):
         return

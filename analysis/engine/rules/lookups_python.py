@@ -45,6 +45,8 @@ _VALIDATED = re.compile(r"\.(?:validate\w*|is_valid)\(")
 _LOOKED_UP = re.compile(rb"\.get\(")  # in what a look-up gave: dictionaries in dictionaries
 _TAKEN = re.compile(rb"\s*\)?\s*[.\[\\#]")  # a member or an element of it, maybe on the next line
 _GIVEN = re.compile(rb"[=\\]\s*(?:await\s+)?\Z")
+_ASKS = re.compile(rb"\b(?:if|and|or|not|while|elif)\s+(?:not\s+)?\Z")
+_IS_NONE = re.compile(rb"\s+is\b")
 _TESTED = re.compile(r"\bre\.\w+\([^\n]*,\s*([^\n,]+?)\s*\)")
 ONE_QUERY = 120  # characters before `fetchall` in which its text stands
 LONGEST_GAP = 100  # bytes between a sign and what it is for
@@ -84,7 +86,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Missing]:
         message = f"`{name}` may be None: `{short(callee)}` gave it, and `{name}{short(used.text, 30)}` of None fails"
         if _ROWS.search(callee):
             message = f"`{name}` may hold no row: `{short(callee)}` gave it, and `{name}[0]` of nothing fails"
-        yield Missing(used.node, message, confidence="medium")
+        yield Missing(used.node, message, confidence="low" if confidence == "low" else "medium")
 
 
 def _awaited(call: Node) -> Node:
@@ -145,7 +147,21 @@ def _of_compiled(callee: str, file: SourceFile) -> str:
     pattern = written[1].decode("utf-8", "replace") if written is not None else ""
     if pattern and matches_empty(pattern):
         return ""
+    if _is_asked_elsewhere(name, file):
+        return "low"
     return "low" if pattern and matches_most(pattern) else "high"
+
+
+def _is_asked_elsewhere(pattern: str, file: SourceFile) -> bool:
+    """Whether the file asks somewhere if the pattern finds anything: here it may be known to."""
+    line_of = (file.source[: each.start()].rpartition(b"\n")[2] for each in _matched_by(pattern, file))
+    return any(_ASKS.search(line) for line in line_of) or any(
+        _IS_NONE.match(file.source, each.end()) for each in _matched_by(pattern, file)
+    )
+
+
+def _matched_by(pattern: str, file: SourceFile) -> Iterator[re.Match[bytes]]:
+    return re.finditer(rb"\b" + pattern.encode() + rb"\.(?:match|search|fullmatch)\([^\n]*?\)", file.source)
 
 
 def _is_matched_by_test(call: Node, file: SourceFile) -> bool:

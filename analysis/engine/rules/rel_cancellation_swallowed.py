@@ -81,7 +81,8 @@ _ENDS_THREAD = re.compile(r"(^|\.)(run|main)$")
 _ROUNDS = re.compile(rb"for\s+(?:\w+\s*:=\s*)?range\s+\d+\s*\{")
 _MAKES_THREAD = re.compile(rb"\bnew\s+Thread\(\s*\Z")
 NEAR = 40  # bytes before a lambda
-_CANCELLED = re.compile(rb"except\s*(\(?[^:\n]*\b(CancelledError|BaseException)\b|:)")
+SENTENCE = 5  # words that say why
+_CANCELLED = re.compile(rb"except\s*(\(?[^:\n]*\b(CancelledError|(?<!\.)BaseException)\b|:)")
 _STARTED = re.compile(
     rb"\b(?:create_task|ensure_future|run_coroutine_threadsafe|start_soon|asyncio\.run)\(\s*(?:\w+\.)*(\w+)\("
 )
@@ -113,8 +114,9 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     message = f"`{name}` takes the interrupt and nobody above will see it"
     if wraps:
         message = f"`{name}` turns the interrupt into another exception, and the thread no longer knows of it"
-    if is_thread and explaining_words(file.text(handler)) > 1:
-        confidence = "low"  # its own thread may be ended in another way
+    said = explaining_words(file.text(handler))
+    if said > 1 and (is_thread or (said > SENTENCE and not re.search(r"\w\s*\(", text_after(handler, file)))):
+        confidence = "low"  # it may be ended in another way
     yield file.mark(RULE.id, handler, message, confidence="medium" if wraps else confidence)
 
 

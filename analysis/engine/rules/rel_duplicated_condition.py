@@ -61,6 +61,7 @@ _NO_NUMBER = re.compile(
     rb"|[uU]ser|[oO]wner|[tT]oken|[hH]ash|[tT]itle|[lL]abel|[rR]ole)s?$"
 )
 _GOES_ON = re.compile(rb"\s*(?:!(?!=)|\?\.|\.\s*\w)")
+_OR_ELSE = re.compile(rb"\s+or\b")
 _NAME = re.compile(rb"[\w$]+")
 _NUMBER = re.compile(rb"\d[\w.]*$")
 # What is equal to itself unless it is NaN: `order.price == order.price`.
@@ -88,6 +89,8 @@ def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _GOES_ON.match(file.source, operation.end_byte):
         return  # `a && a!.b`, of which the right side is more than what stands here
+    if file.language == "python" and _OR_ELSE.match(file.source, operation.end_byte):
+        return  # `text and text or None`, which is how Python once chose
     operator = " ".join(file.source[end:second].decode("utf-8", "replace").split())
     if operator not in _OPERATORS or (b"(" in text and operator in ("-", "/", "%")):
         return

@@ -80,6 +80,7 @@ _ACTS = re.compile(
     rb"|[nN]otify|[wW]arm|[pP]ay|[mM]ark|[cC]ancel|[rR]eserve|[tT]ransfer|[aA]rchive|[iI]mport|[eE]xport|[iI]ndex|[eE]nqueue"
     rb"|[sS]ubmit|[aA]pprove|[rR]eject|[sS]ettle|[sS]hip|[bB]ook|[aA]ssign|[rR]ecord|[pP]urge|[eE]xpire|[rR]elease|[vV]alidate)"
 )
+_STORES = re.compile(r"(?i)save|store|insert|update|create|delete|write|publish|commit|persist|charge|refund|pay")
 _LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*ALONE, *BESIDE, *METHODS, *CLOSING))
 _BUILT_IN = frozenset({"delete", "append", "copy", "close", "panic", "print", "println", "clear"})
 _REASON = re.compile(rb"[^\n]*(?://|/\*)\s*(?!nolint|debt:)\w")
@@ -187,9 +188,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.SCRIPT:  # an example, a tool: nobody's data hang on it
         is_told = "call" not in mark.data
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW) if is_told else None
+    if mark.data.get("form") == "chosen":
+        return None
     if "call" not in mark.data:
-        is_tool = place.facts.package == "main" and mark.severity == "critical"
-        return place.finding(mark, severity=Severity.WARNING if is_tool else None)
+        if place.facts.package == "main" and mark.severity:  # a tool, whose user tries again
+            return place.finding(mark, severity=Severity.WARNING) if mark.severity == "critical" else None
+        return place.finding(mark)
     meant = codebase.calls.resolve(place.path, place.function, mark.data["call"])
     package = _PACKAGE.search(mark.data["call"])
     functions = [
@@ -201,7 +205,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if not fails or not all(fails):
         return None
     if "dropped" in mark.data:
-        # Somebody chose to, and kept the reason.
+        if not _STORES.match(mark.data["call"].rpartition(".")[2]):
+            return None  # somebody chose to, and kept the reason
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark, confidence=Confidence.HIGH if len(fails) == 1 else Confidence.MEDIUM)
 
@@ -229,21 +234,25 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         return
     if name == "os.Mkdir" or _SAYS_USAGE.search(file.functions[file.function_of(call)].name):
         return  # it may be there, and who writes into it will tell
-    if name.endswith((".Exec", ".ExecContext")) and _NO_WRITE.search(file.text(call)):
-        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
+    if _is_harmless(call, name, file):
+        yield file.mark(RULE.id, call, message, severity="info", confidence="low", data={"form": "chosen"})
         return
-    to_client = name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call))
-    if _answers_client(call, name, file):
-        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
-        return
-    # What may fail without harm is mostly thrown away on purpose.
     is_own = not kept and of_this_file(file.callee(call), call, file) in functions_that_fail(file)
-    is_copy = name == "json.Unmarshal" and _is_own_json(call, file)
-    is_guess = to_client or is_copy or is_own or name in RARELY_FAIL or name in _CLEANS_UP or name.endswith(".Shutdown")
+    yield _mark(call, name, message, file, "low" if is_own or name in _CLEANS_UP else "medium")
+
+
+def _is_harmless(call: Node, name: str, file: SourceFile) -> bool:
+    """Whether what fails there harms nobody, so that it was thrown away on purpose: a client may be gone, and what the
+    program has made itself can be written."""
+    if name.endswith((".Exec", ".ExecContext")) and _NO_WRITE.search(file.text(call)):
+        return True
+    if name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call)):
+        return True
+    if _answers_client(call, name, file) or (name == "json.Unmarshal" and _is_own_json(call, file)):
+        return True
     if name.endswith(".Encode") and _encodes_into_memory(call, file):
-        yield _mark(call, "json.Marshal", message, file, "low")
-        return
-    yield _mark(call, name, message, file, "low" if is_guess else "medium")
+        return True
+    return name in RARELY_FAIL or name.endswith(".Shutdown")
 
 
 def _is_own_json(call: Node, file: SourceFile) -> bool:

@@ -111,6 +111,7 @@ _PER_UNIT = re.compile(rb"(?i)\bk?wh\b|\btariffs?\b")  # prices of energy, which
 _CURRENCY = re.compile(rb"(?i)currency")
 _STORED = re.compile(rb"@Entity\b|@Table\b|@Document\b|\bgorm\.Model\b|`[^`\n]*\b(?:gorm|db|bson):\"")
 _ADDS_UP = re.compile(r"[+-]=|\bsum\w*\(|\.reduce\(|[\w)]\s[+-]\s[\w(]")
+_ROUNDS = re.compile(r"(?i)cents|round|minor|decimal|quantize|money|format|tofixed")
 _REDUCES = re.compile(rb"\.reduce\([^()]*\Z")
 _OF_A_PICTURE = re.compile(rb"java\.awt|javafx\.|\bcanvas\b|\bpixels?\b|\bBufferedImage\b|\bshader", re.IGNORECASE)
 _FIX = {
@@ -152,12 +153,23 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if call.parent is not None and call.parent.type in _COMPARED:
         return  # which of two is the lower
+    if any(_ROUNDS.search(file.callee(each)) for each in _calls_around(call)):
+        return  # it becomes cents again, or a text
     name = _GETTER.sub("", found[1]) if found is not None else ""
     if name and len(text) < 80 and is_amount(name) and not _is_of_something_else(name, call, file):
         message = f"`{short(text)}` becomes a float here: sums of it are off by cents"
         fix = _FIX.get(file.language, "")
         confidence = "" if _is_summed(call, file) else "low"
         yield file.mark(RULE.id, call, message, confidence=confidence, suggestion=fix, data={"form": "conversion"})
+
+
+def _calls_around(call: Node) -> Iterator[Node]:
+    """The calls that a call is an argument of, from the inside out, within its statement."""
+    above = call.parent
+    while above is not None and not above.type.endswith(("statement", "declaration", "definition", "declarator")):
+        if above.type in _CALLS:
+            yield above
+        above = above.parent
 
 
 def _is_summed(call: Node, file: SourceFile) -> bool:
@@ -329,6 +341,7 @@ def _is_of_money(field: Node, file: SourceFile) -> bool:
 
 
 LONGEST_PRODUCT = 80  # characters that are read
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _COMPARED = frozenset({"comparison_operator"})
 _CLASSES = frozenset({"class_definition", "class_declaration", "record_declaration", "type_spec"})
 _PRICES = (b"rice", b"mount", b"alance", b"alary", b"ee", b"otal", b"efund", b"ayout", b"ost", b"ax")

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import followed, function_text, text_after
 
@@ -53,7 +55,7 @@ _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)
 # The reading of the clock as local time is right again as a number of seconds, and right enough as a text for people.
 _CLOCK_IS_RIGHT = re.compile(r"\s*\.(timestamp|timetuple|strftime|ctime)\b")
 _REWRITTEN = re.compile(r"\s*\.(strftime|time)\b")
-_HOURS_ONLY = re.compile(r"^(?=[^zZX]*$).*[HhkK]")  # a time of the day, and no zone
+_HOURS_AND_DAY = re.compile(r"^(?=[^zZX]*$)(?=.*[HhkK]).*[yYd]")  # a time of a day, and no zone
 # A text for people, and a time span: `formatted(LocalDateTime.now())`, `started.until(LocalDateTime.now(), MILLIS)`.
 _SHOWN_OR_SPAN = re.compile(rb"(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\((?:[\w.()]+,\s*)?\s*\Z")
 _SPAN_OF = re.compile(r"\s*(?:\.until\(|,\s*LocalDateTime\.now\(\)\s*\))")
@@ -66,6 +68,13 @@ _MATTERS = re.compile(
     r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|\.\w+_(?:date|time)\s*=(?!=)|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
     r"|\.is(Before|After)\(",
     re.IGNORECASE,
+)
+_TELLS = re.compile(r"(?i)(?:[\w.]*\blog\w*|print|echo|[\w.]*\b(?:debug|info|warn\w*|error|stdout\.write))\b[\w.]*\(")
+_GIVEN_AWAY = re.compile(
+    r"^return\b|^[\w.]+(?:\.\w+|\[[^\]]*\])\s*=|[\"']?\w[\"']?\s*[:=]\s*now\(\)(?:\.isoformat|\s*[,)}])|now\(\)\.(?:isoformat|toString)\("
+)
+_IS_SAVED = re.compile(
+    r"(?i)\b\w*(?:mapper|repo\w*|dao|manager|session|template|service)\.(?:\w*(?:insert|save|persist|update|merge|store))\w*\("
 )
 _LOGGING = re.compile(r"\b(log\w*|print|strftime|format)\b|\.isoformat\(|[Ff]ile_?[Nn]ame")
 _HAS_A_DAY = re.compile(r"%-?[dDjxcFsUW]")
@@ -82,7 +91,7 @@ _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 # Two readings of the same clock: their difference is a time span whatever the zone.
 _LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
 _LOCAL_READINGS = re.compile(
-    r"\b(?:datetime\.now\(\s*\)|datetime\.today\(\)|(?<!utc)fromtimestamp\([^,()]*(?:\([^()]*\))?[^,()]*\)|strptime\()"
+    r"\b(?:datetime\.now\(\s*\)|datetime\.today\(\)|(?<!utc)fromtimestamp\([^,()]*(?:\([^()]*\))?[^,()]*\))"
 )
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
 _WRITTEN_AS_UTC = re.compile(r"\.isoformat\([^()]*\)(?:\[:\d+\])?\s*\+\s*[\"'](?:Z|\+00:?00)[\"']")
@@ -129,6 +138,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         f"`{name}` here gives a time without a zone",
         severity=severity,
         confidence=_confidence(call, severity, file),
+        data=_stays(call, severity, file),
     )
 
 
@@ -146,18 +156,21 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
         message = "`LocalDateTime.now()` has no zone"
         severity = _severity(call, file)
-        confidence = "" if severity else "low"
-        yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence, suggestion=suggestion)
+        data, confidence = _stays(call, severity, file), "" if severity else "low"
+        yield file.mark(
+            RULE.id, call, message, severity=severity, confidence=confidence, suggestion=suggestion, data=data
+        )
     elif callee == "java.util.Date" and not file.arguments(call)[0]:
         stored = _STORES.search(file.source, max(0, call.start_byte - 80), call.start_byte)
         if stored is not None:
+            data = {} if _IS_SAVED.search(text_after(call, file)) else {"form": "stays"}
             message = f"`{stored[1].decode()}` is given a `Date`, which is read in the zone of the machine"
             suggestion = "Use `Instant.now()`."
-            yield file.mark(RULE.id, call, message, severity="info", confidence="low", suggestion=suggestion)
+            yield file.mark(RULE.id, call, message, severity="info", confidence="low", suggestion=suggestion, data=data)
     elif callee == "java.text.SimpleDateFormat" and not _is_zoned(call, file):
         pattern = next(iter(file.arguments(call)[0]), None)
-        if pattern is None or pattern.type != "string_literal" or not _HOURS_ONLY.search(file.text(pattern)):
-            return
+        if pattern is None or pattern.type != "string_literal" or not _HOURS_AND_DAY.search(file.text(pattern)):
+            return  # a day, or a time of the day, of whichever zone
         yield file.mark(
             RULE.id,
             call,
@@ -313,6 +326,14 @@ def _confidence(call: Node, severity: str, file: SourceFile) -> str:
     return "low" if others else "medium" if is_span else ""
 
 
+def _stays(call: Node, severity: str, file: SourceFile) -> dict[str, str]:
+    """Whether nothing is known to become of a time: it is not compared or stored, nor given back, kept in a member or a
+    dictionary, or written as a text that others read."""
+    statement = _header(file.statement_of(call), file).replace(file.text(call), "now()")
+    leaves = _TELLS.match(statement) is None and _GIVEN_AWAY.search(statement) is not None
+    return {} if severity or leaves else {"form": "stays"}
+
+
 def _header(statement: Node, file: SourceFile) -> str:
     """A statement, of a compound one its head alone."""
     body = statement.child_by_field_name("body") or statement.child_by_field_name("consequence")
@@ -331,6 +352,11 @@ def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
         if (is_compared or _QUERIED.search(line) or _ORDERED.search(line)) and not _LOGGING.search(line):
             return True
     return False
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A time that stays in its function, or goes into a line of the log, meets no other zone."""
+    return None if mark.data.get("form") == "stays" else place.finding(mark)
 
 
 WATCHES = (

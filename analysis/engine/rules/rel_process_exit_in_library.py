@@ -76,7 +76,7 @@ _ENTRY_NAME = re.compile(
 )
 # To end the process is what they are for, whoever starts it again.
 _ENDS_IT = re.compile(
-    r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminat|kill|suicide|crash|supervis|watch_?dog|daemon)"
+    r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminat|kill|suicide|crash|supervis|daemon|fail|uncaught|run_?cron)|watch_?dog"
 )
 # What is done once, at the start, as far as the name tells.
 _STARTS = re.compile(r"(?i)(?:^|[._])(?:migrat|run_?migrat|start|init|boot|set_?up|new(?![a-z]))")
@@ -93,7 +93,10 @@ _SIGNAL = re.compile(
     r"signal\.Notify|process\.(on|once)\(\s*['\"]|addShutdownHook|signal\.signal\(|worker_threads|parentPort"
 )
 
-_OF_COMMANDS = re.compile(rb"^(?:from invoke import|import (?:click|typer)\b)", re.MULTILINE)
+_OF_COMMANDS = re.compile(rb"^[ \t]*(?:from invoke import|import (?:click|typer)\b)", re.MULTILINE)
+_ASKS_IN_TERMINAL = re.compile(
+    rb"[\"'](?:@clack/prompts|commander|inquirer|@inquirer/prompts|prompts|yargs|ora|cac|@oclif/core|enquirer)[\"']"
+)
 _LIBRARY_OF_COMMANDS = re.compile(
     rb'"github\.com/(?:spf13/cobra|urfave/cli(?:/v\d)?|alecthomas/kong|jessevdk/go-flags)"'
 )
@@ -135,6 +138,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if file.language == "python" and _is_of_commands(file):
         return
+    if file.language in SCRIPT and _ASKS_IN_TERMINAL.search(file.source) is not None:
+        return
     if file.language == "go" and _LIBRARY_OF_COMMANDS.search(file.source) is not None:
         return
     if file.language == "java" and _CLASS_OF_COMMAND.search(file.source) is not None:
@@ -148,10 +153,11 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     near = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
     if _SAYS_WHY.search(near) or _RESTARTS.search(near):
         return
-    was_asked = not (_is_failure(callee, call, file) or file.is_in(call, "handler"))  # to end
+    if not (_is_failure(callee, call, file) or file.is_in(call, "handler")):
+        return  # it was asked to end
     message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever calls it"
     data = {"gives": "1"} if _gives_a_value(call, file) else {}
-    yield file.mark(RULE.id, call, message, confidence="low" if is_last or was_asked else "", data=data)
+    yield file.mark(RULE.id, call, message, confidence="low" if is_last else "", data=data)
 
 
 def _is_failure(callee: str, call: Node, file: SourceFile) -> bool:
@@ -209,6 +215,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     if place.in_request_path and not _STARTS.search(place.function.name):
         return place.finding(mark, severity=Severity.CRITICAL, confidence=None if gives else Confidence.MEDIUM)
+    if not gives and not place.in_request_path and _STARTS.search(place.function.name):
+        return None
     # Who gives an error could have given this one; that others go on after it is told by its result.
     if returns_error:
         return place.finding(mark)

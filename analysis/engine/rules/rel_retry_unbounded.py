@@ -365,7 +365,9 @@ def _is_same_each_time(text: str, tried: str) -> bool:
     if text.startswith("while") and counter is not None:
         # What is counted is failures: it does not move when the call has worked.
         return re.search(rf"\b{counter[1]}\s*(?:\+\+|\+=)|\+\+{counter[1]}\b", tried) is None
-    return counter is not None and not re.search(rf"[\[(,]\s*{counter[1]}\b|\b{counter[1]}\s*[\],)]", tried)
+    if counter is None or re.search(rf"=[^=\n]*\b{counter[1]}\b(?!\s*(?:[-+]|[<>=]=?))", text.partition("\n")[2]):
+        return False  # what is asked for is made of it
+    return not re.search(rf"[\[(,]\s*{counter[1]}\b|\b{counter[1]}\s*[\],)]", tried)
 
 
 WATCHES = (

@@ -15,7 +15,6 @@ from analysis.engine.rules.answers import asks, asks_storage, is_failure, only_t
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import comment_above, explaining_words, says_it_may_fail
 from analysis.engine.rules.promises import keeps_its_error
-from analysis.engine.rules.reading import text_after
 from analysis.engine.rules.silent_handlers import WRITES, SilentHandler, handler_that_does_nothing, is_right
 
 RULE = Rule(
@@ -66,8 +65,6 @@ _COMPOUND = frozenset({"if_statement", "for_statement", "while_statement", "with
 _GIVES = re.compile(r"\breturn\s+\S")
 _GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
 _ASSERTS = re.compile(r"\b(?:expect|assert)\w*\(|\bassert\b")
-LATER = 400  # bytes behind a call, in which a test asks
-NEAR = 100  # characters before and behind a `try`
 _CLEANS_UP = re.compile(
     r"\.\$?(?:close|end|quit|stop|kill|unlink|rm|rmdir|destroy|abort|disconnect|shutdown|terminate|cancel|dispose|cleanup)"
     r"\(\)\.catch$"
@@ -78,7 +75,6 @@ _EMPTY_FUNCTION = re.compile(
     r"|function\s*\w*\(\s*\w*\s*\)\s*\{\s*\}|(_\.|\$\.)?noop"
 )
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_EXPECTS = re.compile(rb"\bexpect\w*\(|\bassert\w*\b")
 
 
 def look_at_handler(node: Node, file: SourceFile) -> Iterator[Mark]:
@@ -93,8 +89,19 @@ def look_at_handler(node: Node, file: SourceFile) -> Iterator[Mark]:
         + ("does nothing about the error" if handler.does_nothing else "turns every error into nothing"),
         severity=_severity(handler, confidence),
         confidence=confidence,
-        data=_asserted(_ASSERTS.search(text_after(node, file)[:NEAR]) is not None),
+        data={"form": "value"} if _only_gives(handler) else _of_test(handler),
     )
+
+
+def _only_gives(handler: SilentHandler) -> bool:
+    """Whether nothing is done but to get a value, which may be none."""
+    waits = handler.is_script and _WAITS_FOR.search(handler.guarded) is not None
+    return not (handler.has_effect or handler.writes or waits)
+
+
+def _of_test(handler: SilentHandler) -> dict[str, str]:
+    """Whether what is tried asserts something, so that a test around it cannot fail."""
+    return {"asserts": "1"} if handler.is_broad and _ASSERTS.search(handler.guarded) is not None else {}
 
 
 def _severity(handler: SilentHandler, confidence: str) -> str:
@@ -109,8 +116,8 @@ def _confidence(handler: SilentHandler) -> str:
     if handler.is_script:
         return "medium" if _is_sure_of_script(handler) else "low"
     if not handler.is_broad:
-        is_lost = handler.has_effect and is_failure(handler.caught)
-        return "medium" if is_lost or handler.writes else "low"
+        is_lost = is_failure(handler.caught) and (handler.has_effect or handler.writes)
+        return "medium" if is_lost else "low"
     if handler.gives_up and not handler.does_nothing:
         is_lost = handler.has_effect and not handler.is_one_step
         return "medium" if is_lost and not (asks(handler.guarded) or _may_be_empty(handler)) else "low"
@@ -167,18 +174,12 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
     if only_tells(file.text(call).rpartition(".catch")[0] + ";"):
         return
     if len(handlers) == 1 and _is_empty(handlers[0], file) and not _is_asked_after(call, file):
-        behind = _EXPECTS.search(file.source, call.end_byte, call.end_byte + LATER)
-        data = _asserted(behind is not None or _ASSERTS.search(text_after(call, file)) is not None)
         # What it gives in place of the value may be an answer.
         is_followed = ".then(" in file.callee(call) or WRITES.search(file.text(call)) is not None
         is_guess = _GIVES_NOTHING.search(file.text(handlers[0])) is not None or not is_followed
         confidence = "low" if is_guess else "medium"
         message = "`.catch` with an empty function hides a rejected promise"
-        yield file.mark(RULE.id, call, message, confidence=confidence, data=data)
-
-
-def _asserted(is_asserted: bool) -> dict[str, str]:
-    return {"asserted": "1"} if is_asserted else {}
+        yield file.mark(RULE.id, call, message, severity="info" if is_guess else "", confidence=confidence)
 
 
 def _is_empty(handler: Node, file: SourceFile) -> bool:
@@ -202,11 +203,13 @@ def _is_asked_after(call: Node, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """In tests it is worth knowing, no more."""
+    """In tests it is worth knowing where it takes what the test asserts. Elsewhere nothing may be a value like another,
+    but somebody waits for the answer to a request."""
     if place.kind is FileKind.TEST:
-        if "asserted" in mark.data:
-            return None  # what was rejected is not what the test asks for
-        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+        is_blind = "asserts" in mark.data
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW) if is_blind else None
+    if mark.data.get("form") == "value" and not place.in_request_path:
+        return None
     return place.finding(mark)
 
 

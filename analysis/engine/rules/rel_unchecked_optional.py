@@ -1,5 +1,6 @@
 """What a look-up gave is used as if it could not be empty."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import wraps
 
@@ -66,9 +67,14 @@ def number(text):
 )
 
 
+_OF_TESTS = re.compile(r"(?:_test|[.-]test|_spec|[.-]spec)\.\w+$|(?:^|/)(?:load|stress|perf\w*)[-_]?tests?(?:ing)?/")
+
+
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A type assertion matters where it takes a request with it."""
-    return place.finding(mark) if "form" not in mark.data or place.in_request_path else None
+    """A type assertion matters where it takes a request with it. In tests, whatever they are called, nothing does."""
+    if _OF_TESTS.search(place.path) or ("form" in mark.data and not place.in_request_path):
+        return None
+    return place.finding(mark)
 
 
 def _told(read: Callable[[Node, SourceFile], Iterator[Missing]]) -> Look:

@@ -81,8 +81,11 @@ _FAILS_OTHERWISE = re.compile(
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
 _COMPOUND = frozenset({"if_statement", "for_statement", "while_statement", "with_statement", "try_statement"})
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
-# What fills a list of the function, waits, or speaks to a browser's event.
-_LOCAL = re.compile(r"(?:\.(?:append|extend|push|preventDefault|stopPropagation)|\bsleep)\([^\n]*\);?\Z")
+# What fills a list of the function, waits, checks, or speaks to a browser's event.
+_LOCAL = re.compile(
+    r"(?:\.(?:append|extend|push|preventDefault|stopPropagation)|\bsleep)\([^\n]*\);?\Z"
+    r"|(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)(?=[A-Z_])"
+)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-naive-datetime"
 
@@ -79,7 +79,7 @@ def test_java():
     assert lines_of(RULE, imports + "show(LocalDateTime.now().format(f)); } }", "java") == []
     assert lines_of(RULE, imports + "z = ZoneId.systemDefault(); d = LocalDateTime.now(); } }", "java") == []
     assert lines_of(RULE, imports + "text.append(LocalDateTime.now()); } }", "java") == []
-    assert lines_of(RULE, imports + 'new SimpleDateFormat("HH"); } }', "java") == [4]
+    assert lines_of(RULE, imports + 'new SimpleDateFormat("yyyy HH"); } }', "java") == [4]
     assert lines_of(RULE, imports + 'new SimpleDateFormat("yyyyMMdd"); } }', "java") == []
     assert lines_of(RULE, imports + 'var f = new SimpleDateFormat("HH"); f.setTimeZone(utc); } }', "java") == []
 
@@ -281,3 +281,24 @@ def test_two_readings_of_the_local_clock_may_be_compared(other, confidence):
     source = f"from datetime import datetime\ndef late(order):\n    return {other} < datetime.now()\n"
     found = [each for each in marks_of(RULE, source) if "now" in each.message]
     assert [each.confidence for each in found] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("row.completed = datetime.now()", 1),
+        ("return datetime.now()", 1),
+        ("send(created=datetime.now().isoformat())", 1),
+        ("today = datetime.now()", 0),
+        ("log.info('begun %s', datetime.now())", 0),
+    ],
+)
+def test_a_time_that_stays_in_its_function_is_not_told(statement, count):
+    source = f"from datetime import datetime\ndef f(row):\n    {statement}\n"
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+def test_a_time_of_the_day_needs_no_zone():
+    source = "import java.text.SimpleDateFormat;\nclass A { Object f() { return new SimpleDateFormat(%s); } }"
+    assert lines_of(RULE, source % '"HH:mm"', "java") == []
+    assert lines_of(RULE, source % '"yyyy-MM-dd HH:mm"', "java") == [2]

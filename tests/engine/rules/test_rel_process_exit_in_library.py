@@ -81,8 +81,8 @@ def test_a_handler_is_no_entry_though_only_the_entry_imports_it():
 @pytest.mark.parametrize(("signal", "count"), [("SIGTERM", 0), ("message", 1)])
 def test_what_a_signal_starts_by_its_name(signal, count):
     source = (
-        "export function start() {\n  const close = () => {\n    end().finally(() => {\n"
-        "      process.exit(0);\n    });\n  };\n"
+        "export function listen() {\n  const close = () => {\n    end().finally(() => {\n"
+        "      process.exit(1);\n    });\n  };\n"
         f"  process.once('{signal}', close);\n}}\n// SIG\n"
     )
     assert len(findings_of(RULE, {"src/load.ts": source})) == count
@@ -244,8 +244,17 @@ def test_who_says_that_it_restarts_means_it(said, count):
     [
         ("import sys\ndef load(a):\n    if not a:\n        sys.exit(1)\n    return a\n", "medium"),
         ("import sys\ndef load(a):\n    if not a:\n        sys.exit(1)\n    keep(a)\n", "low"),
-        ("import sys\ndef load(a):\n    if not a:\n        sys.exit()\n    return a\n", "low"),
     ],
 )
 def test_sure_is_a_failure_of_who_gives_something_back(source, confidence):
     assert [each.confidence for each in findings_of(RULE, {"shop/store.py": source})] == [confidence]
+
+
+@pytest.mark.parametrize(("code", "count"), [("", 0), ("0", 0), ("1", 1), ("'no rates'", 1)])
+def test_who_ends_without_a_failure_was_asked_to(code, count):
+    assert len(findings_of(RULE, {"shop/store.py": PYTHON.replace("exit(1)", f"exit({code})")})) == count
+
+
+@pytest.mark.parametrize(("head", "count"), [('import { log } from "@clack/prompts";\n', 0), ("", 1)])
+def test_what_asks_in_a_terminal_may_end_there(head, count):
+    assert len(findings_of(RULE, {"src/store.ts": head + SCRIPT})) == count
