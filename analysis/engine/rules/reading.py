@@ -26,6 +26,9 @@ _ORIGIN = re.compile(r"(?:\s*:\s*[\w.\[\] |]+)?\s*=\s*(?:await\s+|new\s+)?([\w.]
 _OPENED = re.compile(r"\bwith\s+([\w.]+)\([^\n]*\)\s+as\s+\Z")
 _MISSING = re.compile(r"\(?\s*(?:(?:!\s*|not )([\w.]+)|([\w.]+)(?: is None|\s*={2,3}\s*(?:null|nil|undefined)))\s*\)?")
 _GIVEN = re.compile(r"\s*:?=(?!=)")
+_NAMED_AS_TEST = re.compile(
+    r"(?:_test|_spec|[.-]test|[.-]spec)\.\w+$|(?:^|/)(?:load|stress|perf\w*)[-_]?tests?(?:ing)?/"
+)
 COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
@@ -48,6 +51,11 @@ def text_after(node: Node, file: SourceFile) -> str:
     """Text from the end of the node to the end of the innermost function around it."""
     function = file.enclosing_function(node) or file.tree.root_node
     return file.source[node.end_byte : min(function.end_byte, node.end_byte + LONGEST_TEXT)].decode("utf-8", "replace")
+
+
+def is_named_as_test(path: str) -> bool:
+    """Whether a file is one of tests by a name that languages do not know, or of a folder of load tests."""
+    return _NAMED_AS_TEST.search(path) is not None
 
 
 def round_of(node: Node, file: SourceFile) -> LoopDraft | None:

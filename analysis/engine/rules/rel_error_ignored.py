@@ -109,6 +109,7 @@ _PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|i
 _MADE_OF = re.compile(r"\s*:=\s*&?([A-Za-z]\w*)\{")
 _PLAIN_STRUCT = r"(?m)^\s*type\s+{name}\s+struct\s*\{{\n(?:\s*(?://[^\n]*|\w+\s+\*?(?:\[\])?(?:string|bool|u?int\d*)\b[^\n]*)?\n)*\s*\}}"
 # `conn.Flush()`, and right after: `if err := conn.LastError(); err != nil`.
+_REPEATED = re.compile(rb"\bwait\.(?:Until|UntilWithContext|Forever|JitterUntil)\(func\([^)]*\)\s*\{[^{}]*\Z")
 _ASKED_LAST = re.compile(r"\s*(?:if\s+)?\w*[eE]rr\s*:?=\s*[\w.]+\.(?:LastError|Err|Error)\(\)")
 _SAYS_USAGE = re.compile(r"(?:^|\.)(?:[uU]sage|[pP]rint(?=[A-Z]|$))\w*$")
 _NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*begin\s+raise)\b")
@@ -133,6 +134,8 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _has_reason(statement, file) and _SAID_OF_ERROR.search(_lines_around(statement, file)):
         return
+    if _REPEATED.search(file.source, max(0, statement.start_byte - NEAR), statement.start_byte):
+        return  # it is run again when it ends
     if name.endswith(".Flush") and _ASKED_LAST.match(text_after(statement, file)):
         return
     if name:

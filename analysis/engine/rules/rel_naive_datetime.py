@@ -74,7 +74,7 @@ _GIVEN_AWAY = re.compile(
     r"^return\b|^[\w.]+(?:\.\w+|\[[^\]]*\])\s*=|[\"']?\w[\"']?\s*[:=]\s*now\(\)(?:\.isoformat|\s*[,)}])|now\(\)\.(?:isoformat|toString)\("
 )
 _IS_SAVED = re.compile(
-    r"(?i)\b\w*(?:mapper|repo\w*|dao|manager|session|template|service)\.(?:\w*(?:insert|save|persist|update|merge|store))\w*\("
+    r"(?i)\b\w*(?:mapper|repo\w*|dao|entityManager)\.(?:\w*(?:insert|save|persist|update|merge|store))\w*\("
 )
 _LOGGING = re.compile(r"\b(log\w*|print|strftime|format)\b|\.isoformat\(|[Ff]ile_?[Nn]ame")
 _HAS_A_DAY = re.compile(r"%-?[dDjxcFsUW]")
@@ -118,7 +118,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):
             return
         message = "`date.today()` is the day of this machine's zone"
-        yield file.mark(RULE.id, call, message, severity="info", confidence="medium")
+        data = _stays(call, "", file)
+        yield file.mark(RULE.id, call, message, severity="info", confidence="low", data=data)
         return
     name = callee.removeprefix("datetime.")
     is_constant = callee == "datetime.datetime" and all(each.type == "integer" for each in file.arguments(call)[0])
@@ -176,8 +177,16 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             call,
             "This `SimpleDateFormat` reads and writes times in the zone of the machine",
             confidence="medium",
+            data={} if _reads_texts(call, file) else {"form": "stays"},
             suggestion="Use a `DateTimeFormatter` with a zone, or call `setTimeZone`.",
         )
+
+
+def _reads_texts(made: Node, file: SourceFile) -> bool:
+    """Whether the format reads texts that come from elsewhere: what it writes is mostly for people of this place."""
+    given = _GIVEN_TO.search(file.source, max(0, made.start_byte - 80), made.start_byte)
+    called = given[1] + b".parse(" if given is not None else b""
+    return file.source.startswith(b".parse(", made.end_byte) or (bool(called) and called in file.source)
 
 
 def _is_zoned(made: Node, file: SourceFile) -> bool:

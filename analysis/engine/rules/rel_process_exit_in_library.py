@@ -104,7 +104,9 @@ _CLASS_OF_COMMAND = re.compile(rb"\bclass\s+\w+[^{;]*\bextends\s+\w*(?:Command|C
 _SIGNALLED = re.compile(rb"\bprocess\.(?:on|once)\(\s*[\"']SIG\w+[\"']\s*,\s*(?:\w+\.)*(\w+)\s*[,)]")
 _ON_SIGNAL = re.compile(rb"\bsignal\.Notify\(")
 _TAKES_CODE = re.compile(r"(?:^|[._])(?:exit|Exit|_exit|halt|quit)$")
-_NO_FAILURE = frozenset({"0", "None", "os.EX_OK", "null", "undefined"})
+_FAILS_WITH = re.compile(
+    r"-?[1-9]|[fFrRbB]*[\"'`]|[\w.]*(?:FAIL|ERR|fail|err)\w*|[\w.]*EX_(?!OK)"
+)  # no status that was computed
 NEAR = 300  # bytes before a call, in the function around its own
 
 
@@ -165,7 +167,7 @@ def _is_failure(callee: str, call: Node, file: SourceFile) -> bool:
     if not _TAKES_CODE.search(callee):
         return True
     code = next(iter(file.arguments(call)[0]), None)
-    return code is not None and file.text(code) not in _NO_FAILURE
+    return code is not None and _FAILS_WITH.match(file.text(code)) is not None
 
 
 def _gives_a_value(call: Node, file: SourceFile) -> bool:

@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
 from analysis.engine.rules.promises import async_function, keeps_its_error, never_rejects
-from analysis.engine.rules.reading import followed, short, text_after, text_before
+from analysis.engine.rules.reading import followed, is_named_as_test, short, text_after, text_before
 
 RULE = Rule(
     id="rel-promise-unhandled",
@@ -34,7 +34,7 @@ GUIDE = Guide(
 _TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b|\.whenReady\(\)\.then$")
 # They end well whatever happens, or have nobody to fail for.
 _NEVER_FAILS = re.compile(
-    r"(?:^|\.)(?:requestPermission|computePosition|nextTick|allSettled)\(\)\.then$|\.(?:settled|updateComplete)\.then$|nice-modal-react\.show\(\)\.then$|\bfonts\.(?:ready|load\(\))\.then$"
+    r"(?:^|\.)(?:requestPermission|\$translate|computePosition|nextTick|allSettled)\(\)\.then$|\.(?:settled|updateComplete)\.then$|nice-modal-react\.show\(\)\.then$|\bfonts\.(?:ready|load\(\))\.then$"
 )
 # What gives a promise whatever the file says; of other names `then` tells it by convention.
 _GIVES = re.compile(
@@ -109,6 +109,8 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A function of another file may take its rejections itself."""
+    if is_named_as_test(place.path):
+        return None
     callee = mark.data.get("callee")
     meant = codebase.calls.resolve(place.path, place.function, callee) if callee is not None else ()
     functions = [codebase.files[each.path].functions[each.position] for each in meant]

@@ -94,9 +94,11 @@ def look_at_handler(node: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _only_gives(handler: SilentHandler) -> bool:
-    """Whether nothing is done but to get a value, which may be none."""
-    waits = handler.is_script and _WAITS_FOR.search(handler.guarded) is not None
-    return not (handler.has_effect or handler.writes or waits)
+    """Whether nothing is done but to get a value, which may be none, or one kind of error says that there is none."""
+    if handler.writes or (handler.is_script and _WAITS_FOR.search(handler.guarded) is not None):
+        return False
+    may_be_answer = not handler.is_broad and not is_failure(handler.caught)
+    return may_be_answer or not handler.has_effect
 
 
 def _of_test(handler: SilentHandler) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """What a look-up gave is used as if it could not be empty."""
 
-import re
 from collections.abc import Callable, Iterator
 from functools import wraps
 
@@ -24,6 +23,7 @@ from analysis.engine.rules.lookups_script import (
     look_at_map,
     look_at_match,
 )
+from analysis.engine.rules.reading import is_named_as_test
 
 RULE = Rule(
     id="rel-unchecked-optional",
@@ -67,12 +67,9 @@ def number(text):
 )
 
 
-_OF_TESTS = re.compile(r"(?:_test|[.-]test|_spec|[.-]spec)\.\w+$|(?:^|/)(?:load|stress|perf\w*)[-_]?tests?(?:ing)?/")
-
-
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A type assertion matters where it takes a request with it. In tests, whatever they are called, nothing does."""
-    if _OF_TESTS.search(place.path) or ("form" in mark.data and not place.in_request_path):
+    if is_named_as_test(place.path) or ("form" in mark.data and not place.in_request_path):
         return None
     return place.finding(mark)
 

@@ -299,6 +299,13 @@ def test_a_time_that_stays_in_its_function_is_not_told(statement, count):
 
 
 def test_a_time_of_the_day_needs_no_zone():
-    source = "import java.text.SimpleDateFormat;\nclass A { Object f() { return new SimpleDateFormat(%s); } }"
+    source = "import java.text.SimpleDateFormat;\nclass A { Object f() { return new SimpleDateFormat(%s).parse(a); } }"
     assert lines_of(RULE, source % '"HH:mm"', "java") == []
     assert lines_of(RULE, source % '"yyyy-MM-dd HH:mm"', "java") == [2]
+
+
+@pytest.mark.parametrize(("method", "count"), [("parse", 1), ("format", 0)])
+def test_a_format_that_reads_texts_is_told(method, count):
+    made = f'new SimpleDateFormat("yyyy HH").{method}(a)'
+    source = f"import java.text.SimpleDateFormat;\nclass A {{ Object f() {{ return {made}; }} }}"
+    assert len(findings_of(RULE, {"A.java": source})) == count
