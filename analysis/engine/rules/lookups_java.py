@@ -11,8 +11,8 @@ from analysis.engine.rules.lookups import ALWAYS_A_ROW, FAILS, NEAR, WORD_END, M
 from analysis.engine.rules.reading import LONGEST_TYPE, declarations, followed, function_text, short, text_before
 
 _MAP = re.compile(rb"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+$")
-_KEY_OF_PROGRAM = re.compile(r"(?:\w+\.)*[A-Z][A-Z0-9_]+|[\w.]+\.class")
-_TABLE_OF_PROGRAM = re.compile(rb"\bstatic\s+final\b[^;{}]*\Z|\bfinal\s+static\b[^;{}]*\Z|\bEnumMap<[^;{}]*\Z")
+_KEY_OF_PROGRAM = re.compile(r"(?:\w+\.)*[A-Z][A-Z0-9_]+|[\w.]+\.(?:class|getClass\(\))")
+_TABLE_OF_PROGRAM = re.compile(rb"\b(?:static\s+final|final\s+static)\b[^;{}]*\Z|\bEnumMap<[^;{}]*\Z")
 _ASKED_OR_PUT = re.compile(r"\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(")
 _HAS_KEY = re.compile(r"\.(?:containsKey\(|size\(\)\s*;)")
 _OF_ROWS = re.compile(r"\s*:\s*\w+(?:\(\))?\)\s*\{")

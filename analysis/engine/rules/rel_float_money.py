@@ -160,7 +160,10 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`{short(text)}` becomes a float here: sums of it are off by cents"
         fix = _FIX.get(file.language, "")
         confidence = "" if _is_summed(call, file) else "low"
-        yield file.mark(RULE.id, call, message, confidence=confidence, suggestion=fix, data={"form": "conversion"})
+        mild = "" if not confidence else "info"  # it depends on what becomes of it
+        yield file.mark(
+            RULE.id, call, message, severity=mild, confidence=confidence, suggestion=fix, data={"form": "conversion"}
+        )
 
 
 def _calls_around(call: Node) -> Iterator[Node]:
@@ -222,7 +225,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """In code that bills people it is critical."""
     if place.kind is not FileKind.SOURCE or runs_by_hand(codebase, place.path) or _INVENTED.search(place.path):
         return None
-    return place.finding(mark, severity=None if mark.data else _severity(place.path))
+    return place.finding(mark) if mark.data else place.finding(mark, severity=_severity(place.path))
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:

@@ -54,7 +54,7 @@ _NEVER_AWARE = frozenset({"datetime.datetime.utcnow", "datetime.datetime.utcfrom
 _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)\b")
 # The reading of the clock as local time is right again as a number of seconds, and right enough as a text for people.
 _CLOCK_IS_RIGHT = re.compile(r"\s*\.(timestamp|timetuple|strftime|ctime)\b")
-_REWRITTEN = re.compile(r"\s*\.(strftime|time)\b")
+_REWRITTEN = re.compile(r"\s*\.(strftime|time|timetuple)\b")
 _HOURS_AND_DAY = re.compile(r"^(?=[^zZX]*$)(?=.*[HhkK]).*[yYd]")  # a time of a day, and no zone
 # A text for people, and a time span: `formatted(LocalDateTime.now())`, `started.until(LocalDateTime.now(), MILLIS)`.
 _SHOWN_OR_SPAN = re.compile(rb"(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\((?:[\w.()]+,\s*)?\s*\Z")
@@ -73,6 +73,7 @@ _TELLS = re.compile(r"(?i)(?:[\w.]*\blog\w*|print|echo|[\w.]*\b(?:debug|info|war
 _GIVEN_AWAY = re.compile(
     r"^return\b|^[\w.]+(?:\.\w+|\[[^\]]*\])\s*=|[\"']?\w[\"']?\s*[:=]\s*now\(\)(?:\.isoformat|\s*[,)}])|now\(\)\.(?:isoformat|toString)\("
 )
+_IN_A_TEXT = re.compile(r"\bstr\(now\(\)|%\s*\(?now\(\)|\{now\(\)")
 _IS_SAVED = re.compile(
     r"(?i)\b\w*(?:mapper|repo\w*|dao|entityManager)\.(?:\w*(?:insert|save|persist|update|merge|store))\w*\("
 )
@@ -96,6 +97,7 @@ _LOCAL_READINGS = re.compile(
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
 _WRITTEN_AS_UTC = re.compile(r"\.isoformat\([^()]*\)(?:\[:\d+\])?\s*\+\s*[\"'](?:Z|\+00:?00)[\"']")
 _FROM_WHICH = re.compile(rb"\s*-\s*(?!\w*(?:[tT]ime)?delta)[a-z]\w*")
+_IN_OBJECT = re.compile(rb"[\w\"']\s*:\s*(?:new\s+)?\Z")
 _NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
 NEAR = 60  # bytes before a call
 _SAID = re.compile(r"(?:#|//)[^\n]*")
@@ -199,13 +201,15 @@ def _is_zoned(made: Node, file: SourceFile) -> bool:
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
     if len(given) == 1 and file.callee(call) in ("Date", "Date.parse") and _LOCAL_TIME.match(file.text(given[0])):
-        severity = _severity(call, file)
+        is_row = _IN_OBJECT.search(file.source, max(0, call.start_byte - NEAR), call.start_byte) is not None
+        severity = "" if is_row else _severity(call, file)
         yield file.mark(
             RULE.id,
             call,
             f"{file.text(given[0])} names no zone: it is read in the zone of the machine",
             severity=severity,
-            confidence="" if severity else "low",  # mostly an example of a row
+            confidence="" if severity else "low",
+            data={} if severity else {"form": "stays"},  # mostly an example of a row
             suggestion="End the text with `Z` or an offset.",
         )
 
@@ -237,7 +241,9 @@ def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
             return False
         if not _HAS_A_DAY.search(file.text(positional[1])):
             return False  # a time of the day, of whichever
-        return not re.match(r"[^\n]*\n\s*[^\n]*(make_aware|\.replace\(tzinfo|\.localize\()", text_after(call, file))
+        return not re.match(
+            r"(?:[^\n]*\n){1,3}[^\n]*(make_aware|\.replace\(tzinfo|\.localize\()", text_after(call, file)
+        )
     return callee in _NEVER_AWARE or callee == "datetime.date.today"
 
 
@@ -339,7 +345,8 @@ def _stays(call: Node, severity: str, file: SourceFile) -> dict[str, str]:
     """Whether nothing is known to become of a time: it is not compared or stored, nor given back, kept in a member or a
     dictionary, or written as a text that others read."""
     statement = _header(file.statement_of(call), file).replace(file.text(call), "now()")
-    leaves = _TELLS.match(statement) is None and _GIVEN_AWAY.search(statement) is not None
+    is_shown = _TELLS.match(statement) is not None or _IN_A_TEXT.search(statement) is not None
+    leaves = not is_shown and _GIVEN_AWAY.search(statement) is not None
     return {} if severity or leaves else {"form": "stays"}
 
 

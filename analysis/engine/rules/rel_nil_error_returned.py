@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_results import returns_error
 from analysis.engine.rules.handlers import comment_above, explaining_words
@@ -276,5 +278,11 @@ _REASONS: tuple[Callable[[Branch], bool], ...] = (
     _is_not_yet,
     _has_no_key,
 )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """What may be an answer, or was handled in the branch, is not told."""
+    return None if mark.confidence == "low" else place.finding(mark)
+
 
 WATCHES = (Watch("if", look, GO),)

@@ -169,7 +169,8 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
         if _WAITS_LONGER.search(text):
             return
         confidence = "low" if is_guess else ""
-        yield file.mark(RULE.id, loop, message, confidence=confidence, data=data)
+        mild = "info" if is_guess else ""
+        yield file.mark(RULE.id, loop, message, severity=mild, confidence=confidence, data=data)
     elif (
         not is_endless and not _WAITS.search(text) and not _OPTIMISTIC.search(text) and _is_same_each_time(text, tried)
     ):

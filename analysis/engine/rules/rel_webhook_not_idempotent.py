@@ -103,7 +103,7 @@ _MONEY = re.compile(rb"(?i)credit|balance|payment|charge|refund|stock|inventor|w
 # What happens once more when the event comes once more; the rest is set to what it is already.
 _ADDS = re.compile(
     rb"\+=|-=|\$inc\b|\b(\w+)\s*=\s*\1\s*[-+]|[iI]ncrement|[dD]ecrement|\.save\(\s*[^)\s]|\b[sS]end\w*\(|\bF\(|INSERT\b"
-    rb"|\.(?:create(?!H)|insert|add|bulk|emit|publish|push|charge|grant|transfer|credit|debit|refund|Create|Insert|Add|Publish)\w*\("
+    rb"|\.(?:create(?!H|Caller|\w*Context)|insert|add|bulk|emit|publish|push|charge|grant|transfer|credit|debit|refund|Create|Insert|Add|Publish)\w*\("
 )
 _IS_ADDING = re.compile(
     r"(?i)(?:^|[._])(?:create(?!_?h)|insert|add|send|emit|publish|charge|grant|transfer|credit|debit|refund|incr)"

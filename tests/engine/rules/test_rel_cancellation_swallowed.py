@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-cancellation-swallowed"
 
@@ -201,3 +201,9 @@ def test_a_comment_may_say_that_the_interrupt_ends_here(said, count):
     body = "try { Thread.sleep(5); } catch (InterruptedException e) { tell(e); }"
     source = f"class A {{\n{said}void rest() {{ {body} }} }}"
     assert len(marks_of("rel-cancellation-swallowed", source, "java")) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("BaseException", 1), ("errors.BaseException", 0)])
+def test_an_exception_of_the_project_is_no_cancellation(kind, count):
+    source = f"async def f():\n    try:\n        await g()\n    except {kind} as e:\n        return e\n"
+    assert len(findings_of("rel-cancellation-swallowed", {"a.py": source})) == count

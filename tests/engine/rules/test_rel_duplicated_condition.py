@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-duplicated-condition"
 
@@ -179,3 +179,8 @@ def test_a_member_of_the_same_at_the_end_of_a_chain_is_another():
 def test_what_is_tested_may_come_from_the_statement_before_it(other, count):
     body = f"if x, ok = a.(verifier); ok {{\nuse(x)\n}} else if x, ok = {other}.(verifier); ok {{\nuse(x)\n}}"
     assert len(lines_of(RULE, f"package a\nfunc f() {{\n{body}\n}}\n", "go")) == count
+
+
+def test_python_once_chose_that_way():
+    assert findings_of("rel-duplicated-condition", {"a.py": "x = text and text or None\n"}) == []
+    assert len(findings_of("rel-duplicated-condition", {"a.py": "x = text and text\n"})) == 1

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-nil-error-returned"
 
@@ -209,3 +209,9 @@ def test_what_has_no_key_stands_in_no_index():
     source = f"package a\nvar Of %s = func(a any) ([]string, error) {{\n{body}\n}}\n"
     assert lines_of(RULE, source % "cache.IndexFunc", "go") == []
     assert len(lines_of(RULE, source % "cache.Reader", "go")) == 1
+
+
+@pytest.mark.parametrize(("call", "count"), [("ParseFromAny(x)", 0), ("load(x)", 1)])
+def test_what_may_be_an_answer_is_not_told(call, count):
+    source = f"package a\nfunc f() error {{\nv, err := {call}\nif err != nil {{\nreturn nil\n}}\nreturn use(v)\n}}\n"
+    assert len(findings_of(RULE, {"a.go": source})) == count

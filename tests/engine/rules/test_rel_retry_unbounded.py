@@ -349,3 +349,8 @@ def test_each_round_may_try_the_next_of_a_row(step, count):
 )
 def test_sure_is_who_counts_attempts_or_goes_on_at_full_speed(source, confidences):
     assert [each.confidence for each in marks_of(RULE, source)] == confidences
+
+
+def test_the_counter_that_makes_the_key_is_no_attempt():
+    source = retry("tell(key)").replace("while True:", "for attempt in range(3):\n        key = f(attempt)")
+    assert lines_of(RULE, source) == []

@@ -485,3 +485,23 @@ def test_a_variable_of_the_environment_that_was_asked_for(asked, count):
 def test_an_aggregate_gives_a_row(column, count):
     asked = f"cur.execute('SELECT {column} FROM a')\n    rows = cur.fetchall()"
     assert len(lines_of(RULE, f"def f(cur):\n    {asked}\n    return rows[0][0]\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("declared", "key", "count"),
+    [
+        ("Map<String, Size> sizes = load();", "name", 1),
+        ("static final Map<String, Size> sizes = all();", "name", 0),
+        ("Map<Kind, Size> sizes = load();", "Kind.LARGE", 0),
+    ],
+)
+def test_who_wrote_the_key_wrote_the_map(declared, key, count):
+    source = f"class A {{ {declared}\n int f(String name) {{ return sizes.get({key}).width(); }} }}"
+    assert len(findings_of("rel-unchecked-optional", {"A.java": source})) == count
+
+
+def test_a_pattern_that_the_file_asks_elsewhere_may_be_known_to_match():
+    source = "import re\nA = re.compile('a(b)')\ndef f(x):\n    m = A.match(x)\n    return m.group(1)\n"
+    asked = "def g(xs):\n    return [f(x) for x in xs if A.match(x)]\n"
+    assert [each.confidence for each in findings_of("rel-unchecked-optional", {"a.py": source})] == ["medium"]
+    assert [each.confidence for each in findings_of("rel-unchecked-optional", {"a.py": source + asked})] == ["low"]
