@@ -50,7 +50,6 @@ _NEXT_TASK = re.compile(rb"Promise\.resolve\(\s*\)\s*\.then\(")
 _ASKS_RESULT = re.compile(
     r"\.then\(\s*(?:async\s*)?\(?(\w+)\)?\s*(?::[^=]+)?=>[\s\S]{0,200}?\bif\s*\(\s*!?\1\??\.(?:error|success|isErr|data\?|serverError|validationErrors)"
 )
-_NAVIGATES = re.compile(r"(?i)router\.(?:navigate\w*|push|replace)$")
 _IS_AWAITED = re.compile(rb"(?:await|void)\b")  # `await load<Row>(a).then(show)`, which the grammar takes apart
 _MADE = re.compile(r"\s*=(?!=)")
 _TYPED = re.compile(rb"\.then<")  # of a builder with a method of that name
@@ -118,7 +117,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if place.kind is FileKind.SCRIPT and place.function.name == "module":
         return None  # the process ends with the error, as it should
-    if _NAVIGATES.search(callee or ""):
+    # Only `then` says that it is a promise: the library may resolve it whatever happens.
+    if callee is not None and not functions:
         return place.finding(mark, confidence=Confidence.LOW)
     return place.finding(mark)
 
