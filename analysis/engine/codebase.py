@@ -25,7 +25,17 @@ MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
 _IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
 _PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
 T = TypeVar("T")
-_FREE_OF_POLICY = ("models", "calls", "request_path", "handlers", "job_path", "async_names", "sources", "_marks")
+_FREE_OF_POLICY = (
+    "models",
+    "calls",
+    "request_path",
+    "handlers",
+    "job_path",
+    "async_names",
+    "called_names",
+    "sources",
+    "_marks",
+)
 
 
 class Codebase:
@@ -112,6 +122,12 @@ class Codebase:
     def async_names(self) -> frozenset[str]:
         """What async functions of the codebase are called, without their classes."""
         return frozenset(chain.from_iterable(self.summaries(_async_names).values()))
+
+    @cached_property
+    def called_names(self) -> frozenset[str]:
+        """What is called anywhere outside of tests, by the last names."""
+        called = self.summaries(_called_names)
+        return frozenset(chain.from_iterable(called[path] for path, _ in self.sources if path in called))
 
     def forget(self) -> None:
         """Drop what refers back to this codebase; it is derived again when asked for.
@@ -209,6 +225,11 @@ class Place:
 def _async_names(facts: FileFacts) -> frozenset[str]:
     functions = (function for function in facts.functions if function.flags & FunctionFlag.ASYNC)
     return frozenset(function.name.rpartition(".")[2] for function in functions)
+
+
+def _called_names(facts: FileFacts) -> frozenset[str]:
+    called = chain.from_iterable(function.calls for function in facts.functions)
+    return frozenset(call.rpartition(".")[2] for call in called)
 
 
 def finding_of(mark: Mark, path: str, facts: FileFacts) -> Finding:

@@ -10,7 +10,8 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.reading import followed, full_callee, function_name, origin_of
@@ -93,6 +94,10 @@ _WAITED = frozenset({"await", "lambda"})  # a lambda is run by whom it is given 
 _NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | _METHODS
 _OPENS = re.compile(rb"\(")
 _AWAITS = re.compile(rb"\bawait\b|\bfor\b|\bwith\b|create_task|ensure_future|gather|_to_async|to_thread|def\b|lambda\b")
+# What runs before the first request comes, or after the last.
+_AT_THE_ENDS = re.compile(
+    r"(?i)(?:^|\.)_*(?:lifespan|on_?startup|startup|on_?shutdown|shutdown)\b|on_event\(|_server_(?:start|stop)\b"
+)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _OWN_NAME = re.compile(r"(?:self\.)?[A-Za-z_]\w*")
 
@@ -216,6 +221,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         called = call.rpartition(".")[2]
         message = f"`{called}` calls `{blocking}`, which blocks the event loop inside `{place.function.name}`"
         mark = structs.replace(mark, message=message)
+    if any(_AT_THE_ENDS.search(each) for each in (place.function.name, *place.function.decorators)):
+        return None
+    if place.kind is FileKind.SCRIPT or place.function.name == "main":  # nobody else waits there
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)

@@ -260,7 +260,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("only") == "request" and not place.in_request_path:
         return None
     if place.kind is FileKind.SCRIPT:
-        return place.finding(mark, severity=Severity.INFO)
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    if mark.data.get("only") == "request" and not place.in_handler:
+        return place.finding(mark, confidence=Confidence.LOW)  # another thread may be the one that waits
     return place.finding(mark)
 
 

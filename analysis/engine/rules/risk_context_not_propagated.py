@@ -241,9 +241,16 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
         return
     if _is_taken_over(given, earlier) or _is_cancelled_elsewhere(call, file) or _is_for_a_goroutine(call, file):
         return
-    # Whether somebody means the work to outlive its caller does not always stand there.
+    # Whether somebody means the work to outlive its caller does not always stand there; a limit of its own hints at it.
     message = f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand"
-    yield file.mark(RULE.id, call, message, confidence="medium")
+    confidence = "low" if _has_own_limit(call, file) else "medium"
+    yield file.mark(RULE.id, call, message, confidence=confidence)
+
+
+def _has_own_limit(call: Node, file: SourceFile) -> bool:
+    """Whether the fresh context is given a time limit or a cancel function of its own."""
+    around = call.parent.parent if call.parent is not None else None
+    return around is not None and around.type == "call_expression" and file.callee(around) in _CANCELS
 
 
 def _is_taken_over(given: str, earlier: str) -> bool:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
@@ -173,14 +172,15 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if not is_shell and mark.severity == "" and place.facts.language in SCRIPT and runs_in_browsers(place):
         if is_copied_library(place):
             return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-        return place.finding(mark, severity=Severity.WARNING)
+        return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
+    is_reached = place.in_request_path or place.in_job_path
     is_typed = place.facts.is_entry or "typed" in mark.data
     if is_shell and is_typed and place.facts.language == "python" and not place.in_request_path:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)  # who calls it types the rest
-    if is_shell and mark.severity == "" and place.facts.language in SCRIPT and not place.in_request_path:
-        mark = structs.replace(mark, confidence="medium")  # where the text comes from is not known
-    if is_shell and "tool" in mark.data and not (place.in_request_path or place.in_job_path):
+    if is_shell and "tool" in mark.data and not is_reached:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    if mark.severity == "" and not is_reached:
+        return place.finding(mark, confidence=Confidence.MEDIUM)  # where the text comes from is not known
     return place.finding(mark)
 
 

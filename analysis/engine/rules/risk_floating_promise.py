@@ -163,8 +163,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-    if mark.severity == "critical" and place.facts.language in SCRIPT and runs_in_browsers(place):
-        return place.finding(mark, severity=Severity.WARNING)
+    if place.facts.language in SCRIPT and runs_in_browsers(place):
+        return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
     return place.finding(mark)
 
 

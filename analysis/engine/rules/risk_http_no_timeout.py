@@ -280,6 +280,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.in_request_path and "started" not in mark.data:
         return place.finding(mark, severity=Severity.CRITICAL)
+    if place.facts.language == "go" and place.facts.package == "main":
+        return place.finding(mark, confidence=Confidence.MEDIUM)  # a program that may do nothing else
     return place.finding(mark)
 
 

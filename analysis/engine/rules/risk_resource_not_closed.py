@@ -293,7 +293,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script ends and gives everything back; on the request path a lost connection is an outage to come."""
     if place.kind is FileKind.SCRIPT or place.function.name.rpartition(".")[2] == "main":
-        return place.finding(mark, severity=Severity.INFO)
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if "with" in mark.data:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if mark.data.get("kind") == "connection" and place.in_request_path:

@@ -91,10 +91,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _is_given_away(name, rest):
         return
     if opened.startswith("Prepare") and _is_transaction(handle, call, file):
-        if f"{name}.Close(" not in rest:
-            message = f"`{name}` of `{opened}` stays open until its transaction ends"
-            yield file.mark(RULE.id, call, message, severity="info", confidence="low", data={"form": "unchecked"})
-        return
+        return  # closed when its transaction ends
     if not re.search(rf"\b{name}\.Close\(", rest):
         yield file.mark(
             RULE.id, call, f"`{name}` of `{opened}` is never closed: its connection stays taken", confidence=kept

@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.built_text import BuiltText, built_text, text_of_argument, values_of
@@ -182,10 +182,14 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     is_own = bool(certain) and all(_OWN_KEY.fullmatch(file.text(part)) for part in certain)
     if is_named and asks_catalogue and not internal:
         internal, data["named"] = True, "1"  # the program's own names, though they could be parameters
-    if any(numbers) or any(_is_given(part, call, file) for part, _ in told):
+    if any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
-    if all(_PIECE.search(file.text(part)) for part, _ in told):
-        data["piece"] = "1"
+    if any(_FROM_REQUEST.search(file.text(part)) for part, _ in told):
+        data["asked"] = "1"
+    if certain:
+        data["value"] = "quoted" if any(_is_in_quotes(lead) for lead in _leads_of(certain, parts, leads)) else "bare"
+    if any(numbers):
+        data["number"] = "1"
     worst = [*certain, *(part for part, _ in told if part not in certain)]
     names = ", ".join(f"`{short(file.text(part), 40)}`" for part in worst[:3])
     yield file.mark(
@@ -196,6 +200,10 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         confidence="low" if internal else "" if is_resolved and not (is_named or is_own) else "medium",
         data=data or None,
     )
+
+
+def _leads_of(chosen: list[Node], parts: tuple[Node, ...], leads: tuple[str, ...]) -> list[str]:
+    return [lead for part, lead in zip(parts, leads, strict=True) if part in chosen]
 
 
 def _with_own_texts(text: BuiltText, file: SourceFile) -> BuiltText:
@@ -234,28 +242,33 @@ def _values_behind(part: Node, file: SourceFile) -> list[Node]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """In a script nobody from outside writes the values. Names come from the program itself where no request brings
-    them and the file calls the function itself, and so do those of tables that are being defined."""
-    if mark.confidence == "low" and "named" not in mark.data:
-        is_unknown = "given" in mark.data and not _is_called_here(place)
-        if "defines" in mark.data or not (place.in_request_path or is_unknown):
-            return None
-    if mark.confidence == "medium" and {"given", "piece"} <= mark.data.keys() and _is_called_here(place):
+    """How certain it is that somebody outside of the program writes what is put into the text: a request does, a caller
+    may. Names and pieces of SQL are told where they come from outside, or nobody calls the function, so that nothing is
+    known of them."""
+    is_given = "given" in mark.data and "number" not in mark.data
+    from_outside = "asked" in mark.data or (is_given and place.in_handler)
+    if mark.confidence != "low" and "value" in mark.data and "defines" not in mark.data:
+        return place.finding(mark, **_graded(mark, place, from_outside=from_outside))
+    is_unknown = bool({"given", "number"} & mark.data.keys()) and not _is_called(place)
+    is_told = "named" in mark.data or from_outside or is_unknown
+    if "defines" in mark.data or place.kind is FileKind.SCRIPT or not is_told:
         return None
+    return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW)
+
+
+def _graded(mark: Mark, place: Place, *, from_outside: bool) -> dict[str, object]:
+    """Confidence, and where nobody from outside writes the values the severity, of a value in the text."""
     if place.kind is FileKind.SCRIPT:
-        return place.finding(mark, severity=Severity.WARNING)
-    return place.finding(mark)
+        return {"severity": Severity.WARNING, "confidence": Confidence.LOW}
+    if mark.confidence == "medium":
+        return {"confidence": Confidence.LOW}
+    is_reached = place.in_request_path and mark.data.keys() >= {"given"} and mark.data["value"] == "quoted"
+    return {"confidence": Confidence.HIGH if from_outside or is_reached else Confidence.MEDIUM}
 
 
-def _is_called_here(place: Place) -> bool:
-    """Whether another function of the file calls the one around the place, which then says what it gets."""
-    name = place.function.name.rpartition(".")[2]
-    return any(
-        call.rpartition(".")[2] == name
-        for function in place.facts.functions
-        if function is not place.function
-        for call in function.calls
-    )
+def _is_called(place: Place) -> bool:
+    """Whether some function of the codebase calls one of this name, which then says what it gets."""
+    return place.function.name.rpartition(".")[2] in place.codebase.called_names
 
 
 def _is_given(part: Node, call: Node, file: SourceFile) -> bool:

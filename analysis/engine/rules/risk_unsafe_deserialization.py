@@ -14,7 +14,14 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import followed, function_name, function_text, is_imported, text_before
+from analysis.engine.rules.reading import (
+    assigned_values,
+    followed,
+    function_name,
+    function_text,
+    is_imported,
+    text_before,
+)
 
 RULE = Rule(
     id="risk-unsafe-deserialization",
@@ -63,6 +70,7 @@ _LOADERS = frozenset(
     | {"marshal.load", "marshal.loads", "shelve.open", "jsonpickle.decode", "pandas.read_pickle", "joblib.load"}
     | {"pickle.Unpickler", "dill.Unpickler"}
 )
+_OF_OWN_FILES = frozenset({"shelve.open", "pandas.read_pickle", "joblib.load"})
 _YAML = frozenset({"yaml.load", "yaml.load_all", "yaml.full_load", "yaml.unsafe_load", "yaml.unsafe_load_all"})
 _ALWAYS_UNSAFE_YAML = frozenset({"yaml.unsafe_load", "yaml.unsafe_load_all"})
 _SAFE_LOADERS = ("SafeLoader", "CSafeLoader", "BaseLoader", "CBaseLoader")
@@ -74,10 +82,7 @@ _PUT = re.compile(rb"\[[^\]\n]+\]\s*=(?!=)[^;]{0,120}?\b(?:pickle|cPickle|dill|c
 _FIELD = re.compile(r"self\.\w+$")
 _OWN_BYTES = re.compile(r"\b(pickle|cPickle|dill|cloudpickle|marshal)\.dumps?\(")
 _PICKLED = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal")
-_UPLOAD = re.compile(r"\b(request\b|\.FILES\b|upload|\.body\b|message\.(value|body|data)|\.recv\()")
-_OWN_FILE = re.compile(
-    r"\bwith\s+open\(\s*(?:[A-Z][A-Z0-9_]+|settings\.\w+|[\"'][^\"'\n]+[\"'])\s*[,)][^\n]*?\bas\s+(\w+)\s*:"
-)
+_UPLOAD = re.compile(r"(?:\brequest\b|\.FILES\b|\bupload|\.body\b|\bmessage\.(?:value|body|data)|\.recv\()")
 _READS_YAML = re.compile(r"\.(?:load\w*|parse|compose\w*)\(")
 _OWN_RESOURCE = re.compile(r"\bgetResource(?:AsStream)?\(|ClassPathResource\(")  # comes with the program
 _CONSTRUCTOR = re.compile(r"onstructor$")
@@ -93,16 +98,20 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if callee in _LOADERS:
         if not _reads_own_bytes(call, callee, file):
-            yield _mark(call, f"`{callee}` runs code that stands in the bytes", file)
+            mark = _mark(call, f"`{callee}` runs code that stands in the bytes", file)
+            yield structs.replace(mark, confidence="medium") if callee in _OF_OWN_FILES else mark
     elif callee in _YAML and not _has_safe_loader(call, callee, file):
         if callee == "yaml.full_load" or "FullLoader" in file.text(call):  # since PyYAML 5.4 its gaps are closed
             message = f"`{callee}` builds more than plain data from the text"
-            yield file.mark(RULE.id, call, message, severity="info", confidence="medium", data={"own": "1"})
+            yield file.mark(RULE.id, call, message, severity="info", confidence="medium")
         else:
             message = f"`{callee}` without a safe loader builds any object that the text names"
             yield structs.replace(_mark(call, message, file), confidence="medium" if _is_own_loader(call, file) else "")
     elif callee == "torch.load" and file.text(file.arguments(call)[1].get("weights_only", call)) != "True":
-        yield _mark(call, "`torch.load` without `weights_only=True` unpickles the file", file)
+        # Since PyTorch 2.6 nothing but weights is read unless it is asked for.
+        is_asked = "weights_only" in file.arguments(call)[1]
+        mark = _mark(call, "`torch.load` without `weights_only=True` unpickles the file", file)
+        yield mark if is_asked else structs.replace(mark, confidence="medium")
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -121,9 +130,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
                 return
             message = "`new Yaml()` without `SafeConstructor` builds any class that the text names"
             if _OWN_RESOURCE.search(text):
-                yield file.mark(
-                    RULE.id, call, message, severity="info", confidence="low", data={"own": "1", "library": "snakeyaml"}
-                )
+                yield file.mark(RULE.id, call, message, severity="info", data={"library": "snakeyaml"})
                 return
             given = file.arguments(call)[0]  # what an own constructor builds stands elsewhere
             is_own = bool(given) and _CONSTRUCTOR.search(file.text(given[0])) is not None
@@ -143,11 +150,13 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """What a request or a queue brings in was written by somebody else; who runs a script chose the file."""
-    if mark.data.get("library") == "snakeyaml" and _is_safe_by_version(codebase):
-        return None
+    if mark.data.get("library") == "snakeyaml":
+        if _is_safe_by_version(codebase):
+            return None
+        mark = structs.replace(mark, confidence="low")  # another package may bring the version that is safe
     if place.kind is FileKind.SCRIPT and not place.in_request_path:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-    if place.in_request_path and "own" not in mark.data:
+    if "given" in mark.data and place.in_handler:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
 
@@ -160,13 +169,25 @@ def _is_safe_by_version(codebase: Codebase) -> bool:
 
 
 def _mark(call: Node, message: str, file: SourceFile) -> Mark:
-    """Bytes that come with a request, a message or an upload make it critical; no request brings a file whose name
-    stands in the program."""
-    severity = "critical" if _UPLOAD.search(file.text(call)) else ""
+    """Bytes that come with a request, a message or an upload make it critical, also when they were given a name before;
+    `given` are those of a parameter."""
     first = next((file.text(each) for each in file.arguments(call)[0]), "")
-    opened = _OWN_FILE.findall(text_before(call, file)) if first.isidentifier() else []
-    data = {"own": "1"} if first in opened else None
-    return file.mark(RULE.id, call, message, severity=severity, data=data)
+    held = _origins(first, call, file) if first.isidentifier() else []
+    is_brought = any(_UPLOAD.search(text) for text in (file.text(call), *held))
+    data = {"given": "1"} if not held and _is_parameter(first, call, file) else None
+    return file.mark(RULE.id, call, message, severity="critical" if is_brought else "", data=data)
+
+
+def _origins(name: str, call: Node, file: SourceFile) -> list[str]:
+    """What a local name was given, or opened from."""
+    opened = re.findall(rf"\bwith\s+([^\n]+?)\s+as\s+{name}\s*:", text_before(call, file))
+    return [*opened, *(file.text(value) for value in assigned_values(name, call, file))]
+
+
+def _is_parameter(name: str, call: Node, file: SourceFile) -> bool:
+    function = file.enclosing_function(call)
+    listed = function.child_by_field_name("parameters") if function is not None and name.isidentifier() else None
+    return listed is not None and re.search(rf"\b{name}\b", file.text(listed)) is not None
 
 
 def _reads_own_bytes(call: Node, callee: str, file: SourceFile) -> bool:

@@ -184,3 +184,18 @@ def test_a_rule_of_a_build_has_a_thread_of_its_own(decorator, count):
     source = f"{decorator}\n\n\n@rule(desc='Read it')\nasync def read():\n"
     source += "    with open('a') as file:\n        return file.read()\n"
     assert len(marks_of(RULE, source, "python")) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "told"),
+    [
+        ("shop/a.py", "async def lifespan(app):", []),
+        ("shop/a.py", "@app.on_event('startup')\nasync def read():", []),
+        ("shop/a.py", "async def main():", [("info", "low")]),
+        ("scripts/a.py", "async def read():", [("info", "low")]),
+        ("shop/a.py", "async def read():", [("warning", "high")]),
+    ],
+)
+def test_where_nobody_else_waits(path, head, told):
+    found = findings_of(RULE, {path: f"import time\n{head}\n    time.sleep(1)\n"})
+    assert [(str(each.severity), str(each.confidence)) for each in found] == told

@@ -224,3 +224,11 @@ def test_a_thread_of_its_own_may_wait(start, count):
 def test_a_server_for_profiles(name, severity):
     source = f'package a\nimport "net/http"\nfunc {name}(addr string) {{\n\thttp.ListenAndServe(addr, nil)\n}}\n'
     assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]
+
+
+def test_who_waits_outside_of_a_handler_is_less_certain():
+    view = "from flask import Flask\napp = Flask(__name__)\n@app.get('/')\ndef show(future):\n    return read(future)\n"
+    source = view + "def read(future):\n    return future.result()\n"
+    assert [str(each.confidence) for each in findings_of(RULE, {"a.py": source})] == ["low"]
+    direct = view.replace("read(future)", "future.result()")
+    assert [str(each.confidence) for each in findings_of(RULE, {"a.py": direct})] == ["medium"]

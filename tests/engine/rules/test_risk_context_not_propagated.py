@@ -225,3 +225,15 @@ def test_a_fresh_context_for_a_goroutine(start, count):
     source = 'package a\nimport "context"\nfunc f(ctx context.Context) {\n'
     source += f"\town := context.Background()\n\tuse(ctx)\n\t{start}\n}}\n"
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("made", "confidence"),
+    [
+        ("own, cancel := context.WithTimeout(context.Background(), limit)", "low"),
+        ("own := context.Background()", "medium"),
+    ],
+)
+def test_a_limit_of_its_own_may_be_meant(made, confidence):
+    source = f'package a\nimport "context"\nfunc f(ctx context.Context) {{\n\t{made}\n\tuse(ctx, own)\n}}\n'
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]

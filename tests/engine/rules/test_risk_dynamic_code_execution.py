@@ -175,9 +175,9 @@ def test_a_text_that_is_compiled_only_to_look_at_it(statement, count):
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("src/main/webapp/js/graph.js", ("warning", "high")),
+        ("src/main/webapp/js/graph.js", ("warning", "medium")),
         ("app/static/js/libs/viewer/viewer.js", ("info", "low")),
-        ("src/graph.js", ("critical", "high")),
+        ("src/graph.js", ("critical", "medium")),
     ],
 )
 def test_code_of_a_page_and_of_its_libraries(path, told):
@@ -301,7 +301,7 @@ def test_a_file_of_the_project(source, severity):
     assert [mark.severity for mark in marks_of(RULE, source, "python")] == [severity]
 
 
-@pytest.mark.parametrize(("library", "confidence"), [("click", "low"), ("shop", "high")])
+@pytest.mark.parametrize(("library", "confidence"), [("click", "low"), ("shop", "medium")])
 def test_a_command_line_whose_user_types_the_rest(library, confidence):
     source = f"import subprocess\n\nimport {library}\n\n\ndef publish(name):\n"
     source += "    subprocess.check_call('deploy {}'.format(name), shell=True)\n"
@@ -314,3 +314,12 @@ def test_a_command_line_whose_user_types_the_rest(library, confidence):
 def test_code_of_a_page_by_what_it_uses(line, severity):
     source = f"function f(text) {{\n  new Function(text).call(1);\n  {line}\n}}\n"
     assert [mark.severity for mark in marks_of(RULE, source, "javascript")] == [severity]
+
+
+def test_text_on_the_way_of_a_request_is_more_certain():
+    source = "from flask import Flask\napp = Flask(__name__)\n{}def show(text):\n    return eval(text)\n"
+    told = [findings_of(RULE, {"app/a.py": source.format(head)}) for head in ("@app.get('/')\n", "")]
+    assert [(each.severity, each.confidence) for found in told for each in found] == [
+        ("critical", "high"),
+        ("critical", "medium"),
+    ]

@@ -358,3 +358,10 @@ def test_promises_that_keep_their_errors(body, count):
     source = "async function quiet(x) {\n  try {\n    await get(x);\n  } catch (e) {\n    log(e);\n  }\n}\n"
     source += f"async function loud(x) {{\n  await get(x);\n}}\nfunction f(items) {{\n{body}\n}}\n"
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+def test_in_a_page_it_is_less_certain():
+    source = "async function load() {\n  await get('/a');\n}\nexport function show() {\n  load();\n}\n"
+    page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/a.js": source}
+    assert [str(each.confidence) for each in findings_of(RULE, page)] == ["medium"]
+    assert [str(each.confidence) for each in findings_of(RULE, {"src/a.js": source})] == ["high"]

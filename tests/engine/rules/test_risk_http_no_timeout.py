@@ -260,3 +260,10 @@ def test_a_transport_that_is_made_elsewhere(made, confidence):
 def test_code_of_a_page_by_what_it_uses(line, count):
     source = f"export async function load() {{\n  {line}\n  return fetch('https://a.example');\n}}\n"
     assert len(marks_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("package", "confidence"), [("main", "medium"), ("shop", "high")])
+def test_a_program_of_its_own(package, confidence):
+    source = f'package {package}\nimport "net/http"\nfunc load(u string) {{\n'
+    source += "\tres, err := http.Get(u)\n\tuse(res, err)\n}\n"
+    assert [str(each.confidence) for each in findings_of(RULE, {"a/a.go": source})] == [confidence]

@@ -54,13 +54,13 @@ def test_a_statement_that_a_returned_function_uses_lives_on():
     assert lines_of(RULE, source, "go") == []
 
 
-@pytest.mark.parametrize(("handle", "confidence"), [("db", ""), ("s.tx", "low"), ("statementPreparer", "medium")])
-def test_what_prepares_statements_may_keep_them(handle, confidence):
+@pytest.mark.parametrize(("handle", "confidences"), [("db", [""]), ("s.tx", []), ("statementPreparer", ["medium"])])
+def test_what_prepares_statements_may_keep_them(handle, confidences):
     source = (
         'package a\nimport "database/sql"\nfunc f(q string) error {\n'
         f"\tstmt, err := {handle}.Prepare(q)\n\tuse(err)\n\tstmt.Exec()\n\treturn nil\n}}\n"
     )
-    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
+    assert [mark.confidence for mark in marks_of(RULE, source, "go")] == confidences
 
 
 @pytest.mark.parametrize(("used", "count"), [("for rows.Next() {\n\t}\n\treturn true", 1), ("return !rows.Next()", 0)])
@@ -73,12 +73,12 @@ def test_one_row_that_is_asked_for_is_no_loop(used, count):
 
 
 @pytest.mark.parametrize(
-    ("handle", "typed", "severity"), [("tx", "*sql.Tx", "info"), ("work", "*sql.Tx", "info"), ("db", "*sql.DB", "")]
+    ("handle", "typed", "count"), [("tx", "*sql.Tx", 0), ("work", "*sql.Tx", 0), ("db", "*sql.DB", 1)]
 )
-def test_a_transaction_closes_its_statements(handle, typed, severity):
+def test_a_transaction_closes_its_statements(handle, typed, count):
     source = f'package a\nimport "database/sql"\nfunc f({handle} {typed}) {{\n'
     source += f'\tstmt, err := {handle}.Prepare("SELECT 1")\n\tstmt.Exec(err)\n}}\n'
-    assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]
+    assert len(marks_of(RULE, source, "go")) == count
 
 
 @pytest.mark.parametrize(("between", "count"), [("", 0), ("\tif bad() {\n\t\treturn errBad\n\t}\n", 1)])

@@ -160,7 +160,7 @@ def test_a_name_of_a_table_is_told_where_nobody_knows_who_chose_it():
 
 @pytest.mark.parametrize(
     ("declared", "confidence"),
-    [("Long id", "low"), ("int id", "low"), ("String id", "high"), ("Object id", "high")],
+    [("Long id", "low"), ("int id", "low"), ("String id", "medium"), ("Object id", "medium")],
 )
 def test_a_number_breaks_nothing(declared, confidence):
     source = f'class A {{ void f({declared}) {{\nst.executeQuery("SELECT a FROM t WHERE id = " + id); }} }}'
@@ -171,7 +171,7 @@ def test_a_number_breaks_nothing(declared, confidence):
     assert [each.confidence for each in found] == [confidence]
 
 
-@pytest.mark.parametrize(("kind", "confidence"), [("Integer", "low"), ("String", "medium")])
+@pytest.mark.parametrize(("kind", "confidence"), [("Integer", "low"), ("String", "low")])
 def test_a_list_of_numbers_breaks_nothing(kind, confidence):
     source = f"""class A {{ void f(List<{kind}> ids) {{
 String all = StringUtils.join(ids, ",");
@@ -419,7 +419,7 @@ def test_a_call_of_the_driver_in_quotes_is_a_value():
 def test_a_piece_that_the_callers_of_the_file_write():
     source = "def _pause(conn, ids_expression):\n    conn.execute(f'UPDATE u SET a = 1 WHERE id IN {ids_expression}')\n"
     known = "\n\ndef pause(conn):\n    _pause(conn, '(1, 2)')\n"
-    assert [each.confidence for each in findings_of(RULE, {"app/a.py": source})] == ["medium"]
+    assert [each.confidence for each in findings_of(RULE, {"app/a.py": source})] == ["low"]
     assert findings_of(RULE, {"app/a.py": source + known}) == []
 
 
@@ -637,3 +637,33 @@ def test_names_for_the_catalogue_could_be_parameters():
     source += 'void g(Statement s) { f(s, "shop"); } }'
     (found,) = findings_of(RULE, {"src/main/java/shop/A.java": source})
     assert (str(found.confidence), str(found.severity)) == ("low", "warning")
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "body", "told"),
+    [
+        ("app/a.py", "@app.get('/')\n", "c.execute(f\"SELECT a FROM t WHERE b = '{name}'\")", ("critical", "high")),
+        ("app/a.py", "@app.get('/')\n", "c.execute('SELECT a FROM t WHERE b = ' + name)", ("critical", "high")),
+        ("app/a.py", "@app.get('/')\n", "c.execute('SELECT a FROM t ORDER BY ' + name)", ("warning", "low")),
+        ("app/a.py", "", "c.execute(f\"SELECT a FROM t WHERE b = '{name}'\")", ("critical", "medium")),
+        ("app/a.py", "", "c.execute('SELECT a FROM t WHERE b = ' + row.name())", ("warning", "low")),
+        ("scripts/a.py", "", "c.execute(f\"SELECT a FROM t WHERE b = '{name}'\")", ("warning", "low")),
+    ],
+)
+def test_confidence_follows_who_writes_the_value(path, head, body, told):
+    source = f"from flask import Flask\napp = Flask(__name__)\n{head}def find(c, name, row):\n    {body}\n"
+    assert [(str(each.severity), str(each.confidence)) for each in findings_of(RULE, {path: source})] == [told]
+
+
+def test_a_value_in_quotes_that_a_handler_hands_down():
+    source = "from flask import Flask\napp = Flask(__name__)\n@app.get('/')\ndef show(name):\n    return find(name)\n"
+    query = '\n\ndef find(name):\n    c.execute(f"SELECT a FROM t WHERE b = {}")\n'
+    told = [findings_of(RULE, {"app/a.py": source + query.format(part)}) for part in ("'{name}'", "{name}")]
+    assert [str(each.confidence) for found in told for each in found] == ["high", "medium"]
+
+
+def test_names_that_the_codebase_calls_the_function_with():
+    source = "def size(c, table):\n    c.execute(f'SELECT count(*) FROM {table}')\n"
+    caller = "from app.a import size\n\n\ndef show(c):\n    size(c, 'shop')\n"
+    assert len(findings_of(RULE, {"app/a.py": source})) == 1
+    assert findings_of(RULE, {"app/a.py": source, "app/b.py": caller}) == []

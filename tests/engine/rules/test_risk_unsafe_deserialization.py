@@ -193,3 +193,30 @@ def test_snakeyaml_is_safe_since_its_second_version(version, count):
     source = "import org.yaml.snakeyaml.Yaml;\nclass A { Object f(String text) { return new Yaml().load(text); } }"
     pom = f"<project><properties><snakeyaml.version>{version}</snakeyaml.version></properties></project>"
     assert len(findings_of(RULE, {"pom.xml": pom, "src/main/java/shop/A.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("data = request.data\n    return pickle.loads(data)", "critical"),
+        ("data = rows.get(1)\n    return pickle.loads(data)", "warning"),
+        ("return pickle.loads(body)", "critical"),
+        ("body = rows.get(body)\n    return pickle.loads(body)", "warning"),
+    ],
+)
+def test_only_what_comes_with_the_request_is_critical(body, severity):
+    source = f"import pickle\n@app.post('/x')\ndef take(body):\n    {body}\n"
+    assert [each.severity for each in findings_of(RULE, {"app/views.py": source})] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("call", "confidence"),
+    [
+        ("torch.load(path)", "medium"),
+        ("torch.load(path, weights_only=False)", ""),
+        ("joblib.load(path)", "medium"),
+    ],
+)
+def test_loaders_of_own_files(call, confidence):
+    source = f"import torch, joblib\ndef f(path):\n    return {call}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source)] == [confidence]
