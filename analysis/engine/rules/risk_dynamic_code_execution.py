@@ -209,7 +209,9 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
         severity = "warning" if is_page else ""  # there it has the rights of its visitor
         yield file.mark(RULE.id, call, message, severity=severity, suggestion=_PARSE.get(file.language, ""))
     else:
-        yield file.mark(RULE.id, call, f"`{name}` runs a fixed text that could be plain code", severity="info")
+        confidence = "" if "string" in argument.type else "low"
+        message = f"`{name}` runs a fixed text that could be plain code"
+        yield file.mark(RULE.id, call, message, severity="info", confidence=confidence)
 
 
 def _reads_own_file(call: Node, argument: Node, file: SourceFile) -> bool:

@@ -15,7 +15,7 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.built_text import BuiltText, built_text, text_of_argument, values_of
 from analysis.engine.rules.joined_text import joined_name, pushed_into
 from analysis.engine.rules.reading import function_text, short
-from analysis.engine.rules.sql_parts import holds_numbers, is_counted, is_safe
+from analysis.engine.rules.sql_parts import holds_numbers, holds_text, is_counted, is_safe, joined_into
 
 RULE = Rule(
     id="risk-sql-string-building",
@@ -187,7 +187,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if any(_FROM_REQUEST.search(file.text(part)) for part, _ in told):
         data["asked"] = "1"
     if certain:
-        data["value"] = "quoted" if any(_is_in_quotes(lead) for lead in _leads_of(certain, parts, leads)) else "bare"
+        is_quoted = any(_is_in_quotes(lead) for lead in _leads_of(certain, parts, leads))
+        is_text = any(holds_text(part, file) for part in certain)
+        data["value"] = "quoted" if is_quoted else "text" if is_text else "bare"
     if any(numbers):
         data["number"] = "1"
     worst = [*certain, *(part for part, _ in told if part not in certain)]
@@ -243,14 +245,16 @@ def _values_behind(part: Node, file: SourceFile) -> list[Node]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """How certain it is that somebody outside of the program writes what is put into the text: a request does, a caller
-    may. Names and pieces of SQL are told where they come from outside, or nobody calls the function, so that nothing is
-    known of them."""
+    may. What stands in quotes or is declared as text is a value; anything else is told where it comes from outside, or
+    where nobody calls the function, so that nothing is known of it."""
     is_given = "given" in mark.data and "number" not in mark.data
     from_outside = "asked" in mark.data or (is_given and place.in_handler)
-    if mark.confidence != "low" and "value" in mark.data and "defines" not in mark.data:
+    is_value = mark.confidence != "low" and "value" in mark.data and "defines" not in mark.data
+    if is_value and (from_outside or mark.data["value"] != "bare"):
         return place.finding(mark, **_graded(mark, place, from_outside=from_outside))
     is_unknown = bool({"given", "number"} & mark.data.keys()) and not _is_called(place)
-    is_told = "named" in mark.data or from_outside or is_unknown
+    is_handed_down = is_value and is_given and place.in_request_path
+    is_told = "named" in mark.data or from_outside or is_unknown or is_handed_down
     if "defines" in mark.data or place.kind is FileKind.SCRIPT or not is_told:
         return None
     return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW)
@@ -260,9 +264,9 @@ def _graded(mark: Mark, place: Place, *, from_outside: bool) -> dict[str, object
     """Confidence, and where nobody from outside writes the values the severity, of a value in the text."""
     if place.kind is FileKind.SCRIPT:
         return {"severity": Severity.WARNING, "confidence": Confidence.LOW}
-    if mark.confidence == "medium":
+    if mark.confidence == "medium" and not from_outside:
         return {"confidence": Confidence.LOW}
-    is_reached = place.in_request_path and mark.data.keys() >= {"given"} and mark.data["value"] == "quoted"
+    is_reached = place.in_request_path and "given" in mark.data and mark.data["value"] == "quoted"
     return {"confidence": Confidence.HIGH if from_outside or is_reached else Confidence.MEDIUM}
 
 
@@ -272,10 +276,14 @@ def _is_called(place: Place) -> bool:
 
 
 def _is_given(part: Node, call: Node, file: SourceFile) -> bool:
-    """Whether the part is a parameter of the function around the call."""
+    """Whether the part is a parameter of the function around the call, or a local name that joins one."""
     function = file.enclosing_function(call)
     listed = function.child_by_field_name("parameters") if function is not None else None
-    return listed is not None and re.search(rf"\b{re.escape(file.text(part))}\b", file.text(listed)) is not None
+    if listed is None:
+        return False
+    name = joined_name(file.text(part)) or file.text(part)
+    parameters = file.text(listed)
+    return any(re.search(rf"\b{re.escape(each)}\b", parameters) for each in (name, *joined_into(name, part, file)))
 
 
 def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:

@@ -36,6 +36,12 @@ _NUMBER_TYPED = {
     "go": re.compile(r"\s+(?:,\s*\w+\s+)*(?:\[\])?(?:u?int(?:8|16|32|64)?|float(?:32|64)|bool)\b"),
     "typescript": re.compile(r"\??\s*:\s*(?:number|bigint|boolean)(?:\[\])?\s*(?=[,;=(){}])"),
 }
+_TEXT_TYPED = {
+    "java": re.compile(r"\bString\s+\Z"),
+    "go": re.compile(r"\s+(?:,\s*\w+\s+)*string\b"),
+    "typescript": re.compile(r"\??\s*:\s*string\s*(?=[,;=(){}])"),
+    "python": re.compile(r"\s*:\s*(?:Optional\[)?str\b"),
+}
 _ZOD = re.compile(rb"\s*:\s*z\s*\.(?:array\(\s*z\.)?(?:coerce\.)?(?:number|bigint|boolean)\(")
 _LIMIT_PLACE = re.compile(r"(?i)\b(?:limit|offset|top|fetch\s+(?:first|next))\s*\(?\s*[\"'`]?\Z")
 # A list that is written out, once its texts are taken out of it: `["a", "b"]`, `List.of("a", "b")`.
@@ -158,8 +164,20 @@ def holds_numbers(part: Node, file: SourceFile) -> bool:
         return False
     if _is_number_of_a_schema(name, file):
         return True
-    joined = [found[1] for each in assigned_values(name, part, file) if (found := _JOINED.match(file.text(each)))]
-    return _is_declared_number(joined[0] if joined else name, part, typed, file)
+    return _is_declared(next(iter(joined_into(name, part, file)), name), part, typed, file)
+
+
+def holds_text(part: Node, file: SourceFile) -> bool:
+    """Whether a name is declared as text."""
+    typed = _TEXT_TYPED.get("typescript" if file.language == "tsx" else file.language)
+    name = file.text(part)
+    return typed is not None and re.fullmatch(r"\w+", name) is not None and _is_declared(name, part, typed, file)
+
+
+def joined_into(name: str, part: Node, file: SourceFile) -> list[str]:
+    """The lists that were joined into a local name."""
+    values = assigned_values(name, part, file) if name.isidentifier() else []
+    return [found[1] for each in values if (found := _JOINED.match(file.text(each)))]
 
 
 def _is_number_of_a_schema(name: str, file: SourceFile) -> bool:
@@ -167,7 +185,7 @@ def _is_number_of_a_schema(name: str, file: SourceFile) -> bool:
     return file.mentions(b"z.") and next(followed(name.encode(), file.source, _ZOD, b"_."), None) is not None
 
 
-def _is_declared_number(name: str, part: Node, typed: re.Pattern[str], file: SourceFile) -> bool:
+def _is_declared(name: str, part: Node, typed: re.Pattern[str], file: SourceFile) -> bool:
     before = text_before(part, file)
     places = [found.span() for found in re.finditer(rf"(?<![\w.]){re.escape(name)}\b", before)]
     if file.language == "java":
