@@ -132,6 +132,15 @@ def followed(
         position = text.find(name, max(position + 1, match.end() if match is not None else 0), last)
 
 
+def is_parameter(name: Node, call: Node, file: SourceFile) -> bool:
+    """Whether a name is one of the parameters of the innermost function around the call."""
+    function = file.enclosing_function(call)
+    listed = function.child_by_field_name("parameters") if function is not None else None
+    if listed is None or name.type != "identifier":
+        return False
+    return re.search(rf"\b{re.escape(file.text(name))}\b", file.text(listed)) is not None
+
+
 def has_own(name: str, text: bytes) -> bool:
     """Whether the text of a function declares a variable or parameter of this name."""
     word = re.escape(name.encode())

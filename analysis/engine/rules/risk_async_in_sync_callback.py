@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.browsers import is_copied_library, nearest_manifest
+from analysis.engine.rules.browsers import is_copied_library, nearest_manifest, runs_in_browsers
 from analysis.engine.rules.promises import (
     async_function,
     async_functions,
@@ -131,7 +131,7 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         confidence = "" if is_known else "medium"
         first = file.arguments(call)[0][0]
         severity = "info" if first.type == "string" and _OF_A_PAGE.fullmatch(file.text(first)) else ""
-        data = awaited_elsewhere(given, file)
+        data = (awaited_elsewhere(given, file) or {}) | {"form": "unseen"}
         yield file.mark(
             RULE.id, call, message, severity=severity, suggestion=suggestion, confidence=confidence, data=data
         )
@@ -151,6 +151,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if awaits_only_what_keeps_errors(mark, place):
         return None
+    if mark.data.get("form") == "unseen" and runs_in_browsers(place):  # its console shows the error all the same
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.kind is FileKind.SCRIPT:  # who runs it sees it end with its error
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)

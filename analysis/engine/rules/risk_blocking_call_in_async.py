@@ -94,6 +94,7 @@ _WAITED = frozenset({"await", "lambda"})  # a lambda is run by whom it is given 
 _NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | _METHODS
 _OPENS = re.compile(rb"\(")
 _AWAITS = re.compile(rb"\bawait\b|\bfor\b|\bwith\b|create_task|ensure_future|gather|_to_async|to_thread|def\b|lambda\b")
+_COMMAND_LINES = frozenset({"argparse", "click", "typer", "getpass"})
 # What runs before the first request comes, or after the last.
 _AT_THE_ENDS = re.compile(
     r"(?i)(?:^|\.)_*(?:lifespan|on_?startup|startup|on_?shutdown|shutdown)\b|on_event\(|_server_(?:start|stop)\b"
@@ -108,7 +109,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _is_rule_of_a_build(call, file):
         return
-    yield file.mark(RULE.id, call, f"`{blocking}` blocks the event loop inside `{function_name(call, file)}`")
+    message = f"`{blocking}` blocks the event loop inside `{function_name(call, file)}`"
+    yield file.mark(RULE.id, call, message, data={"asks": "1"} if blocking == "input" else None)
 
 
 def look_at_queries(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -223,11 +225,19 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         mark = structs.replace(mark, message=message)
     if any(_AT_THE_ENDS.search(each) for each in (place.function.name, *place.function.decorators)):
         return None
-    if place.kind is FileKind.SCRIPT or place.function.name == "main":  # nobody else waits there
+    if "asks" in mark.data and (place.facts.is_entry or _is_command_line(place)):
+        return None  # who types is the one who waits
+    if place.kind is FileKind.SCRIPT or place.function.name == "main" or "asks" in mark.data:  # nobody else waits there
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
+
+
+def _is_command_line(place: Place) -> bool:
+    """Whether a file reads arguments of a command line, or asks its questions in words of its own."""
+    known = {each.target.partition(".")[0] for each in place.facts.imports}
+    return not known.isdisjoint(_COMMAND_LINES) or "print" in place.function.calls
 
 
 def _blocking_name(call: Node, file: SourceFile) -> str | None:

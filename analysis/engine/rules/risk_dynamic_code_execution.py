@@ -14,7 +14,15 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import is_copied_library, runs_in_browsers
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
-from analysis.engine.rules.reading import assigned_values, followed, function_name, short, text_after, text_before
+from analysis.engine.rules.reading import (
+    assigned_values,
+    followed,
+    function_name,
+    is_parameter,
+    short,
+    text_after,
+    text_before,
+)
 
 RULE = Rule(
     id="risk-dynamic-code-execution",
@@ -80,10 +88,13 @@ _READ = re.compile(r"(\w+)\.read\(\)")
 _FIXED = r"(?:os\.path\.join\([^()\n]*?)?(?:[A-Z][A-Z0-9_]+|[\"'][^\"'\n]+[\"'])\s*[,)]"
 _READS_FIXED = re.compile(rf"open\(\s*{_FIXED}[^\n]*\.read\(\)$")
 _OPENED = re.compile(rf"\bwith\s+open\(\s*{_FIXED}[^\n]*?\bas\s+(\w+)\s*:")
+_OF_A_FILE = re.compile(r"^(?!.*(?i:request|upload)).*\.read(?:_text|_bytes)?\(\)$|^new (?:\w+\.)*FileReader\(")
 _LOADS_MODULES = (".exec_module", ".load_module", ".get_code")  # of a loader for `importlib`
 _OF_A_PAGE = re.compile(rb"\bdocument\.(?:create(?:Element|Event)|getElement|querySelector|addEventListener|write)")
 _HIDDEN_REQUIRE = re.compile(r"[\"'`](?:require|import)[\"'`]")  # from a bundler, which would follow it
-_HIDDEN_IMPORT = re.compile(r"[\"'`]\s*return\s+import\(\w+\);?\s*[\"'`]")  # from a compiler that would turn it around
+_HIDDEN_IMPORT = re.compile(
+    r"[\"'`]\s*(?:return\s+)?import\([^()]*\);?\s*[\"'`]"
+)  # from a compiler that would turn it around
 # The mode in which Python compiles what is typed at its prompt, and the classes for such a prompt.
 _CONSOLE = re.compile(rb"compile\([^()\n]*,\s*[\"']single[\"']|\bInteractive(?:Console|Interpreter)\b")
 # What makes a path that nobody outside of the program chose.
@@ -101,7 +112,11 @@ _TEXTS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _OF_THE_BUILD = re.compile(
     r"(?:^|/)(?:build|generate|gen|make|release|deploy|bundle|replace|prepare)[-_][\w.-]*\.[cm]?js$"
 )
-_QUOTED = re.compile(r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex|[sS]hell_?[qQ]uote\(")
+# Quoted for a shell, or from the environment of the process, which whoever starts it chose.
+_QUOTED_OR_OWN = re.compile(
+    r"(^|\.)(quote|shellescape|escapeshellarg)\(|shlex|[sS]hell_?[qQ]uote\("
+    r"|^(?:os\.(?:Getenv|getenv|environ)\b|process\.env\b)"
+)
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -173,13 +188,14 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         if is_copied_library(place):
             return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
-    is_reached = place.in_request_path or place.in_job_path
     is_typed = place.facts.is_entry or "typed" in mark.data
     if is_shell and is_typed and place.facts.language == "python" and not place.in_request_path:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)  # who calls it types the rest
-    if is_shell and "tool" in mark.data and not is_reached:
+    if is_shell and "tool" in mark.data and not (place.in_request_path or place.in_job_path):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-    if mark.severity == "" and not is_reached:
+    if "passed" in mark.data and not place.in_request_path:
+        return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW)  # its callers make the command
+    if mark.severity == "" and mark.confidence == "" and not place.in_request_path:
         return place.finding(mark, confidence=Confidence.MEDIUM)  # where the text comes from is not known
     return place.finding(mark)
 
@@ -194,9 +210,14 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
     if file.language == "python" and _reads_own_file(call, argument, file):
         message = f"`{name}` runs a file of the project that could be imported or read as data"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
+    elif parts and _is_compiled_here(argument, file):
+        return  # told where it is compiled
     elif parts and file.language == "python" and (_CONSOLE.search(file.source) or "__main__" in file.text(call)):
         message = f"`{name}` runs {_named(parts, file)}, as a console does with what its user types"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
+    elif parts and _OF_A_FILE.search(file.text(argument)):
+        message = f"`{name}` runs the file that {_named(parts, file)} stands for, as settings and plug-ins are run"
+        yield file.mark(RULE.id, call, message, confidence="low")
     elif parts and file.language in SCRIPT and _runs_in_a_driven_page(call, file):
         message = f"`{name}` runs {_named(parts, file)} in the page that is driven"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
@@ -214,6 +235,12 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
         yield file.mark(RULE.id, call, message, severity="info", confidence=confidence)
 
 
+def _is_compiled_here(argument: Node, file: SourceFile) -> bool:
+    """Whether a local name holds what the function compiled itself."""
+    values = assigned_values(file.text(argument), argument, file) if argument.type == "identifier" else []
+    return bool(values) and all(file.text(value).startswith("compile(") for value in values)
+
+
 def _reads_own_file(call: Node, argument: Node, file: SourceFile) -> bool:
     """Whether the code stands in a file whose name stands in the program: `exec(open("shop/version.py").read())`."""
     text = file.text(argument)
@@ -228,11 +255,13 @@ def _shell(
     if argument.type in ("list", "list_comprehension"):
         return
     text = text_of_argument(argument, file)
-    parts = [part for part in _open_parts(text, file) if not _QUOTED.search(file.text(part))]
+    parts = [part for part in _open_parts(text, file) if not _QUOTED_OR_OWN.search(file.text(part))]
     if parts and (text.fixed.strip("\"'` ") or not built_only):
         data = {"form": "shell"} | ({"tool": "1"} if _TOOL.match(text.fixed) else {})
         if not _COMMAND_LINES.isdisjoint(full.partition(".")[0] for full in file.bindings.values()):
             data["typed"] = "1"
+        if len(parts) == 1 and parts[0].id == argument.id and is_parameter(argument, call, file):
+            data["passed"] = "1"
         message = f"`{callee}` gives {_named(parts, file)} to a shell as part of the command"
         if all(_is_own_path(part, file) for part in parts):
             yield file.mark(

@@ -79,6 +79,9 @@ _WRITES = re.compile(
 )
 _ELSEWHERE = re.compile(r"^(?:\.{1,2}/|[@~]/|src/|\.+\w)[^()]*\.\w+$|^(?:this|self)\.\w+\.\w+$")
 _CALLBACK = re.compile(r"(?:function\s*\w*\s*)?\(?\s*_?err(?:or)?\s*[,):]|(?:callback|cb|next|done)$")
+_ASKS_A_SERVER = re.compile(
+    r"\bawait\s[^;{}]{0,200}?(?:\b(?:fetch|axios|import|request|ajax|mutateAsync)\b|[aA][pP][iI]\b|\.(?:get|post|put|patch|delete)\b)"
+)
 _EAGER = frozenset({"class", "typeorm", "sequelize"})
 _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
 _PYTHON_CALL = re.compile(rb"(?:self\.)?(?:\w+\.)?\w+\(")
@@ -102,6 +105,8 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
             message = f"{what} gives a promise that nobody awaits"
             severity = "critical" if _WRITES.search(callee) and file.language != "tsx" else ""
             data = awaited_elsewhere(function, file) if function is not None else None
+            if function is not None and not _ASKS_A_SERVER.search(file.text(function)):
+                data = (data or {}) | {"quiet": "1"}
             confidence = "" if known else "medium"
             yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence, data=data)
         elif _ELSEWHERE.match(callee) and not file.in_test(call) and not _has_callback(call, file):
@@ -164,7 +169,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.facts.language in SCRIPT and runs_in_browsers(place):
-        return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
+        # What waits for a sign of the page alone is not rejected.
+        known = Confidence.LOW if "quiet" in mark.data else Confidence.MEDIUM
+        return place.finding(mark, severity=Severity.WARNING, confidence=known)
     return place.finding(mark)
 
 

@@ -14,7 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.reading import full_callee, function_text, is_imported, origin_of
+from analysis.engine.rules.reading import assigned_values, full_callee, function_text, is_imported, origin_of
 
 RULE = Rule(
     id="risk-http-no-timeout",
@@ -56,6 +56,7 @@ def rates(region):
 )
 
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request"})
+_LOOPBACK = re.compile(r"[fF]?[\"'`]https?://(?:127\.0\.0\.1|localhost)\b")
 _UNLIMITED = frozenset({"requests." + verb for verb in _VERBS} | {"urllib.request.urlopen"})
 _LIMITED = frozenset(
     {"httpx." + verb for verb in (*_VERBS, "stream", "Client", "AsyncClient")} | {"aiohttp.ClientSession"}
@@ -97,6 +98,15 @@ _MADE_ELSEWHERE = re.compile(r"\bTransport:\s*(?:\w+\.)?[Nn]ew\w*\(")  # where i
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
 
 
+def _asks_itself(call: Node, file: SourceFile) -> bool:
+    """Whether the address is one of this machine, written there or in the local name that is given."""
+    first = next(iter(file.arguments(call)[0]), None)
+    if first is None:
+        return False
+    values = assigned_values(file.text(first), first, file) if first.type == "identifier" else []
+    return any(_LOOPBACK.match(file.text(each)) is not None for each in (first, *values))
+
+
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = full_callee(call, file)
     receiver, _, verb = callee.rpartition(".")
@@ -113,7 +123,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if timeout is None:
         if callee in _LIMITED or len(positional) > _TIMEOUT_POSITION.get(callee, len(positional)):
             return
-        yield file.mark(RULE.id, call, f"`{callee}` has no time limit of its own and none is given here")
+        message = f"`{callee}` has no time limit of its own and none is given here"
+        yield file.mark(RULE.id, call, message, confidence="low" if _asks_itself(call, file) else "")
     elif file.text(timeout) == "None" or _NO_TOTAL.search(file.text(timeout)):
         yield file.mark(RULE.id, call, f"`{callee}` is told to wait for ever (`{file.text(timeout)}`)")
 
@@ -208,7 +219,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id,
             call,
             f"`{callee}` waits as long as the other side likes: no `signal` or `timeout` is given",
-            confidence="medium",
+            confidence="low" if _asks_itself(call, file) else "medium",
             suggestion="Pass `signal: AbortSignal.timeout(ms)` (axios: `timeout`).",
         )
 

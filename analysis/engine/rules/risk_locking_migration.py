@@ -40,7 +40,7 @@ GUIDE = Guide(
 )
 
 _NAME = r"(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:ONLY\s+)?[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)[\"`\]]?"
-_CREATED = re.compile(rf"\bCREATE\s+(?:UNLOGGED\s+|TEMP\w*\s+)?TABLE\s+{_NAME}", re.IGNORECASE)
+_CREATED = re.compile(rf"\bCREATE\s+(?:UNLOGGED\s+|TEMP\w*\s+)?(?:TABLE|MATERIALIZED\s+VIEW)\s+{_NAME}", re.IGNORECASE)
 _STATEMENT = re.compile(r"[^;]+")
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _VOLATILE = r"(?:random|gen_random_uuid|uuid_generate_v\d\w*|clock_timestamp|nextval|uuid)\s*\("
@@ -95,6 +95,8 @@ _SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
     )
 )
+_PICKED = re.compile(r"\A\s*UPDATE\b[\s\S]*\bWHERE\s+[\"`]?(\w+)[\"`]?\s*=\s*(?:'[^']*'|\d+)\s*\Z", re.IGNORECASE)
+_REVERSE = re.compile(rb"RunPython\(\s*[\w.]+\s*,\s*(?:reverse_code\s*=\s*)?(\w+)")
 _BACKFILL = re.compile(
     r"for\s+\w+\s+in\s+(\w+)\.objects\.(?:all|filter|exclude)\([^\n]*:\s*\n"
     r"[\s\S]*?\.save\(|\b(\w+)\.objects\.(?:all\(\)\.|filter\([^\n]*\)\.)?update\("
@@ -166,7 +168,7 @@ def look_at_backfill(function: Node, file: SourceFile) -> Iterator[Mark]:
     """A function of a migration that changes all rows in one go."""
     text = file.text(function)
     found = _BACKFILL.search(text)
-    if found is None or _BATCHED.search(text):
+    if found is None or _BATCHED.search(text) or _is_the_way_back(function, file):
         return
     name = found[1] or found[2]
     got = re.search(_GOT.format(name=re.escape(name)), text)
@@ -176,6 +178,12 @@ def look_at_backfill(function: Node, file: SourceFile) -> Iterator[Mark]:
         start = function.start_byte + len(text[: found.start()].encode())
         node = file.tree.root_node.descendant_for_byte_range(start, start + 1) or function
         yield from _django_marks(node, model, says, file)
+
+
+def _is_the_way_back(function: Node, file: SourceFile) -> bool:
+    """Whether a function is what `RunPython` calls to undo the migration."""
+    name = function.child_by_field_name("name")
+    return name is not None and file.text(name).encode() in _REVERSE.findall(file.source)
 
 
 def look_at_alembic(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -231,9 +239,9 @@ def look_at_sql_call(call: Node, file: SourceFile) -> Iterator[Mark]:
             text = file.text(argument)
             for _, table, column in _drops(text.strip("\"'`rf")):
                 yield _dropped(call, table, column, file)
-            for line, table, says in _locks(text.strip("\"'`rf")):
+            for line, table, says, key in _locks(text.strip("\"'`rf"), file.source.decode("utf-8", "replace")):
                 message = f"On `{table}` {says}"
-                yield file.mark(RULE.id, call, message, data={"table": table, "line": str(line)})
+                yield file.mark(RULE.id, call, message, data={"table": table, "line": str(line), "key": key})
 
 
 def look_at_sql(source: str) -> Iterator[Mark]:
@@ -241,8 +249,9 @@ def look_at_sql(source: str) -> Iterator[Mark]:
     for line, table, column in _drops(source):
         message = f"On `{table}` {_DROPPED.format(column=column)}"
         yield Mark(RULE.id, line, 0, message, f"{table}:{column}", data={"table": table, "column": column})
-    for line, table, says in _locks(source):
-        yield Mark(RULE.id, line, 0, f"On `{table}` {says}", f"{table}:{says[:20]}", data={"table": table})
+    for line, table, says, key in _locks(source, source):
+        message = f"On `{table}` {says}"
+        yield Mark(RULE.id, line, 0, message, f"{table}:{says[:20]}", data={"table": table, "key": key})
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -266,7 +275,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 
 def _is_asked_for(mark: Mark, path: str, codebase: Codebase) -> bool:
-    """Whether a model still has the column that is dropped; true for marks of other kinds."""
+    """Whether a model still has the column that is dropped, or more than one row is updated; true for marks of other
+    kinds."""
+    if key := mark.data.get("key", ""):
+        entry = codebase.models.of_table(mark.data["table"])
+        columns = entry.model.columns if entry is not None else ()
+        return key != "id" and not any(each.name == key and (each.primary_key or each.unique) for each in columns)
     column = mark.data.get("column", "")
     if not column:
         return True
@@ -301,8 +315,8 @@ def _altered_field(field: str) -> str:
     """What may happen to the rows when a field becomes this one. Texts and choices are no concern of the database."""
     if re.search(r"\bnull\s*=\s*True|help_text|verbose_name|choices\s*=|related_name", field):
         return ""
-    if "ManyToMany" in field:
-        return ""
+    if "ManyToMany" in field or not field.startswith(("models.", "django.")):
+        return ""  # what type a class of the project's own has stands elsewhere
     return "the field is changed: a new type rewrites the table, and `NOT NULL` reads all rows under the lock"
 
 
@@ -346,17 +360,19 @@ def _drops(source: str) -> Iterator[tuple[int, str, str]]:
             yield text.count("\n", 0, start) + 1, found[1], found[2]
 
 
-def _locks(source: str) -> Iterator[tuple[int, str, str]]:
-    """Line, table and what is wrong, for each statement on a table that the same text does not create."""
+def _locks(source: str, whole: str) -> Iterator[tuple[int, str, str, str]]:
+    """Line, table, what is wrong and the column that picks the rows, for each statement on a table that the whole
+    migration does not create."""
     text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    created = {name.lower() for name in _CREATED.findall(text)}
+    created = {name.lower() for name in _CREATED.findall(whole)}
     for statement in _STATEMENT.finditer(text):
         for pattern, says in _SQL:
             found = pattern.search(statement[0])
             if found is not None:
                 if found[1].lower() not in created:
                     start = statement.start() + len(statement[0]) - len(statement[0].lstrip())
-                    yield text.count("\n", 0, start) + 1, found[1], says
+                    picked = _PICKED.search(statement[0])
+                    yield text.count("\n", 0, start) + 1, found[1], says, picked[1] if picked is not None else ""
                 break
 
 

@@ -219,6 +219,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         _belongs_to_outer(name, call, file)
         or _is_closed_by_next_round(name, call, file)
         or _is_given_away(name, _without_borrowers(rest))
+        or re.search(rf"\breturn\b[^\n]*\b{name}\.Body\s*(?:[,)}}\n]|$)", rest)
     ):
         return
     if re.search(rf"\}}\(\s*{name}(?:\.Body)?\s*\)|\bdefer\b[^\n]*[(,]\s*{name}(?:\.Body)?\s*[,)]", rest):
@@ -292,7 +293,8 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script ends and gives everything back; on the request path a lost connection is an outage to come."""
-    if place.kind is FileKind.SCRIPT or place.function.name.rpartition(".")[2] == "main":
+    is_run_by_hand = place.index == 0 and place.facts.is_entry
+    if place.kind is FileKind.SCRIPT or is_run_by_hand or place.function.name.rpartition(".")[2] == "main":
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if "with" in mark.data:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)

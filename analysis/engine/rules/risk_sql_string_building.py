@@ -104,6 +104,9 @@ _BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind
 # Before a comparison stands a column: `${column} = ?`, `+ column + " >= ?"`.
 _BEFORE_SIGN = re.compile(rb"(?i)(?:\}|\s*\)?\s*\+\s*[\"'`])\s*(?:[=<>]|!=|\b(?:not\s+)?(?:i?like|in|is|between)\b)")
 _METHOD = re.compile(r"\.\w+\([\s\S]*\Z")
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
+LONGEST_JOINT = 40  # bytes between a text of the program and what is added to it
+_BEHIND_TEXT = re.compile(rb"(?:[\"'`]\s*\+\s*\(?|\.append\()\s*\Z")
 _NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the number of a placeholder
 _IN_QUOTES = re.compile(r"['\"]%?\Z")
 _OF_THE_MODEL = re.compile(r"_meta\.\w+$|__table(?:name)?__|\bdb_table$")
@@ -150,7 +153,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         and not _NUMBERED.search(lead)
         and not is_counted(part, lead, file)
         and not _BEFORE_COLUMN.match(file.source, part.end_byte)
-        and (not _OF_THE_DRIVER.match(file.text(part)) or _is_in_quotes(lead))
+        and (not _OF_THE_DRIVER.match(file.text(part)) or _is_in_quotes(part, lead, file))
         and (method not in _CLAUSES or _AFTER_SIGN.search(lead))  # names of columns are the program's own there
     ]
     if not told:
@@ -170,7 +173,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     )
     # Outside of quotes a local name may hold a piece of SQL, or what a driver gives.
     is_resolved = any(
-        (_is_in_quotes(lead) and not _is_asked_for(part, file))
+        (_is_in_quotes(part, lead, file) and not _is_asked_for(part, file))
         or _is_given(part, call, file)
         or _FROM_REQUEST.search(file.text(part))
         for part, lead in zip(parts, leads, strict=True)
@@ -184,10 +187,16 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         internal, data["named"] = True, "1"  # the program's own names, though they could be parameters
     if any(_is_given(part, call, file) for part, _ in told):
         data["given"] = "1"
-    if any(_FROM_REQUEST.search(file.text(part)) for part, _ in told):
+    if any(
+        _FROM_REQUEST.search(file.text(part)) and not number for number, (part, _) in zip(numbers, told, strict=True)
+    ):
         data["asked"] = "1"
     if certain:
-        is_quoted = any(_is_in_quotes(lead) for lead in _leads_of(certain, parts, leads))
+        is_quoted = any(
+            _is_in_quotes(part, lead, file) and _may_hold_text(part, file)
+            for part, lead in zip(parts, leads, strict=True)
+            if part in certain
+        )
         is_text = any(holds_text(part, file) for part in certain)
         data["value"] = "quoted" if is_quoted else "text" if is_text else "bare"
     if any(numbers):
@@ -202,10 +211,6 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         confidence="low" if internal else "" if is_resolved and not (is_named or is_own) else "medium",
         data=data or None,
     )
-
-
-def _leads_of(chosen: list[Node], parts: tuple[Node, ...], leads: tuple[str, ...]) -> list[str]:
-    return [lead for part, lead in zip(parts, leads, strict=True) if part in chosen]
 
 
 def _with_own_texts(text: BuiltText, file: SourceFile) -> BuiltText:
@@ -300,7 +305,7 @@ def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
         return None if _OWN_NAME.search(text) else False
     if _VALUE_PLACE.search(lead):
         named = joined_name(text) or _METHOD.sub("", text)
-        return not _SUBQUERY.search(named) or _is_in_quotes(lead)
+        return not _SUBQUERY.search(named) or _is_in_quotes(part, lead, file)
     if _NAME_PLACE.search(lead):
         return None if _OWN_NAME.search(text) else False
     return not _INTERNAL.search(text)
@@ -313,10 +318,17 @@ def _is_condition(part: Node, lead: str, file: SourceFile) -> bool:
     return _BEFORE_CLAUSE.match(file.source, part.end_byte) is not None
 
 
-def _is_in_quotes(lead: str) -> bool:
-    """Whether a quote of SQL is open before a part; the quote that ends a text of the program comes in pairs."""
-    ends_text = lead[-1:] in ("'", '"', "`") and lead.count(lead[-1]) % 2 == 0
+def _is_in_quotes(part: Node, lead: str, file: SourceFile) -> bool:
+    """Whether a quote of SQL is open before a part; the quote that ends a text of the program is none."""
+    start = part.start_byte
+    ends_text = _BEHIND_TEXT.search(file.source, max(0, start - LONGEST_JOINT), start) is not None
     return _IN_QUOTES.search(lead[:-1] if ends_text else lead) is not None
+
+
+def _may_hold_text(part: Node, file: SourceFile) -> bool:
+    """Whether a part in quotes is a name, a field or what an object tells of itself: what another call makes of what it
+    is given may be a time or a number."""
+    return part.type not in _CALLS or (not file.arguments(part)[0] and "." in file.text(part).partition("(")[0])
 
 
 def _is_asked_for(part: Node, file: SourceFile) -> bool:

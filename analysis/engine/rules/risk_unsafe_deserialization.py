@@ -20,6 +20,7 @@ from analysis.engine.rules.reading import (
     function_name,
     function_text,
     is_imported,
+    is_parameter,
     text_before,
 )
 
@@ -174,7 +175,8 @@ def _mark(call: Node, message: str, file: SourceFile) -> Mark:
     first = next((file.text(each) for each in file.arguments(call)[0]), "")
     held = _origins(first, call, file) if first.isidentifier() else []
     is_brought = any(_UPLOAD.search(text) for text in (file.text(call), *held))
-    data = {"given": "1"} if not held and _is_parameter(first, call, file) else None
+    given = next(iter(file.arguments(call)[0]), None)
+    data = {"given": "1"} if given is not None and not held and is_parameter(given, call, file) else None
     return file.mark(RULE.id, call, message, severity="critical" if is_brought else "", data=data)
 
 
@@ -182,12 +184,6 @@ def _origins(name: str, call: Node, file: SourceFile) -> list[str]:
     """What a local name was given, or opened from."""
     opened = re.findall(rf"\bwith\s+([^\n]+?)\s+as\s+{name}\s*:", text_before(call, file))
     return [*opened, *(file.text(value) for value in assigned_values(name, call, file))]
-
-
-def _is_parameter(name: str, call: Node, file: SourceFile) -> bool:
-    function = file.enclosing_function(call)
-    listed = function.child_by_field_name("parameters") if function is not None and name.isidentifier() else None
-    return listed is not None and re.search(rf"\b{name}\b", file.text(listed)) is not None
 
 
 def _reads_own_bytes(call: Node, callee: str, file: SourceFile) -> bool:

@@ -43,6 +43,9 @@ _TEXT_TYPED = {
     "python": re.compile(r"\s*:\s*(?:Optional\[)?str\b"),
 }
 _ZOD = re.compile(rb"\s*:\s*z\s*\.(?:array\(\s*z\.)?(?:coerce\.)?(?:number|bigint|boolean)\(")
+_ENUM_OF_GRAPHQL = re.compile(
+    rb"\s*:\s*\{\s*type:\s*(?:new\s+GraphQL(?:NonNull|List)\(\s*)*(?:\w+\.)?GraphQL(?!String\b|ID\b|JSON|NonNull|List)\w+"
+)
 _LIMIT_PLACE = re.compile(r"(?i)\b(?:limit|offset|top|fetch\s+(?:first|next))\s*\(?\s*[\"'`]?\Z")
 # A list that is written out, once its texts are taken out of it: `["a", "b"]`, `List.of("a", "b")`.
 _WRITTEN_LIST = re.compile(
@@ -160,6 +163,8 @@ def holds_numbers(part: Node, file: SourceFile) -> bool:
     """Whether a name is declared as a number, or joins a list that is declared as one of numbers."""
     typed = _NUMBER_TYPED.get("typescript" if file.language == "tsx" else file.language)
     name = joined_name(file.text(part)) or file.text(part)
+    if _is_enum_of_a_schema(name, file):
+        return True
     if typed is None or not re.fullmatch(r"\w+", name):
         return False
     if _is_number_of_a_schema(name, file):
@@ -183,6 +188,12 @@ def joined_into(name: str, part: Node, file: SourceFile) -> list[str]:
 def _is_number_of_a_schema(name: str, file: SourceFile) -> bool:
     """Whether a schema of Zod in this file lets only numbers through under this name: `ids: z.array(z.number())`."""
     return file.mentions(b"z.") and next(followed(name.encode(), file.source, _ZOD, b"_."), None) is not None
+
+
+def _is_enum_of_a_schema(name: str, file: SourceFile) -> bool:
+    """Whether a schema of GraphQL in this file lets numbers, times or listed values alone through under this name."""
+    last = name.rpartition(".")[2].encode()
+    return file.mentions(b"graphql") and next(followed(last, file.source, _ENUM_OF_GRAPHQL, b"_."), None) is not None
 
 
 def _is_declared(name: str, part: Node, typed: re.Pattern[str], file: SourceFile) -> bool:

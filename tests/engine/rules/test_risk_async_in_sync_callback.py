@@ -178,3 +178,10 @@ def test_an_example_for_users():
     source = "rows.forEach(async (row) => {\n  await put(row);\n});\n"
     found = findings_of(RULE, {"examples/a.js": source, "src/a.js": source})
     assert {each.file: str(each.severity) for each in found} == {"examples/a.js": "info", "src/a.js": "warning"}
+
+
+def test_the_console_of_a_page_shows_the_error():
+    source = "socket.on('a', async (row) => {\n  await show(row);\n});\n"
+    page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/a.js": source}
+    assert [(str(each.severity), str(each.confidence)) for each in findings_of(RULE, page)] == [("info", "low")]
+    assert [str(each.severity) for each in findings_of(RULE, {"src/a.js": source})] == ["warning"]

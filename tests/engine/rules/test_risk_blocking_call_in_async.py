@@ -199,3 +199,12 @@ def test_a_rule_of_a_build_has_a_thread_of_its_own(decorator, count):
 def test_where_nobody_else_waits(path, head, told):
     found = findings_of(RULE, {path: f"import time\n{head}\n    time.sleep(1)\n"})
     assert [(str(each.severity), str(each.confidence)) for each in found] == told
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "count"),
+    [("import click", "", 0), ("import shop", "print('Sure?')\n    ", 0), ("import shop", "", 1)],
+)
+def test_a_dialog_at_a_terminal(head, body, count):
+    found = findings_of(RULE, {"shop/a.py": f"{head}\nasync def ask():\n    {body}answer = input()\n"})
+    assert [str(each.confidence) for each in found] == ["low"] * count

@@ -323,3 +323,28 @@ def test_text_on_the_way_of_a_request_is_more_certain():
         ("critical", "high"),
         ("critical", "medium"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("def run(command):\n    os.system(command)\n", ("warning", "low")),
+        ("def run(name):\n    os.system('show ' + name)\n", ("critical", "medium")),
+        ("def run(path):\n    exec(open(path).read())\n", ("warning", "low")),
+        ("def run(request):\n    exec(request.files['a'].read())\n", ("critical", "medium")),
+    ],
+)
+def test_what_is_handed_on_or_read_from_a_file(body, told):
+    found = findings_of(RULE, {"app/a.py": "import os\n" + body})
+    assert [(str(each.severity), str(each.confidence)) for each in found] == [told]
+
+
+def test_code_is_told_where_it_is_compiled():
+    source = "def run(text):\n    code = compile(text, 'a', 'exec')\n    exec(code)\n"
+    assert lines_of(RULE, source) == [2]
+
+
+def test_the_environment_of_the_process_in_a_command():
+    source = 'package a\nimport ("os"; "os/exec")\nfunc f(name string) {\n\texec.Command("sh", "-c", "ls "+%s)\n}\n'
+    assert lines_of(RULE, source % 'os.Getenv("HOME")', "go") == []
+    assert lines_of(RULE, source % "name", "go") == [4]

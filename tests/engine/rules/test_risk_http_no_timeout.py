@@ -267,3 +267,11 @@ def test_a_program_of_its_own(package, confidence):
     source = f'package {package}\nimport "net/http"\nfunc load(u string) {{\n'
     source += "\tres, err := http.Get(u)\n\tuse(res, err)\n}\n"
     assert [str(each.confidence) for each in findings_of(RULE, {"a/a.go": source})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("address", "confidence"), [("f'http://127.0.0.1:{port}/a'", "low"), ("'http://shop/a'", "high")]
+)
+def test_a_server_of_this_machine(address, confidence):
+    source = f"import requests\ndef load(port):\n    url = {address}\n    return requests.get(url)\n"
+    assert [str(each.confidence) for each in findings_of(RULE, {"shop/a.py": source})] == [confidence]

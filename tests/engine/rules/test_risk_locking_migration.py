@@ -236,3 +236,30 @@ def test_a_batch_of_alembic_names_the_table(made, tables):
         "        batch_op.create_index('by_kind', ['kind'])\n"
     )
     assert [each.table for each in findings("alembic/versions/0001_a.py", source)] == tables
+
+
+@pytest.mark.parametrize(("name", "count"), [("forward", 1), ("backward", 0)])
+def test_the_way_back_of_a_backfill(name, count):
+    body = f"def {name}(apps, editor):\n    Event = apps.get_model('shop', 'Event')\n"
+    body += "    Event.objects.all().update(kind='a')\n\n\n"
+    source = HEAD + body + "class Migration(migrations.Migration):\n    operations = [%s]\n"
+    assert len(findings("shop/migrations/0002_more.py", source % "migrations.RunPython(forward, backward)")) == count
+
+
+def test_an_index_of_a_view_that_the_migration_makes():
+    index = "CREATE INDEX a ON totals (day);\n"
+    view = "CREATE MATERIALIZED VIEW totals AS SELECT 1;\n"
+    assert len(findings("db/migrations/0002_more.sql", index)) == 1
+    assert findings("db/migrations/0002_more.sql", view + index) == []
+
+
+@pytest.mark.parametrize(("column", "count"), [("id", 0), ("kind", 1)])
+def test_one_row_by_its_key(column, count):
+    update = f"UPDATE shop_event SET kind = 'b' WHERE {column} = 'a';\n"
+    assert len(findings("db/migrations/0002_more.sql", update)) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("models.UUIDField", 1), ("shop.fields.UUIDField", 0)])
+def test_a_field_of_an_own_class(kind, count):
+    altered = f'migrations.AlterField("event", "kind", {kind}(default=None))'
+    assert len(findings("shop/migrations/0002_more.py", OPERATIONS % altered)) == count

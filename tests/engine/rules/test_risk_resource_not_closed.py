@@ -398,3 +398,15 @@ def test_a_deferred_helper_that_closes(deferred, count):
     source = 'package a\nimport "net/http"\nfunc f(url string) error {\n\tresp, err := http.Get(url)\n'
     source += f"\tif err != nil {{\n\t\treturn err\n\t}}\n\t{deferred}\n\tuse(resp.StatusCode)\n\treturn nil\n}}\n"
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("back", "count"), [("res.Body, err", 0), ("res.StatusCode, err", 1)])
+def test_a_body_that_is_returned(back, count):
+    source = 'package a\nimport "net/http"\nfunc f(u string) (any, error) {\n'
+    source += f"\tres, err := http.Get(u)\n\treturn {back}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+def test_the_main_part_of_a_file_ends_soon():
+    source = "import json\nif __name__ == '__main__':\n    rows = json.load(open('a'))\n"
+    assert [str(each.severity) for each in findings_of(RULE, {"shop/a.py": source})] == ["info"]

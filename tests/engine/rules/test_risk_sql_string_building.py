@@ -674,3 +674,31 @@ def test_what_stands_without_quotes_is_a_number_unless_it_is_declared_as_text():
     )
     found = [findings_of(RULE, {"src/a.ts": source.format(typed)}) for typed in ("b", "b: string", "b: number")]
     assert [[str(each.confidence) for each in each_found] for each_found in found] == [[], ["medium"], []]
+
+
+@pytest.mark.parametrize(
+    ("part", "count"), [("format_time(day)", 0), ("make_timestamp()", 0), ("row.name()", 1), ("row.name", 1)]
+)
+def test_what_a_call_makes_in_quotes(part, count):
+    source = (
+        f"def clean(c, day, row):\n    c.execute(\"DELETE FROM t WHERE a < '%s'\" % ({part}))\n\n\nclean(c, d, r)\n"
+    )
+    assert len(findings_of(RULE, {"app/a.py": source})) == count
+
+
+def test_the_end_of_a_long_text_is_no_quote_of_sql():
+    lines = " + ".join(f'"join t{number} on (a = b) "' for number in range(9))
+    source = (
+        f'class A {{ void f(User user) {{\nString sql = "select a from t " + {lines} + "where b = " + user.getId();\n'
+    )
+    source += "jdbc.query(sql, rows); f(user); } }"
+    assert findings_of(RULE, {"src/main/java/A.java": source}) == []
+
+
+@pytest.mark.parametrize(("kind", "confidence"), [("GraphQLString", "high"), ("GraphQLKind", None)])
+def test_values_that_a_schema_of_graphql_lists(kind, confidence):
+    source = f"import {{ GraphQLString }} from 'graphql';\nconst schema = {{ kind: {{ type: {kind} }} }};\n"
+    source += (
+        "function f(args) {\n  return sequelize.literal(`SELECT a FROM t WHERE b = '${args.kind}'`);\n}\nf(rows);\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"src/a.ts": source})] == ([confidence] if confidence else [])
