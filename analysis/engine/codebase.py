@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from analysis.engine.calls import LEVELS, Callee, CallGraph
 from analysis.engine.copies import Copies, Copy
-from analysis.engine.facts import FileFacts, Function, FunctionFlag, Mark
+from analysis.engine.facts import FileFacts, Function, FunctionFlag, ImportFlag, Mark
 from analysis.engine.graph import GraphBuilder, ImportGraph
 from analysis.engine.history import History
 from analysis.engine.languages import PARSED, FileKind, kind_of, without_copies
@@ -253,7 +253,9 @@ def file_kind(path: str, facts: FileFacts) -> FileKind:
     kind = kind_of(path)
     if facts.skipped in ("generated", "minified") and kind is not FileKind.VENDORED:
         return FileKind.GENERATED
-    if facts.language == "go" and kind is FileKind.SOURCE and _is_shared_by_tests(path, facts):
+    if kind is FileKind.SOURCE and facts.language == "go" and _is_shared_by_tests(path, facts):
+        return FileKind.TEST
+    if kind is FileKind.SOURCE and facts.language == "python" and _is_of_pytest(facts):
         return FileKind.TEST
     return kind
 
@@ -264,6 +266,12 @@ def _is_shared_by_tests(path: str, facts: FileFacts) -> bool:
     return [facts.package] == [f"{name}test" for name in above] or any(
         each.target == "testing" for each in facts.imports
     )
+
+
+def _is_of_pytest(facts: FileFacts) -> bool:
+    """Whether a Python module needs pytest to be loaded, as fixtures do; who starts tests asks for it when it does."""
+    needed = (each for each in facts.imports if not each.flags & (ImportFlag.DEFERRED | ImportFlag.TYPE_ONLY))
+    return any(each.level == 0 and each.target.partition(".")[0] in ("pytest", "_pytest") for each in needed)
 
 
 def is_measured(path: str, facts: FileFacts) -> bool:

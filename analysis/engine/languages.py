@@ -110,7 +110,7 @@ _TEST = re.compile(
 )
 _SCRIPT = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?(-dev)?|((dev|build|ci|ai|claude|release|repo|maintenance)-)?tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
-    r"|(^|/)cmd/.*main\.go$|(^"
+    r"|(^|/)cmd/.*main\.go$|^devtools/.*\.(?:go|py)$|(^"
     r"|/)management/commands/|^(?:[^/]+/)?contrib/(?!__init__)[^/]+\.py$|(^|/)(setup|manage)\.py$|^(noxfile|fabfile)\.py$|(^|/)magefiles?(\.go$|/)"
 )
 # Below it folders are packages of Java, named for what they are about: those of vendors, of builds.

@@ -147,3 +147,11 @@ def test_folders_of_copied_libraries_are_known_by_what_came_with_them():
     paths = ["libs/six-1.0.dist-info/METADATA", "libs/cart.py", "server/libs/rss/LICENSE", "server/libs/rss/a.js"]
     own = ["LICENSE", "lib/cart/LICENSE", "lib/cart/index.js", "lib/cart/package.json", "server/libs/a.js"]
     assert without_copies([*paths, *own]) == own
+
+
+def test_python_that_needs_pytest_to_be_loaded_helps_tests():
+    def kind(source: bytes) -> FileKind:
+        return file_kind("shop/fixtures.py", extract(source, "python"))
+
+    assert kind(b"import pytest\n") is FileKind.TEST
+    assert kind(b"def check():\n    import pytest\n    pytest.main()\n") is FileKind.SOURCE
