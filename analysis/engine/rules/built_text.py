@@ -25,7 +25,8 @@ _NUMBERS = frozenset(
 _INTEGERS = frozenset({"integer", "int_literal"})
 _CONSTANT = re.compile(r"([\w.]+\.)?_?[A-Z][A-Z0-9_]*(\[\w+\])?$")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*$")
-_PLACE = re.compile(r"%(?:\(\w+\))?[-+#0-9.]*[a-zA-Z]|\{[^{}]*\}")
+_PERCENT_PLACE = re.compile(r"%(?:\(\w+\))?[-+#0-9.]*[a-zA-Z]")
+_BRACE_PLACE = re.compile(r"\{[^{}]*\}")
 _COLUMN = re.compile(r"\.[A-Za-z_]")  # behind the alias of a table
 _NUMBERED = re.compile(r"[di]$|:[\d,]*d\}$")
 _BUILDER = re.compile(r"(\w+)\.toString\(\)")
@@ -191,8 +192,9 @@ def _operands(node: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None
 def _slots(form: Node, values: list[Node], file: SourceFile) -> list[Node | _Slot | bytes]:
     """The values beside the text before their places; those that are written as numbers can hold no text."""
     text = file.text(form)
-    places = list(_PLACE.finditer(text))
-    if len(places) != len(values):
+    found = (list(pattern.finditer(text)) for pattern in (_PERCENT_PLACE, _BRACE_PLACE))
+    places = next((each for each in found if len(each) == len(values)), None)
+    if places is None:
         return list(values)
     return [
         _Slot(value, text[: place.start()][-_LONGEST_LEAD:])

@@ -74,6 +74,7 @@ _OF_A_PAGE = re.compile(
     r"[\"'](?:(?:dbl)?click|change|submit|input|key(?:up|down|press)|mouse\w+|focus(?:in|out)?|blur|select|scroll|touch\w+"
     r"|drag\w*|drop|paste|copy|cut|load|resize)(?:\.\w+)?[\"']"
 )
+_OF_BROWSERS = re.compile(rb"\b(?:document|window)\.[a-zA-Z]")
 _EXPRESS = re.compile(r'"express"')
 _EXPRESS_5 = re.compile(r'"express":[5-9]')
 _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
@@ -131,7 +132,8 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         confidence = "" if is_known else "medium"
         first = file.arguments(call)[0][0]
         severity = "info" if first.type == "string" and _OF_A_PAGE.fullmatch(file.text(first)) else ""
-        data = (awaited_elsewhere(given, file) or {}) | {"form": "unseen"}
+        is_page = receiver.startswith("window.") or _OF_BROWSERS.search(file.source) is not None
+        data = (awaited_elsewhere(given, file) or {}) | {"form": "page" if is_page else "unseen"}
         yield file.mark(
             RULE.id, call, message, severity=severity, suggestion=suggestion, confidence=confidence, data=data
         )
@@ -151,7 +153,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if awaits_only_what_keeps_errors(mark, place):
         return None
-    if mark.data.get("form") == "unseen" and runs_in_browsers(place):  # its console shows the error all the same
+    form = mark.data.get("form")
+    if form == "page" or (form == "unseen" and runs_in_browsers(place)):  # its console shows the error all the same
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.kind is FileKind.SCRIPT:  # who runs it sees it end with its error
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)

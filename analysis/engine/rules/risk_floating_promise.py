@@ -79,8 +79,10 @@ _WRITES = re.compile(
 )
 _ELSEWHERE = re.compile(r"^(?:\.{1,2}/|[@~]/|src/|\.+\w)[^()]*\.\w+$|^(?:this|self)\.\w+\.\w+$")
 _CALLBACK = re.compile(r"(?:function\s*\w*\s*)?\(?\s*_?err(?:or)?\s*[,):]|(?:callback|cb|next|done)$")
+# An await of a function by whose name it asks for something or changes something elsewhere.
 _ASKS_A_SERVER = re.compile(
-    r"\bawait\s[^;{}]{0,200}?(?:\b(?:fetch|axios|import|request|ajax|mutateAsync)\b|[aA][pP][iI]\b|\.(?:get|post|put|patch|delete)\b)"
+    r"\bawait\s[^;{}]{0,200}?(?:\b(?:axios|import|request|ajax|mutateAsync)\b|[aA][pP][iI]\b"
+    r"|\b(?:get|post|put|patch|delete|fetch|load|save|update|create)(?:[A-Z]\w*)?(?:<[^()]*>)?\()"
 )
 _EAGER = frozenset({"class", "typeorm", "sequelize"})
 _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
@@ -169,9 +171,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.facts.language in SCRIPT and runs_in_browsers(place):
-        # What waits for a sign of the page alone is not rejected.
-        known = Confidence.LOW if "quiet" in mark.data else Confidence.MEDIUM
-        return place.finding(mark, severity=Severity.WARNING, confidence=known)
+        if "quiet" in mark.data:
+            return None  # what waits for a sign of the page alone is not rejected
+        return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
     return place.finding(mark)
 
 

@@ -193,7 +193,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         data["asked"] = "1"
     if certain:
         is_quoted = any(
-            _is_in_quotes(part, lead, file) and _may_hold_text(part, file)
+            _is_in_quotes(part, lead, file) and _may_hold_text(part, file) and not holds_numbers(part, file)
             for part, lead in zip(parts, leads, strict=True)
             if part in certain
         )
@@ -255,6 +255,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_given = "given" in mark.data and "number" not in mark.data
     from_outside = "asked" in mark.data or (is_given and place.in_handler)
     is_value = mark.confidence != "low" and "value" in mark.data and "defines" not in mark.data
+    is_value = is_value and (place.kind is not FileKind.SCRIPT or is_given)  # who runs a script wrote the rest
     if is_value and (from_outside or mark.data["value"] != "bare"):
         return place.finding(mark, **_graded(mark, place, from_outside=from_outside))
     is_unknown = bool({"given", "number"} & mark.data.keys()) and not _is_called(place)

@@ -185,3 +185,11 @@ def test_the_console_of_a_page_shows_the_error():
     page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/a.js": source}
     assert [(str(each.severity), str(each.confidence)) for each in findings_of(RULE, page)] == [("info", "low")]
     assert [str(each.severity) for each in findings_of(RULE, {"src/a.js": source})] == ["warning"]
+
+
+def test_a_page_by_what_its_code_uses():
+    source = "setTimeout(async () => {\n  await show(row);\n%s}, 100);\n"
+    assert [str(each.severity) for each in findings_of(RULE, {"src/a.js": source % "  document.title = 'a';\n"})] == [
+        "info"
+    ]
+    assert [str(each.severity) for each in findings_of(RULE, {"src/a.js": source % ""})] == ["warning"]

@@ -702,3 +702,10 @@ def test_values_that_a_schema_of_graphql_lists(kind, confidence):
         "function f(args) {\n  return sequelize.literal(`SELECT a FROM t WHERE b = '${args.kind}'`);\n}\nf(rows);\n"
     )
     assert [each.confidence for each in findings_of(RULE, {"src/a.ts": source})] == ([confidence] if confidence else [])
+
+
+def test_braces_of_sql_are_no_places_of_a_text():
+    query = "\"INSERT INTO t VALUES ('%s', %s, '{%s}')\" % (now(), name, ids)"
+    source = f"def f(cursor, name, ids):\n    cursor.execute({query})\n"
+    source += "\n\nf(c, 1, 2)\n"
+    assert findings_of(RULE, {"app/a.py": source}) == []
