@@ -267,13 +267,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _graded(mark: Mark, place: Place, *, from_outside: bool) -> dict[str, object]:
-    """Confidence, and where nobody from outside writes the values the severity, of a value in the text."""
-    if place.kind is FileKind.SCRIPT:
-        return {"severity": Severity.WARNING, "confidence": Confidence.LOW}
-    if mark.confidence == "medium" and not from_outside:
-        return {"confidence": Confidence.LOW}
+    """A value that a request brings is certain; of any other nobody knows here who writes it."""
     is_reached = place.in_request_path and "given" in mark.data and mark.data["value"] == "quoted"
-    return {"confidence": Confidence.HIGH if from_outside or is_reached else Confidence.MEDIUM}
+    is_certain = from_outside or (is_reached and mark.confidence != "medium")
+    if place.kind is FileKind.SCRIPT or not is_certain:
+        return {"severity": Severity.WARNING, "confidence": Confidence.LOW}
+    return {"confidence": Confidence.HIGH}
 
 
 def _is_called(place: Place) -> bool:

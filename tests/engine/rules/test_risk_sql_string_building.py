@@ -118,7 +118,7 @@ def test_names_of_tables_are_a_warning():
 
 
 def test_in_a_script_it_is_a_warning():
-    source = function(FLAGGED[0])
+    source = "from flask import Flask\napp = Flask(__name__)\n@app.get('/')\n" + function(FLAGGED[0])
     assert [str(each.severity) for each in findings_of(RULE, {"app/users.py": source})] == ["critical"]
     assert [str(each.severity) for each in findings_of(RULE, {"scripts/users.py": source})] == ["warning"]
 
@@ -160,7 +160,7 @@ def test_a_name_of_a_table_is_told_where_nobody_knows_who_chose_it():
 
 @pytest.mark.parametrize(
     ("declared", "confidence"),
-    [("Long id", "low"), ("int id", "low"), ("String id", "medium"), ("Object id", "low")],
+    [("Long id", "low"), ("int id", "low"), ("String id", "low"), ("Object id", "low")],
 )
 def test_a_number_breaks_nothing(declared, confidence):
     source = f'class A {{ void f({declared}) {{\nst.executeQuery("SELECT a FROM t WHERE id = " + id); }} }}'
@@ -171,7 +171,7 @@ def test_a_number_breaks_nothing(declared, confidence):
     assert [each.confidence for each in found] == [confidence]
 
 
-@pytest.mark.parametrize(("kind", "confidence"), [("Integer", "low"), ("String", "medium")])
+@pytest.mark.parametrize(("kind", "confidence"), [("Integer", "low"), ("String", "low")])
 def test_a_list_of_numbers_breaks_nothing(kind, confidence):
     source = f"""class A {{ void f(List<{kind}> ids) {{
 String all = StringUtils.join(ids, ",");
@@ -645,7 +645,7 @@ def test_names_for_the_catalogue_could_be_parameters():
         ("app/a.py", "@app.get('/')\n", "c.execute(f\"SELECT a FROM t WHERE b = '{name}'\")", ("critical", "high")),
         ("app/a.py", "@app.get('/')\n", "c.execute('SELECT a FROM t WHERE b = ' + name)", ("critical", "high")),
         ("app/a.py", "@app.get('/')\n", "c.execute('SELECT a FROM t ORDER BY ' + name)", ("warning", "low")),
-        ("app/a.py", "", "c.execute(f\"SELECT a FROM t WHERE b = '{name}'\")", ("critical", "medium")),
+        ("app/a.py", "", "c.execute(f\"SELECT a FROM t WHERE b = '{name}'\")", ("warning", "low")),
         ("scripts/a.py", "", "c.execute(f\"SELECT a FROM t WHERE b = '{name}'\")", ("warning", "low")),
     ],
 )
@@ -673,7 +673,7 @@ def test_what_stands_without_quotes_is_a_number_unless_it_is_declared_as_text():
         "function find(db, {}) {{\n  return db.query(`SELECT a FROM t WHERE b = ${{b}}`);\n}}\nfind(db, rows[0]);\n"
     )
     found = [findings_of(RULE, {"src/a.ts": source.format(typed)}) for typed in ("b", "b: string", "b: number")]
-    assert [[str(each.confidence) for each in each_found] for each_found in found] == [[], ["medium"], []]
+    assert [[str(each.confidence) for each in each_found] for each_found in found] == [[], ["low"], []]
 
 
 @pytest.mark.parametrize(
