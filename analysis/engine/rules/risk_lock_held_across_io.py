@@ -11,6 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.rules import lock_sections
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 from analysis.engine.rules.reading import followed, function_name, short, text_after, within
 from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
@@ -38,6 +39,11 @@ import requests
 def refresh(lock, rates):
     with lock:
         rates.update(requests.get("https://rates.example", timeout=5).json())
+
+
+def rate(lock, rates, region):
+    with lock:
+        return rates[region]
 """
         },
     ),
@@ -90,8 +96,15 @@ _REMOTE = re.compile(
 _OF_A_CLIENT = re.compile(r"(?i)(?:client|http|rest|kafka|rabbit|jms|mail|template|sender|producer|publisher)\w*\.\w+$")
 _CALLED = re.compile(r"\(")
 _FILES = "reads or writes a file"
+_DATA = "talks to the database"
+_AWAITED = "is awaited"
+_OWN_DATA = (_FILES, _DATA)  # what a lock over memory may have to keep in step with it
 _KEEPS_FILES = re.compile(r"(?i)file|disk|storage|store|persist|dir(?:lock|ectory)|\bwal|journal|log")
-_ENDS = re.compile(r"(?i)(?:^|[._])_*(?:stop|close|shut_?down|destroy|dispose|terminate)(?![a-z])")
+_GIVES_BACK = re.compile(
+    rb"\breturn[ \t]+(?!(?:nil|None|null|false|true|False|True|[eE]rr\w*)\s*(?:;|$)"
+    rb"|[^\n]*(?:errors\.New|Errorf)\()[^\n;]+",
+    re.MULTILINE,
+)
 _SLEEPS = "sleeps"
 _LIMITS = re.compile(r"(?i)rate_?limit|throttl")
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
@@ -174,9 +187,11 @@ def _is_awaited(call: Node) -> bool:
 
 
 def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Iterator[Mark]:
-    """The first call under the lock that leaves the process. Who keeps files guards them while it writes."""
-    owner = function_name(body, file).rpartition(".")[0]
-    if _OF_A_RESOURCE.search(lock) or file.in_test(body):
+    """The first call under the lock that leaves the process. Who keeps files guards them while it writes, and for who
+    starts or ends nobody waits."""
+    function = function_name(body, file)
+    owner = function.rpartition(".")[0]
+    if _OF_A_RESOURCE.search(lock) or lock_sections.starts_or_ends(function) or file.in_test(body):
         return
     for call in within(body):
         if call.type in _CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file):
@@ -186,32 +201,43 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
                 reads = ""  # named after what it protects
             if reads and file.language == "go" and _guards_it_alone(lock, name, file):
                 reads = ""
-            full = typed(name, file) if _OF_A_CLIENT.search(name) else name  # asking for the type reads the whole file
-            words = what_it_does(full, file.language) or reads or _awaited(call, lock, file)
-            if words == _SLEEPS and (_LIMITS.search(owner) or _ENDS.search(function_name(body, file))):
-                words = ""  # who comes too often is made to wait, and who ends waits for the rest
+            words = _how_it_leaves(call, file) or reads or _awaited(call, lock, file)
+            if words == _SLEEPS and _LIMITS.search(owner):
+                words = ""  # who comes too often is made to wait
             if words and not _WAITS.search(name):
-                message = (
-                    f"`{short(name.rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
-                )
-                # What a lock that is held over queries or files protects may be just these.
-                is_guess = words == reads or not _guards_more(lock, file)
-                data = {"reads": "files"} if words == _FILES else {}
-                yield file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)
+                yield _mark(call, words, lock, file, start)
                 return
 
 
-def _guards_more(lock: str, file: SourceFile) -> bool:
-    """Whether the lock is taken at a second place of the file: one that is taken once may be there for this call."""
-    name = re.escape(lock.removesuffix(".RLock()").rpartition(".")[2])
-    if lock.startswith("this"):
-        taken = r"\bsynchronized\b"
-    else:
-        taken = (
-            rf"\bwith\s[^\n:]*\b{name}\b|\bsynchronized\s*\([^)\n]*\b{name}\b"
-            rf"|\b{name}(?:\(\)|\.RLock\(\))?\.(?:R?Lock|lock|acquire)\("
-        )
-    return len(re.findall(taken, file.source.decode("utf-8", "replace"))) > 1
+def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Mark:
+    """Certain enough where another one takes the lock for memory only, and the answer is not what all wait for. A lock
+    that is seen to guard nothing but slow work makes that work take turns."""
+    message = (
+        f"`{short(file.callee(call).rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
+    )
+    data = {"reads": "files"} if words == _FILES else {}
+    is_guess = words != _AWAITED
+    if is_guess and lock_sections.is_taken_for_memory(lock, call, file, _is_slow):
+        is_guess = words in _OWN_DATA or _answers_from_memory(call, start, file)
+    elif is_guess and lock_sections.is_seen_whole(lock, file):
+        data["alone"] = "1"
+    return file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)
+
+
+def _how_it_leaves(call: Node, file: SourceFile) -> str:
+    name = file.callee(call)
+    # Asking for the type reads the whole file.
+    return what_it_does(typed(name, file) if _OF_A_CLIENT.search(name) else name, file.language)
+
+
+def _is_slow(call: Node, file: SourceFile) -> bool:
+    return bool(_how_it_leaves(call, file) or _what_it_reads(file.callee(call)))
+
+
+def _answers_from_memory(call: Node, start: int, file: SourceFile) -> bool:
+    """Whether the function gives back what it finds under the lock before it asks: one asks, and the others wait for
+    just that answer."""
+    return _GIVES_BACK.search(file.source, start, call.start_byte) is not None
 
 
 def _is_let_go(lock: str, start: int, call: Node, file: SourceFile) -> bool:
@@ -235,7 +261,10 @@ def _guards_it_alone(lock: str, callee: str, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A module that keeps files guards just these by its lock."""
+    """A lock that is there for the slow work itself makes others wait on purpose; a module that keeps files guards just
+    these by its lock."""
+    if "alone" in mark.data:
+        return None
     if "reads" in mark.data and _KEEPS_FILES.search("/".join(PurePosixPath(place.path).parts[-2:])):
         return None
     return place.finding(mark)
@@ -243,7 +272,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _what_it_reads(callee: str) -> str:
     if _DATABASE.search(callee):
-        return "talks to the database"
+        return _DATA
     if _REMOTE.search(callee):
         return "asks a server"
     return _FILES if _FILE.search(callee) else ""
@@ -255,7 +284,7 @@ def _awaited(call: Node, lock: str, file: SourceFile) -> str:
         rf"\b{re.escape(lock.rpartition('.')[2])}\s*=\s*threading\.R?Lock\(", file.source.decode("utf-8", "replace")
     ):
         return ""
-    return "is awaited"
+    return _AWAITED
 
 
 WATCHES = (

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.go_lock_paths import leaving
 from analysis.engine.rules.reading import declarations, followed, function_name, text_after, text_before
 
 RULE = Rule(
@@ -63,10 +66,12 @@ _ONCE = re.compile(r"\.acquire\((?:blocking\s*=\s*)?False\)$")
 _KEPT = re.compile(rb"\bthis\.#?\w+\s*=\s*(?:await\s+)?\Z")
 _MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:\w+\.)*(?:R?Lock|(?:Bounded)?Semaphore|Condition)\(")
 _LOCK_TYPE = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
-_COMMENT = re.compile(r"//[^\n]*")
-_CALLED = re.compile(r"\(\)")
+_THROWS = re.compile(
+    r"\bthrow\b|\braise\b|(?<![\w.])(?!(?:if|while|for|switch|catch|synchronized|len|set|dict|list)\b)\w+\("
+    r"|\.(?!(?:add|put|get|remove|size|isEmpty|contains\w*|poll|peek|signal\w*|append|pop|discard|clear|set|incrementAndGet"
+    r"|getAndIncrement|keys|values|items)\()\w+\("
+)  # more than what collections and counters are asked
 _HANDED_ON = re.compile(r"\b(?!\()")
-_DEFERRED_CLOSURE = re.compile(r"\bdefer\s+func\(\)")
 _EXPIRES = re.compile(r"(?i)ttl|expir|lease|duration")
 _CLOSURES = frozenset({"arrow_function", "function_expression"})
 _OPPOSITE = {
@@ -90,41 +95,80 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if parent is None or parent.type != "expression_statement":
         return  # its result is asked for: no mutex
-    if f"defer {receiver}.{release}()" in text_before(call, file):
-        return  # taken again for a release that is deferred already
     rest = text_after(call, file)
-    unlocks = [each.start() for each in followed(f"{receiver}.{release}", rest, _CALLED, "_")]
     if rest.lstrip().startswith(f"{receiver}.{release}()"):
-        yield file.mark(RULE.id, call, f"`{receiver}` is locked and released at once: nothing is protected")
-    elif _is_deferred(receiver, release, unlocks, rest):
+        message = f"`{receiver}` is locked and released at once: nothing is protected"
+        yield file.mark(RULE.id, call, message, confidence="medium")  # or it waits for its turn
         return
-    elif rest.lstrip().startswith(f"defer {receiver}.{_last(call, file)}()"):
+    if rest.lstrip().startswith(f"defer {receiver}.{_last(call, file)}()"):
         return  # told there
-    elif not unlocks:
-        if _is_copied(receiver, release, rest, text_before(call, file)) or _was_held(receiver, release, call, file):
-            return
-        if file.in_loop(call) and f"{receiver}.{release}()" in text_before(call, file):
-            return  # the next round releases it
-        if (
-            not _BY_CONTRACT.search(function_name(call, file))
-            and "return func(" not in rest
-            and not _released_elsewhere(receiver, release, call, file)
-        ):
-            yield file.mark(RULE.id, call, f"`{receiver}` is locked and never released in this function")
-    elif (
-        "func(" not in rest
-        and (leaving := _early_exit(rest, receiver, _last(call, file), release))
-        and not _released_elsewhere(receiver, release, call, file)  # by a function that is called with the lock held
-    ):
-        yield file.mark(RULE.id, call, f"`{receiver}` stays locked when the function leaves by `{leaving}`")
+    function = file.enclosing_function(call)
+    body = function.child_by_field_name("body") if function is not None else None
+    if function is None or body is None or _is_released_around(receiver, release, function, file):
+        return
+    if _is_handed_over(receiver, release, call, file):
+        return
+    how = leaving(f"{receiver}.{_last(call, file)}()", f"{receiver}.{release}()", body, file)
+    if call.start_byte not in how:
+        return
+    data = {"release": f"{receiver.rpartition('.')[2]}.{release}"}
+    if f"{receiver}.{release}()" in rest:
+        left = how[call.start_byte]
+        message = f"`{receiver}` stays locked when the function leaves by `{left}`" if left else ""
+        yield file.mark(RULE.id, call, message or f"`{receiver}` stays locked on one way to the end", data=data)
+    else:
+        message = f"`{receiver}` is locked and never released in this function"
+        yield file.mark(RULE.id, call, message, confidence="medium", data=data)
 
 
-def _was_held(receiver: str, release: str, call: Node, file: SourceFile) -> bool:
-    """Whether the function lets a lock go that it has not taken, and takes it again for whoever called it."""
-    start = file.source.rfind(b"\nfunc ", 0, call.start_byte) + 1
-    before = file.source[start : call.start_byte].decode("utf-8", "replace")
-    free = before.find(f"{receiver}.{release}()")
-    return free >= 0 and f"{receiver}.{_last(call, file)}()" not in before[:free]
+def _is_released_around(receiver: str, release: str, function: Node, file: SourceFile) -> bool:
+    """Whether the lock is taken in a closure, and the function around it releases it."""
+    if function.type != "func_literal":
+        return False
+    around = file.functions[file.function_of(function.parent or function)].node
+    outside = file.source[around.start_byte : function.start_byte] + file.source[function.end_byte : around.end_byte]
+    return f"{receiver}.{release}(".encode() in outside
+
+
+def _is_handed_over(receiver: str, release: str, call: Node, file: SourceFile) -> bool:
+    """Whether somebody else releases the lock: the caller by the function's contract, a closure, another function that
+    only releases it, or the deferred release of the value that is put in the place of this one."""
+    before, rest = text_before(call, file), text_after(call, file)
+    if _BY_CONTRACT.search(function_name(call, file)) and f"{receiver}.{release}(" not in rest:
+        return True
+    if "func(" in rest and f"{receiver}.{release}" in rest.partition("func(")[2]:
+        return True
+    return (
+        _is_copied(receiver, release, rest, before)
+        or next(followed(f"{receiver}.{release}", before + rest, _HANDED_ON, ""), None) is not None
+        or _released_elsewhere(receiver, release, call, file)
+    )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """A lock of Go may be released by a function of another file of its package."""
+    release = mark.data.get("release", "")
+    if release and any(_only_releases(facts, release) for path, facts in codebase.sources if _beside(path, place.path)):
+        return None
+    return place.finding(mark)
+
+
+def _beside(path: str, other: str) -> bool:
+    return path != other and path.rpartition("/")[0] == other.rpartition("/")[0]
+
+
+def _only_releases(facts: FileFacts, release: str) -> bool:
+    """Whether a function of the file releases such a lock without having taken it."""
+    taken = release.replace("RUnlock", "RLock").replace("Unlock", "Lock")
+    return any(
+        any(_ends_with(call, release) for call in function.calls)
+        and not any(_ends_with(call, taken) for call in function.calls)
+        for function in facts.functions
+    )
+
+
+def _ends_with(call: str, name: str) -> bool:
+    return call == name or call.endswith(f".{name}")
 
 
 def _is_copied(receiver: str, release: str, rest: str, before: str) -> bool:
@@ -132,17 +176,6 @@ def _is_copied(receiver: str, release: str, rest: str, before: str) -> bool:
     owner, _, field = receiver.partition(".")
     taken = re.search(rf"([\w.]+)\s*=\s*\*?{re.escape(owner)}\s*$", rest, re.MULTILINE)
     return taken is not None and f"defer {taken[1]}.{field}.{release}()" in before
-
-
-def _is_deferred(receiver: str, release: str, unlocks: list[int], rest: str) -> bool:
-    """Whether the release is left to `defer`, in a function of its own maybe, or is handed on without being called."""
-    closure = _DEFERRED_CLOSURE.search(rest)
-    if closure is not None and unlocks and closure.end() < unlocks[-1]:
-        return True
-    length = len(f"{receiver}.{release}")
-    if any(rest[: position - length].rstrip().endswith("defer") for position in unlocks):
-        return True
-    return next(followed(f"{receiver}.{release}", rest, _HANDED_ON, ""), None) is not None
 
 
 def _released_elsewhere(receiver: str, release: str, call: Node, file: SourceFile) -> bool:
@@ -216,12 +249,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`{receiver}` is locked and never released in this method"
         yield file.mark(RULE.id, call, message, confidence="" if _is_declared(receiver, file) else "medium")
     elif not re.search(rf"finally\s*\{{[\s\S]*?{unlock}", rest):
-        yield file.mark(
-            RULE.id,
-            call,
-            f"`{receiver}` stays locked when something between here and `{release}` throws",
-            confidence="medium",
-        )
+        message = f"`{receiver}` stays locked when something between here and `{release}` throws"
+        yield file.mark(RULE.id, call, message, confidence=_when_it_throws(rest, unlock))
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -248,12 +277,13 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`{receiver}` is acquired and never released in this function"
         yield file.mark(RULE.id, call, message, confidence="" if _is_declared(receiver, file) else "medium")
     elif not re.search(rf"finally:[\s\S]*?{unlock}|\.{release}\b(?!\()", rest):
-        yield file.mark(
-            RULE.id,
-            call,
-            f"`{receiver}` stays locked when something between here and `{release}` raises",
-            confidence="medium",
-        )
+        message = f"`{receiver}` stays locked when something between here and `{release}` raises"
+        yield file.mark(RULE.id, call, message, confidence=_when_it_throws(rest, unlock))
+
+
+def _when_it_throws(rest: str, unlock: str) -> str:
+    """Medium where a call between taking and releasing may fail; what collections are asked seldom does."""
+    return "medium" if _THROWS.search(re.split(unlock, rest, maxsplit=1)[0].removeprefix(")")) else "low"
 
 
 def _is_condition(call: Node, receiver: str, file: SourceFile) -> bool:
@@ -295,42 +325,6 @@ def _names(call: Node, file: SourceFile) -> tuple[str, str]:
 
 def _last(call: Node, file: SourceFile) -> str:
     return file.callee(call).rpartition(".")[2]
-
-
-def _early_exit(rest: str, receiver: str, taking: str, release: str) -> str:
-    """The jump that leaves while the lock is held. A release in a branch that leaves counts for that branch."""
-    word = re.escape(receiver)
-    lock, unlock = rf"\b{word}\.{taking}\(\)", rf"\b{word}\.{release}\(\)"
-    held, left, goes_on, depth, released_at = True, False, False, 0, 0
-    for match in re.finditer(
-        rf"(?P<lock>{lock})|(?P<unlock>{unlock})|\breturn\b|^\s*(?:case\b|default:)|[{{}}]",
-        _COMMENT.sub("", rest),
-        re.MULTILINE,
-    ):
-        found = match[0].strip()
-        if match["lock"]:
-            return ""
-        if match["unlock"]:
-            held, left, released_at = False, False, depth
-        elif found.startswith(("case", "default")):
-            if not held and depth == released_at:
-                goes_on = goes_on or not left
-                held, left = True, False
-        elif found == "{":
-            depth += 1
-        elif found == "}":
-            depth -= 1
-            if depth < 0 or (goes_on and depth < released_at):
-                return ""  # one of the cases goes on without the lock
-            if not held and depth < released_at:
-                if not left:
-                    return ""
-                held = True
-        elif held:
-            return found
-        elif depth == released_at:
-            left = True
-    return ""
 
 
 WATCHES = (

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
-from analysis.engine.extract.scopes import FunctionDraft
+from analysis.engine.extract.scopes import FunctionDraft, Scope
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.reading import followed, has_own
 
 RULE = Rule(
@@ -34,10 +35,10 @@ GUIDE = Guide(
 SEEN = {}
 
 
-def rate(region):
-    if region not in SEEN:
-        SEEN[region] = fetch(region)
-    return SEEN[region]
+def rate(customer):
+    if customer not in SEEN:
+        SEEN[customer] = fetch(customer)
+    return SEEN[customer]
 """
         },
     ),
@@ -70,6 +71,13 @@ _OPEN_KEYS = re.compile(
     r"|link|quer(?:y|ies)|sql|message|msg|text|content|request|\breq\b|\bctx\b|hash|digest|path|file|date|time|order"
     r"|product|sku|phone|login|region|key(?![a-z])|\b[a-z]\b"
 )
+# Of whom there are as many as use the service, and what they send.
+_OF_PEOPLE = re.compile(
+    r"(?i)uuid|user|account|tenant|org(?:ani[sz]ation)?(?:_?id)?(?![a-z])|customer|member|owner|session|token|e_?mail"
+    r"|(?<![a-z])ip(?![a-z])|addr|request|(?<![a-z])req(?![a-z])|project|workspace|team|device|phone|link|message|quer(?:y|ies)"
+    r"|\b[a-z]\b|\bpath\b"
+)
+_KEY_TYPE = re.compile(r"(?:Map|[dD]ict|Record)[<\[]\s*(\w+)|\bmap\[(\w+)\]")
 _OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a key that is made of settings
 # What runs: there may be as many as are configured, which only the name tells.
 _RUNS = re.compile(
@@ -176,10 +184,14 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
         RULE.id,
         decorator,
         f"The cache of `{method[1].decode()}` keeps every `self` alive that it was called on",
-        confidence="high",
         suggestion="Cache on the instance (`functools.cached_property`) or in a function without `self`.",
-        data={"form": "method"},
+        data={"form": "method", "class": _class_name(owner, file)},
     )
+
+
+def _class_name(scope: Scope, file: SourceFile) -> str:
+    name = scope.node.child_by_field_name("name") if scope.kind == "class" else None
+    return file.text(name) if name is not None else ""
 
 
 def look_at_memo(decorator: Node, file: SourceFile) -> Iterator[Mark]:
@@ -214,7 +226,7 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
         if is_set and not re.search(rb"\b" + name + rb"(?:\.|::)(?:remove\b|set\(\s*null)", file.source):
             message = f"`{name.decode()}` is set and never removed: a thread of a pool keeps it for the next request"
             fix = f"Call `{name.decode()}.remove()` in `finally`."
-            yield file.mark(RULE.id, field, message, suggestion=fix, data={"form": "method"})
+            yield file.mark(RULE.id, field, message, suggestion=fix, data={"form": "local"})
         return
     found = _JAVA_CACHE.match(file.source, field.start_byte, field.end_byte)
     if file.enclosing_function(field) is not None:
@@ -268,16 +280,61 @@ def look_at_script(declarator: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Tools end before anything grows. Where no request or job is seen to fill it, that it grows is a guess."""
-    if mark.data.get("form") == "method":
+    """Tools and pages end before anything grows. That there are many keys is certain where a request or job adds what
+    people bring; a guess where only the name of the key says so."""
+    form = mark.data.get("form", "")
+    if form == "local":
         return place.finding(mark)
-    if place.facts.is_entry or place.kind is FileKind.SCRIPT:
+    if form == "method":
+        return _kept_alive(mark, place, codebase)
+    if (
+        place.facts.is_entry
+        or place.kind is FileKind.SCRIPT
+        or (place.facts.language in SCRIPT and runs_in_browsers(place))
+    ):
         return None
-    served = codebase.request_path.get(place.path, frozenset()) | codebase.job_path.get(place.path, frozenset())
-    if any(int(index) in served for index in mark.data["functions"].split()):
-        is_guess = mark.data.get("form") == "field" or "configured" in mark.data
-        return place.finding(mark, confidence=Confidence.LOW if is_guess else None)
-    return place.finding(mark, confidence=Confidence.LOW) if mark.data.get("form") is None else None
+    functions = {int(index) for index in mark.data["functions"].split()}
+    paths = (codebase.request_path, codebase.job_path)
+    is_served = any(not functions.isdisjoint(path.get(place.path, frozenset())) for path in paths)
+    is_handler = not functions.isdisjoint(codebase.handlers.get(place.path, ()))
+    if form == "memo":
+        return place.finding(mark, confidence=_guess("configured" in mark.data)) if is_served else None
+    if "configured" in mark.data:
+        return place.finding(mark, confidence=Confidence.LOW) if is_handler else None
+    if not (is_handler or "people" in mark.data):
+        return None
+    if is_served:
+        return place.finding(mark, confidence=_guess(form == "field"))
+    return place.finding(mark, confidence=Confidence.LOW) if not form else None
+
+
+def _guess(is_guess: bool) -> Confidence | None:
+    return Confidence.LOW if is_guess else None
+
+
+def _kept_alive(mark: Mark, place: Place, codebase: Codebase) -> Finding | None:
+    """Objects that are made again and again pile up; one that a module makes when it is loaded stays anyway."""
+    made = codebase.summaries(_made_in)
+    name = mark.data["class"]
+    inside = {(path, index) for path, found in made.items() for index in found.get(name, ())}
+    served = any(
+        index in codebase.request_path.get(path, frozenset()) or index in codebase.job_path.get(path, frozenset())
+        for path, index in inside
+    )
+    if inside and not any(index for _, index in inside):
+        return None
+    return place.finding(mark, confidence=None if served else Confidence.LOW)
+
+
+def _made_in(facts: FileFacts) -> dict[str, tuple[int, ...]]:
+    """By the last name of what a Python file calls, where it begins like a class, the functions that do."""
+    found: dict[str, list[int]] = {}
+    for index, function in enumerate(facts.functions if facts.language == "python" else ()):
+        for call in function.calls:
+            name = call.rpartition(".")[2]
+            if name[:1].isupper():
+                found.setdefault(name, []).append(index)
+    return {name: tuple(indexes) for name, indexes in found.items()}
 
 
 def _has_closed_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
@@ -354,6 +411,9 @@ def _grown(
         keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
         if _RUNS.search(name) or not _OPEN_KEYS.search(keys):
             data["configured"] = "1"
+        declares = file.source[declared.start_byte : declared.end_byte].partition(b"=")[0].decode("utf-8", "replace")
+        if _OF_PEOPLE.search(keys) or _OF_PEOPLE.search(" ".join(map("".join, _KEY_TYPE.findall(declares)))):
+            data["people"] = "1"
         if form or not is_named:
             data["form"] = form or "other"
         yield file.mark(RULE.id, declared, message, data=data)

@@ -202,3 +202,27 @@ def test_who_ends_waits_for_the_rest(name, count):
 @pytest.mark.parametrize(("lock", "count"), [("nonce_lock", 0), ("state_lock", 1)])
 def test_a_lock_that_keeps_an_order(lock, count):
     assert len(lines_of(RULE, f"def f(self):\n    with self.{lock}:\n        self.session.post(url)\n")) == count
+
+
+ASKS = (
+    "    def load(self, key):\n        with self.lock:\n{}            self.rows[key] = requests.get(key, timeout=5)\n"
+)
+READS = "    def row(self, key):\n        with self.lock:\n            return self.rows[key]\n"
+MADE = "import threading, requests\nclass A:\n    def __init__(self):\n        self.lock = threading.Lock()\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "confidences"),
+    [
+        (MADE + ASKS.format("") + READS, ["medium"]),
+        (
+            MADE + ASKS.format("            if key in self.rows:\n                return self.rows[key]\n") + READS,
+            ["low"],
+        ),
+        (MADE + ASKS.format(""), []),
+        (MADE + ASKS.format("") + READS.replace("self.rows[key]", "requests.get(key)"), []),
+        (MADE + ASKS.format("").replace("requests.get(key, timeout=5)", "self.session.execute(key)") + READS, ["low"]),
+    ],
+)
+def test_what_else_the_lock_guards_tells_who_waits_without_need(source, confidences):
+    assert [each.confidence for each in findings_of(RULE, {"shop/a.py": source})] == confidences

@@ -280,3 +280,40 @@ def test_a_lock_that_the_first_one_takes_for_good(how, count):
 def test_a_semaphore_by_which_another_thread_speaks(name, count):
     source = f"class A {{ private final Semaphore {name};\nvoid f() {{ {name}.acquire();\nread(); }} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        (
+            "for {\nselect {\ncase <-a:\ns.mu.Lock()\nfor range b {\nuse()\n}\ns.mu.Unlock()\ncase <-done:\nreturn nil\n}\n}",
+            0,
+        ),
+        (
+            "select {\ncase <-late:\ns.mu.Lock()\ns.over = true\ns.mu.Unlock()\nreturn nil\ncase <-done:\nreturn nil\n}",
+            0,
+        ),
+        ("if a {\ns.mu.Lock()\n}\nif b {\nreturn nil\n}\ns.mu.Unlock()\nreturn nil", 0),
+        (
+            "s.mu.Lock()\nswitch a {\ncase 1:\ns.mu.Unlock()\nreturn nil\ncase 2:\nreturn nil\n}\ns.mu.Unlock()\nreturn nil",
+            1,
+        ),
+        ("s.mu.Lock()\nfor _, x := range xs {\nif x == nil {\nreturn nil\n}\n}\ns.mu.Unlock()\nreturn nil", 1),
+        ("s.mu.Lock()\nfor {\nif done() {\nbreak\n}\n}\ns.mu.Unlock()\nreturn nil", 0),
+    ],
+)
+def test_ways_through_a_function_of_go(body, count):
+    assert len(lines_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(("path", "count"), [("shop/close.go", 0), ("other/close.go", 1)])
+def test_another_file_of_the_package_releases(path, count):
+    taken = go("s.mu.Lock()\nif y {\ns.fail()\nreturn z }\ns.mu.Unlock()\nreturn nil")
+    fails = "package a\nfunc (s *S) fail() {\ns.mu.Unlock()\n}\n"
+    assert len(findings_of(RULE, {"shop/open.go": taken, path: fails})) == count
+
+
+@pytest.mark.parametrize(("call", "confidence"), [("rows.add(key)", "low"), ("store.save(key)", "medium")])
+def test_what_seldom_throws_is_a_guess(call, confidence):
+    source = f"class A {{ void f(K key) {{\nlock.lock();\n{call};\nlock.unlock();\n}} }}"
+    assert [each.confidence for each in findings_of(RULE, {"src/A.java": source})] == [confidence]
