@@ -68,6 +68,9 @@ def index():
     ),
 )
 
+# How a function changes state: it sets a value that it was given, maybe before the first request, or some other one, or
+# it changes what is kept there.
+GIVEN, PREPARED, SET, KEPT = "given", "prepared", "set", "kept"
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
@@ -85,6 +88,9 @@ _SINGLETON = re.compile(rb"\bcls\.\w*instance\w*\b|\b__new__\(")
 _RUNNING = re.compile(rb"\w+\s*:[^=\n;]*\bPromise<")  # what all who ask at once wait for
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
 _NEW_LINE = ord("\n")
+_IS_SET = re.compile(rb"^[^\[\].]*(?<![-+])=\Z|^\s*(?<![-+])=\Z|^this\.\w+\s*=\Z")  # and neither counted nor filled
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_LONGEST_VALUE = 200  # bytes
 
 _PYTHON = re.compile(
     rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|(?:dict|list|set)\(\)|defaultdict\([^)\n"
@@ -148,6 +154,7 @@ _PREPARES = re.compile(
 _GO_START = re.compile(
     rb"\w+\s*(?:map\[[^\n]*|=\s*(?:map\[|make\(map\[))|\w+\s+(?:u?int\d*|float\d+)\s*(?=\n|=|\Z)|\w+\s*=\s*0\s"
 )
+_CALLED_ON = re.compile(rb"\.\w+\(|\s*[,)]")
 _CHECKED_TWICE = re.compile(rb"if\s*\(\s*(\w+)\s*==\s*null\s*\)\s*\{?\s*\Z")
 
 
@@ -193,10 +200,13 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
             RULE.id,
             assignment,
             message,
-            confidence="high",
             suggestion=f"Set `self.{shown}` in `__init__`.",
-            data={"form": "class"},
+            data={"form": "class", "functions": str(_function_at(assignment.end_byte + changed.start(), file))},
         )
+
+
+def _function_at(start: int, file: SourceFile) -> int:
+    return file.scope_at(start, start + 1).function.index
 
 
 def look_at_script(declarator: Node, file: SourceFile) -> Iterator[Mark]:
@@ -227,11 +237,13 @@ def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
     unsafe = _JAVA_UNSAFE.match(file.source, field.start_byte)
     if unsafe is not None:
-        if not re.search(rb"synchronized\s*\(\s*" + re.escape(unsafe[2]), file.source):
-            kind, name = unsafe[1].decode(), unsafe[2].decode()
+        kind, name = unsafe[1].decode(), unsafe[2].decode()
+        used = list(_uses(unsafe[2], field, file))
+        if any(used) or not used:
             message = f"`{name}` is one `{kind}` for all threads, and that class is not safe for two at once"
             fix = "Use an immutable class (`DateTimeFormatter`), one object per call, or a `ThreadLocal`."
-            yield file.mark(RULE.id, field, message, confidence="high", suggestion=fix, data={"form": "static"})
+            confidence = "high" if any(used) else "medium"  # whoever else uses it may hold a lock
+            yield file.mark(RULE.id, field, message, confidence=confidence, suggestion=fix, data={"form": "static"})
         return
     name = _java_state(field, file)
     if name and not _JAVA_SAFE_TYPES.search(file.source, field.start_byte, field.end_byte):
@@ -240,6 +252,13 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
         filled = rb"|\.(?:add|put|remove|clear|merge)\(" if is_collection else rb""
         inside = re.compile(rb"(?<![\w.])(?:this\.)?" + word + rb"(?:\s*[-+]?=(?!=)|\+\+|--" + filled + rb")")
         yield from _changed(name, field, inside.finditer(file.source, field.end_byte), file)
+
+
+def _uses(name: bytes, field: Node, file: SourceFile) -> Iterator[bool]:
+    """For each call on a static object whether it is made without a lock."""
+    for match in followed(name, file.source, _CALLED_ON, b"_", field.end_byte):
+        if file.scope_at(match.start(), match.end()).function.index:
+            yield not locks.held_at(match.start(), file)
 
 
 def _java_state(field: Node, file: SourceFile) -> str:
@@ -278,7 +297,7 @@ def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
     """Double-checked locking of a static that is not `volatile`."""
     before = file.source[max(0, block.start_byte - 120) : block.start_byte]
     checked = _CHECKED_TWICE.search(before)
-    if checked is None:
+    if checked is None or _is_synchronized(block, file):
         return
     name = re.escape(checked[1])
     again = re.search(rb"if\s*\(\s*" + name + rb"\s*==\s*null", file.source[block.start_byte : block.end_byte])
@@ -296,24 +315,52 @@ def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
+def _is_synchronized(node: Node, file: SourceFile) -> bool:
+    """Whether the whole method holds the lock."""
+    method = file.functions[file.function_of(node)].node
+    body = method.child_by_field_name("body")
+    end = body.start_byte if body is not None else method.start_byte
+    return b"synchronized" in file.source[method.start_byte : end]
+
+
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """State that only start-up code or a command changes is nobody's surprise."""
-    if mark.data["form"] != "module":
-        alone = mark.data["form"] == "static" and place.facts.is_entry  # a program of its own
-        return None if alone else place.finding(mark)
+    """State that only start-up code or a command changes is nobody's surprise. What a handler changes itself, or is set
+    to what the caller gives, is shared by requests for certain; a collection that a helper fills may be a registry."""
+    form = mark.data["form"]
     reached = codebase.request_path.get(place.path, frozenset())
-    changed_by = [int(index) for index in mark.data["functions"].split() if int(index) in reached]
-    confidence = Confidence(mark.confidence) if mark.confidence else None
-    if not changed_by:
-        changed_by = [int(index) for index in mark.data.get("prepared", "").split() if int(index) in reached]
-        confidence = Confidence.LOW  # it may run before the first request
-    if not changed_by or place.facts.is_entry:
+    if form == "static":
+        return None if place.facts.is_entry else place.finding(mark)  # a program of its own
+    functions = [int(index) for index in mark.data["functions"].split()]
+    changed_by = [index for index in functions if index in reached]
+    if form == "class":
+        return place.finding(mark, confidence=None if changed_by else Confidence.LOW)
+    handlers = codebase.handlers.get(place.path, ())
+    kinds = dict(zip(functions, mark.data["kinds"].split(), strict=True))
+    certain = [index for index in changed_by if _is_certain(kinds[index], place, is_handler=index in handlers)]
+    guessed = [index for index in changed_by if index in handlers or kinds[index] in (KEPT, PREPARED)]
+    if place.facts.is_entry or not (certain or guessed):
         return None
-    function = place.facts.functions[changed_by[0]].name
-    severity = Severity.CRITICAL if _OF_A_USER.search(mark.data["name"]) else None
+    function = place.facts.functions[(certain or guessed)[0]].name
+    is_of_user = bool(certain) and _OF_A_USER.search(mark.data["name"]) is not None
+    confidence = Confidence(mark.confidence) if mark.confidence else None
     return place.finding(
-        mark, message=f"{mark.message} by requests, in `{function}`", severity=severity, confidence=confidence
+        mark,
+        message=f"{mark.message} by requests, in `{function}`",
+        severity=Severity.CRITICAL if is_of_user else None,
+        confidence=confidence if certain else Confidence.LOW,
     )
+
+
+def _is_certain(kind: str, place: Place, *, is_handler: bool) -> bool:
+    """Whether a change spoils what other requests see: a value that was given, for whoever reads it next; where there are
+    threads also a counter or a collection."""
+    if kind == KEPT and place.facts.language == "java":
+        return True
+    return kind == GIVEN or (is_handler and kind == KEPT and not _is_script(place))
+
+
+def _is_script(place: Place) -> bool:
+    return place.facts.language in SCRIPT
 
 
 def _is_singleton(field: Node, file: SourceFile) -> bool:
@@ -327,8 +374,7 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
     may hold it too."""
     if _NOT_STATE.search(name):
         return
-    functions: dict[int, None] = {}  # what only takes out does not share anything
-    prepared: dict[int, None] = {}
+    functions: dict[int, str] = {}  # what only takes out does not share anything
     is_guarded = False
     own = file.scope_of(declared)
     for count, match in enumerate(changes):
@@ -336,22 +382,35 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
         if count > MOST_CHANGES or match.start() >= own.end:
             break
         text = file.source[function.node.start_byte : function.node.end_byte]
-        if not function.index or _STARTUP.search(function.name.rpartition(".")[2]):
-            continue
+        last = function.name.rpartition(".")[2]
+        if not function.index or _STARTUP.search(last):
+            continue  # it runs before the first request
         if locks.held_at(match.start(), file):
             is_guarded = True
             continue
         if has_own(name, text) or is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
             continue
         if file.language != "python" or _is_global(name, text) or not _is_assigned(name, text):
-            prepares = _PREPARES.search(function.name.rpartition(".")[2])
-            (prepared if prepares else functions)[function.index] = None
-    if functions or prepared:
+            kind = _kind(match, function.node, file)
+            if _PREPARES.search(last):
+                kind = PREPARED if kind == GIVEN and file.language == "java" else SET
+            functions[function.index] = GIVEN if GIVEN in (kind, functions.get(function.index)) else kind
+    if functions:
         data = {"form": "module", "name": name, "functions": " ".join(map(str, functions))}
-        if prepared:
-            data["prepared"] = " ".join(map(str, prepared))
+        data["kinds"] = " ".join(functions.values())
         message = f"`{name}` is shared by everything in the process and changed"
         yield file.mark(RULE.id, declared, message, confidence="low" if is_guarded else "", data=data)
+
+
+def _kind(change: re.Match[bytes], function: Node, file: SourceFile) -> str:
+    """How a function changes the name."""
+    if _IS_SET.search(change[0]) is None:
+        return KEPT
+    value = file.source[change.end() : change.end() + _LONGEST_VALUE].partition(b"\n")[0].partition(b";")[0]
+    body = function.child_by_field_name("body")
+    head = file.source[function.start_byte : body.start_byte if body is not None else function.start_byte]
+    given = set(_WORD.findall(head.partition(b"(")[2])) - {b"self", b"this"}
+    return GIVEN if not given.isdisjoint(_WORD.findall(value)) else SET
 
 
 def _is_global(name: str, text: bytes) -> bool:
