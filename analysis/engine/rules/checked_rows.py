@@ -73,7 +73,11 @@ GO_MISSING = re.compile(
     rb"|mongo\.ErrNoDocuments)\)|\w+ == (?:sql|pgx)\.ErrNoRows|\w+\.RowsAffected == 0|ent\.IsNotFound\(\w+\))"
 )
 GO_COUNTED = re.compile(rb"if\s+(?P<count>\w+)\s*(?P<sign>==|>|!=)\s*0\s*\{")
-_GO_MADE = re.compile(r"\.Create\(\s*&?\w|\bINSERT\s+INTO\b|\.InsertOne\(|\.Insert\(", re.IGNORECASE)
+_GO_LOADS = re.compile(r"\.(?:First|Take|Find|Last)\(&(?P<row>\w+)|\.Model\(&?(?:\w+\.)?(?P<model>[A-Z]\w*)\{")
+_GO_COLUMN = re.compile(r"\"(\w+) = \?")
+_GO_MADE = re.compile(
+    r"\.Create\(\s*&?(?:\w+\.)?(?:(?P<model>[A-Z]\w*)\{|\w)|\bINSERT\s+INTO\b|\.InsertOne\(|\.Insert\(", re.IGNORECASE
+)
 
 
 class RowAct(NamedTuple):
@@ -217,16 +221,31 @@ def go_act(branch: Node, file: SourceFile) -> RowAct | None:
     if counted is None and GO_MISSING.match(file.source, branch.start_byte) is None:
         return None
     text, first = file.text(body), file.line(body)
+    near = file.source[max(0, branch.start_byte - _NEAR) : branch.start_byte].decode("utf-8", "replace")
     if counted is not None:
-        near = file.source[max(0, branch.start_byte - _NEAR) : branch.start_byte]
-        if b".Count(&" + counted["count"] + b")" not in near:
+        if f".Count(&{_text(counted['count'])})" not in near:
             return None
         if counted["sign"] != b"==":
             if not _LEAVES.search(text):
                 return None
             text, first = text_after(branch, file)[:_NEAR], file.lines.of(branch.end_byte)
     made = _GO_MADE.search(text)
-    return RowAct("", first + text[: made.start()].count("\n"), ()) if made is not None else None
+    asked = _go_model(near)
+    if made is None or (made["model"] and asked and made["model"] != asked):
+        return None  # another row is made
+    columns = tuple(dict.fromkeys(_GO_COLUMN.findall(near.rpartition(".Where(")[2])))
+    return RowAct(asked, first + text[: made.start()].count("\n"), columns)
+
+
+def _go_model(before: str) -> str:
+    """The model that the last question before a branch is about; empty when unknown."""
+    loads = list(_GO_LOADS.finditer(before))
+    if not loads:
+        return ""
+    if loads[-1]["model"]:
+        return loads[-1]["model"]
+    declared = re.findall(rf"\b{loads[-1]['row']}\s*(?::?=\s*&?|\s+)(?:\w+\.)?([A-Z]\w*)", before)
+    return declared[-1] if declared else ""
 
 
 def _python_load(name: str, branch: Node, file: SourceFile) -> re.Match[str] | None:

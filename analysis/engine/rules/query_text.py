@@ -126,6 +126,7 @@ _CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
     rf"|\b{_POSITION}\s*:[^\n]*\ble=|\bif\b[^\n]*\b{_POSITION}\s*>=?\s*\d",
     re.IGNORECASE,
 )
+_PUT_TOGETHER = re.compile(r"\$\{|\bf\"[^\"\n]*\{|\bf'[^'\n]*\{|%s\b|[\"'`]\s*\+|\+\s*[\"'`]|\.format\(|Sprintf\(")
 _WORD = re.compile(r"\w")
 _NAMED = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*(?!\s*(?:=(?!=)|:[^:]))")  # read, and no key of an option
 _ASSIGNED = re.compile(r"\s*(?:const |let |var |final )?(?:\w+ )?(\w+)(?:: [^=]+?)? :?= ([^\n]+)")
@@ -366,6 +367,8 @@ def chain_text(lines: list[str], line: int) -> str:
 
 def _is_opaque(query: Query, text: str) -> bool:
     if query.orm == "sql":
+        if not query.filters and query.operation in ("update", "delete") and _PUT_TOGETHER.search(text):
+            return True  # the condition may stand in another part of the text
         return not query.filters and re.search(r"\bWHERE\b", text, re.IGNORECASE) is not None
     if query.raw:
         return True  # conditions that the reader of the ORM could not read

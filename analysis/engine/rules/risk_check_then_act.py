@@ -71,6 +71,7 @@ _SHARED_MAP = re.compile(rb"\b(?:private|protected|public|static)\b[^\n;(]*?\b\w
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
 _MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Concurrent")
 _PUT = re.compile(r"\.put\(")
+_NEW_OBJECT = re.compile(r"\bnew\s+(?!\w*(?:Format|Formatter|Exception|Error|Pattern)\b)\w+")
 _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
 _STARTS_UP = re.compile(r"(?:^|[._])_*(?:init|setup|bootstrap|install|main|listen|serve)(?![a-z])")
@@ -139,28 +140,44 @@ def look_at_read_lock(call: Node, file: SourceFile) -> Iterator[Mark]:
     message = (
         f"`{asked[1]}` is read under `RLock` and written here without asking again: another one may have been first"
     )
-    yield _at(
-        line, call, file, message, "Ask the map again under `Lock` before writing, or use `sync.Map.LoadOrStore`."
-    )
+    fix = "Ask the map again under `Lock` before writing, or use `sync.Map.LoadOrStore`."
+    yield _at(line, call, file, message, fix, form="map")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Where a unique constraint stands behind a friendly message, nothing is made twice. Tools run alone."""
-    if runs_by_hand(codebase, place.path) or _BUILDS.search(place.path):
+    """Two do it at once where requests or jobs lead: elsewhere in a program that has them a file is nobody else's, and
+    a row a guess. Where a unique constraint stands behind a friendly message, nothing is made twice."""
+    if runs_by_hand(codebase, place.path) or _BUILDS.search(place.path) or _is_told(mark, place):
         return None
+    is_run = place.in_request_path or place.in_job_path
     if _STARTS_UP.search(place.function.name) and not place.in_request_path:
         return None
     if mark.data.get("form") == "file":
-        if place.in_request_path or place.in_job_path:
-            return place.finding(mark) if "makes" in mark.data else place.finding(mark, confidence=Confidence.LOW)
-        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+        return _of_file(mark, place, is_run=is_run)
+    if mark.data.get("form") == "map":
+        return place.finding(mark)
     schema = codebase.queries.schema(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (
         schema is not None
         and (any(schema.is_key(column) for column in asked) or any(asked.issuperset(each) for each in schema.unique))
     )
-    return place.finding(mark, severity=Severity.INFO if is_unique else None)
+    confidence = None if is_run or not codebase.request_path else Confidence.LOW
+    return place.finding(mark, severity=Severity.INFO if is_unique else None, confidence=confidence)
+
+
+def _of_file(mark: Mark, place: Place, *, is_run: bool) -> Finding | None:
+    if is_run:
+        return place.finding(mark, confidence=None if "makes" in mark.data else Confidence.LOW)
+    if place.codebase.request_path:
+        return None
+    return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+
+
+def _is_told(mark: Mark, place: Place) -> bool:
+    """Whether another question before the same act is told there already."""
+    same = (each for each in place.facts.marks if each.rule == RULE.id and each.line == mark.line)
+    return next(same, mark) is not mark
 
 
 def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
@@ -213,7 +230,9 @@ def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
     line = file.line(body) + file.text(body)[: put.start()].count("\n")
     message = f"`{name}` is asked for a key and then given it: another thread may do the same in between"
     fix = "Use `computeIfAbsent` or `putIfAbsent` on a concurrent map."
-    yield _at(line, branch, file, message, fix, confidence="" if is_shared else "low")
+    # Of two values that are computed from the key one is as good as the other; of two objects, one is lost.
+    is_lost = _NEW_OBJECT.search(file.text(body)) is not None
+    yield _at(line, branch, file, message, fix, confidence="" if is_shared and is_lost else "low", form="map")
 
 
 def _is_static_set_up(method: Node, file: SourceFile) -> bool:

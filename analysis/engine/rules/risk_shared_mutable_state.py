@@ -352,8 +352,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _is_certain(kind: str, place: Place, *, is_handler: bool) -> bool:
-    """Whether a change spoils what other requests see: a value that was given, for whoever reads it next; where there are
-    threads also a counter or a collection."""
+    """Whether a change spoils what other requests see: a value that was given, for whoever reads it next; where there
+    are threads also a counter or a collection."""
     if kind == KEPT and place.facts.language == "java":
         return True
     return kind == GIVEN or (is_handler and kind == KEPT and not _is_script(place))

@@ -88,9 +88,10 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Statements without any condition, and those on large tables whose conditions leave a good part of the rows."""
     declared = _declared_whole(codebase)
     for site in codebase.queries.sites:
-        if ((_is_unscoped(site, declared) and not _all_are_meant(site)) or _is_unbounded(site)) and not (
-            _TESTS.search(site.path) or (runs_by_hand(codebase, site.path) and _tears_down(site.path))
-        ):
+        by_hand = runs_by_hand(codebase, site.path)
+        if _TESTS.search(site.path) or (by_hand and (_tears_down(site.path) or not is_large(site.volume))):
+            continue  # who starts it by hand wants just that
+        if (_is_unscoped(site, declared) and not _all_are_meant(site)) or _is_unbounded(site):
             yield _finding(site, codebase)
 
 
@@ -105,7 +106,9 @@ def _is_unscoped(site: QuerySite, declared: frozenset[str]) -> bool:
     if _ONE_ROW.search(site.table or query.model):
         return False
     if query.orm == "sql":
-        return bool(query.model)
+        # A DELETE from a table that only the statement knows is meant.
+        is_known = site.schema is not None or is_large(site.volume) or query.operation == "update"
+        return bool(query.model) and is_known
     if query.orm == "sqlalchemy" and _BY_KEYS.search(query.anchor):
         return False
     if query.orm == "jpa" and ("declared" in site.notes or query.terminal in declared):
