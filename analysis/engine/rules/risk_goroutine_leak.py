@@ -88,6 +88,8 @@ _COLLECTS = re.compile(r'"(?:go|version|runtime)"\s*:\s*"(?:go ?)?1\.(?:2[3-9]|[
 _STARTERS = re.compile(r"(?i)(^|\.)((init|start|run|serve|launch|new|setup|main|configure)\w*|\w+init)$")
 _WAY_OUT = "Select on `ctx.Done()` in the loop and return."
 _SELECT = re.compile(r"^([ \t]*)select\s*\{[\s\S]*?\n\1\}", re.MULTILINE)  # with the blocks in it
+_OF_TYPE = re.compile(r"^func \(\w+ \*?(\w+)|\)\s*\(?(?:\w+ )?\*?(?:\w+\.)?(\w+)[^()]*\)?\s*$")
+_STOPS = re.compile(r"\.(?:Close|Stop|Shutdown|Destroy|close|stop|shutdown|destroy)$")
 _ONCE = re.compile(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{")
 _NEAR = 1_000  # bytes before a goroutine in which the call stands that starts it
 _CLOSURE = re.compile(r"^([ \t]*)[^\n]*\bfunc\([^\n]*\{\n[\s\S]*?\n\1\}", re.MULTILINE)  # with all in it
@@ -116,7 +118,8 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if _runs_for_ever(text if worker is None else file.text(worker), function_text(statement, file)):
         message = "The goroutine runs for ever: its loop has no way out"
         meant = _STARTERS.search(function_name(statement, file)) is not None
-        yield file.mark(RULE.id, statement, message, confidence="low" if meant else "", suggestion=_WAY_OUT)
+        data = {"form": "worker", "made": _made_by(statement, file)} if meant else {}
+        yield file.mark(RULE.id, statement, message, confidence="low" if meant else "", suggestion=_WAY_OUT, data=data)
         return
     sent = [found[1] for found in _SEND.finditer(text)]
     if called is not None and worker is not None:
@@ -133,6 +136,13 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
                 f"The goroutine blocks for ever on `{channel}` when the receiver takes the other case and returns",
             )
             return
+
+
+def _made_by(statement: Node, file: SourceFile) -> str:
+    """The type whose object the function sets up: that of its receiver or of its first result."""
+    head = file.text(file.functions[file.function_of(statement)].node)[:_NEAR].partition("{")[0]
+    found = _OF_TYPE.search(head)
+    return (found[1] or found[2]) if found is not None else ""
 
 
 def _starts_once(statement: Node, file: SourceFile) -> bool:
@@ -210,12 +220,30 @@ def look_at_ticker(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """From Go 1.23 on a ticker that nobody holds is collected, stopped or not."""
+    """From Go 1.23 on a ticker that nobody holds is collected, stopped or not. What a program's own package starts ends
+    with the process, and so does the worker of what nobody stops, unless each request makes one."""
     if mark.data.get("form") == "ticker":
         manifests = [facts.manifest for path, facts in codebase.files.items() if path.endswith("go.mod")]
         if manifests and all(_COLLECTS.search(text) for text in manifests):
             return None
+    if place.in_request_path:
+        return place.finding(mark)
+    if place.facts.is_entry:
+        return None
+    if mark.data.get("form") == "worker" and any(facts.is_entry for _, facts in codebase.sources):
+        return place.finding(mark) if _is_stopped(mark.data["made"], place) else None
     return place.finding(mark)
+
+
+def _is_stopped(made: str, place: Place) -> bool:
+    """Whether the type has a method that ends it, in any file of its package: the worker outlives that."""
+    folder = place.path.rpartition("/")[0]
+    return any(
+        function.name.startswith(f"{made}.") and _STOPS.search(function.name)
+        for path, facts in place.codebase.sources
+        if path.rpartition("/")[0] == folder and made
+        for function in facts.functions
+    )
 
 
 def _is_unbuffered(channel: str, statement: Node, file: SourceFile) -> bool:

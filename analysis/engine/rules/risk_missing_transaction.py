@@ -79,6 +79,9 @@ _UPSERT = re.compile(r"(?:update|get)_or_create\(|\bupsert\w*\(|ON CONFLICT|on_c
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _STORES = re.compile(r"data\.mongodb(?!\.MongoTrans)|MongoTransactionManager|\bpersistence\.\w|\bjdbc\.|\bsql\.\w")
 _ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(\w+)\s*:?=(?!=)")
+_WRITES = re.compile(rb"\.(?:save|insert|update|delete|remove|persist|merge|create|add|store)\w*\(")
+_STARTS_UP = re.compile(r"^_*(?:run_?)?(?i:seed|migrat|bootstrap|init)(?:[A-Z_s]|ers?\b|e(?:rs?|s)?\b|ial|$)")
+_APART = re.compile(rb"\b(?:REQUIRES_NEW|NESTED)\b")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
 _NEAR = 200  # characters
 _FIX = {
@@ -166,12 +169,16 @@ def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
     called = file.text(name)
     if re.search(rb"\breadOnly\s*=\s*true", header):
         return  # nothing is written that could stay half done
+    writes = len(_WRITES.findall(file.source, body.start_byte, body.end_byte))
+    is_apart = _APART.search(header) is not None
+    if not writes and not is_apart:
+        return
     for call in self_invocations(method, called, file):
         yield file.mark(
             RULE.id,
             call,
             f"`{called}` is called on `this`: its `@Transactional` has no effect, because no proxy sees the call",
-            confidence="high",
+            confidence="high" if writes > 1 or is_apart else "low",  # one write alone is whole by itself
             suggestion=f"Put `@Transactional` on the caller, or move `{called}` to another bean.",
             data={"form": "proxy"},
         )
@@ -202,6 +209,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if mark.data["form"] != "writes":
             if mark.data["form"] != "proxy" or is_spring:
                 yield place.finding(mark)
+        elif _STARTS_UP.search(_name(place.function)):
+            continue  # it runs again with the next start
         elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
             is_guess = _is_run_by_a_view(place, codebase) or (place.facts.language == "java" and only_documents)
             changes = {"confidence": Confidence.LOW} if is_guess else {}

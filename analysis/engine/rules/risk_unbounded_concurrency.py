@@ -94,6 +94,7 @@ _PARTS = re.compile(
 _AWAITS = re.compile(rb"<-\s*\w|\.Wait\(\)")
 _LEAVES = re.compile(rb"\s*(?:break|return)\b")
 _ENDS = re.compile(r"^_*(?i:destroy|close|shut_?down|dispose|disconnect|tear_?down|stop)(?![a-z])")
+_RECEIVER = re.compile(r"func \((\w+) ")
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
 _EACH = re.compile(r"\bin\s+(?P<all>[\w.]+(?:\([\w.,\s]*\))?)\s*(?:if\b[^\]]*)?[\])]?$", re.DOTALL)
@@ -157,7 +158,7 @@ def _started(
 ) -> Iterator[Mark]:
     """None where there are few by the name of the collection; a guess unless a query or a file gives them."""
     size = size_of(collection, node, file)
-    if size is Size.FEW or _PARTS.search(collection):
+    if size is Size.FEW or _PARTS.search(collection) or (size is not Size.MANY and _is_own(collection, node, file)):
         return
     message = f"{what} start{'' if what.startswith('All') else 's'} at once, however many there are"
     if not what.startswith("All"):
@@ -165,6 +166,12 @@ def _started(
     is_certain = known and size is Size.MANY and is_loaded(collection, node, file)
     confidence = "" if is_certain else "low"
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
+
+
+def _is_own(collection: str, node: Node, file: SourceFile) -> bool:
+    """Whether the object keeps the collection itself: as many as were registered with it."""
+    receiver = _RECEIVER.match(function_text(node, file)) if file.language == "go" else None
+    return collection.startswith(("self.", f"{receiver[1]}." if receiver is not None else "self."))
 
 
 def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -330,7 +337,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None  # what is open when the process ends is closed, all of it
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)
-    return place.finding(mark)
+    if mark.confidence == "low" and codebase.request_path and not (place.in_request_path or place.in_job_path):
+        return None  # how many there are is decided when the process starts
+    return None if mark.confidence == "low" and place.facts.is_entry else place.finding(mark)
 
 
 def _is_limited(node: Node, started: str, collection: str, file: SourceFile) -> bool:

@@ -88,10 +88,17 @@ def _row(query: Query, text: bytes) -> str:
 
 
 def _is_of_the_caller(query: Query, file: SourceFile) -> bool:
-    """Python: whether the function is given the cursor, and with it the transaction of whoever opened that."""
+    """Python: whether the function is given the cursor, and with it the transaction of whoever opened that, or a block
+    of the project's own opens both. A plain cursor of a connection opens none."""
     cursor = _CURSOR.match(query.anchor) if query.orm == "sql" and file.language == "python" else None
     listed = file.functions[query.function].node.child_by_field_name("parameters") if cursor is not None else None
-    return cursor is not None and listed is not None and cursor[1] in re.findall(r"\w+", file.text(listed))
+    if cursor is None:
+        return False
+    if listed is not None and cursor[1] in re.findall(r"\w+", file.text(listed)):
+        return True
+    text = file.text(file.functions[query.function].node)
+    opened = re.findall(rf"\bwith\s+([^\n]*)\bas\s+{cursor[1]}\b", text)
+    return bool(opened) and not any("cursor(" in each for each in opened)
 
 
 def _is_map(name: str, file: SourceFile) -> bool:
