@@ -239,13 +239,13 @@ def go_act(branch: Node, file: SourceFile) -> RowAct | None:
 
 def _go_model(before: str) -> str:
     """The model that the last question before a branch is about; empty when unknown."""
-    loads = list(_GO_LOADS.finditer(before))
-    if not loads:
-        return ""
-    if loads[-1]["model"]:
-        return loads[-1]["model"]
-    declared = re.findall(rf"\b{loads[-1]['row']}\s*(?::?=\s*&?|\s+)(?:\w+\.)?([A-Z]\w*)", before)
-    return declared[-1] if declared else ""
+    for found in reversed(list(_GO_LOADS.finditer(before))):
+        if found["model"]:
+            return found["model"]
+        declared = re.findall(rf"\b{found['row']}\s*(?::?=\s*&?|\s+)(?:\w+\.)?([A-Z]\w*)", before)
+        if declared:
+            return declared[-1]
+    return ""
 
 
 def _python_load(name: str, branch: Node, file: SourceFile) -> re.Match[str] | None:

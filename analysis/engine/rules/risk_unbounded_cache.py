@@ -409,11 +409,11 @@ def _grown(
         message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
         data = {"functions": " ".join(map(str, functions))}
         keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
-        if _RUNS.search(name) or not _OPEN_KEYS.search(keys):
-            data["configured"] = "1"
         declares = file.source[declared.start_byte : declared.end_byte].partition(b"=")[0].decode("utf-8", "replace")
         if _OF_PEOPLE.search(keys) or _OF_PEOPLE.search(" ".join(map("".join, _KEY_TYPE.findall(declares)))):
             data["people"] = "1"
+        if _RUNS.search(name) or not ("people" in data or _OPEN_KEYS.search(keys)):
+            data["configured"] = "1"
         if form or not is_named:
             data["form"] = form or "other"
         yield file.mark(RULE.id, declared, message, data=data)

@@ -421,3 +421,41 @@ def test_a_map_that_is_filled_when_its_class_is_loaded(caller, count):
 def test_a_store_of_keys_is_no_table(store, count):
     source = f"class A {{\n void add() {{\n  if (!{store}.exists()) {{\n   {store}.createOne();\n  }}\n }}\n}}\n"
     assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+VIEWS = "from rest_framework.views import APIView\nclass A(APIView):\n    def get(self, request):\n        pass\n"
+
+
+@pytest.mark.parametrize(("body", "count"), [("os.makedirs(path)", 0), ("os.remove(path)", 0)])
+def test_a_file_that_no_request_reaches_in_a_server(body, count):
+    source = f"import os\ndef f(path):\n    if {'not ' * ('make' in body)}os.path.exists(path):\n        {body}\n"
+    assert len(findings_of(RULE, {"shop/a.py": source})) == 1
+    assert len(findings_of(RULE, {"shop/a.py": source, "shop/views.py": VIEWS})) == count
+
+
+@pytest.mark.parametrize(
+    ("loaded", "made", "count"),
+    [
+        ("var row Seat\n\terr := db.First(&row).Error", "&row", 1),
+        ("var row Seat\n\terr := db.First(&row).Error", "&Seat{No: 1}", 1),
+        ("var row Setting\n\terr := db.First(&row).Error", "&Seat{No: 1}", 0),
+        ("err := db.Model(&Setting{}).First(&row).Error", "&Seat{No: 1}", 0),
+    ],
+)
+def test_another_row_that_is_made(loaded, made, count):
+    source = (
+        f"package a\nfunc f() error {{\n\t{loaded}\n\tif errors.Is(err, gorm.ErrRecordNotFound) {{\n"
+        f"\t\treturn db.Create({made}).Error\n\t}}\n\treturn err\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("value", "confidence"), [("new Queue()", "medium"), ("new DateFormat(key)", "low"), ("load(key)", "low")]
+)
+def test_which_of_two_values_a_map_keeps_may_be_the_same(value, confidence):
+    source = (
+        "class A {\n  private final Map<K, V> rows = new ConcurrentHashMap<>();\n  void f(K key) {\n"
+        f"    if (!rows.containsKey(key)) {{ rows.put(key, {value}); }}\n  }}\n}}"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"src/A.java": source})] == [confidence]

@@ -194,3 +194,11 @@ def test_who_sets_up_may_mean_it_to_run_for_ever(name, confidence):
     body = "go func() {\n\t\tfor range time.Tick(d) {\n\t\t\tpoll()\n\t\t}\n\t}()"
     (finding,) = findings_of(RULE, {"a.go": f"{HEAD}func {name}() {{\n\t{body}\n}}\n"})
     assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(("method", "count"), [("Close", 1), ("Rows", 0)])
+def test_the_worker_of_what_nobody_stops_ends_with_the_process(method, count):
+    worker = "go func() {\n\t\tfor range time.Tick(d) {\n\t\t\tpoll()\n\t\t}\n\t}()"
+    source = f"{HEAD}func NewStore() *Store {{\n\t{worker}\n\treturn s\n}}\nfunc (s *Store) {method}() {{}}\n"
+    files = {"store/a.go": source, "main.go": "package main\nfunc main() {\n\tserve()\n}\n"}
+    assert len(findings_of(RULE, files)) == count

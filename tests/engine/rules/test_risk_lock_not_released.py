@@ -286,16 +286,19 @@ def test_a_semaphore_by_which_another_thread_speaks(name, count):
     ("body", "count"),
     [
         (
-            "for {\nselect {\ncase <-a:\ns.mu.Lock()\nfor range b {\nuse()\n}\ns.mu.Unlock()\ncase <-done:\nreturn nil\n}\n}",
+            "for {\nselect {\ncase <-a:\ns.mu.Lock()\nfor range b {\nuse()\n}\ns.mu.Unlock()\n"
+            "case <-done:\nreturn nil\n}\n}",
             0,
         ),
         (
-            "select {\ncase <-late:\ns.mu.Lock()\ns.over = true\ns.mu.Unlock()\nreturn nil\ncase <-done:\nreturn nil\n}",
+            "select {\ncase <-late:\ns.mu.Lock()\ns.over = true\ns.mu.Unlock()\nreturn nil\n"
+            "case <-done:\nreturn nil\n}",
             0,
         ),
         ("if a {\ns.mu.Lock()\n}\nif b {\nreturn nil\n}\ns.mu.Unlock()\nreturn nil", 0),
         (
-            "s.mu.Lock()\nswitch a {\ncase 1:\ns.mu.Unlock()\nreturn nil\ncase 2:\nreturn nil\n}\ns.mu.Unlock()\nreturn nil",
+            "s.mu.Lock()\nswitch a {\ncase 1:\ns.mu.Unlock()\nreturn nil\ncase 2:\nreturn nil\n}\n"
+            "s.mu.Unlock()\nreturn nil",
             1,
         ),
         ("s.mu.Lock()\nfor _, x := range xs {\nif x == nil {\nreturn nil\n}\n}\ns.mu.Unlock()\nreturn nil", 1),

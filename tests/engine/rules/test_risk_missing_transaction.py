@@ -397,3 +397,25 @@ def test_rows_of_one_table_by_their_keys(second, count):
     model = "class Account(models.Model):\n    balance = models.IntegerField()\n\n"
     source = f"{model}{TASK}def f(source, to):\n    Account.objects.filter(pk=source).update(balance=1)\n    {second}"
     assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "confidences"),
+    [
+        ("orders.save(o); lines.save(o);", ["high"]),
+        ("orders.save(o);", ["low"]),
+        ("rows = orders.findAll();", []),
+    ],
+)
+def test_one_write_needs_no_transaction_of_its_own(body, confidences):
+    source = PROXIED.replace("orders.add(o);", body)
+    assert [each.confidence for each in findings_of(RULE, {"A.java": source})] == confidences
+
+
+@pytest.mark.parametrize(("opened", "count"), [("db.write_ctx()", 0), ("connection.cursor()", 1)])
+def test_a_block_that_opens_a_transaction_of_its_own(opened, count):
+    source = (
+        f"@shared_task\ndef f():\n    with {opened} as cursor:\n        cursor.execute('DELETE FROM a WHERE id = 1')\n"
+        "        cursor.execute('UPDATE b SET amount = 1 WHERE id = 1')\n"
+    )
+    assert len(findings(RULE, source)) == count

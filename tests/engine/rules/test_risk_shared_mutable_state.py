@@ -529,3 +529,30 @@ def test_a_registry_is_filled_when_modules_are_loaded(name, lines):
 def test_a_program_of_its_own_has_no_requests(main, count):
     source = f"public class A {{\n  static SimpleDateFormat FORMAT = new SimpleDateFormat();\n  {main}\n}}\n"
     assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("method", "confidences"),
+    [
+        ("String show(Date d) { return FORMAT.format(d); }", ["high"]),
+        ("synchronized String show(Date d) { return FORMAT.format(d); }", []),
+        ("String show(Date d) { synchronized (LOCK) { return FORMAT.format(d); } }", []),
+        ("", ["medium"]),
+    ],
+)
+def test_a_static_object_that_is_used_under_a_lock(method, confidences):
+    source = f"class A {{\n static final SimpleDateFormat FORMAT = new SimpleDateFormat();\n {method}\n}}\n"
+    assert [each.confidence for each in findings_of(RULE, {"src/A.java": source})] == confidences
+
+
+def test_a_method_that_is_locked_as_a_whole_checks_twice_in_vain():
+    assert findings_of(RULE, {"A.java": (LAZY % "").replace("static A get", "static synchronized A get")}) == []
+
+
+@pytest.mark.parametrize(("value", "confidences"), [("id", ["medium"]), ("await load()", ["low"])])
+def test_what_a_handler_sets_a_field_to(value, confidences):
+    source = (
+        "@Controller('x')\nexport class A {\n  private last: string;\n"
+        f"  @Get(':id') async one(id: string) {{ this.last = {value}; }}\n}}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"src/a.ts": source})] == confidences

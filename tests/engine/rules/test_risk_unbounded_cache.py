@@ -339,3 +339,21 @@ def test_a_comment_that_says_how_many_keys_there_are(said, count):
         "function f(path) {\n  cache.set(path, 1);\n}\n"
     )
     assert len(findings_of(RULE, {"a.ts": source})) == count
+
+
+@pytest.mark.parametrize(("made", "confidences"), [("view", ["medium"]), ("module", []), ("nowhere", ["low"])])
+def test_a_cached_method_of_objects_that_requests_make(made, confidences):
+    client = "from functools import lru_cache\nclass Client:\n    @lru_cache\n    def ask(self, word): ...\n"
+    makes = {
+        "view": "@app.get('/')\ndef index():\n    return Client().ask('a')\n",
+        "module": "CLIENT = Client()\n",
+        "nowhere": "",
+    }[made]
+    files = {"shop/client.py": client, "shop/views.py": f"{FLASK}from shop.client import Client\n{makes}"}
+    assert [each.confidence for each in findings_of(RULE, files)] == confidences
+
+
+@pytest.mark.parametrize(("kind", "count"), [("UUID", 1), ("Style", 0)])
+def test_the_declared_type_of_a_key(kind, count):
+    source = f"_cache: dict[{kind}, int] = {{}}\ndef f(which):\n    _cache[which] = load(which)\n"
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count
