@@ -171,10 +171,22 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
     )
     columns = tuple(re.findall(r"(\w+)\s*[:,}]", (rest.partition("where")[2] or rest)[:200]))
     line = _line_of(made, branch, file, inside=absent)
+    client = _entity(client.rpartition(".")[2], file) or client
     unique = asked["verb"] in ("findUnique", "findByPk", "findById")
     if not line or _is_handled(branch, file):
         return None
     return RowAct(client.rpartition(".")[2], line, columns, is_unique=unique)
+
+
+def _entity(repository: str, file: SourceFile) -> str:
+    """The entity of a repository of TypeORM, where the file says it."""
+    source = file.source.decode("utf-8", "replace")
+    name = re.escape(repository)
+    found = re.search(
+        rf"\b{name}\s*=\s*[^\n;]*getRepository\((?:\w+\s*,\s*)?(\w+)\)|\b{name}\s*:\s*(?:\w+\.)?\w*Repository<(\w+)>",
+        source,
+    )
+    return (found[1] or found[2]) if found is not None else ""
 
 
 def java_act(branch: Node, file: SourceFile) -> RowAct | None:

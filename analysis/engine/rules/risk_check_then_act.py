@@ -71,7 +71,9 @@ _SHARED_MAP = re.compile(rb"\b(?:private|protected|public|static)\b[^\n;(]*?\b\w
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
 _MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Concurrent")
 _PUT = re.compile(r"\.put\(")
+_FAILS = re.compile(r"(?i)mkdir|makedirs|\.create(?:File|Directory)\(")
 _NEW_OBJECT = re.compile(r"\bnew\s+(?!\w*(?:Format|Formatter|Exception|Error|Pattern)\b)\w+")
+_NEW_IN_GO = r"(?:&\w|make\(|(?:\w+\.)?(?:New|new|Open|Dial|Connect)\w*\()"
 _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
 _STARTS_UP = re.compile(r"(?:^|[._])_*(?:init|setup|bootstrap|install|main|listen|serve)(?![a-z])")
@@ -141,7 +143,12 @@ def look_at_read_lock(call: Node, file: SourceFile) -> Iterator[Mark]:
         f"`{asked[1]}` is read under `RLock` and written here without asking again: another one may have been first"
     )
     fix = "Ask the map again under `Lock` before writing, or use `sync.Map.LoadOrStore`."
-    yield _at(line, call, file, message, fix, form="map")
+    value = re.escape(held[written.end() :].strip().partition("\n")[0])
+    made = rf"(?<![\w.]){value}(?:, \w+)?\s*:?=\s*{_NEW_IN_GO}|^{_NEW_IN_GO}"
+    is_lost = re.search(made, read + after[: locked.end()] + held) or re.match(
+        _NEW_IN_GO, held[written.end() :].strip()
+    )
+    yield _at(line, call, file, message, fix, confidence="" if is_lost else "low", form="map")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -155,7 +162,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") == "file":
         return _of_file(mark, place, is_run=is_run)
     if mark.data.get("form") == "map":
-        return place.finding(mark)
+        changes = {} if is_run or not codebase.request_path else {"confidence": Confidence.LOW}
+        return place.finding(mark, **changes)
     schema = codebase.queries.schema(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (
@@ -167,8 +175,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _of_file(mark: Mark, place: Place, *, is_run: bool) -> Finding | None:
-    if is_run:
-        return place.finding(mark, confidence=None if "makes" in mark.data else Confidence.LOW)
+    if is_run:  # what is written twice is mostly the same; a folder that is there already is an error
+        return place.finding(mark, confidence=None if "fails" in mark.data else Confidence.LOW)
     if place.codebase.request_path:
         return None
     return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
@@ -193,7 +201,10 @@ def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
 def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]:
     if act is not None:
         message = f"`{act.path}` may come or go between the check and `{act.act}`"
-        data = {"form": "file"} | ({"makes": "1"} if act.makes else {})
+        if not act.makes and file.is_in(branch, "try"):
+            return  # a failure to remove it is handled
+        fails = act.makes and _FAILS.search(act.act) is not None
+        data = {"form": "file"} | ({"fails": "1"} if fails else {})
         yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), **data)
 
 

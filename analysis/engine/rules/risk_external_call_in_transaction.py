@@ -100,6 +100,7 @@ _KINDS = {
     "sleeps": re.compile(_SLEEP),
 }
 _OF_OTHERS = re.compile(r"ueue\.add$|^(?:requests|httpx|axios|got)\.")
+_OF_SCRIPTS = re.compile(r"(?:fetch|got|axios)\b")  # in other languages anything may be called so
 _ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
 _BROKERS = re.compile(r"(?i)shared_task|celery|\bapp\.task|(?:^|\.)job(?:\(|$)|actor|\brq\b|huey|dramatiq")
 _FIX = {
@@ -123,6 +124,8 @@ def what_it_does(call: str, language: str = "") -> str:
     call = call if _ANY.fullmatch(call) else call.rpartition("/")[2]  # `./mailer.mailer.send` of a file at hand
     if not _ANY.fullmatch(call) or (language == "java" and _OF_OTHERS.search(call)):
         return ""  # Java's queues are collections, and its `requests` a counter or a list
+    if language in ("python", "go") and _OF_SCRIPTS.match(call):
+        return ""
     return next(words for words, pattern in _KINDS.items() if pattern.fullmatch(call))
 
 
@@ -156,6 +159,8 @@ def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | N
     calls = place.codebase.calls
     around = {Callee(place.path, index) for index in _around(place)}
     for name, line in _calls(mark):
+        if ".objects." in f".{name}":
+            continue  # a manager, and no method of a class that is called alike
         callees = calls.resolve(place.path, place.function, name)
         if place.facts.language == "java" and not all(_leaves(each, place.codebase) for each in callees):
             continue  # of several classes that implement it, one stays inside

@@ -70,6 +70,7 @@ _OF_OTHERS = re.compile(
     r"\s*=\s*(?:\w+\.)*(?:\w*File\w*Lock|\w*[rR]edis\w*|InterProcessLock|advisory_lock|flock|cache\.lock)\b"
 )
 _GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
+_PLAIN = re.compile(r"(?i)(?:^|\.)_?(?:lock|r?mutex|mu|mtx|rw_?lock|read_?lock|guard|monitor)(?:\.RLock\(\))?$")
 _OF_A_RESOURCE = re.compile(
     r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms|create|refresh|reload|migrat|nonce"
 )
@@ -169,7 +170,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     """From `mu.Lock()` to the first `mu.Unlock()`, or to the end of the function when that is deferred."""
     function = file.enclosing_function(call)
     name = file.text(call).partition(".Lock(")[0]
-    if function is None or file.arguments(call)[0]:
+    if function is None or file.arguments(call)[0] or _is_of_an_entry(name, call, file):
         return
     release = "RUnlock" if name.endswith(".RLock()") else "Unlock"
     name = name.removesuffix(".RLock()")
@@ -180,6 +181,14 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         held = after[: unlock.start() - len(name_of_unlock)]
         length = len(after if held.rstrip().endswith("defer") else held)
         yield from _first(name, function, file, call.end_byte, call.end_byte + length)
+
+
+def _is_of_an_entry(lock: str, call: Node, file: SourceFile) -> bool:
+    """Whether the lock belongs to something that a method works on, and not to the object of the method: who wants
+    another one goes on."""
+    head = file.functions[file.function_of(call)].node.child_by_field_name("receiver")
+    root, dot, _ = lock.partition(".")
+    return bool(dot) and head is not None and root not in file.text(head)
 
 
 def _is_awaited(call: Node) -> bool:
@@ -218,7 +227,9 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
     data = {"reads": "files"} if words == _FILES else {}
     is_guess = words != _AWAITED
     if is_guess and lock_sections.is_taken_for_memory(lock, call, file, _is_slow):
-        is_guess = words in _OWN_DATA or _answers_from_memory(call, start, file)
+        is_guess = words in _OWN_DATA
+        if _answers_from_memory(call, start, file) or (is_guess and not _PLAIN.search(lock)):
+            data["alone"] = "1"  # of rows and files a name that says anything says enough
     elif is_guess and lock_sections.is_seen_whole(lock, file):
         data["alone"] = "1"
     return file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)

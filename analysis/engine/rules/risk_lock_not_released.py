@@ -68,7 +68,7 @@ _MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:\w+\.)*(?:R?Lock|(?:Bounded)?Sema
 _LOCK_TYPE = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _THROWS = re.compile(
     r"\bthrow\b|\braise\b|(?<![\w.])(?!(?:if|while|for|switch|catch|synchronized|len|set|dict|list)\b)\w+\("
-    r"|\.(?!(?:add|put|get|remove|size|isEmpty|contains\w*|poll|peek|signal\w*|append|pop|discard|clear|set|incrementAndGet"
+    r"|(?<!log)(?<!LOG)(?<!logger)(?<!LOGGER)\.(?!(?:add|put|get|remove|size|isEmpty|contains\w*|poll|peek|signal\w*|append|pop|discard|clear|set|incrementAndGet"
     r"|getAndIncrement|keys|values|items)\()\w+\("
 )  # more than what collections and counters are asked
 _HANDED_ON = re.compile(r"\b(?!\()")
@@ -90,6 +90,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     parent = call.parent
     if parent is not None and parent.type == "defer_statement":
+        if f"{receiver}.{release}()" in text_before(call, file):
+            return  # taken again for the caller
         message = f"`defer {receiver}.{_last(call, file)}()` locks when the function ends; `{release}` was meant"
         yield file.mark(RULE.id, call, message, suggestion=f"Write `defer {receiver}.{release}()`.")
         return
@@ -188,6 +190,11 @@ def _released_elsewhere(receiver: str, release: str, call: Node, file: SourceFil
     return any(given.search(text) and not taken.search(text) for text in texts)
 
 
+def _is_caught(rest: str, unlock: str) -> bool:
+    """Whether the handler of the failure releases as well, or a callback does."""
+    return re.search(rf"(?:\bcatch\b[^{{}}]*\{{|->)[^{{}};]*{unlock}", rest) is not None
+
+
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`const release = await mutex.acquire()` of a lock library, released on the straight way only."""
     receiver, release = _names(call, file)
@@ -248,7 +255,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not is_released:
         message = f"`{receiver}` is locked and never released in this method"
         yield file.mark(RULE.id, call, message, confidence="" if _is_declared(receiver, file) else "medium")
-    elif not re.search(rf"finally\s*\{{[\s\S]*?{unlock}", rest):
+    elif not re.search(rf"finally\s*\{{[\s\S]*?{unlock}", rest) and not _is_caught(rest, unlock):
         message = f"`{receiver}` stays locked when something between here and `{release}` throws"
         yield file.mark(RULE.id, call, message, confidence=_when_it_throws(rest, unlock))
 

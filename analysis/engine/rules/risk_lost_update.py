@@ -12,6 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.facts import Model as Table
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import MADE_UP
 from analysis.engine.rules import locks
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import declarations, followed, function_text, short, text_after, text_before
@@ -224,7 +225,7 @@ def _flushed_on(owner: str, call: Node, file: SourceFile) -> int:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A row that has a version column is written by one of two only; a counter that others count on is critical."""
-    if "version" in mark.data:
+    if "version" in mark.data or MADE_UP.search(place.path):
         return None
     entry = codebase.models.named(mark.data["model"])
     if entry is not None and _is_versioned(entry.model, codebase):

@@ -90,6 +90,7 @@ _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|[
 _NEW_LINE = ord("\n")
 _IS_SET = re.compile(rb"^[^\[\].]*(?<![-+])=\Z|^\s*(?<![-+])=\Z|^this\.\w+\s*=\Z")  # and neither counted nor filled
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_TEXTS = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
 _LONGEST_VALUE = 200  # bytes
 
 _PYTHON = re.compile(
@@ -337,7 +338,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     handlers = codebase.handlers.get(place.path, ())
     kinds = dict(zip(functions, mark.data["kinds"].split(), strict=True))
     certain = [index for index in changed_by if _is_certain(kinds[index], place, is_handler=index in handlers)]
-    guessed = [index for index in changed_by if index in handlers or kinds[index] in (KEPT, PREPARED)]
+    kept = (KEPT, PREPARED) if place.facts.language in (*SCRIPT, *JAVA) else ()
+    guessed = [index for index in changed_by if index in handlers or kinds[index] in kept]
     if place.facts.is_entry or not (certain or guessed):
         return None
     function = place.facts.functions[(certain or guessed)[0]].name
@@ -390,10 +392,12 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
             continue
         if has_own(name, text) or is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
             continue
+        if re.search(rb"=\s*this\." + re.escape(name.encode()) + rb"\s*;?\s*$", text, re.MULTILINE):
+            continue  # looked at before it is set
         if file.language != "python" or _is_global(name, text) or not _is_assigned(name, text):
             kind = _kind(match, function.node, file)
             if _PREPARES.search(last):
-                kind = PREPARED if kind == GIVEN and file.language == "java" else SET
+                kind = PREPARED if kind == GIVEN and _OF_A_USER.search(file.text(declared)) else SET
             functions[function.index] = GIVEN if GIVEN in (kind, functions.get(function.index)) else kind
     if functions:
         data = {"form": "module", "name": name, "functions": " ".join(map(str, functions))}
@@ -409,8 +413,8 @@ def _kind(change: re.Match[bytes], function: Node, file: SourceFile) -> str:
     value = file.source[change.end() : change.end() + _LONGEST_VALUE].partition(b"\n")[0].partition(b";")[0]
     body = function.child_by_field_name("body")
     head = file.source[function.start_byte : body.start_byte if body is not None else function.start_byte]
-    given = set(_WORD.findall(head.partition(b"(")[2])) - {b"self", b"this"}
-    return GIVEN if not given.isdisjoint(_WORD.findall(value)) else SET
+    given = set(_WORD.findall(_TEXTS.sub(b"", head.partition(b"(")[2]))) - {b"self", b"this"}
+    return GIVEN if not given.isdisjoint(_WORD.findall(_TEXTS.sub(b"", value))) else SET
 
 
 def _is_global(name: str, text: bytes) -> bool:

@@ -12,6 +12,7 @@ from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.reading import followed, has_own
@@ -314,6 +315,8 @@ def _guess(is_guess: bool) -> Confidence | None:
 
 def _kept_alive(mark: Mark, place: Place, codebase: Codebase) -> Finding | None:
     """Objects that are made again and again pile up; one that a module makes when it is loaded stays anyway."""
+    if runs_by_hand(codebase, place.path):
+        return None
     made = codebase.summaries(_made_in)
     name = mark.data["class"]
     inside = {(path, index) for path, found in made.items() for index in found.get(name, ())}

@@ -12,6 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.reading import (
@@ -94,6 +95,7 @@ _PARTS = re.compile(
 _AWAITS = re.compile(rb"<-\s*\w|\.Wait\(\)")
 _LEAVES = re.compile(rb"\s*(?:break|return)\b")
 _ENDS = re.compile(r"^_*(?i:destroy|close|shut_?down|dispose|disconnect|tear_?down|stop)(?![a-z])")
+_CONTEXT = re.compile(r"(?i)(?:ctx|context|config|settings|options|opts|env|app)\b")
 _RECEIVER = re.compile(r"func \((\w+) ")
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
@@ -158,13 +160,18 @@ def _started(
 ) -> Iterator[Mark]:
     """None where there are few by the name of the collection; a guess unless a query or a file gives them."""
     size = size_of(collection, node, file)
-    if size is Size.FEW or _PARTS.search(collection) or (size is not Size.MANY and _is_own(collection, node, file)):
+    if size is Size.FEW or _PARTS.search(collection):
         return
+    is_many = size is Size.MANY or is_loaded(collection, node, file)
+    if not is_many and (_is_own(collection, node, file) or not _is_given(collection, node, file)):
+        return  # as many as the program has parts
     message = f"{what} start{'' if what.startswith('All') else 's'} at once, however many there are"
     if not what.startswith("All"):
         message = f"{what} starts for each of `{short(collection, 40)}`, however many there are"
     is_certain = known and size is Size.MANY and is_loaded(collection, node, file)
     confidence = "" if is_certain else "low"
+    if size is Size.MANY:
+        data = {"many": "1"} | (data or {})
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
 
 
@@ -172,6 +179,12 @@ def _is_own(collection: str, node: Node, file: SourceFile) -> bool:
     """Whether the object keeps the collection itself: as many as were registered with it."""
     receiver = _RECEIVER.match(function_text(node, file)) if file.language == "go" else None
     return collection.startswith(("self.", f"{receiver[1]}." if receiver is not None else "self."))
+
+
+def _is_given(collection: str, node: Node, file: SourceFile) -> bool:
+    """Whether the function's caller gives the collection, or what it was taken from."""
+    head = function_text(node, file)[:_HEADER].partition("{")[0].partition("(")[2]
+    return _CONTEXT.match(collection) is None and collection.partition(".")[0] in re.findall(r"\w+", head)
 
 
 def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -335,6 +348,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if _ENDS.search(place.function.name.rpartition(".")[2]):
         return None  # what is open when the process ends is closed, all of it
+    if mark.confidence == "low" and "many" not in mark.data and runs_by_hand(codebase, place.path):
+        return None
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)
     if mark.confidence == "low" and codebase.request_path and not (place.in_request_path or place.in_job_path):

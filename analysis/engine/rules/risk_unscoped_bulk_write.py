@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite, runs_by_hand
+from analysis.engine.queries import SMALL, QuerySite, runs_by_hand
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.severity import MILDER
@@ -99,7 +99,8 @@ def _is_unscoped(site: QuerySite, declared: frozenset[str]) -> bool:
     query = site.query
     if query.operation not in _VERBS or query.filters or query.limit or site.is_unreadable or site.loop is not None:
         return False
-    if not is_large(site.volume) and (site.looks_small or _says_all(site)):
+    looks_small = site.looks_small or SMALL.search(query.model.removesuffix("Entity")) is not None
+    if not is_large(site.volume) and (looks_small or _says_all(site)):
         return False  # one row, or all are meant and the name says so
     if "limited" in site.notes or any(word in site.table.lower() for word in _SCRATCH):
         return False
@@ -143,7 +144,8 @@ def _says_all(site: QuerySite) -> bool:
         return True
     name, path = site.function.name.rpartition(".")[2], PurePosixPath(site.path)
     said = (site.function.name, path.stem, path.parent.name)
-    return any(_MEANS_ALL.search(each) for each in said) or bool(_ALL.search(name))
+    declared = "" if site.query.terminal in _STATEMENTS["jpa"] else site.query.terminal
+    return any(_MEANS_ALL.search(each) for each in said) or any(map(_ALL.search, (name, declared)))
 
 
 def _all_are_meant(site: QuerySite) -> bool:

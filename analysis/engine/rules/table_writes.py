@@ -29,6 +29,7 @@ _NO_ROWS = re.compile(
 )
 _PASSED_ON = re.compile(r"\b(?:tx|trx|transaction|transactionalEntityManager|t)\.\w|transaction:|session:")
 _HANDED = re.compile(rb"[{,]\s*transaction\s*[,}:]")  # in the options of a call
+_IN_CONTEXT = re.compile(rb"\bgetRepository\(\s*\w+\s*,")  # the caller's context holds its transaction
 _LONGEST_CALL = 600  # bytes
 _AWAITED = re.compile(rb"\b(?:await|return)\b[^;{}]*\Z")
 _NEVER_ALONE = frozenset({"executeUpdate", "persist", "merge", "remove"})  # JPA refuses them without a transaction
@@ -74,6 +75,7 @@ def _queries(file: SourceFile) -> Iterator[Write]:
             is_lazy = made and not _AWAITED.search(before)  # or an object that is only made
             whole = file.source[start : start + _LONGEST_CALL].partition(b";")[0].partition(b"\n\n")[0]
             is_passed = _PASSED_ON.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
+            is_passed = is_passed or _IN_CONTEXT.search(whole)
             if not is_lazy and not is_passed and not _is_of_the_caller(query, file):
                 indent = len(row) - len(row.lstrip())
                 yield Write(start + indent, query.line, query.model, _verb(query), _row(query, whole))

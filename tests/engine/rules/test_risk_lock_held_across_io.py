@@ -134,6 +134,7 @@ def test_a_module_that_keeps_files_guards_them(path, count):
     source = (
         'package a\nimport ("os"; "sync")\n'
         "func (s *Sessions) read() {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tos.ReadFile(s.path)\n}\n"
+        "func (s *Sessions) count() int {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\treturn s.open\n}\n"
     )
     assert len(findings_of(RULE, {path: source})) == count
 
@@ -217,7 +218,7 @@ MADE = "import threading, requests\nclass A:\n    def __init__(self):\n        s
         (MADE + ASKS.format("") + READS, ["medium"]),
         (
             MADE + ASKS.format("            if key in self.rows:\n                return self.rows[key]\n") + READS,
-            ["low"],
+            [],
         ),
         (MADE + ASKS.format(""), []),
         (MADE + ASKS.format("") + READS.replace("self.rows[key]", "requests.get(key)"), []),
