@@ -90,6 +90,7 @@ _WAY_OUT = "Select on `ctx.Done()` in the loop and return."
 _SELECT = re.compile(r"^([ \t]*)select\s*\{[\s\S]*?\n\1\}", re.MULTILINE)  # with the blocks in it
 _OF_TYPE = re.compile(r"^func \(\w+ \*?(\w+)|\)\s*\(?(?:\w+ )?\*?(?:\w+\.)?(\w+)[^()]*\)?\s*$")
 _STOPS = re.compile(r"\.(?:Close|Stop|Shutdown|Destroy|close|stop|shutdown|destroy)$")
+_WAITED = re.compile(r"\.Wait\(|<-")  # the function goes on for a while and then returns
 _ONCE = re.compile(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{")
 _NEAR = 1_000  # bytes before a goroutine in which the call stands that starts it
 _CLOSURE = re.compile(r"^([ \t]*)[^\n]*\bfunc\([^\n]*\{\n[\s\S]*?\n\1\}", re.MULTILINE)  # with all in it
@@ -118,7 +119,9 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if _runs_for_ever(text if worker is None else file.text(worker), function_text(statement, file)):
         message = "The goroutine runs for ever: its loop has no way out"
         meant = _STARTERS.search(function_name(statement, file)) is not None
-        data = {"form": "worker", "made": _made_by(statement, file)} if meant else {}
+        data = {"form": "worker", "made": _made_by(statement, file)}
+        if _WAITED.search(text_after(statement, file)):
+            data["outlives"] = "1"
         yield file.mark(RULE.id, statement, message, confidence="low" if meant else "", suggestion=_WAY_OUT, data=data)
         return
     sent = [found[1] for found in _SEND.finditer(text)]
@@ -192,6 +195,7 @@ def look_at_ticker(call: Node, file: SourceFile) -> Iterator[Mark]:
         if (
             not _ENDLESS.search(rest)
             and not _ENDLESS.search(before)
+            and not any(re.search(rf"\bfor\s+range\s+{name}\b", rest) for name in bound_names(call, file))
             and not re.search(r"for\s+(\w+\s*:?=\s*)?range\s*$", before)
         ):
             message = "The ticker of `time.Tick` cannot be stopped and outlives this function"
@@ -231,7 +235,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.facts.is_entry:
         return None
     if mark.data.get("form") == "worker" and any(facts.is_entry for _, facts in codebase.sources):
-        return place.finding(mark) if _is_stopped(mark.data["made"], place) else None
+        return place.finding(mark) if "outlives" in mark.data or _is_stopped(mark.data["made"], place) else None
     return place.finding(mark)
 
 

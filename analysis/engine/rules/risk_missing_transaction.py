@@ -81,6 +81,7 @@ _STORES = re.compile(r"data\.mongodb(?!\.MongoTrans)|MongoTransactionManager|\bp
 _ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(\w+)\s*:?=(?!=)")
 _WRITES = re.compile(rb"\.(?:save|insert|update|delete|remove|persist|merge|create|add|store)\w*\(")
 _STARTS_UP = re.compile(r"^_*(?:run_?)?(?i:seed|migrat|bootstrap|init)(?:[A-Z_s]|ers?\b|e(?:rs?|s)?\b|ial|$)")
+_USED = re.compile(r"\.(?:Exec|Query|Create|Save|Delete|Update|Insert|Prepare|Set|Put|Get|Model|Where|First|Find)\w*\(")
 _APART = re.compile(rb"\b(?:REQUIRES_NEW|NESTED)\b")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
 _NEAR = 200  # characters
@@ -138,11 +139,15 @@ def look_at_begin(call: Node, file: SourceFile) -> Iterator[Mark]:
     if "Close()" in text_before(call, file)[-_NEAR:]:
         return  # a session that rolls back when it is closed
     if ".Commit(" in after and "Rollback" not in after and "rollback" not in after and not file.in_test(call):
+        used = _USED.search(after)
+        if used is None:
+            return  # nothing is written
+        leaves = re.search(r"\breturn\b", after[used.start() : after.find(".Commit(")].rpartition("\n")[0])
         yield file.mark(
             RULE.id,
             call,
             f"The transaction of `{short(file.text(call))}` has no `Rollback`: an error leaves it open with its locks",
-            confidence="high",
+            confidence="high" if leaves is not None else "low",  # or only a panic does
             suggestion="Add `defer tx.Rollback()` right after the error check; after a commit it does nothing.",
             data={"form": "begin"},
         )

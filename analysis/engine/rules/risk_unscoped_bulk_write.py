@@ -135,6 +135,9 @@ def _is_unbounded(site: QuerySite) -> bool:
         return False
     if query.terminal not in _STATEMENTS.get(query.orm, ()) or not is_large(site.volume) or site.has_key:
         return False
+    ranges = [each.column for each in query.filters if each.operator == "range"]
+    if len(ranges) > len(set(ranges)):
+        return False  # between two bounds: a batch
     return all(each.operator == "range" or each.constant for each in query.filters)
 
 
