@@ -72,7 +72,11 @@ _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository
 _MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Concurrent")
 _PUT = re.compile(r"\.put\(")
 _FAILS = re.compile(r"(?i)mkdir|makedirs|\.create(?:File|Directory)\(")
-_NEW_OBJECT = re.compile(r"\bnew\s+(?!\w*(?:Format|Formatter|Exception|Error|Pattern)\b)\w+")
+# What is changed after it was made: of two, what one of them was given is lost.
+_NEW_OBJECT = re.compile(
+    r"\bnew\s+(?:[\w.]*(?:Map|Set|List|Queue|Deque|Lock|Semaphore|Executor|Client|Connection|Producer|Consumer|Session"
+    r"|Factory|Object|Buffer|Builder)|Atomic\w+|LongAdder|Thread)\b"
+)
 _NEW_IN_GO = r"(?:&\w|make\(|(?:\w+\.)?(?:New|new|Open|Dial|Connect)\w*\()"
 _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")

@@ -91,6 +91,7 @@ _SELECT = re.compile(r"^([ \t]*)select\s*\{[\s\S]*?\n\1\}", re.MULTILINE)  # wit
 _OF_TYPE = re.compile(r"^func \(\w+ \*?(\w+)|\)\s*\(?(?:\w+ )?\*?(?:\w+\.)?(\w+)[^()]*\)?\s*$")
 _STOPS = re.compile(r"\.(?:Close|Stop|Shutdown|Destroy|close|stop|shutdown|destroy)$")
 _WAITED = re.compile(r"\.Wait\(|<-")  # the function goes on for a while and then returns
+_TESTS = re.compile(r"(?:^|/)(?!latest)\w*[tT]ests?(?:ing|utils?)?/")  # helpers of tests
 _ONCE = re.compile(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{")
 _NEAR = 1_000  # bytes before a goroutine in which the call stands that starts it
 _CLOSURE = re.compile(r"^([ \t]*)[^\n]*\bfunc\([^\n]*\{\n[\s\S]*?\n\1\}", re.MULTILINE)  # with all in it
@@ -230,6 +231,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         manifests = [facts.manifest for path, facts in codebase.files.items() if path.endswith("go.mod")]
         if manifests and all(_COLLECTS.search(text) for text in manifests):
             return None
+    if _TESTS.search(place.path):
+        return None
     if place.in_request_path:
         return place.finding(mark)
     if place.facts.is_entry:

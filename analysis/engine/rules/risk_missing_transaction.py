@@ -85,6 +85,7 @@ _USED = re.compile(r"\.(?:Exec|Query|Create|Save|Delete|Update|Insert|Prepare|Se
 _APART = re.compile(rb"\b(?:REQUIRES_NEW|NESTED)\b")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
 _NEAR = 200  # characters
+MOST_LEVELS = 3  # of calls between a write and the transaction around it
 _FIX = {
     "python": "Wrap the writes in `with transaction.atomic():`, so a failure between them leaves nothing half done.",
     "java": "Put `@Transactional` on the public method that does these writes.",
@@ -208,7 +209,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
     heard.extend(_with_callee(found, codebase))
     only_documents = any(place.facts.language == "java" for place, _ in heard) and _keeps_only_documents(codebase)
-    covered = _called_in_transactions(codebase, {_name(place.function) for place, _ in heard})
+    covered = _called_in_transactions(codebase, {Callee(place.path, place.index) for place, _ in heard})
     is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and _has_proxies(codebase)
     for place, mark in heard:
         if mark.data["form"] != "writes":
@@ -292,25 +293,47 @@ def _is_run(place: Place, *, every_request: bool) -> bool:
     return place.in_job_path or (place.in_request_path and not every_request)
 
 
-def _called_in_transactions(codebase: Codebase, names: set[str]) -> set[Callee]:
-    """Of the functions of these names the ones that are called, and only ever inside a transaction."""
-    inside: dict[tuple[str, int], set[str]] = {}  # per function what it calls in a transaction
+def _called_in_transactions(codebase: Codebase, heard: set[Callee]) -> set[Callee]:
+    """Of the functions those that are called, and only ever inside a transaction: that of the caller, or of who calls
+    the caller."""
+    inside: dict[Callee, set[str]] = {}  # per function what it calls in a transaction
     for place, mark in codebase.marks(transactions.ANNOTATION):
         called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
-        inside.setdefault((place.path, mark.function), set()).update(called)
-    covered: set[Callee] = set()
-    bare: set[Callee] = set()
-    called_in = codebase.summaries(_called_names) if inside else {}
-    for path, facts in codebase.sources if inside else ():
+        inside.setdefault(Callee(place.path, mark.function), set()).update(called)
+    callers: dict[Callee, set[tuple[Callee, bool]]] = {}  # with whether the call stands in a transaction
+    asked, found = set(heard) if inside else set(), set[Callee]()
+    for _ in range(MOST_LEVELS):
+        found |= asked
+        asked = {caller for each in _callers(asked, inside, callers, codebase) for caller in each} - found
+    covered = set[Callee]()
+    for _ in range(MOST_LEVELS):
+        covered |= {
+            callee for callee in callers if all(is_inside or caller in covered for caller, is_inside in callers[callee])
+        }
+    return covered
+
+
+def _callers(
+    asked: set[Callee],
+    inside: dict[Callee, set[str]],
+    callers: dict[Callee, set[tuple[Callee, bool]]],
+    codebase: Codebase,
+) -> Iterator[set[Callee]]:
+    """Note who calls the functions, and yield those that do so outside of any transaction of their own."""
+    names = {codebase.files[each.path].functions[each.position].name.rpartition(".")[2] for each in asked}
+    called_in = codebase.summaries(_called_names) if names else {}
+    for path, facts in codebase.sources if names else ():
         if path not in called_in or called_in[path].isdisjoint(names):
             continue
         for index, function in enumerate(facts.functions):
-            protected = inside.get((path, index), set())
+            here = Callee(path, index)
             for call in function.calls:
                 if call.rpartition(".")[2] in names:
-                    callees = codebase.calls.resolve(path, function, call)
-                    (covered if call in protected else bare).update(callees)
-    return covered - bare
+                    is_inside = call in inside.get(here, ())
+                    for callee in codebase.calls.resolve(path, function, call):
+                        if callee in asked and callee != here:
+                            callers.setdefault(callee, set()).add((here, is_inside))
+                            yield set() if is_inside else {here}
 
 
 def _called_names(facts: FileFacts) -> frozenset[str]:

@@ -122,7 +122,12 @@ _THREAD_LOCAL = re.compile(
 _TOOL = re.compile(
     rb"ThreadLocal<[^;=]*(?:Random|Format|Builder|Buffer|Digest|Cipher|Mapper|Matcher|Formatter|Kryo|byte\[\])\w*>"
 )
-_PUT_BACK = rb"\bfinally\s*\{[^}]*\bNAME\.set\("
+# In `finally`, or to what was there before: in a field, or in what a setter gives back to its caller.
+_PUT_BACK = (
+    rb"\bfinally\s*\{[^}]*\bNAME\.set\(",
+    rb"\bNAME\.set\(\s*(?:this\.)?(?:parent|old\w*|prev\w*|before|saved\w*)\s*\)",
+    rb"\b(\w+)\s*=\s*(?:NAME\.get|\w+)\(\)\s*;\s*NAME\.set\([^;]*;\s*return\s+\1\s*;",
+)
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b")
 _GO_CACHE = re.compile(rb"(?P<name>\w+)\s*(?:=\s*(?:map\[|make\(map\[)|\s+sync\.Map\b|=\s*sync\.Map\{)")
 _SCRIPT_FIELD = re.compile(
@@ -222,7 +227,7 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
     if local is not None:
         name = local["name"]
         is_set = re.search(rb"\b" + name + rb"\.set\(\s*(?!null)", file.source)
-        if _TOOL.search(local[0]) or re.search(_PUT_BACK.replace(b"NAME", name), file.source):
+        if _TOOL.search(local[0]) or any(re.search(each.replace(b"NAME", name), file.source) for each in _PUT_BACK):
             return
         if is_set and not re.search(rb"\b" + name + rb"(?:\.|::)(?:remove\b|set\(\s*null)", file.source):
             message = f"`{name.decode()}` is set and never removed: a thread of a pool keeps it for the next request"

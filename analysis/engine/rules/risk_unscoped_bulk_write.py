@@ -152,13 +152,20 @@ def _says_all(site: QuerySite) -> bool:
 
 
 def _all_are_meant(site: QuerySite) -> bool:
-    """Whether the function empties what it fills anew, or what holds settings."""
+    """Whether the function empties several tables at once, what it fills anew, or what holds settings."""
     own = site.query
     if own.operation != "delete" or is_large(site.volume):
         return False
     filled = (
         each for each in site.facts.queries if each.function == own.function and each.operation.endswith("insert")
     )
+    emptied = {
+        each.model
+        for each in site.facts.queries
+        if (each.function, each.orm, each.operation) == (own.function, own.orm, "delete") and not each.filters
+    }
+    if len(emptied) > 1:
+        return True
     return any(each.model == own.model and each.line > own.line for each in filled) or any(
         _OF_SETTINGS.search(name) for name in (own.model, site.function.name, PurePosixPath(site.path).stem)
     )

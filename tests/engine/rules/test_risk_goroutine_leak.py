@@ -202,3 +202,9 @@ def test_the_worker_of_what_nobody_stops_ends_with_the_process(method, count):
     source = f"{HEAD}func NewStore() *Store {{\n\t{worker}\n\treturn s\n}}\nfunc (s *Store) {method}() {{}}\n"
     files = {"store/a.go": source, "main.go": "package main\nfunc main() {\n\tserve()\n}\n"}
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("path", "count"), [("lntest/a.go", 0), ("latest/b/a.go", 1), ("rpc/a.go", 1)])
+def test_helpers_of_tests_end_with_them(path, count):
+    body = "ch := make(chan int)\n\tgo func() { ch <- slow() }()\n\tselect {\n\tcase <-ch:\n\tcase <-ctx.Done():\n\t}"
+    assert len(findings_of(RULE, {path: f"{HEAD}func f(ctx context.Context) {{\n\t{body}\n}}\n"})) == count

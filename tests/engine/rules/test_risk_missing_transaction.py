@@ -419,3 +419,26 @@ def test_a_block_that_opens_a_transaction_of_its_own(opened, count):
         "        cursor.execute('UPDATE b SET amount = 1 WHERE id = 1')\n"
     )
     assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("opens", "count"), [("with transaction.atomic():\n        step(c)", 0), ("step(c)", 1)])
+def test_who_calls_the_caller_opens_the_transaction(opens, count):
+    source = (
+        "from celery import shared_task\nfrom django.db import transaction\n\n@shared_task\ndef start(c):\n"
+        f"    {opens}\n\ndef step(c):\n    place(c)\n\ndef place(c):\n"
+        "    Order.objects.create(customer=c)\n    Line.objects.create(amount=1)\n"
+    )
+    assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "confidences"),
+    [
+        ("\tif _, err := tx.Exec(q); err != nil {\n\t\treturn err\n\t}\n", ["high"]),
+        ("\ttx.Exec(q)\n", ["low"]),
+        ("", []),
+    ],
+)
+def test_what_a_go_transaction_leaves_open(body, confidences):
+    source = f"package shop\n\nfunc f(db *sql.DB) error {{\n\ttx, err := db.Begin()\n{body}\treturn tx.Commit()\n}}\n"
+    assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == confidences

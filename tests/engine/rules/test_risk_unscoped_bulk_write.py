@@ -241,3 +241,14 @@ def test_rows_that_are_given_with_their_keys(given, count):
 @pytest.mark.parametrize(("path", "count"), [("shop/upgrades/v7_v8.py", 0), ("shop/steps/v7_v8.py", 1)])
 def test_a_step_of_an_upgrade_means_every_row(path, count):
     assert len(lines(RULE, "def f():\n    Order.objects.update(is_paid=True)", path)) == count
+
+
+@pytest.mark.parametrize(("more", "count"), [("", 1), ("    Line.objects.all().delete()\n", 0)])
+def test_who_empties_several_tables_means_it(more, count):
+    assert len(lines(RULE, f"def f():\n    Order.objects.all().delete()\n{more}")) == count
+
+
+def test_between_two_keys_stand_the_rows_of_a_batch():
+    source = "def f(a, b):\n    Order.objects.filter(total__gte=a, total__lt=b).delete()"
+    assert findings(RULE, source, volumes={"shop_order": "XL"}) == []
+    assert len(findings(RULE, source.replace("total__gte=a, ", ""), volumes={"shop_order": "XL"})) == 1
