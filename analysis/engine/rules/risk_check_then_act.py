@@ -67,7 +67,7 @@ _JAVA_MAP = re.compile(
     rb"]*(?:\(\))?\)\s*==\s*null|(?P<value>\w+)\s*==\s*null\s*\))"
 )
 _GOT = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.get\(")
-_SHARED_MAP = re.compile(rb"\b(?:private|protected|public|static)\b[^\n;(]*?\b\w*Map<[^\n;]*\Z")
+_SHARED_MAP = re.compile(rb"\b(?:private|protected|public|static)\b[^\n;(]*?\b\w*Map<[^\n;(]*\Z")
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
 _MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Concurrent")
 _PUT = re.compile(r"\.put\(")
@@ -156,33 +156,31 @@ def look_at_read_lock(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Two do it at once where requests or jobs lead: elsewhere in a program that has them a file is nobody else's, and
-    a row a guess. Where a unique constraint stands behind a friendly message, nothing is made twice."""
+    """Two do it at once where requests or jobs lead: of the rest of a program that has such, nobody knows. Tools run
+    alone. Where a unique constraint stands behind a friendly message, nothing is made twice."""
     if runs_by_hand(codebase, place.path) or _BUILDS.search(place.path) or _is_told(mark, place):
         return None
-    is_run = place.in_request_path or place.in_job_path
     if _STARTS_UP.search(place.function.name) and not place.in_request_path:
+        return None
+    is_run = place.in_request_path or (place.in_job_path and not place.facts.is_entry)
+    if not is_run and codebase.request_path:
         return None
     if mark.data.get("form") == "file":
         return _of_file(mark, place, is_run=is_run)
     if mark.data.get("form") == "map":
-        changes = {} if is_run or not codebase.request_path else {"confidence": Confidence.LOW}
-        return place.finding(mark, **changes)
+        return None if is_run and mark.confidence == "low" else place.finding(mark)
     schema = codebase.queries.schema(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (
         schema is not None
         and (any(schema.is_key(column) for column in asked) or any(asked.issuperset(each) for each in schema.unique))
     )
-    confidence = None if is_run or not codebase.request_path else Confidence.LOW
-    return place.finding(mark, severity=Severity.INFO if is_unique else None, confidence=confidence)
+    return place.finding(mark, severity=Severity.INFO if is_unique else None)
 
 
 def _of_file(mark: Mark, place: Place, *, is_run: bool) -> Finding | None:
     if is_run:  # what is written twice is mostly the same; a folder that is there already is an error
         return place.finding(mark, confidence=None if "fails" in mark.data else Confidence.LOW)
-    if place.codebase.request_path:
-        return None
     return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
 
 

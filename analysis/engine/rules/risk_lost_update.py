@@ -84,7 +84,9 @@ _GIVEN_GO = re.compile(
 _NAMED_VALUE = re.compile(rf"[\"']?({_NAME})[\"']?\s*[:=]\s*({_NAME})\s*(?=[,}})\n])")
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 # Who knows of others by their versions tries again.
-_VERSIONED = re.compile(r"@Version|save_condition|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|version_id")
+_VERSIONED = re.compile(
+    r"@Version|[wW]ithVersion\(|save_condition|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|version_id"
+)
 _ROW_LOCK = re.compile(rf"(?i:for_?update|for update|pessimistic)|{locks.WORD}|refresh_from_db\(\s*from_queryset")
 _OF_A_LOAD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*=)")
 # What many statements name, whichever row they are about.

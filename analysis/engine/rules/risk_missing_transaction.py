@@ -218,7 +218,11 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         elif _STARTS_UP.search(_name(place.function)):
             continue  # it runs again with the next start
         elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
-            is_guess = _is_run_by_a_view(place, codebase) or (place.facts.language == "java" and only_documents)
+            is_guess = (
+                "repeatable" in mark.data
+                or _is_run_by_a_view(place, codebase)
+                or (place.facts.language == "java" and only_documents)
+            )
             changes = {"confidence": Confidence.LOW} if is_guess else {}
             yield place.finding(mark, severity=_severity(mark, place), **changes)
 

@@ -10,6 +10,7 @@ A transaction is marked while the tree is there; what its calls lead to is known
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
@@ -44,6 +45,7 @@ _DECLARED = {  # the type of a name that talks to the outside
     "java": rb"\b(\w*(?:Template|Client|Sender|Producer|Publisher))(?:<[^;=(]*>)?\s+%s\s*[;=,)]",
     "go": rb"\b%s\s*(?::?=\s*&?|\s\*?)(http\.Client)\b",
 }
+_ROLLED_BACK = re.compile(r"^(?!\s*defer\b)[^\n]*\.Rollback\(", re.MULTILINE)
 _AFTER_COMMIT = "on_commit"
 
 
@@ -79,7 +81,22 @@ def look_at_begin(call: Node, file: SourceFile) -> Iterator[Mark]:
     function = file.enclosing_function(call)
     length = text_after(call, file).encode().rfind(b".Commit(")
     if function is not None and length >= 0:
-        yield from _marked(call, function, file, start=call.end_byte, end=call.end_byte + length)
+        for mark in _marked(call, function, file, start=call.end_byte, end=call.end_byte + length):
+            if calls := [each for each in mark.data["calls"].split() if not _is_rolled_back(each, mark, file)]:
+                yield structs.replace(mark, data=mark.data | {"calls": " ".join(calls)})
+
+
+def _is_rolled_back(call: str, mark: Mark, file: SourceFile) -> bool:
+    """Whether the block of a call rolls the transaction back before it."""
+    line = int(call.rpartition("@")[2])
+    before = file.source[file.lines.starts[mark.line - 1] : file.lines.starts[line - 1]].decode("utf-8", "replace")
+    found = list(_ROLLED_BACK.finditer(before))
+    depth = 0
+    for sign in before[found[-1].end() :] if found else "}":
+        depth += (sign == "{") - (sign == "}")
+        if depth < 0:
+            return False
+    return True
 
 
 def look_at_started(call: Node, file: SourceFile) -> Iterator[Mark]:

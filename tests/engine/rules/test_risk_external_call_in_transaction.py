@@ -257,3 +257,12 @@ def test_of_several_classes_that_implement_it_all_have_to_leave(body, count):
 def test_what_java_calls_like_a_library_of_python(call, count):
     source = f"class A {{\n  @Transactional\n  public void f(Order o) {{\n    {call};\n  }}\n}}\n"
     assert len(findings_of(RULE, {"A.java": source})) == count
+
+
+@pytest.mark.parametrize(("first", "count"), [("tx.Rollback()", 0), ("log(err)", 1), ("defer tx.Rollback()", 1)])
+def test_what_is_done_after_the_rollback(first, count):
+    source = (
+        'package a\nimport "time"\nfunc f(db *sql.DB) error {\n\ttx, err := db.Begin()\n\tif err := work(tx); err != nil {\n'
+        f"\t\t{first}\n\t\ttime.Sleep(1)\n\t\treturn err\n\t}}\n\treturn tx.Commit()\n}}\n"
+    )
+    assert len(findings_of(RULE, {"shop/a.go": source})) == count
