@@ -96,6 +96,7 @@ _AWAITS = re.compile(rb"<-\s*\w|\.Wait\(\)")
 _LEAVES = re.compile(rb"\s*(?:break|return)\b")
 _ENDS = re.compile(r"^_*(?i:destroy|close|shut_?down|dispose|disconnect|tear_?down|stop)(?![a-z])")
 _CONTEXT = re.compile(r"(?i)(?:ctx|context|config|settings|options|opts|env|app)\b")
+_SHUT_DOWN = re.compile(r"\bfinally\s*\{[^}]*\.shutdown(?:Now)?\(")
 _RECEIVER = re.compile(r"func \((\w+) ")
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
@@ -288,6 +289,8 @@ def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if file.mentions(b"import android."):
         return  # one person's device, no server
+    if _SHUT_DOWN.search(function_text(call, file)) and file.function_of(call):
+        return  # the pool of one call, which ends with it
     if callee.endswith("Executors.newCachedThreadPool"):
         message = "`newCachedThreadPool` starts a thread for every task that finds none free"
         yield file.mark(RULE.id, call, message, suggestion=advice)
@@ -348,7 +351,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if _ENDS.search(place.function.name.rpartition(".")[2]):
         return None  # what is open when the process ends is closed, all of it
-    if mark.confidence == "low" and "many" not in mark.data and runs_by_hand(codebase, place.path):
+    if "many" not in mark.data and runs_by_hand(codebase, place.path):
         return None
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)

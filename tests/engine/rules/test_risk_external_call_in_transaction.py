@@ -262,7 +262,8 @@ def test_what_java_calls_like_a_library_of_python(call, count):
 @pytest.mark.parametrize(("first", "count"), [("tx.Rollback()", 0), ("log(err)", 1), ("defer tx.Rollback()", 1)])
 def test_what_is_done_after_the_rollback(first, count):
     source = (
-        'package a\nimport "time"\nfunc f(db *sql.DB) error {\n\ttx, err := db.Begin()\n\tif err := work(tx); err != nil {\n'
+        'package a\nimport "time"\nfunc f(db *sql.DB) error {\n\ttx, err := db.Begin()\n'
+        "\tif err := work(tx); err != nil {\n"
         f"\t\t{first}\n\t\ttime.Sleep(1)\n\t\treturn err\n\t}}\n\treturn tx.Commit()\n}}\n"
     )
     assert len(findings_of(RULE, {"shop/a.go": source})) == count

@@ -253,3 +253,19 @@ def test_a_group_with_a_size_waits_for_room(group, count):
         "\t\tgo send(order)\n\t}\n}\n"
     )
     assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+@pytest.mark.parametrize(("end", "count"), [("finally { pool.shutdownNow(); }", 0), ("finally { done(); }", 1)])
+def test_a_pool_that_ends_with_its_call(end, count):
+    source = "class A { void f() {\nvar pool = Executors.newCachedThreadPool();\ntry { work(pool); } " + end + "\n} }"
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("collection", "count"), [("ctx.integrations", 0), ("input.integrations", 1), ("integrations", 0)]
+)
+def test_parts_of_the_program_or_what_the_caller_gives(collection, count):
+    source = (
+        f"export async function f(ctx, input) {{\n  await Promise.all({collection}.map((i) => client.send(i)));\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count
