@@ -459,3 +459,18 @@ def test_which_of_two_values_a_map_keeps_may_be_the_same(value, confidence):
         f"    if (!rows.containsKey(key)) {{ rows.put(key, {value}); }}\n  }}\n}}"
     )
     assert [each.confidence for each in findings_of(RULE, {"src/A.java": source})] == [confidence]
+
+
+@pytest.mark.parametrize(("column", "severity"), [("{ unique: true }", "info"), ("", "warning")])
+def test_a_repository_of_typeorm_knows_its_entity(column, severity):
+    entity = (
+        "import { Entity, Column } from 'typeorm';\n@Entity()\nexport class Seat {\n"
+        f"  @PrimaryGeneratedColumn() id: number;\n  @Column({column}) no: string;\n}}\n"
+    )
+    service = (
+        "export class Seats {\n  constructor(private repo: Repository<Seat>) {}\n  async add(no: string) {\n"
+        "    const seat = await this.repo.findOne({ where: { no } });\n    if (!seat) {\n"
+        "      await this.repo.save({ no });\n    }\n  }\n}\n"
+    )
+    found = findings_of(RULE, {"src/seat.entity.ts": entity, "src/seats.ts": service})
+    assert [each.severity for each in found] == [severity]

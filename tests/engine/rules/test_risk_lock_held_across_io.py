@@ -227,3 +227,17 @@ MADE = "import threading, requests\nclass A:\n    def __init__(self):\n        s
 )
 def test_what_else_the_lock_guards_tells_who_waits_without_need(source, confidences):
     assert [each.confidence for each in findings_of(RULE, {"shop/a.py": source})] == confidences
+
+
+@pytest.mark.parametrize(("lock", "count"), [("v.lock", 0), ("s.lock", 1)])
+def test_a_lock_of_one_entry_keeps_nobody_else_out(lock, count):
+    source = (
+        'package a\nimport "net/http"\nfunc (s *Store) load(v *item) {\n'
+        f"\t{lock}.Lock()\n\tdefer {lock}.Unlock()\n\thttp.Get(v.url)\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+def test_only_scripts_fetch_by_that_name():
+    source = "package a\nfunc (s *Store) load(fetch func() int) {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tfetch()\n}\n"
+    assert lines_of(RULE, source, "go") == []

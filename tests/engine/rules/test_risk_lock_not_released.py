@@ -320,3 +320,21 @@ def test_another_file_of_the_package_releases(path, count):
 def test_what_seldom_throws_is_a_guess(call, confidence):
     source = f"class A {{ void f(K key) {{\nlock.lock();\n{call};\nlock.unlock();\n}} }}"
     assert [each.confidence for each in findings_of(RULE, {"src/A.java": source})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("rest", "count"),
+    [
+        ("save(key);\n} catch (Exception e) { lock.unlock(); throw e; }\nlock.unlock();", 0),
+        ("save(key).whenComplete((done, error) -> lock.unlock());\n} catch (Exception e) { log(e); }", 0),
+        ("save(key);\n} catch (Exception e) { log(e); }\nlock.unlock();", 1),
+    ],
+)
+def test_each_handler_releases(rest, count):
+    source = f"class A {{ void f(K key) {{\ntry {{\nlock.lock();\n{rest}\n}} }}"
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("before", "lines"), [("s.c.L.Unlock()\n", []), ("", [3])])
+def test_a_lock_that_is_deferred_for_the_caller(before, lines):
+    assert lines_of(RULE, go(f"{before}defer s.c.L.Lock()\nreturn wait()"), "go") == lines

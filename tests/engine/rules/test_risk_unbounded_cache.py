@@ -357,3 +357,16 @@ def test_a_cached_method_of_objects_that_requests_make(made, confidences):
 def test_the_declared_type_of_a_key(kind, count):
     source = f"_cache: dict[{kind}, int] = {{}}\ndef f(which):\n    _cache[which] = load(which)\n"
     assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("void pop() { TENANT.set(parent); }", 0),
+        ("User use(User u) { User old = TENANT.get(); TENANT.set(u); return old; }", 0),
+        ("void use(User u) { TENANT.set(u); }", 1),
+    ],
+)
+def test_what_is_set_back_to_what_was_there(body, count):
+    source = f"class A {{\nstatic final ThreadLocal<User> TENANT = new ThreadLocal<>();\n{body}\n}}"
+    assert len(lines_of(RULE, source, "java")) == count
