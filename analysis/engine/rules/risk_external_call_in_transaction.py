@@ -102,6 +102,7 @@ _KINDS = {
 _OF_OTHERS = re.compile(r"ueue\.add$|^(?:requests|httpx|axios|got)\.")
 _OF_SCRIPTS = re.compile(r"(?:fetch|got|axios)\b")  # in other languages anything may be called so
 _ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
+_OF_ROWS = re.compile(r"\.\w+\.(?:update|create|delete|get|filter|add|remove|set)$")  # `user.groups.add`
 _BROKERS = re.compile(r"(?i)shared_task|celery|\bapp\.task|(?:^|\.)job(?:\(|$)|actor|\brq\b|huey|dramatiq")
 _FIX = {
     "python": "Do it in `transaction.on_commit`, or before the transaction begins; until then locks are held.",
@@ -159,7 +160,7 @@ def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | N
     calls = place.codebase.calls
     around = {Callee(place.path, index) for index in _around(place)}
     for name, line in _calls(mark):
-        if ".objects." in f".{name}":
+        if ".objects." in f".{name}" or (place.facts.language == "python" and _OF_ROWS.search(name)):
             continue  # a manager, and no method of a class that is called alike
         callees = calls.resolve(place.path, place.function, name)
         if place.facts.language == "java" and not all(_leaves(each, place.codebase) for each in callees):

@@ -235,7 +235,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if place.in_request_path:
         return place.finding(mark)
-    if place.facts.is_entry:
+    if place.facts.is_entry or "/cmd/" in f"/{place.path}" or _STOPS.search(f".{place.function.name}"):
         return None
     if mark.data.get("form") == "worker" and any(facts.is_entry for _, facts in codebase.sources):
         return place.finding(mark) if "outlives" in mark.data or _is_stopped(mark.data["made"], place) else None

@@ -230,7 +230,7 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
         is_guess = words in (*_OWN_DATA, _SLEEPS)  # who tries again may have to keep the others out
         if _answers_from_memory(call, start, file) or (is_guess and not _PLAIN.search(lock)):
             data["alone"] = "1"  # of rows and files a name that says anything says enough
-    elif is_guess and lock_sections.is_seen_whole(lock, file):
+    elif is_guess and (lock_sections.is_seen_whole(lock, file) or (words in _OWN_DATA and not _PLAIN.search(lock))):
         data["alone"] = "1"
     return file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)
 

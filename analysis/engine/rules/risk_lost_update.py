@@ -98,7 +98,9 @@ _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|a
 _SAID = re.compile(
     r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?|explanation|reason|details?|output|traceback|summary|\w*_at|\w*date|\w*time|deadline|next_\w+|expir\w+)$"
 )  # texts and times
-_TALLY = re.compile(r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views")  # a little less is no harm
+_TALLY = re.compile(
+    r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views|clicks|visits|log_?in"
+)  # a little less is no harm
 _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _LOAD = re.compile(r"\s*(?::[^=\n]+)?:?=(?!=)([^;]{0,400})|\s+in\s([^\n]{0,200})")

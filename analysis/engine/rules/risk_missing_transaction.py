@@ -162,6 +162,8 @@ def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
     header = file.source[method.start_byte : name.start_byte]
     if TRANSACTIONAL.search(header) is None:
         return
+    if re.search(rb"\breadOnly\s*=\s*true", header):
+        return  # nothing is written that could stay half done
     if not re.search(rb"\bpublic\b", header) and not file.is_in(method, "interface"):
         is_private = re.search(rb"\bprivate\b", header) is not None
         yield file.mark(
@@ -173,8 +175,6 @@ def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
             data={"form": "proxy"},
         )
     called = file.text(name)
-    if re.search(rb"\breadOnly\s*=\s*true", header):
-        return  # nothing is written that could stay half done
     writes = len(_WRITES.findall(file.source, body.start_byte, body.end_byte))
     is_apart = _APART.search(header) is not None
     if not writes and not is_apart:
