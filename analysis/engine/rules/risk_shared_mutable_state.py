@@ -14,6 +14,7 @@ from analysis.engine.rules import locks
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.kept_values import is_dated, is_filled_once, is_remembered
 from analysis.engine.rules.reading import followed, has_own
+from analysis.engine.rules.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
 
 RULE = Rule(
     id="risk-shared-mutable-state",
@@ -68,9 +69,6 @@ def index():
     ),
 )
 
-# How a function changes state: it sets a value that it was given, maybe before the first request, or some other one, or
-# it changes what is kept there.
-GIVEN, PREPARED, SET, KEPT = "given", "prepared", "set", "kept"
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
@@ -88,10 +86,6 @@ _SINGLETON = re.compile(rb"\bcls\.\w*instance\w*\b|\b__new__\(")
 _RUNNING = re.compile(rb"\w+\s*:[^=\n;]*\bPromise<")  # what all who ask at once wait for
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
 _NEW_LINE = ord("\n")
-_IS_SET = re.compile(rb"^[^\[\].]*(?<![-+])=\Z|^\s*(?<![-+])=\Z|^this\.\w+\s*=\Z")  # and neither counted nor filled
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-_TEXTS = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
-_LONGEST_VALUE = 200  # bytes
 
 _PYTHON = re.compile(
     rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|(?:dict|list|set)\(\)|defaultdict\([^)\n"
@@ -395,7 +389,7 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
         if re.search(rb"=\s*this\." + re.escape(name.encode()) + rb"\s*;?\s*$", text, re.MULTILINE):
             continue  # looked at before it is set
         if file.language != "python" or _is_global(name, text) or not _is_assigned(name, text):
-            kind = _kind(match, function.node, file)
+            kind = kind_of(match, function.node, file)
             if _PREPARES.search(last):
                 kind = PREPARED if kind == GIVEN and _OF_A_USER.search(file.text(declared)) else SET
             functions[function.index] = GIVEN if GIVEN in (kind, functions.get(function.index)) else kind
@@ -404,17 +398,6 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
         data["kinds"] = " ".join(functions.values())
         message = f"`{name}` is shared by everything in the process and changed"
         yield file.mark(RULE.id, declared, message, confidence="low" if is_guarded else "", data=data)
-
-
-def _kind(change: re.Match[bytes], function: Node, file: SourceFile) -> str:
-    """How a function changes the name."""
-    if _IS_SET.search(change[0]) is None:
-        return KEPT
-    value = file.source[change.end() : change.end() + _LONGEST_VALUE].partition(b"\n")[0].partition(b";")[0]
-    body = function.child_by_field_name("body")
-    head = file.source[function.start_byte : body.start_byte if body is not None else function.start_byte]
-    given = set(_WORD.findall(_TEXTS.sub(b"", head.partition(b"(")[2]))) - {b"self", b"this"}
-    return GIVEN if not given.isdisjoint(_WORD.findall(_TEXTS.sub(b"", value))) else SET
 
 
 def _is_global(name: str, text: bytes) -> bool:

@@ -8,13 +8,15 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import FunctionDraft, Scope
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import runs_by_hand
+from analysis.engine.rules import made_objects
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
+from analysis.engine.rules.made_objects import Made
 from analysis.engine.rules.reading import followed, has_own
 
 RULE = Rule(
@@ -320,29 +322,10 @@ def _guess(is_guess: bool) -> Confidence | None:
 
 def _kept_alive(mark: Mark, place: Place, codebase: Codebase) -> Finding | None:
     """Objects that are made again and again pile up; one that a module makes when it is loaded stays anyway."""
-    if runs_by_hand(codebase, place.path):
+    made = made_objects.where(mark.data["class"], codebase)
+    if made is Made.ONCE or runs_by_hand(codebase, place.path):
         return None
-    made = codebase.summaries(_made_in)
-    name = mark.data["class"]
-    inside = {(path, index) for path, found in made.items() for index in found.get(name, ())}
-    served = any(
-        index in codebase.request_path.get(path, frozenset()) or index in codebase.job_path.get(path, frozenset())
-        for path, index in inside
-    )
-    if inside and not any(index for _, index in inside):
-        return None
-    return place.finding(mark, confidence=None if served else Confidence.LOW)
-
-
-def _made_in(facts: FileFacts) -> dict[str, tuple[int, ...]]:
-    """By the last name of what a Python file calls, where it begins like a class, the functions that do."""
-    found: dict[str, list[int]] = {}
-    for index, function in enumerate(facts.functions if facts.language == "python" else ()):
-        for call in function.calls:
-            name = call.rpartition(".")[2]
-            if name[:1].isupper():
-                found.setdefault(name, []).append(index)
-    return {name: tuple(indexes) for name, indexes in found.items()}
+    return place.finding(mark, confidence=_guess(made is not Made.BY_REQUESTS))
 
 
 def _has_closed_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:

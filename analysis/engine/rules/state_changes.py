@@ -1,0 +1,26 @@
+"""How a function changes what all requests share."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+
+# How a function changes state: it sets a value that it was given, maybe before the first request, or some other one, or
+# it changes what is kept there.
+GIVEN, PREPARED, SET, KEPT = "given", "prepared", "set", "kept"
+_IS_SET = re.compile(rb"^[^\[\].]*(?<![-+])=\Z|^\s*(?<![-+])=\Z|^this\.\w+\s*=\Z")  # and neither counted nor filled
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_TEXTS = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
+_LONGEST_VALUE = 200  # bytes
+
+
+def kind_of(change: re.Match[bytes], function: Node, file: SourceFile) -> str:
+    """How a function changes the name."""
+    if _IS_SET.search(change[0]) is None:
+        return KEPT
+    value = file.source[change.end() : change.end() + _LONGEST_VALUE].partition(b"\n")[0].partition(b";")[0]
+    body = function.child_by_field_name("body")
+    head = file.source[function.start_byte : body.start_byte if body is not None else function.start_byte]
+    given = set(_WORD.findall(_TEXTS.sub(b"", head.partition(b"(")[2]))) - {b"self", b"this"}
+    return GIVEN if not given.isdisjoint(_WORD.findall(_TEXTS.sub(b"", value))) else SET
