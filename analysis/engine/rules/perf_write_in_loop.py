@@ -160,8 +160,8 @@ def _finding(
 
 
 def _confidence(site: QuerySite, driver: QuerySite | None, codebase: Codebase) -> Confidence | None:
-    """High where each of many rounds writes and one bulk call plainly does the same. Medium with a question left, low
-    with many or with a reason to write row by row; None with two reasons."""
+    """Medium at most, as nobody sees here how many rounds there are. Low with many questions, or with a reason to write
+    row by row; None with two reasons."""
     query, loop = site.query, site.loop
     rounds_there = rounds_of(loop, driver) if loop is not None else Size.UNKNOWN
     is_commit = query.operation == "commit"
@@ -186,9 +186,7 @@ def _confidence(site: QuerySite, driver: QuerySite | None, codebase: Codebase) -
     )
     if sum(reasons) > 1:
         return None
-    if any(reasons) or sum(questions) > MOST_QUESTIONS:
-        return Confidence.LOW
-    return Confidence.MEDIUM if any(questions) else Confidence.HIGH
+    return Confidence.LOW if any(reasons) or sum(questions) > MOST_QUESTIONS else Confidence.MEDIUM
 
 
 def _is_meant(site: QuerySite, codebase: Codebase) -> bool:
