@@ -188,11 +188,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Calls of functions of other files: dropped only when all that the name can mean return an error."""
     if _OF_TEST_TOOLS.search(place.path):
         return None
+    if mark.confidence == "low" and "call" not in mark.data:
+        return None  # it fails rarely, or harms nobody when it does
     if place.kind is FileKind.SCRIPT:  # an example, a tool: nobody's data hang on it
         is_told = "call" not in mark.data
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW) if is_told else None
-    if mark.confidence == "low" and "call" not in mark.data:
-        return None  # it fails rarely, or harms nobody when it does
     if "call" not in mark.data:
         if place.facts.package == "main" and mark.severity:  # a tool, whose user tries again
             return place.finding(mark, severity=Severity.WARNING) if mark.severity == "critical" else None
