@@ -83,7 +83,7 @@ _ENDS = re.compile(
     r"|Receive\w*|Poll\w*)\("
 )
 _ADDS = re.compile(r"^go func\([^)]*\)\s*\{\s*(\w+(?:\.\w+)*)\.Add\(1\)")
-_ENDLESS = re.compile(r"\bfor\s*(?:(?:range\s+\w+(?:\.\w+)*\.C\s*)?\{)")
+_ENDLESS = re.compile(r"\bfor\s*(?:(?:range\s+(?:\w+(?:\.\w+)*\.C|\w*[tT]ick)\s*)?\{)")
 _COLLECTS = re.compile(r'"(?:go|version|runtime)"\s*:\s*"(?:go ?)?1\.(?:2[3-9]|[3-9]\d)(?:\.\d+)?"')
 _STARTERS = re.compile(r"(?i)(^|\.)((init|start|run|serve|launch|new|setup|main|configure)\w*|\w+init)$")
 _WAY_OUT = "Select on `ctx.Done()` in the loop and return."

@@ -208,3 +208,10 @@ def test_the_worker_of_what_nobody_stops_ends_with_the_process(method, count):
 def test_helpers_of_tests_end_with_them(path, count):
     body = "ch := make(chan int)\n\tgo func() { ch <- slow() }()\n\tselect {\n\tcase <-ch:\n\tcase <-ctx.Done():\n\t}"
     assert len(findings_of(RULE, {path: f"{HEAD}func f(ctx context.Context) {{\n\t{body}\n}}\n"})) == count
+
+
+@pytest.mark.parametrize(("loop", "count"), [("for range tick {", 0), ("for range rows {", 2)])
+def test_a_ticker_beside_the_one_that_a_loop_waits_for(loop, count):
+    waits = "select {\n\t\tcase <-more:\n\t\t\twork()\n\t\t}"
+    body = f"tick := time.Tick(d)\n\tmore := time.Tick(e)\n\t{loop}\n\t\t{waits}\n\t}}"
+    assert len(lines_of(RULE, f"{HEAD}func f() {{\n\t{body}\n}}\n", "go")) == count
