@@ -75,6 +75,8 @@ def _page(each: Explanation) -> str:
 
 def _severity(rule: Rule, grades: str) -> list[str]:
     parts = [f"Points: {rule.points:g} (one point is about ten minutes). Confidence: {rule.confidence}."]
+    if not rule.guesses:
+        parts.append("What it would tell with confidence low it leaves out: most of it was wrong where it was read.")
     if rule.ladder is Ladder.NONE:
         parts.insert(0, f"Severity: {rule.severity}.")
     if grades:

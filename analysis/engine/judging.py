@@ -104,7 +104,7 @@ class FileJudge:
         in_request = finding.function in context.in_request
         confidence = confidence_of(finding, rule)
         severity = severity_of(finding, rule, volume, confidence, in_request=in_request, in_hotspot=context.is_hotspot)
-        if severity is None:
+        if severity is None or (confidence is Confidence.LOW and not rule.guesses):
             return None
         if rule.ladder is Ladder.NONE and not finding.table:
             volume = None

@@ -82,6 +82,7 @@ class Rule:
     tests_too: bool = False
     in_migrations: bool = False
     in_scripts: bool = True
+    guesses: bool = True  # whether findings of confidence low are told: not where most of them were wrong
     version: int = 1  # part of the facts' key: raise it when the rule reads trees differently
 
 

@@ -33,6 +33,11 @@ class TestAMark:
         )  # fmt: skip
         assert len(found.fingerprint) == 32
 
+    @pytest.mark.parametrize(("confidence", "told"), [("low", 0), ("medium", 1)])
+    def test_may_be_one_whose_guesses_are_not_told(self, confidence, told):
+        files = {"shop/a.py": source(marks=[mark(confidence=confidence)])}
+        assert len(judged(files, a_rule(rule_fields={"guesses": False})).findings) == told
+
     def test_may_say_its_own_severity_confidence_and_excess(self):
         seen = mark(severity="info", confidence="medium", excess=1.26, suggestion="Do this.")
         found = only(judged({"app/a.py": source(marks=[seen])}, a_rule()))

@@ -24,6 +24,7 @@ RULE = Rule(
     suggestion="Do it in a function called at start-up; import must not fail because a server is down.",
     languages=(*PYTHON, *SCRIPT, *GO),
     in_scripts=False,
+    guesses=False,
 )
 GUIDE = Guide(
     why=(

@@ -25,6 +25,7 @@ RULE = Rule(
     points=0.5,
     suggestion="Return the error (wrapped), or say why it does not matter.",
     languages=GO,
+    guesses=False,
 )
 GUIDE = Guide(
     why="The caller is told that all is well although the function knows better.",

@@ -35,6 +35,7 @@ RULE = Rule(
     suggestion="Handle the missing case (`get_object_or_404`, `?.`, `orElseThrow(() -> new NotFound(id))`).",
     languages=(*PYTHON, *SCRIPT, *JAVA, *GO),
     version=2,
+    guesses=False,
 )
 GUIDE = Guide(
     why=(

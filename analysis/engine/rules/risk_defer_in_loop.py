@@ -25,6 +25,7 @@ RULE = Rule(
     suggestion="Move the body into a function so each iteration releases its resource.",
     languages=GO,
     tests_too=True,
+    guesses=False,
 )
 GUIDE = Guide(
     why="Everything stays open until the function ends: with ten thousand files it ends with none left to open.",
