@@ -62,11 +62,6 @@ _DOCUMENTED = re.compile(
     r"(?is)(?=.*\b(?:null|none|undefined|false|nothing)\b)(?=.*(?:\binvalid|\bfail|\berror|\bcannot\b|can't|\bthrow|corrupt|malformed"
     r"|unreadable|unsupported|not (?:a )?(?:valid|support)))"
 )
-# What is said of a function says what it gives when it fails.
-_DOCUMENTED = re.compile(
-    r"(?is)(?=.*\b(?:null|none|undefined|false|nothing)\b)(?=.*(?:\binvalid|\bfail|\berror|\bcannot\b|can't|\bthrow|corrupt|malformed"
-    r"|unreadable|unsupported|not (?:a )?(?:valid|support)))"
-)
 _GIVEN_IF = re.compile(r"(?:if\b[^\n]*\n\s*)?(\w+)\s*=(?!=)[^;\n]*;?(?:\s*\})?")
 _GIVEN_BACK = re.compile(r"return\s+(\w+)\s*;?")
 NEAR = 100  # characters before and behind a `try`
