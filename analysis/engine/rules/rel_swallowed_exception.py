@@ -94,7 +94,10 @@ def look_at_handler(node: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _only_gives(handler: SilentHandler) -> bool:
-    """Whether nothing is done but to get a value, which may be none, or one kind of error says that there is none."""
+    """Whether nothing is done but to get a value, which may be none, or one kind of error says that there is none. Who
+    takes every error and says nothing at all, `except Exception: pass`, has not thought of an answer."""
+    if handler.is_broad and handler.does_nothing and not handler.is_script:
+        return False
     if handler.writes or (handler.is_script and _WAITS_FOR.search(handler.guarded) is not None):
         return False
     may_be_answer = not handler.is_broad and not is_failure(handler.caught)
