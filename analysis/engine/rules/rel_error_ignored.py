@@ -108,8 +108,8 @@ _FAILS_NEXT = re.compile(r"\s*(?:[\w.]*[lL]og\w*\.[^\n]*\n\s*)?return\b[^\n]*\b(
 _PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
 _MADE_OF = re.compile(r"\s*:=\s*&?([A-Za-z]\w*)\{")
 _PLAIN_STRUCT = r"(?m)^\s*type\s+{name}\s+struct\s*\{{\n(?:\s*(?://[^\n]*|\w+\s+\*?(?:\[\])?(?:string|bool|u?int\d*)\b[^\n]*)?\n)*\s*\}}"
-# `conn.Flush()`, and right after: `if err := conn.LastError(); err != nil`.
 _REPEATED = re.compile(rb"\bwait\.(?:Until|UntilWithContext|Forever|JitterUntil)\(func\([^)]*\)\s*\{[^{}]*\Z")
+# `conn.Flush()`, and right after: `if err := conn.LastError(); err != nil`.
 _ASKED_LAST = re.compile(r"\s*(?:if\s+)?\w*[eE]rr\s*:?=\s*[\w.]+\.(?:LastError|Err|Error)\(\)")
 _SAYS_USAGE = re.compile(r"(?:^|\.)(?:[uU]sage|[pP]rint(?=[A-Z]|$))\w*$")
 _NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*begin\s+raise)\b")

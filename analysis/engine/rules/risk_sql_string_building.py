@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tree_sitter import Node
 
@@ -128,6 +129,47 @@ _PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    statement = _statement(call, file)
+    told = _told(statement) if statement is not None else []
+    if statement is None or not told:
+        return
+    worst = [each for each in told if each.is_certain] + [each for each in told if not each.is_certain]
+    names = ", ".join(f"`{short(file.text(each.part), 40)}`" for each in worst[:3])
+    severity, confidence, data = _graded_by_text(statement, told)
+    yield file.mark(
+        RULE.id,
+        call,
+        f"`{statement.method}` runs SQL with {names} put into its text",
+        severity=severity,
+        confidence=confidence,
+        data=data or None,
+    )
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A call that runs SQL, and the text that it is given."""
+
+    call: Node
+    method: str
+    text: BuiltText
+    file: SourceFile
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A part of the text that the program puts in. A value could be a parameter; a certain one stands where only a
+    value can; numbers break nothing."""
+
+    part: Node
+    lead: str
+    is_value: bool
+    is_certain: bool
+    is_number: bool
+
+
+def _statement(call: Node, file: SourceFile) -> _Statement | None:
+    """The call as one that runs SQL with parts in its text; None for others."""
     positional, _ = file.arguments(call)
     callee = file.callee(call)
     method = callee.rpartition(".")[2]
@@ -138,78 +180,92 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     ):
         positional = positional[1:]
     if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
-        return
-    fixed, parts, leads = text = text_of_argument(positional[0], file)
+        return None
+    text = text_of_argument(positional[0], file)
+    fixed = text.fixed
     is_condition = (method in _CONDITIONS and fixed.strip(" ?")) or (method in _CLAUSES and _COMPARES.search(fixed))
-    if not parts or not (_SQL.search(fixed) or is_condition):
-        return
-    fixed, parts, leads = _with_own_texts(text, file)
-    context = function_text(call, file)
-    told = [
-        (part, is_value)
-        for part, lead in zip(parts, leads, strict=True)
-        if (is_value := _stands_for_a_value(part, lead, file)) is not None
-        and not is_safe(part, context, file)
-        and not _NUMBERED.search(lead)
-        and not is_counted(part, lead, file)
-        and not _BEFORE_COLUMN.match(file.source, part.end_byte)
-        and (not _OF_THE_DRIVER.match(file.text(part)) or _is_in_quotes(part, lead, file))
-        and (method not in _CLAUSES or _AFTER_SIGN.search(lead))  # names of columns are the program's own there
-    ]
-    if not told:
-        return
-    # Names of tables and lists of conditions cannot be parameters; that a user chose them is a guess. Numbers can be,
-    # but they break nothing.
-    numbers = [holds_numbers(part, file) for part, _ in told]
-    data = {"defines": "1"} if _DEFINES.match(fixed) else {}
-    certain = [
-        part
-        for part, lead in zip(parts, leads, strict=True)
-        if (part, True) in told and _is_value_place(lead) and not _PIECE.search(file.text(part))
-    ]
-    # A statement that defines something takes no parameters but in quotes.
-    internal = (bool(data) and not certain) or all(
-        number or not is_value for number, (_, is_value) in zip(numbers, told, strict=True)
+    if not text.parts or not (_SQL.search(fixed) or is_condition):
+        return None
+    return _Statement(call, method, _with_own_texts(text, file), file)
+
+
+def _told(statement: _Statement) -> list[_Told]:
+    """The parts that nobody is seen to make safe."""
+    file, text = statement.file, statement.text
+    context = function_text(statement.call, file)
+    told = []
+    for part, lead in zip(text.parts, text.leads, strict=True):
+        is_value = _stands_for_a_value(part, lead, file)
+        if is_value is None or is_safe(part, context, file) or _is_the_programs(part, lead, statement):
+            continue
+        is_certain = is_value and _is_value_place(lead) and not _PIECE.search(file.text(part))
+        told.append(_Told(part, lead, is_value, bool(is_certain), bool(holds_numbers(part, file))))
+    return told
+
+
+def _is_the_programs(part: Node, lead: str, statement: _Statement) -> bool:
+    """Whether a part is a placeholder, a count, an alias, or a name that only the program itself gives."""
+    file = statement.file
+    return bool(
+        _NUMBERED.search(lead)
+        or is_counted(part, lead, file)
+        or _BEFORE_COLUMN.match(file.source, part.end_byte)
+        or (_OF_THE_DRIVER.match(file.text(part)) and not _is_in_quotes(part, lead, file))
+        or (statement.method in _CLAUSES and not _AFTER_SIGN.search(lead))  # there names of columns are its own
     )
-    # Outside of quotes a local name may hold a piece of SQL, or what a driver gives.
-    is_resolved = any(
-        (_is_in_quotes(part, lead, file) and not _is_asked_for(part, file))
-        or _is_given(part, call, file)
-        or _FROM_REQUEST.search(file.text(part))
-        for part, lead in zip(parts, leads, strict=True)
-        if part in certain
-    )
+
+
+def _graded_by_text(statement: _Statement, told: list[_Told]) -> tuple[str, str, dict[str, str]]:
+    """Severity, confidence and what `judge` wants to know, as far as the text around tells.
+
+    Names of tables and lists of conditions cannot be parameters; that a user chose them is a guess. Numbers can be, but
+    they break nothing. A statement that defines something takes no parameters but in quotes.
+    """
+    file, fixed = statement.file, statement.text.fixed
+    certain = [each for each in told if each.is_certain]
+    data = _facts_of(statement, told, certain)
+    internal = ("defines" in data and not certain) or all(each.is_number or not each.is_value for each in told)
     asks_catalogue = _ASKS_CATALOGUE.search(fixed) is not None
     names_of_things = _THING if asks_catalogue else _NAME_OF_A_THING
-    is_named = bool(certain) and all(names_of_things.search(file.text(part)) for part in certain)
-    is_own = bool(certain) and all(_OWN_KEY.fullmatch(file.text(part)) for part in certain)
+    is_named = bool(certain) and all(names_of_things.search(file.text(each.part)) for each in certain)
+    is_own = bool(certain) and all(_OWN_KEY.fullmatch(file.text(each.part)) for each in certain)
     if is_named and asks_catalogue and not internal:
         internal, data["named"] = True, "1"  # the program's own names, though they could be parameters
-    if any(_is_given(part, call, file) for part, _ in told):
-        data["given"] = "1"
+    is_resolved = any(_is_resolved(each, statement) for each in certain) and not (is_named or is_own)
+    severity = "warning" if internal or is_named or is_own else ""
+    return severity, "low" if internal else "" if is_resolved else "medium", data
+
+
+def _facts_of(statement: _Statement, told: list[_Told], certain: list[_Told]) -> dict[str, str]:
+    file = statement.file
+    data = {
+        "defines": _DEFINES.match(statement.text.fixed) is not None,
+        "given": any(_is_given(each.part, statement.call, file) for each in told),
+        "asked": any(not each.is_number and _FROM_REQUEST.search(file.text(each.part)) for each in told),
+        "number": any(each.is_number for each in told),
+    }
+    value = {"value": _kind_of_value(certain, file)} if certain else {}
+    return {**{name: "1" for name, holds in data.items() if holds}, **value}
+
+
+def _kind_of_value(certain: list[_Told], file: SourceFile) -> str:
+    """`quoted` inside of quotes of SQL, `text` by its declaration, `bare` otherwise."""
     if any(
-        _FROM_REQUEST.search(file.text(part)) and not number for number, (part, _) in zip(numbers, told, strict=True)
+        _is_in_quotes(each.part, each.lead, file) and _may_hold_text(each.part, file) and not each.is_number
+        for each in certain
     ):
-        data["asked"] = "1"
-    if certain:
-        is_quoted = any(
-            _is_in_quotes(part, lead, file) and _may_hold_text(part, file) and not holds_numbers(part, file)
-            for part, lead in zip(parts, leads, strict=True)
-            if part in certain
-        )
-        is_text = any(holds_text(part, file) for part in certain)
-        data["value"] = "quoted" if is_quoted else "text" if is_text else "bare"
-    if any(numbers):
-        data["number"] = "1"
-    worst = [*certain, *(part for part, _ in told if part not in certain)]
-    names = ", ".join(f"`{short(file.text(part), 40)}`" for part in worst[:3])
-    yield file.mark(
-        RULE.id,
-        call,
-        f"`{method}` runs SQL with {names} put into its text",
-        severity="warning" if internal or is_named or is_own else "",
-        confidence="low" if internal else "" if is_resolved and not (is_named or is_own) else "medium",
-        data=data or None,
+        return "quoted"
+    return "text" if any(holds_text(each.part, file) for each in certain) else "bare"
+
+
+def _is_resolved(told: _Told, statement: _Statement) -> bool:
+    """Whether it is seen that a value is put in: outside of quotes a local name may hold a piece of SQL, or what a
+    driver gives."""
+    part, file = told.part, statement.file
+    return bool(
+        (_is_in_quotes(part, told.lead, file) and not _is_asked_for(part, file))
+        or _is_given(part, statement.call, file)
+        or _FROM_REQUEST.search(file.text(part))
     )
 
 
