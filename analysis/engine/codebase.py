@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from analysis.engine.calls import LEVELS, Callee, CallGraph
 from analysis.engine.copies import Copies, Copy
-from analysis.engine.facts import FileFacts, Function, FunctionFlag, ImportFlag, Mark
+from analysis.engine.facts import Access, FileFacts, Function, FunctionFlag, ImportFlag, Mark
 from analysis.engine.graph import GraphBuilder, ImportGraph
 from analysis.engine.history import History
 from analysis.engine.languages import PARSED, FileKind, kind_of, without_copies
@@ -18,6 +18,7 @@ from analysis.engine.model import Confidence, Finding, Severity
 from analysis.engine.models import ModelIndex
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries
+from analysis.engine.schemas import Schemas
 from analysis.engine.volumes import Volumes
 
 REQUEST = "request"
@@ -27,6 +28,8 @@ _PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
 T = TypeVar("T")
 _FREE_OF_POLICY = (
     "models",
+    "repositories",
+    "schemas",
     "calls",
     "request_path",
     "handlers",
@@ -80,6 +83,20 @@ class Codebase:
     def models(self) -> ModelIndex:
         """ORM models and tables by name."""
         return ModelIndex(self.files)
+
+    @cached_property
+    def repositories(self) -> Mapping[str, Access]:
+        """Repositories of models by their name."""
+        found: dict[str, Access] = {}
+        for _, facts in self.sources:
+            for access in facts.accesses:
+                found.setdefault(access.name, access)
+        return found
+
+    @cached_property
+    def schemas(self) -> Schemas:
+        """Models with what they inherit and what other places add to them."""
+        return Schemas(self.models, self.files, self.repositories)
 
     @cached_property
     def queries(self) -> Queries:

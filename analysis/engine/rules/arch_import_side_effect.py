@@ -9,8 +9,9 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
-from analysis.engine.queries import MADE_UP, QuerySite
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import assigned_values, is_imported, origin_of
 

@@ -27,7 +27,7 @@ def is_unbounded(site: QuerySite) -> bool:
 
 def is_declared(model: str, codebase: Codebase) -> bool:
     """Whether the policy tells the size of this model's table."""
-    schema = codebase.queries.schema(model)
+    schema = codebase.schemas.named(model)
     declared = codebase.volumes.declared
     return (declared(schema.entry.table, schema.name) if schema is not None else declared(model)) is not None
 

@@ -109,7 +109,7 @@ def _to_many(relation: Relation, entry: IndexedModel, codebase: Codebase) -> Rel
     """The relation if it leads to many; of what a default scope only names, the relation that another file makes."""
     if relation.kind:
         return relation if relation.kind == "to_many" else None
-    schema = codebase.queries.schema(entry.model.name)
+    schema = codebase.schemas.named(entry.model.name)
     known = schema.relations.values() if schema is not None else ()
     made = next((each for each in known if relation.name in (each.name, each.target)), None)
     return structs.replace(made, line=relation.line) if made is not None and made.kind == "to_many" else None
@@ -123,7 +123,7 @@ def _collections(site: QuerySite, paths: Iterable[str], codebase: Codebase) -> l
         for name in path.split("."):
             relation = schema.relations.get(name) if schema is not None else None
             kind = relation.kind if relation is not None else ""
-            schema = codebase.queries.schema(relation.target) if relation is not None else None
+            schema = codebase.schemas.named(relation.target) if relation is not None else None
         if kind == "to_many" and not any(path.startswith(f"{each}.") for each in found):
             found.append(path)
     return found
@@ -147,7 +147,7 @@ def _multiplied(site: QuerySite, joined: list[str]) -> Finding:
 
 
 def _finding(entry: IndexedModel, relation: Relation, codebase: Codebase) -> Finding:
-    target = codebase.queries.schema(relation.target)
+    target = codebase.schemas.named(relation.target)
     table = target.entry.table if target is not None else ""
     volume = codebase.queries.volume_of(target)
     size = f" (table `{table}`, {volume})" if table else ""

@@ -10,8 +10,9 @@ from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, FileFacts, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.names import MADE_UP, SMALL, named_thing
 from analysis.engine.policy import Policy
-from analysis.engine.queries import MADE_UP, SMALL, QuerySite, named_thing
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.bounds import grows, is_declared, is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -146,7 +147,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 
 def _view(path: str, mark: Mark, codebase: Codebase) -> Finding:
-    schema = codebase.queries.schema(mark.data["model"])
+    schema = codebase.schemas.named(mark.data["model"])
     table = schema.entry.table if schema is not None else ""
     volume = codebase.queries.volume_of(schema)
     size = f" (table `{table}`, {volume})" if table else ""

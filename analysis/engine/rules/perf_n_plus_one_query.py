@@ -8,8 +8,9 @@ from analysis.engine.calls import OWN_RECEIVERS, Callee
 from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.facts import FileFacts, Function, FunctionFlag, Loop, LoopCall
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.queries import FEW, Queries, QuerySite, runs_by_hand
+from analysis.engine.queries import FEW, Queries, QuerySite
 from analysis.engine.rules import query_text
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.loop_calls import changing_parameters, rounds_of

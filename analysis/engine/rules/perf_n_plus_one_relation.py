@@ -7,12 +7,13 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.facts import Loop, Mark, Relation
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.policy import Policy
-from analysis.engine.queries import Queries, QuerySite, Schema
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules import loop_reads, serialized_rows
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.loop_reads import ANNOTATED
 from analysis.engine.rules.perf_n_plus_one_query import goes_on, is_named, milder, rounds
 from analysis.engine.rules.serialized_rows import Served
+from analysis.engine.schemas import Schema
 
 RULE = Rule(
     id="perf-n-plus-one-relation",
@@ -68,20 +69,19 @@ WATCHES = (*loop_reads.watches(RULE.id), *serialized_rows.watches(RULE.id))
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Reads of lazy relations, in loops whose rows come from a known query, then in serializers."""
-    queries = codebase.queries
     # Rows that a caller gives may come from a query that asks for what some query of the project asks for.
-    asked_for = {name for site in queries.sites for path in site.query.eager for name in path.split(".")}
+    asked_for = {name for site in codebase.queries.sites for path in site.query.eager for name in path.split(".")}
     for place, mark in codebase.marks(RULE.id):
         if "loop" not in mark.data:
             continue
         loop = place.facts.loops[int(mark.data["loop"])]
         if not goes_on(loop, place.facts):
             continue
-        site = queries.driver(place.path, loop)
+        site = codebase.queries.driver(place.path, loop)
         given = site is None and "giver" in mark.data and "manager" not in mark.data
         if given:
             site = _given_by(mark.data["giver"], place, codebase)
-        schema = _rows_of(site, place, mark, loop, queries)
+        schema = _rows_of(site, place, mark, loop, codebase)
         if schema is None:
             continue
         told: set[str] = set()
@@ -93,12 +93,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 continue
             if _is_lazy(relation, step, site, schema):
                 told.add(name)
-                if site is not None or step not in _BROUGHT_ALONG or not _is_brought(name, place, mark, queries):
-                    yield _finding(place, mark, loop, int(line), schema, relation, site, queries, step=step)
-            elif further and (behind := _behind(relation, further, site, queries)) is not None:
-                yield _finding(place, mark, loop, int(line), behind[0], behind[1], site, queries, name)
+                if site is not None or step not in _BROUGHT_ALONG or not _is_brought(name, place, mark, codebase):
+                    yield _finding(place, mark, loop, int(line), schema, relation, site, codebase, step=step)
+            elif further and (behind := _behind(relation, further, site, codebase)) is not None:
+                yield _finding(place, mark, loop, int(line), behind[0], behind[1], site, codebase, name)
     for served in serialized_rows.served(RULE.id, codebase):
-        yield _of_serializer(served, queries)
+        yield _of_serializer(served, codebase)
 
 
 def _given_by(name: str, place: Place, codebase: Codebase) -> QuerySite | None:
@@ -111,41 +111,41 @@ def _given_by(name: str, place: Place, codebase: Codebase) -> QuerySite | None:
     return asked[0] if len(asked) == 1 and "returned" in asked[0].notes else None
 
 
-def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, queries: Queries) -> Schema | None:
+def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, codebase: Codebase) -> Schema | None:
     """The model of the rows that the loop takes."""
     if site is not None:
         is_known = not site.query.columns and "own" not in site.notes and not 0 < site.query.limit <= 10
         return site.schema if is_known else None
     if place.facts.language == "java":
-        return _annotated_rows(place, loop, queries)
+        return _annotated_rows(place, loop, codebase)
     manager = mark.data.get("manager")
     if manager is None:
-        return _annotated_rows(place, loop, queries) if place.facts.language == "python" else None
+        return _annotated_rows(place, loop, codebase) if place.facts.language == "python" else None
     if loop.variables[1:]:
         return None
-    asked = queries.by_function.get((place.path, loop.function), ())
+    asked = codebase.queries.by_function.get((place.path, loop.function), ())
     receiver, _, relation = manager.partition(".")
     if any(relation in path for each in asked for path in each.query.eager):
         return None  # the object's own query says how its rows are loaded
-    return queries.related_by(relation, place.function.owner if receiver == "self" else receiver)
+    return codebase.schemas.related_by(relation, place.function.owner if receiver == "self" else receiver)
 
 
-def _annotated_rows(place: Place, loop: Loop, queries: Queries) -> Schema | None:
+def _annotated_rows(place: Place, loop: Loop, codebase: Codebase) -> Schema | None:
     """The model of a parameter such as `List<Order> orders` that the loop goes through."""
     given = next((each for each in place.function.parameters if each.name == loop.iterable), None)
     pattern = ANNOTATED if place.facts.language == "python" else _PARAMETER
     named = pattern.match(given.annotation.strip("\"'")) if given is not None else None
-    return queries.schema(named[1]) if named is not None else None
+    return codebase.schemas.named(named[1]) if named is not None else None
 
 
-def _is_brought(name: str, place: Place, mark: Mark, queries: Queries) -> bool:
+def _is_brought(name: str, place: Place, mark: Mark, codebase: Codebase) -> bool:
     """Whether a function that calls this one asks for the relation of the rows together with them."""
     wanted = f".{mark.data.get('manager', '').partition('.')[2]}.{name}."
     called = place.function.name.rpartition(".")[2]
     return any(
         any(wanted in f".{path}." for path in site.query.eager)
         and any(call.rpartition(".")[2] == called for call in site.function.calls)
-        for site in queries.sites
+        for site in codebase.queries.sites
     )
 
 
@@ -190,13 +190,15 @@ def _is_shared(relation: Relation, site: QuerySite | None) -> bool:
     )
 
 
-def _behind(relation: Relation, name: str, site: QuerySite | None, queries: Queries) -> tuple[Schema, Relation] | None:
+def _behind(
+    relation: Relation, name: str, site: QuerySite | None, codebase: Codebase
+) -> tuple[Schema, Relation] | None:
     """A relation to one that is read from a row which the query brought along, without what is behind it."""
     if site is None or site.query.orm not in ("django", "sqlalchemy") or relation.kind != "to_one":
         return None
     if relation.fetch in _LOADED:
         return None
-    schema = queries.schema(relation.target)
+    schema = codebase.schemas.named(relation.target)
     found = schema.relations.get(name) if schema is not None else None
     if schema is None or found is None or found.kind != "to_one" or found.fetch in _LOADED:
         return None
@@ -225,12 +227,12 @@ def _finding(
     schema: Schema,
     relation: Relation,
     site: QuerySite | None,
-    queries: Queries,
+    codebase: Codebase,
     through: str = "",
     step: str = "",
 ) -> Finding:
-    target = queries.schema(relation.target)
-    volume = queries.volume_of(target) if target is not None else None
+    target = codebase.schemas.named(relation.target)
+    volume = codebase.queries.volume_of(target) if target is not None else None
     table = target.entry.table if target is not None else ""
     size = f" (table `{table}`, {volume})" if table else ""
     tags = milder(place.path, place.codebase)  # what runs by hand may go through few rows
@@ -249,15 +251,15 @@ def _finding(
         confidence=Confidence.HIGH if is_own else Confidence.LOW if may_be_brought else Confidence.MEDIUM,
         table=table,
         volume=volume,
-        severity=queries.severity(volume, site),
+        severity=codebase.queries.severity(volume, site),
         tags=tags,
     )
 
 
-def _of_serializer(served: Served, queries: Queries) -> Finding:
+def _of_serializer(served: Served, codebase: Codebase) -> Finding:
     """The query whose rows a serializer writes out; of several tables the largest counts."""
-    tables = [queries.schema(relation.target) for relation in served.relations.values()]
-    known = [(queries.volume_of(each), each.entry.table) for each in tables if each is not None]
+    tables = [codebase.schemas.named(relation.target) for relation in served.relations.values()]
+    known = [(codebase.queries.volume_of(each), each.entry.table) for each in tables if each is not None]
     volume, table = max(known, key=lambda pair: tuple(Volume).index(pair[0]), default=(None, ""))
     label = served.site.schema.name if served.site.schema is not None else served.site.query.model
     read = ", ".join(f"`{label}.{path}`" for path in served.relations)
@@ -276,7 +278,7 @@ def _of_serializer(served: Served, queries: Queries) -> Finding:
         confidence=Confidence.HIGH if served.is_explicit else Confidence.MEDIUM,
         table=table,
         volume=volume,
-        severity=queries.severity(volume, served.site),
+        severity=codebase.queries.severity(volume, served.site),
     )
 
 

@@ -12,10 +12,11 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite, Schema
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.rules.reading import assigned_values
+from analysis.engine.schemas import Schema
 from analysis.engine.volumes import UNDECLARED, is_large
 
 RULE = Rule(

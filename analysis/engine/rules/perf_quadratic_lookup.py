@@ -11,8 +11,8 @@ from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
-from analysis.engine.queries import MADE_UP
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import LONGEST_TEXT, followed, function_text, round_of, statements, text_after
 from analysis.engine.rules.sizes import Size, size_of

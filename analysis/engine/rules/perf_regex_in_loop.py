@@ -10,8 +10,8 @@ from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.built_text import built_text, is_constant
 from analysis.engine.rules.reading import followed, function_name, is_made_once, round_of, short, text_before

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.names import MADE_UP, runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.queries import MADE_UP, QuerySite, runs_by_hand
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.bounds import grows, is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_missing_pagination import listing_handlers

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite, Schema, runs_by_hand
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.bounds import grows
 from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.schemas import Schema
 
 RULE = Rule(
     id="perf-unindexable-predicate",

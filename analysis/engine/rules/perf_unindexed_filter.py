@@ -7,11 +7,13 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.facts import Filter
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import snake_case
+from analysis.engine.names import FLAG, runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.queries import FLAG, Queries, QuerySite, Schema, runs_by_hand
+from analysis.engine.queries import Queries, QuerySite
 from analysis.engine.rules.bounds import grows
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.schemas import Schema
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 

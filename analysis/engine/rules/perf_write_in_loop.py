@@ -7,8 +7,9 @@ from itertools import chain
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts, FunctionFlag
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.names import MADE_UP, runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.queries import MADE_UP, Queries, QuerySite, runs_by_hand
+from analysis.engine.queries import Queries, QuerySite
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.loop_calls import rounds_of
 from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, goes_on, rounds, size_of
@@ -223,7 +224,7 @@ def _side_effect(site: QuerySite, listeners: str, overridden: frozenset[str], co
     functions = codebase.files[site.schema.entry.path].functions
     if any(each.owner == name and _HOOK.search(" ".join(each.decorators)) for each in functions):
         return f"hooks of `{name}` do not run for bulk calls"
-    for model in codebase.queries.lineage(site.schema.entry.model):
+    for model in codebase.schemas.lineage(site.schema.entry.model):
         for each in (model.name, *(base.rpartition(".")[2] for base in model.bases)):
             if f"{each}.{own}" in overridden:
                 return f"bulk calls pass by `{each}.{own}`"

@@ -8,8 +8,9 @@ from analysis.engine.facts import Relation
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.models import IndexedModel
+from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.queries import QuerySite, runs_by_hand
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large

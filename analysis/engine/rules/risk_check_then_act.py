@@ -9,8 +9,8 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.queries import runs_by_hand
 from analysis.engine.rules import checked_files, checked_rows
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.checked_files import FileAct
@@ -169,7 +169,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return _of_file(mark, place, is_run=is_run)
     if mark.data.get("form") == "map":
         return None if is_run and mark.confidence == "low" else place.finding(mark)
-    schema = codebase.queries.schema(mark.data.get("model", ""))
+    schema = codebase.schemas.named(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (
         schema is not None

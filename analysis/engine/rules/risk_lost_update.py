@@ -11,8 +11,8 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.facts import Model as Table
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
-from analysis.engine.queries import MADE_UP
 from analysis.engine.rules import locks
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import declarations, followed, function_text, short, text_after, text_before
@@ -264,7 +264,7 @@ def _class_around(field: Node, file: SourceFile) -> str:
 
 def _is_versioned(model: Table, codebase: Codebase) -> bool:
     """Whether the table has a column for versions, of its own or of a base."""
-    lineage = [*codebase.queries.lineage(model)]
+    lineage = [*codebase.schemas.lineage(model)]
     if any(column.name in _VERSIONS for each in lineage for column in each.columns):
         return True
     marks = codebase.marks(RULE.id) if model.orm == "jpa" else ()

@@ -6,8 +6,9 @@ from pathlib import PurePosixPath
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.names import SMALL, runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.queries import SMALL, QuerySite, runs_by_hand
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.severity import MILDER

@@ -10,8 +10,9 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Relation
-from analysis.engine.queries import QuerySite, Schema
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import PYTHON, Watch
+from analysis.engine.schemas import Schema
 
 DEEPEST = 4  # serializers inside serializers that are followed
 _LISTS = re.compile(r"(?:ModelViewSet|ListAPIView|ListCreateAPIView|ListModelMixin)$")
@@ -174,7 +175,7 @@ def _missing(
             if not any(each == reached or each.startswith(reached + ".") for each in eager):
                 yield reached, relation
                 break
-            current = codebase.queries.schema(relation.target)
+            current = codebase.schemas.named(relation.target)
         else:
             if nested:
                 yield from _missing(nested, where, current, eager, serializers, codebase, reached, depth + 1)

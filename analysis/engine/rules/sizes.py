@@ -6,7 +6,7 @@ from enum import Enum
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.queries import named_thing
+from analysis.engine.names import named_thing
 from analysis.engine.rules.reading import assigned_values
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
