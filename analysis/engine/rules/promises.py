@@ -38,7 +38,7 @@ def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
     is_own = head in ("this", "self")
     if not is_own and (head or callee in file.bindings):
         return None
-    if not head and is_parameter(name, call, file):
+    if not head and is_parameter_around(name, call, file):
         return None
     around = file.functions[file.function_of(call)]
     if is_own:
@@ -136,7 +136,7 @@ def _hooked(file: SourceFile) -> dict[str, Node]:
     return {found[1].decode("utf-8", "replace"): node for found, node in made if found is not None}
 
 
-def is_parameter(name: str, call: Node, file: SourceFile) -> bool:
+def is_parameter_around(name: str, call: Node, file: SourceFile) -> bool:
     """Whether a function around the call, up to the outermost, has a parameter of this name."""
     node = call.parent
     while node is not None:

@@ -20,7 +20,7 @@ from analysis.engine.rules.promises import (
     async_function,
     awaited_elsewhere,
     awaits_only_what_keeps_errors,
-    is_parameter,
+    is_parameter_around,
     never_rejects,
     runs_only_what_keeps_errors,
     settles_at_once,
@@ -296,7 +296,7 @@ def _is_own(callee: str, call: Node, file: SourceFile) -> bool:
     if "." in callee:
         return False
     defined = any(function.name.rpartition(".")[2] == callee for function in file.functions)
-    return defined or is_parameter(callee, call, file)
+    return defined or is_parameter_around(callee, call, file)
 
 
 WATCHES = (
