@@ -7,6 +7,11 @@ from structlog.contextvars import bind_contextvars
 
 from accounts import tokens
 from accounts.models import Session, User
+from config.compiled import CompiledQuery, Key
+
+_SESSION = CompiledQuery(
+    lambda: Session.objects.live().select_related("user").filter(pk=Key("session"), user=Key("user"))
+)
 
 
 class SignedInRequest(Request):
@@ -39,8 +44,7 @@ def session_of(raw: str | bytes) -> Session:
         claims = tokens.read(tokens.Access, raw)
     except tokens.InvalidToken as error:
         raise AuthenticationFailed from error
-    rows = Session.objects.live().select_related("user")
-    try:
-        return rows.get(pk=claims.session_id, user_id=claims.user_id)
-    except Session.DoesNotExist as error:
-        raise AuthenticationFailed from error
+    session = _SESSION.first(session=claims.session_id, user=claims.user_id)
+    if session is None:
+        raise AuthenticationFailed
+    return session

@@ -1,13 +1,28 @@
 """The one way from an id to a repository, a run or a violation: through the caller's organizations."""
 
-from django.db.models import F
+from typing import Any
+
+from django.db.models import F, QuerySet
 
 from accounts.models import User
 from analysis.models import PullRequest, Repository, Run, Violation
 from config.api.ids import key_of
+from config.compiled import CompiledQuery, Key
 from config.errors import NotFound
 from organizations.access import require_role
 from organizations.models import Role
+
+
+def _with_role_of_caller() -> QuerySet[Any]:
+    rows = Repository.objects.filter(pk=Key("repository"), organization__memberships__user=Key("user"))
+    return rows.annotate(role_of_caller=F("organization__memberships__role"))
+
+
+_REPOSITORY = CompiledQuery(_with_role_of_caller)
+_REPOSITORY_WITH_PLAN = CompiledQuery(lambda: _with_role_of_caller().select_related("organization__plan"))
+_RUN = CompiledQuery(
+    lambda: Run.objects.with_number_of_pull_request().filter(pk=Key("run"), organization__memberships__user=Key("user"))
+)
 
 
 class UnknownRepository(NotFound):
@@ -31,22 +46,17 @@ def repository_for(
 ) -> Repository:
     """The repository, for whoever asks about the plan with its organization: NotFound for strangers, NotAllowed for a
     role too low. One query."""
-    repositories = Repository.objects.select_related("organization__plan") if with_plan else Repository.objects
-    rows = repositories.filter(organization__memberships__user=user)
-    try:
-        repository = rows.annotate(role_of_caller=F("organization__memberships__role")).get(
-            pk=key_of(repository_id, UnknownRepository)
-        )
-    except Repository.DoesNotExist as error:
-        raise UnknownRepository from error
+    query = _REPOSITORY_WITH_PLAN if with_plan else _REPOSITORY
+    repository = query.first(repository=key_of(repository_id, UnknownRepository), user=user.pk)
+    if repository is None:
+        raise UnknownRepository
     require_role(Role(repository.role_of_caller), at_least)
     return repository
 
 
 def run_for(user: User, run_id: str) -> Run:
     """The run with the number of its pull request, for members of its organization."""
-    runs = Run.objects.with_number_of_pull_request()
-    run = runs.filter(pk=key_of(run_id, UnknownRun), organization__memberships__user=user).first()
+    run = _RUN.first(run=key_of(run_id, UnknownRun), user=user.pk)
     if run is None:
         raise UnknownRun
     return run

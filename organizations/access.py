@@ -5,8 +5,15 @@ Views look nothing up in another way; tests/organizations/test_the_only_door.py 
 
 from accounts.models import User
 from config.api.ids import key_of
+from config.compiled import CompiledQuery, Key
 from config.errors import NotAllowed, NotFound
 from organizations.models import Invitation, Membership, Organization, Role
+
+_MEMBERSHIP = CompiledQuery(
+    lambda: Membership.objects.select_related("organization__plan").filter(
+        user=Key("user"), organization=Key("organization")
+    )
+)
 
 
 class UnknownOrganization(NotFound):
@@ -28,11 +35,7 @@ def organization_for(user: User, organization_id: str, *, at_least: Role = Role.
 
 def membership_for(user: User, organization_id: str, *, at_least: Role = Role.MEMBER) -> Membership:
     """The caller's own membership with its organization and plan. One query."""
-    membership = (
-        Membership.objects.select_related("organization__plan")
-        .filter(user=user, organization_id=key_of(organization_id, UnknownOrganization))
-        .first()
-    )
+    membership = _MEMBERSHIP.first(user=user.pk, organization=key_of(organization_id, UnknownOrganization))
     if membership is None:
         raise UnknownOrganization
     require_role(Role(membership.role), at_least)

@@ -22,6 +22,7 @@ from analysis.models import (
 from analysis.selectors.policies import policy_notices
 from analysis.shapes import gravest_shape
 from config.api.fields import timestamp
+from config.compiled import CompiledQuery, Key
 
 LISTED_RISKS = 500
 TOP_HOTSPOTS = 10
@@ -34,6 +35,20 @@ LISTED_FIELDS = (
     "pk", "full_name", "organization_id", "platform", "health_score", "last_scan_at", "total_violations",
     "production_risk",
 )  # fmt: skip
+
+
+_VERSIONS = CompiledQuery(
+    lambda: (
+        Repository.objects.filter(organization__memberships__user=Key("user"))
+        .order_by("pk")
+        .values_list("pk", "updated_at")
+    )
+)
+_VERSIONS_OF_PULL_REQUESTS = CompiledQuery(
+    lambda: _judged(PullRequest.objects.filter(repository=Key("repository"))).values_list(
+        "pk", "judged_at", "updated_at"
+    )[:RECENT_PULL_REQUESTS]
+)
 
 
 def repositories_of(user: Any) -> list[dict[str, Any]]:
@@ -54,8 +69,7 @@ def repositories_of(user: Any) -> list[dict[str, Any]]:
 
 def versions_of_repositories(user: Any) -> list[tuple[UUID, datetime]]:
     """What the list of repositories and the courses of their health follow from. One query."""
-    rows = Repository.objects.filter(organization__memberships__user=user)
-    return list(rows.order_by("pk").values_list("pk", "updated_at"))
+    return _VERSIONS.all(user=user.pk)
 
 
 def open_violations(repository: Repository) -> QuerySet[Violation]:
@@ -73,7 +87,11 @@ def filtered_violations(repository: Repository, **filters: str) -> QuerySet[Viol
 
 def judged_pull_requests(repository: Repository) -> QuerySet[PullRequest]:
     """Pull requests that have a verdict, the newest first, without its details."""
-    return repository.pull_requests.filter(judged_at__isnull=False).order_by("-judged_at", "-number").defer("verdict")
+    return _judged(repository.pull_requests.all()).defer("verdict")
+
+
+def _judged(rows: QuerySet[PullRequest]) -> QuerySet[PullRequest]:
+    return rows.filter(judged_at__isnull=False).order_by("-judged_at", "-number")
 
 
 def recent_pull_requests(repository: Repository) -> QuerySet[PullRequest]:
@@ -83,8 +101,7 @@ def recent_pull_requests(repository: Repository) -> QuerySet[PullRequest]:
 
 def version_of_recent_pull_requests(repository: Repository) -> str:
     """Changes with whatever the overview shows of pull requests. One query."""
-    rows = recent_pull_requests(repository).values_list("pk", "judged_at", "updated_at")
-    return " ".join(map(str, rows))
+    return " ".join(map(str, _VERSIONS_OF_PULL_REQUESTS.all(repository=repository.pk)))
 
 
 def stored_hotspots(repository: Repository) -> list[dict[str, Any]]:

@@ -1,0 +1,72 @@
+"""Queries that each request asks: Django builds and compiles them once, and binds other ids from then on.
+
+To build and compile a look-up takes Django twice as long as to ask PostgreSQL and make an object of the row.
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from django.db import connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+R = TypeVar("R")  # a row: an object of the model, or what `values_list` makes of it
+
+
+class Key(models.Expression):
+    """Stands in a queryset for an id that is known later: `filter(pk=Key("run"))`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(output_field=models.UUIDField())
+        self.name = name
+
+    def as_sql(self, compiler: Any, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
+        return "%s", [self]
+
+    def bound(self, keys: dict[str, UUID], connection: BaseDatabaseWrapper) -> Any:
+        """The id as the database takes it."""
+        return self.output_field.get_db_prep_value(keys[self.name], connection)
+
+
+class CompiledQuery(Generic[R]):
+    """A queryset with named ids: `CompiledQuery(lambda: Run.objects.filter(pk=Key("run"))).all(run=run_id)`.
+
+    `build` is called once for each connection, which is once in each thread of a server. What it filters by besides
+    its keys stays as it was then.
+    """
+
+    def __init__(self, build: Callable[[], models.QuerySet[Any, R]]) -> None:
+        self._build = build
+        self._compiled: WeakKeyDictionary[BaseDatabaseWrapper, _Compiled[R]] = WeakKeyDictionary()
+
+    def first(self, **keys: UUID) -> R | None:
+        """The first row in the queryset's order, or None. One query."""
+        return next(iter(self.all(**keys)), None)
+
+    def all(self, **keys: UUID) -> list[R]:
+        """Every row. One query."""
+        connection = connections["default"]
+        compiled = self._compiled.get(connection)
+        if compiled is None:
+            compiled = self._compiled[connection] = _Compiled(self._build())
+        return compiled.rows(keys, connection)
+
+
+class _Compiled(Generic[R]):
+    """A queryset whose compiler says the same SQL each time; rows are made of the answer as Django makes them."""
+
+    def __init__(self, queryset: models.QuerySet[Any, R]) -> None:
+        compiler = queryset.query.get_compiler(queryset.db)
+        self._sql, self._parameters = compiler.as_sql()
+        self._values: tuple[Any, ...] = ()
+        vars(compiler)["as_sql"] = lambda: (self._sql, self._values)
+        vars(queryset.query)["get_compiler"] = lambda *_, **__: compiler
+        self._queryset = queryset
+
+    def rows(self, keys: dict[str, UUID], connection: BaseDatabaseWrapper) -> list[R]:
+        self._values = tuple(
+            each.bound(keys, connection) if isinstance(each, Key) else each for each in self._parameters
+        )
+        iterable: Any = self._queryset._iterable_class
+        return list(iterable(self._queryset))
