@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
 from analysis.engine.extract.go_entries import REGISTRATIONS, look_at_registration
+from analysis.engine.extract.loops import bound_of
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Import, ImportFlag, Parameter
@@ -149,6 +150,7 @@ class Go(Dialect):
             if right is not None:
                 loop.head_start, loop.head_end = right.start_byte, right.end_byte
                 loop.iterable = file.text(right)[:LONGEST_ITERABLE]
+                loop.bound = bound_of(loop.iterable, node.start_byte, file.source)
         elif clause.type == "for_clause":
             first, update = clause.child_by_field_name("initializer"), clause.child_by_field_name("update")
             condition = clause.child_by_field_name("condition")

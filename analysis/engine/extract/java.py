@@ -8,6 +8,7 @@ import tree_sitter_java
 from tree_sitter import Node
 
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
+from analysis.engine.extract.loops import bound_of
 from analysis.engine.extract.places import place_of
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
@@ -17,7 +18,10 @@ LONGEST_TEXT = 160  # characters of an annotation, a type or a parameter
 LONGEST_ITERABLE = 200
 LARGEST_ACCESSOR = 150  # bytes
 
-_EACH = frozenset({"forEach", "forEachOrdered", "map", "flatMap", "filter", "mapToObj", "anyMatch", "allMatch", "peek"})
+_EACH = frozenset(
+    """forEach forEachOrdered map flatMap mapMulti mapToObj mapToInt mapToLong mapToDouble filter anyMatch allMatch
+    noneMatch peek""".split()
+)
 _STREAM = re.compile(rb"([\w.()]*)\s*\.\s*(?:s|parallelS)tream\(\)|\b\w*Stream\.\w+\(")
 _PACKAGE = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 _MAIN = re.compile(rb"public\s+static\s+void\s+main\s*\(")
@@ -209,6 +213,7 @@ class Java(Dialect):
                 loop.head_start, loop.head_end = value.start_byte, value.end_byte
                 loop.iterable = file.text(value)[:LONGEST_ITERABLE]
                 loop.batched = bool(_BATCHED.search(loop.iterable))
+                loop.bound = bound_of(loop.iterable, node.start_byte, file.source)
             return
         condition = node.child_by_field_name("condition")
         loop.iterable = file.text(condition)[:LONGEST_ITERABLE] if condition is not None else ""

@@ -14,9 +14,14 @@ _ASSIGNED = re.compile(
     rb"(\w+(?:, ?\w+)*|\{[^{}=]*\}|\[[^\[\]=]*\])(?:: ?[\w\[\], .|]{1,60}?)? ?:?= ?(?!=)(.*)$"
 )
 _FILLED = re.compile(rb"^[ \t]*(?!self\.|this\.)(\w+)\.\w+ = ?(?!=)(.*)$")  # an object that gets its values one by one
+_WRITTEN = re.compile(  # what opens a list that is written out: `[`, `(`, `[]string{`, `List.of(`, `new String[] {`
+    rb"\[\d*(?:\.\.\.)?\][\w.*]+\{|new \w+\[\]\s*\{|\[|\("
+    rb"|(?:List|Set|Arrays|Stream|IntStream|ImmutableList|ImmutableSet)\.(?:of|asList)\("
+)
+_GIVEN = re.compile(rb" :?= ")
 _SIGN = re.compile(rb""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()\[\]{},]""")
 _COMPUTED = (b"...", b" for ", b"*")
-_CHANGES = (b".append(", b".extend(", b".insert(", b".push(", b".unshift(", b" += ", b" = ")
+_CHANGES = (b".append(", b".add(", b".extend(", b".insert(", b".push(", b".unshift(", b" += ", b" = ")
 _DEFINES = (b"def ", b"function ", b"=> {")
 
 
@@ -51,16 +56,46 @@ def _open_brackets(line: bytes) -> int:
     return sum(map(line.count, (b"(", b"[", b"{"))) - sum(map(line.count, (b")", b"]", b"}")))
 
 
-def listed(name: str, start: int, source: bytes) -> int:
+def bound_of(iterable: str, start: int, source: bytes) -> int:
+    """How many elements the iterable of a loop that begins at this byte has, when they are written out there or, for a
+    name, before it; else 0."""
+    return _listed(iterable, start, source) if iterable.isidentifier() else _written_out(iterable)
+
+
+def _listed(name: str, start: int, source: bytes) -> int:
     """How many elements the list has that the code before this byte gives a name, when they are written out there and
     stay as they are; else 0."""
     word = name.encode()
     head = source[max(0, start - LONGEST_WAY) : start]
-    given = max(head.rfind(word + b" = ["), head.rfind(word + b" = ("))
-    if given < 0 or head[max(0, given - 1) : given].strip():
+    found = head.rfind(word + b" ")
+    while found >= 0:
+        given = _GIVEN.match(head, found + len(word))
+        opened = _WRITTEN.match(head, given.end()) if given is not None else None
+        if opened is not None and not head[max(0, found - 1) : found].strip():
+            count, end = _elements(head, opened)
+            rest = head[end:]
+            changes = (*(word + change for change in _CHANGES), *_DEFINES)
+            return 0 if any(map(rest.__contains__, changes)) else count
+        found = head.rfind(word + b" ", 0, found)
+    return 0
+
+
+def _written_out(iterable: str) -> int:
+    """How many elements a list has that stands in the head of its loop: `[]string{"EUR", "USD"}`; 0 when it is none, or
+    its text is cut off."""
+    text = iterable.encode()
+    opened = _WRITTEN.match(text)
+    if opened is None:
         return 0
-    level, commas, last, end = 0, 0, b"", given
-    for match in _SIGN.finditer(head, given + len(word) + 3):
+    count, end = _elements(text, opened)
+    return count if not text[end:].removesuffix(b".stream()") else 0
+
+
+def _elements(text: bytes, opened: re.Match[bytes]) -> tuple[int, int]:
+    """How many elements stand in the bracket that the match opens, and where it closes. None are counted where some of
+    them are computed; brackets around one thing only group it."""
+    level, commas, last = 1, 0, b""
+    for match in _SIGN.finditer(text, opened.end()):
         if match[0] in b"([{":
             level += 1
         elif match[0] in b")]}":
@@ -68,12 +103,9 @@ def listed(name: str, start: int, source: bytes) -> int:
         elif match[0] == b"," and level == 1:
             commas += 1
         if level == 0:
-            end = match.end()
-            break
+            elements = text[opened.end() : match.start()]
+            is_list = elements.strip() and not any(map(elements.__contains__, _COMPUTED))
+            is_list = is_list and (commas > 0 or opened[0] != b"(")
+            return (commas if last == b"," else commas + 1) if is_list else 0, match.end()
         last = match[0]
-    rest = head[end:]
-    is_kept = not any(word + change in rest for change in _CHANGES) and not any(each in rest for each in _DEFINES)
-    elements = head[given + len(word) + 4 : end - 1]
-    if not elements.strip() or not is_kept or any(each in elements for each in _COMPUTED):
-        return 0
-    return commas if last == b"," else commas + 1
+    return 0, len(text)

@@ -7,7 +7,7 @@ import tree_sitter_python
 from tree_sitter import Node
 
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
-from analysis.engine.extract.loops import listed
+from analysis.engine.extract.loops import bound_of
 from analysis.engine.extract.python_entries import entries_of
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
@@ -179,9 +179,7 @@ class Python(Dialect):
         if right is not None:
             loop.iterable = file.text(right)[:LONGEST_ITERABLE]
             loop.batched = bool(_BATCHED.search(loop.iterable)) and ".iterator(" not in loop.iterable
-            loop.bound = _bound(right, loop.iterable)
-            if right.type == "identifier":
-                loop.bound = listed(loop.iterable, node.start_byte, file.source)
+            loop.bound = _bound(right, loop.iterable) or bound_of(loop.iterable, node.start_byte, file.source)
 
     def case(self, node: Node) -> tuple[bool, bool]:
         body = node.child_by_field_name("consequence")

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract import script_entries
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
-from analysis.engine.extract.loops import listed
+from analysis.engine.extract.loops import bound_of
 from analysis.engine.extract.places import PER_ELEMENT, place_of
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.script_imports import common_exports, exported_names, imported_by, required
@@ -242,9 +242,7 @@ class JavaScript(Dialect):
                 loop.variables = tuple(_NAMES.findall(file.text(left)))
                 loop.head_start, loop.head_end = right.start_byte, right.end_byte
                 loop.iterable = file.text(right)[:LONGEST_ITERABLE]
-                loop.bound = right.named_child_count if right.type == "array" else 0
-                if right.type == "identifier":
-                    loop.bound = listed(loop.iterable, node.start_byte, file.source)
+                loop.bound = bound_of(loop.iterable, node.start_byte, file.source)
                 loop.batched = bool(_BATCHED.search(loop.iterable))
             return
         condition = node.child_by_field_name("condition")

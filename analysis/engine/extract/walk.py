@@ -12,7 +12,7 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.dialect import Dialect, Imported
-from analysis.engine.extract.loops import listed
+from analysis.engine.extract.loops import bound_of
 from analysis.engine.extract.nodes import Nodes
 from analysis.engine.extract.scopes import Count, FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
@@ -119,8 +119,7 @@ class Walk:
         if callback is not None and not inner.broken:
             loop = LoopDraft(len(self.file.loops), inner.node, "callback", inner.function.index, inner.loop)
             loop.variables, loop.iterable = callback
-            if loop.iterable.isidentifier():
-                loop.bound = listed(loop.iterable, inner.node.start_byte, self.file.source)
+            loop.bound = bound_of(loop.iterable, inner.node.start_byte, self.file.source)
             self.file.loops.append(loop)
             inner.loop = loop
 

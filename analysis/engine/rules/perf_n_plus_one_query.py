@@ -73,6 +73,7 @@ _CONSTANTS = re.compile(
 )  # all that an enumeration names
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 SHORT = 2  # letters that tell nothing of a class
+_ONE_BATCH = re.compile(r"(?i)\w*(?:batch|chunk|page)")  # by itself: its rows are gone through one by one
 _BATCHES = ("batch", "chunk", "page", "ids", "pks", "keys")
 _CACHED = ("cache", "memo", "once")
 _BATCH_LOADERS = ("batch_load", "batchLoad", "load_many", "loadMany")
@@ -104,7 +105,9 @@ def multiplies(site: QuerySite) -> bool:
 
 def goes_on(loop: Loop, facts: FileFacts) -> bool:
     """Whether a loop takes single items, and maybe many of them."""
-    if loop.kind == "while" or loop.batched or 0 < loop.bound <= FEW or _ENDLESS.search(loop.iterable):
+    if loop.kind == "while" or 0 < loop.bound <= FEW or _ENDLESS.search(loop.iterable):
+        return False
+    if loop.batched and _ONE_BATCH.fullmatch(loop.iterable) is None:
         return False
     if any(word in name.lower() for name in loop.variables for word in _BATCHES if name.lower() != "keys"):
         return False

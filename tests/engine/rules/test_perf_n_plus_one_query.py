@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
@@ -384,3 +385,40 @@ def test_a_query_in_a_branch_of_the_called_function_is_a_guess():
 def test_only_keys_can_be_asked_for_at_once(condition, found):
     source = f"def f(rows):\n    for each in rows:\n        show(list(Order.objects.filter({condition})))\n"
     assert [str(each.confidence) for each in findings(RULE, source)] == [found]
+
+
+GO_LOOKUP = '\tvar order Order\n\t\tdb.Where("reference = ?", x).First(&order)\n\t}'
+JAVA_LOOKUP = "\n      customers.findByEmail(x);\n    }"
+
+
+@pytest.mark.parametrize(
+    ("orm", "body", "found"),
+    [
+        ("gorm", f'\tfor _, x := range []string{{"a", "b"}} {{\n\t{GO_LOOKUP}', []),
+        ("gorm", f'\tnames := []string{{"a", "b"}}\n\tfor _, x := range names {{\n\t{GO_LOOKUP}', []),
+        ("gorm", f"\tfor _, x := range names {{\n\t{GO_LOOKUP}", [3]),
+        ("gorm", f"\tnames := []string{{a, load()...}}\n\tfor _, x := range names {{\n\t{GO_LOOKUP}", [4]),
+        ("jpa", f'    for (String x : List.of("a", "b")) {{{JAVA_LOOKUP}', []),
+        ("jpa", f'    for (String x : new String[] {{"a", "b"}}) {{{JAVA_LOOKUP}', []),
+        ("jpa", f'    List<String> few = Arrays.asList("a", "b");\n    for (String x : few) {{{JAVA_LOOKUP}', []),
+        ("jpa", f"    for (String x : List.copyOf(given)) {{{JAVA_LOOKUP}", [2]),
+        ("jpa", '    List.of("a", "b").forEach(x -> customers.findByEmail(x));', []),
+    ],
+)
+def test_a_list_that_is_written_out_gives_few_rounds_in_any_language(orm, body, found):
+    assert orms.lines(RULE, orm, body) == found
+
+
+def test_brackets_around_one_query_are_no_list_of_one():
+    source = (
+        "def f():\n    rows = (\n        Order.objects.filter(is_paid=True)\n    )\n"
+        "    for row in rows:\n        Region.objects.get(code=row.reference)"
+    )
+    assert lines(RULE, source) == [6]
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"), [("batch", [3]), ("last_page", [3]), ("batches", []), ("chunked(orders)", []), ("pages", [])]
+)
+def test_the_rows_of_one_batch_are_gone_through_one_by_one(rows, found):
+    assert lines(RULE, f"def f(orders):\n    for o in {rows}:\n        Region.objects.get(code=o.reference)") == found

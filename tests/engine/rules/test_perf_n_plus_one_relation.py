@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
@@ -239,3 +240,9 @@ def test_a_column_is_no_relation_though_a_script_points_it_somewhere():
         ),
     }
     assert findings_of(RULE, files) == []
+
+
+@pytest.mark.parametrize("step", ["map(o -> o.getLines().size())", "mapToInt(o -> o.getLines().size())"])
+def test_streams_of_numbers_are_loops_too(step):
+    body = f"    List<Order> rows = orders.findByPaid(true);\n    rows.stream().{step}.toList();"
+    assert orms.lines(RULE, "jpa", body) == [2]
