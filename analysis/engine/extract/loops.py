@@ -94,7 +94,7 @@ def _written_out(iterable: str) -> int:
 def _elements(text: bytes, opened: re.Match[bytes]) -> tuple[int, int]:
     """How many elements stand in the bracket that the match opens, and where it closes. None are counted where some of
     them are computed; brackets around one thing only group it."""
-    level, commas, last = 1, 0, b""
+    level, commas = 1, 0
     for match in _SIGN.finditer(text, opened.end()):
         if match[0] in b"([{":
             level += 1
@@ -106,6 +106,5 @@ def _elements(text: bytes, opened: re.Match[bytes]) -> tuple[int, int]:
             elements = text[opened.end() : match.start()]
             is_list = elements.strip() and not any(map(elements.__contains__, _COMPUTED))
             is_list = is_list and (commas > 0 or opened[0] != b"(")
-            return (commas if last == b"," else commas + 1) if is_list else 0, match.end()
-        last = match[0]
+            return (commas + (not elements.rstrip().endswith(b",")) if is_list else 0), match.end()
     return 0, len(text)

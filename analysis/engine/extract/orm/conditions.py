@@ -35,7 +35,11 @@ _PLACEHOLDER = re.compile(r"\?|%s|\$\d")
 _OPEN = re.compile(r"""\s*(?:[rfb]{0,2}["'`]%|fmt\.Sprintf\(\s*["`]%%)""")  # a text that begins with a wildcard
 _CONSTANT = re.compile(r"""\s*(?:true|false|True|False|null|None|-?\d+|"[^"%]*"|'[^'%]*')\s*$""")
 _OR = re.compile(r"\bOR\b", re.IGNORECASE)
+_AND = re.compile(r"\bAND\b", re.IGNORECASE)
+_FLAG = re.compile(r"(?i)(?:NOT\s+|!\s*)?\(?\s*([A-Za-z_][\w.\"`]*)")
 _WORDS = frozenset({"and", "or", "not", "where", "on", "when", "then", "else", "case", "between", "having", "select"})
+
+_NO_FLAGS = _WORDS | {"true", "false", "null", "exists", "any", "all"}
 
 
 def conditions_in(text: str, alias: str = "", values: Sequence[str] = ()) -> Iterator[Filter]:
@@ -56,6 +60,11 @@ def conditions_in(text: str, alias: str = "", values: Sequence[str] = ()) -> Ite
             _kind(operator, written, match, value),
             bool(_CONSTANT.match(value)) if is_bound else bool(written) and "%" not in written and written != "select",
         )
+    for part in _AND.split(text):
+        flag = _FLAG.fullmatch(part.strip(" \t\r\n\"'`;()"))
+        path = re.sub(r"[\"`\[\]]", "", flag[1]) if flag is not None else ""
+        if path and path.lower() not in _NO_FLAGS:
+            yield Filter(_column(path, alias), "eq", True)  # `WHERE active AND NOT hidden`
 
 
 def _kind(operator: str, written: str, match: re.Match[str], value: str) -> str:

@@ -9,9 +9,10 @@ from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.conditions import conditions_in
+from analysis.engine.extract.orm.sql_rows import Rows, rows_of
 from analysis.engine.extract.orm.steps import closing_bracket, parts_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+from analysis.engine.facts import Column, Mark, Model, Relation
 from analysis.engine.rules.reading import assigned_values, followed, given_values, text_before
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
@@ -33,8 +34,6 @@ _JOINED = re.compile(
     r"(?i)\b(?:JOIN|GROUP\s+BY|DISTINCT|UNION|FETCH\s+FIRST|(?:MAX|MIN|SUM|AVG)\()|,\s*\w+\s+WHERE\b|^[\s\"'`(fr]*WITH\b"
 )
 _LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
-LONGEST_READING = 700  # bytes behind a query in which its rows are read
-_NEXT_QUERY = re.compile(rb"execute\(|\.Query\(|\nfunc ")
 LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
     "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
@@ -49,12 +48,6 @@ _WORDS = (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ", b"select ")
 _PREPARED = re.compile(
     r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex)\(\s*(?:[\w.()]+\s*,\s*)?(?:([\"`])|(\w+)\s*[,)])"
 )
-_LOADS = {  # what shows that all rows are kept, behind a query
-    "python": re.compile(rb"\.fetchall\("),
-    "go": re.compile(rb"\.Next\(\)[^}]*\{(?s:.)*?\bappend\("),
-}
-_MAPPED = re.compile(r"Mapper\b|\brs\b|::")  # Spring: each row becomes an object of the list
-_LOADING_CALLS = frozenset({"queryForList", "Select", "SelectContext"})  # these bring all rows at once
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -127,6 +120,8 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
     name = file.callee(call).rpartition(".")[2]
     bound = parts_of(file.text(call).partition(text)[2].strip(" ,()\n[]"))
     filters = tuple(conditions_in(condition, _alias(text), bound)) if operation != "insert" else ()
+    is_read = _JOINED.search(text) is None and (bool(filters) or not condition.strip(" \"'`);"))  # all of one table
+    rows = rows_of(call, file) if operation == "select" and is_read else Rows(False)
     file.queries.append(
         query_at(
             call,
@@ -134,13 +129,15 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
             orm="sql",
             model=table[1] if table is not None else "",
             operation="bulk_insert" if name == "executemany" and operation == "insert" else operation,
-            terminal="fetchall" if _is_loaded(call, text, condition, filters, file) else name,
+            terminal="fetchall" if rows.are_kept else name,
             filters=filters,
             order=tuple(re.findall(r"(\w+)(?:\s+(?:ASC|DESC))?\s*(?:,|$)", order[1].strip(" \"'`"))) if order else (),
             limit=(int(limit[1].strip("\"'`;)")[:9]) if limit[1].strip("\"'`;)").isdigit() else -1) if limit else 0,
             offset=_offset(text),
             lock=re.search(r"\bFOR\s+UPDATE\b", text, re.IGNORECASE) is not None,
+            variable=rows.variable,
             raw=True,
+            counted=rows.counted,
         )
     )
     if _is_of_each_table(call, text, file):
@@ -152,25 +149,6 @@ def _is_of_each_table(call: Node, text: str, file: SourceFile) -> bool:
     named = _NAMED_LATER.search(text)
     index = file.loop_of(call) if named is not None else None
     return named is not None and index is not None and named[1] in file.loops[index].variables
-
-
-def _is_loaded(call: Node, text: str, condition: str, filters: tuple[Filter, ...], file: SourceFile) -> bool:
-    """Whether the program keeps all rows of one table, and every condition on them was read."""
-    if _JOINED.search(text) or (condition.strip(" \"'`);") and not filters):
-        return False
-    name = file.callee(call).rpartition(".")[2]
-    if name in _LOADING_CALLS or (name == "query" and _MAPPED.search(file.text(call)) is not None):
-        return True
-    shown = _LOADS.get(file.language)
-    if shown is None:
-        return file.language not in ("java", "go") and _is_awaited(call, file)
-    after = file.source[call.end_byte : call.end_byte + LONGEST_READING]
-    return shown.search(_NEXT_QUERY.split(after, maxsplit=1)[0]) is not None
-
-
-def _is_awaited(call: Node, file: SourceFile) -> bool:
-    """Script: drivers give all rows to who waits for them, or to whom the promise is given back."""
-    return file.source[max(0, call.start_byte - 8) : call.start_byte].rstrip().endswith((b"await", b"return"))
 
 
 def _offset(text: str) -> int:

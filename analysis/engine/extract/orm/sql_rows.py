@@ -1,0 +1,92 @@
+"""Where the rows of a query written as SQL go: whether the program keeps all of them, and under which name."""
+
+import re
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from analysis.engine.extract.orm.steps import assigned_to, closing_bracket, steps_after
+from analysis.engine.extract.source import SourceFile
+
+LONGEST_READING = 700  # bytes behind a query in which its rows are read
+LONGEST_CALL = 60  # bytes before a call in which its result is named
+
+_NEXT_QUERY = re.compile(r"execute\(|\.Query\(|\nfunc ")
+_MAPPED = re.compile(r"Mapper\b|\brs\b|::")  # Spring: each row becomes an object of the list
+_LOADING_CALLS = frozenset({"queryForList", "Select", "SelectContext"})  # these bring all rows at once
+_ALL_OF_CURSOR = frozenset({"fetchall", "all"})
+_TAKEN = re.compile(r"(?:\b(\w+)\s*(?::[^=\n]{1,60})?=\s*(?:await\s+)?)?\b[\w.]+\.fetchall\(")
+_CURSOR = re.compile(r"\b(\w+)\s*,\s*\w+\s*:?=\s*\Z")
+_WALK = re.compile(r"\bfor\s[^{\n]*?\b(\w+)\.Next\(\)[^{\n]*\{")
+_KEPT = re.compile(r"([\w.]+)\s*=\s*append\(")
+_COUNTED = re.compile(r"\s*\w+(?:\+\+|\s*\+=\s*1)\s*\Z")
+_HANDED_ON = re.compile(
+    r"(?:\b(?!err\b|_\b)(\w+)(?:\s*,\s*\w+)?\s*:?=\s*"
+    r"|\breturn\s+(?=(?:\w+\.)*(?i:scan|collect|read|parse|load|to|map|decode|all)))"
+    r"(?:\w+\.)*(\w+)(?:\[[^\]\n]*\])?\((?:[^()\n]*,\s*)?(\w+)\s*(?:,[^\n]*)?\)"
+)
+_OF_ONE = re.compile(r"One|First|Single|Row\Z|Close|Err\Z")
+
+
+class Rows(NamedTuple):
+    """`variable` holds all of them; `counted` is `len` where nothing but their number is asked for."""
+
+    are_kept: bool
+    variable: str = ""
+    counted: str = ""
+
+
+def rows_of(call: Node, file: SourceFile) -> Rows:
+    """What the program does with the rows of the query that a call runs."""
+    name = file.callee(call).rpartition(".")[2]
+    if name in _LOADING_CALLS and file.language == "go":
+        given = (file.text(each).lstrip("&") for each in file.arguments(call)[0] if file.text(each)[:1] == "&")
+        return Rows(True, next((each for each in given if each.isidentifier()), ""))
+    if name in _LOADING_CALLS or (name == "query" and _MAPPED.search(file.text(call)) is not None):
+        return Rows(True, assigned_to(call.start_byte, file))
+    if file.language == "go":
+        return _of_go(call, file)
+    if file.language == "python":
+        return _of_python(call, file)
+    is_kept = file.language != "java" and _is_awaited(call, file)
+    return Rows(is_kept, assigned_to(call.start_byte, file) if is_kept else "")
+
+
+def _of_python(call: Node, file: SourceFile) -> Rows:
+    """`cur.execute(…).fetchall()`, or `cur.fetchall()` in a statement behind it."""
+    if any(step.name in _ALL_OF_CURSOR for step in steps_after(call.end_byte, file)):
+        is_measured = file.source[: call.start_byte].endswith(b"len(")
+        return Rows(True, assigned_to(call.start_byte, file), "len" if is_measured else "")
+    taken = _TAKEN.search(_behind(call, file))
+    return Rows(taken is not None, (taken[1] or "") if taken is not None else "")
+
+
+def _of_go(call: Node, file: SourceFile) -> Rows:
+    """Rows that a walk appends to a slice or only counts, or that a function takes which gives them back."""
+    cursor = _CURSOR.search(
+        file.source[max(0, call.start_byte - LONGEST_CALL) : call.start_byte].decode("utf-8", "replace")
+    )
+    behind = _behind(call, file)
+    walk = _WALK.search(behind)
+    if walk is not None:
+        body = behind[walk.end() : closing_bracket(behind, walk.end())]
+        kept = _KEPT.search(body)
+        if kept is None:
+            is_counted = _COUNTED.match(body) is not None
+            return Rows(is_counted, "", "len" if is_counted else "")
+        return Rows(True, kept[1] if kept[1].isidentifier() else "")
+    for each in _HANDED_ON.finditer(behind) if cursor is not None else ():
+        if each[3] == cursor[1] and _OF_ONE.search(each[2]) is None:
+            return Rows(True, each[1] or "")
+    return Rows(False)
+
+
+def _behind(call: Node, file: SourceFile) -> str:
+    """The text behind a call up to the next query."""
+    text = file.source[call.end_byte : call.end_byte + LONGEST_READING].decode("utf-8", "replace")
+    return _NEXT_QUERY.split(text, maxsplit=1)[0]
+
+
+def _is_awaited(call: Node, file: SourceFile) -> bool:
+    """Script: drivers give all rows to who waits for them, or to whom the promise is given back."""
+    return file.source[max(0, call.start_byte - 8) : call.start_byte].rstrip().endswith((b"await", b"return"))
