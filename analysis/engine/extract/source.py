@@ -79,6 +79,9 @@ class SourceFile:
         self.entries: list[Entry] = []
         self.queries: list[Query] = []
         self.query_variables: set[str] = set()
+        self.query_spans: dict[
+            tuple[int, str, str], tuple[int, int]
+        ] = {}  # bytes of the queries, by line, anchor, model
         self.models: list[Model] = []  # those that calls define
         self._mentions: dict[bytes, bool] = {}
         self._starts: list[int] | None = None

@@ -16,6 +16,8 @@ _MEMBERS = frozenset({"attribute", "member_expression", "selector_expression"})
 
 _WRAPPERS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "len", "bool", "sum", "min", "max", "any", "all"})
 _MEASURES = frozenset({"len", "bool"})
+_CONDITIONED = frozenset({"if_statement", "elif_clause", "while_statement"})  # of Python: querysets have a truth value
+_LOGIC = frozenset({"not_operator", "boolean_operator"})
 _MANY = re.compile(rb"\bmany\s*=\s*True\b")  # a serializer writes out all rows
 _LITERALS = frozenset({"string", "integer", "float", "true", "false", "none", "number", "null", "unary_operator"})
 
@@ -99,6 +101,12 @@ def _use(top: Node, parent: Node | None, file: SourceFile) -> tuple[str, str]:
     if parent.type in ("assignment", "variable_declarator"):
         left = parent.child_by_field_name("left") or parent.child_by_field_name("name")
         return "", file.text(left) if left is not None and left.type == "identifier" else ""
+    if parent.type in _CONDITIONED:
+        condition = parent.child_by_field_name("condition")
+        return ("bool" if condition is not None and condition.id == top.id else ""), ""
+    if parent.type in _LOGIC:
+        around, _ = _use(parent, file.parent_of(parent), file)
+        return ("bool" if around == "bool" or parent.type == "not_operator" else ""), ""
     if parent.type in ("for_statement", "for_in_clause", "for_in_statement"):
         right = parent.child_by_field_name("right")
         return ("iter" if right is not None and right.id == top.id else ""), ""
@@ -139,6 +147,8 @@ def query_at(
     loop = innermost_loop(scope, node.start_byte)
     if variable:
         file.query_variables.add(variable)
+    anchor = file.anchor(node)
+    file.query_spans.setdefault((file.line(node), anchor, model), (node.start_byte, node.end_byte))
     return Query(
         function=scope.function.index,
         line=file.line(node),
@@ -157,7 +167,7 @@ def query_at(
         loop=loop.index if loop is not None else -1,
         uses_loop_variable=loop is not None and file.depends_on(loop, node),
         variable=variable,
-        anchor=file.anchor(node),
+        anchor=anchor,
         raw=raw,
         counted=counted,
         in_transaction=in_transaction(node.start_byte, file),

@@ -9,7 +9,7 @@ from tree_sitter import Node
 from analysis.engine.extract.orm.chains import is_literal
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter
-from analysis.engine.rules.reading import assigned_values
+from analysis.engine.rules.reading import assigned_values, followed
 
 DEEPEST = 5  # levels of objects that are read
 
@@ -63,12 +63,26 @@ _BEGINS = re.compile(
     r"|(?:await )?(?!(?:\w+\.)*escape|RegExp\()[\w.]*(?:[rR]eg[eE]x|Pattern)\w*\("
 )
 _PATTERN = re.compile(r"(?:new )?RegExp\(")
+_CHANGED = re.compile(rb"(?:\.\w+|\[[^\]\n]*\])+\s*=(?!=)|\s*[,)]")  # a property of it, or it goes elsewhere
 _WRAPPED = re.compile(r"^(?:sequelize|Sequelize)?\.?(?:fn|where|literal)$")
 
 
 def options_of(node: Node | None, file: SourceFile) -> dict[str, Node | None]:
     """The options of an object literal by name; of a short form the value is unknown."""
     return dict(pairs(node, file))
+
+
+def object_of(node: Node, file: SourceFile) -> Node:
+    """The object literal that a variable was given in the function, if it was given nothing else and is not changed
+    afterwards; other nodes as they are."""
+    if node.type != "identifier":
+        return node
+    name = file.text(node)
+    values = assigned_values(name, node, file)
+    if len(values) != 1 or values[0].type != "object":
+        return node
+    changes = followed(name.encode(), file.source, _CHANGED, b"_.$", values[0].end_byte, node.start_byte)
+    return node if any(True for _ in changes) else values[0]
 
 
 def pairs(node: Node | None, file: SourceFile) -> Iterator[tuple[str, Node | None]]:

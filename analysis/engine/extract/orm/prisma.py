@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import chain_of, query_at
 from analysis.engine.extract.orm.options import amount, condition, conditions, keys, options_of
-from analysis.engine.extract.orm.steps import steps_after
+from analysis.engine.extract.orm.steps import steps_after, takes_length
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
 from analysis.engine.rules.reading import assigned_values, followed
@@ -47,7 +47,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional = file.arguments(call)[0]
     options = options_of(positional[0] if positional else None, file)
     after = steps_after(call.end_byte, file) if name == "findMany" else ()
-    is_measured = bool(after) and after[0].name == "length"
+    is_measured = (bool(after) and after[0].name == "length") or takes_length(call.start_byte, file)
     file.queries.append(
         query_at(
             call,

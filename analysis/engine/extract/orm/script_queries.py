@@ -7,8 +7,17 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
-from analysis.engine.extract.orm.options import conditions, elements, keys, limit_of, options_of, pairs, paths
-from analysis.engine.extract.orm.steps import Step, assigned_to, steps_after, text_of_callee
+from analysis.engine.extract.orm.options import (
+    conditions,
+    elements,
+    keys,
+    limit_of,
+    object_of,
+    options_of,
+    pairs,
+    paths,
+)
+from analysis.engine.extract.orm.steps import Step, assigned_to, steps_after, takes_length, text_of_callee
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark
 
@@ -183,6 +192,8 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
     positional = file.arguments(call)[0]
     if positional and positional[0].type == "identifier" and file.text(positional[0]) == model:
         positional = positional[1:]  # of an entity manager
+    if _OPERATIONS[verb] in ("select", "count", "exists"):
+        positional = [object_of(each, file) for each in positional]
     steps = steps_after(call.end_byte, file)
     if (
         orm == "class"
@@ -198,7 +209,8 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
     if operation == "select" and "group" in options:
         operation = "aggregate"
     limit = 1 if verb in _SINGLE or operation == "exists" else _limit(options, steps, file)
-    counted, variable = "", assigned_to(call.start_byte, file)
+    counted = "len" if takes_length(call.start_byte, file) else ""
+    variable = assigned_to(call.start_byte, file)
     for step in steps:
         if step.name in _COUNTING and not step.arguments:
             counted, variable = "len", ""

@@ -46,6 +46,10 @@ _METHOD = re.compile(
     r"\b[A-Z]\w*\.(\w+)\.(in_|not_in|notin_|like|ilike|contains|icontains|startswith|endswith|iendswith|is_|between)\("
     r"\s*([^\n]{0,60})"
 )
+_FLAGGED = re.compile(  # a column that is a condition by itself
+    r"\.(?:filter|where)\(\s*(?:~|(?:sa\.)?not_\()?\s*[A-Z]\w*\.(\w+)\s*\)?\s*[,)]"
+)
+_TRUTH = re.compile(r"(?:\w+\.)?(?:[tT]rue|[fF]alse)\b")
 _WRAPPED = re.compile(
     r"\b(?:func\.\w+|cast|extract)\(\s*(?:[\"']\w+[\"']\s*,\s*)?[A-Z]\w*\.(\w+)[^()]*\)\s*(?:==|!=|<=?|>=?|\.(?:in_|like|between)\()"
 )
@@ -277,7 +281,8 @@ def _number(text: str) -> int:
 
 def _filters(text: str) -> tuple[Filter, ...]:
     found = [Filter(name, _OPERATORS[sign], bool(value)) for name, sign, value in _COMPARED.findall(text)]
-    found += [Filter(name, _operator(method, value)) for name, method, value in _METHOD.findall(text)]
+    found += [_called(name, method, value) for name, method, value in _METHOD.findall(text)]
+    found += [Filter(name, "eq", True) for name in _FLAGGED.findall(text)]
     found += [Filter(name, "function") for name in _WRAPPED.findall(text)]
     found += [Filter("other.id", "eq")] * (_PICKED.search(text) is not None)
     found += [Filter("other.id", "in")] * (_ANY_OF.search(text) is not None)
@@ -287,6 +292,12 @@ def _filters(text: str) -> tuple[Filter, ...]:
             given = shorter
         found += [Filter(name, "eq", bool(value)) for name, value in _GIVEN.findall(given)]
     return tuple(found)
+
+
+def _called(name: str, method: str, value: str) -> Filter:
+    if method == "is_" and _TRUTH.match(value):
+        return Filter(name, "eq", True)
+    return Filter(name, _operator(method, value))
 
 
 def _operator(method: str, value: str) -> str:

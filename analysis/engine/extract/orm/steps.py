@@ -23,6 +23,7 @@ _ASSIGNED = re.compile(
     r"(?:(?<=[\s(;{])|^)(?:([A-Za-z_$][\w$]*)|\[\s*([\w$]+)\s*(?:,[^\]=]*)?\]|\{\s*(?:count\s*(?::\s*\w+\s*)?,\s*)?rows(?:\s*:\s*([\w$]+))?[^}=]*\})"
     r"\s*(?::\s*[^=;\n]{1,80})?\s*:?=\s*(?:\(?await\s+)?$"
 )
+_LENGTH = re.compile(r"\{\s*length\s*(?::\s*\w+\s*)?\}\s*=\s*\(?(?:await\s+)?\Z")
 
 
 class Step(NamedTuple):
@@ -119,6 +120,12 @@ def assigned_to(start: int, file: SourceFile) -> str:
     if match is None:
         return ""
     return match[1] or match[2] or match[3] or "rows"
+
+
+def takes_length(start: int, file: SourceFile) -> bool:
+    """Whether only the length is taken out of what begins at this byte: `const { length } = await `."""
+    head = file.source[max(0, start - WIDEST_HEAD) : start].decode("utf-8", "replace")
+    return _LENGTH.search(head) is not None
 
 
 def statements_on(name: str, node: Node, file: SourceFile, *, only_given: bool = False) -> list[str]:
