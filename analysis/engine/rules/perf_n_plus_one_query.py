@@ -19,7 +19,7 @@ from analysis.engine.severity import MILDER
 
 RULE = Rule(
     id="perf-n-plus-one-query",
-    version=2,
+    version=3,
     type="n_plus_one",
     category=Category.PERFORMANCE,
     title="One query per round of a loop",

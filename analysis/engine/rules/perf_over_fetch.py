@@ -13,7 +13,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
-from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.base import ALL, SCRIPT, Watch
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.rules.reading import assigned_values
 from analysis.engine.schemas import Schema
@@ -21,6 +21,7 @@ from analysis.engine.volumes import UNDECLARED, is_large
 
 RULE = Rule(
     id="perf-over-fetch",
+    version=2,
     type="over_fetch",
     category=Category.PERFORMANCE,
     title="Over-fetching",
@@ -66,12 +67,14 @@ MANY_COLUMNS = 15
 _STAR = re.compile(r"^[\s\"'`(fr]*SELECT\s+\*\s+FROM\s+[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE)
 _BY_VALUE = re.compile(r"(?i)\bWHERE\b[^=]*=\s*(?:[?:$%@]|['\"]?\s*\+)")  # few rows, most likely
 _FEW_ROWS = re.compile(r"(?i)\bFOR\s+(?:UPDATE|SHARE)\b|\bLIMIT\s+[01]\b")  # that are locked, or one of them
-_LARGE = re.compile(r"(?i)text|json|blob|binary|bytea|clob|xml|array")
+_LARGE = re.compile(r"(?i)text|json|blob|binary|bytea|bytes|\[\]byte|clob|xml|array")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`SELECT * FROM orders` as the first or second argument of a call that runs it."""
-    for argument in file.arguments(call)[0][:2]:
+    template = call.child_by_field_name("arguments") if file.language in SCRIPT else None  # $queryRaw`SELECT …`
+    is_template = template is not None and template.type == "template_string"
+    for argument in [template] if is_template and template is not None else file.arguments(call)[0][:2]:
         found = _STAR.match(_text_of(argument, file))
         if found is not None and _FEW_ROWS.search(_text_of(argument, file)) is None:
             yield file.mark(
@@ -120,6 +123,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         schema = site.schema
         if not 0 < len(taken) <= FEW_COLUMNS or schema is None or not is_large(site.volume):
             continue
+        if "kept" in site.notes:
+            continue  # no rows are needed then, nor their columns
         if site.query.columns or site.is_limited or site.is_narrowed or _picks(site):
             continue
         if site.query.raw or not schema.columns.keys() >= set(taken):
@@ -160,7 +165,7 @@ _NARROWER = {
     "jpa": "Use a projection of {names}.",
     "gorm": "Add `Select(…)` with {names}, or `Pluck`.",
 }
-_NAMES = """execute query Query QueryContext Queryx raw $queryRawUnsafe executeQuery prepareStatement createNativeQuery
-    queryForList queryForObject Raw QueryRow QueryRowContext Select Get fetch fetchrow"""
+_NAMES = """execute query Query QueryContext Queryx raw $queryRaw $queryRawUnsafe executeQuery prepareStatement
+    createNativeQuery queryForList queryForObject Raw QueryRow QueryRowContext Select Get fetch fetchrow"""
 
 WATCHES = (Watch("call", look, ALL, names=frozenset(_NAMES.split())),)

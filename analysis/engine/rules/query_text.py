@@ -46,6 +46,7 @@ from analysis.engine.queries import ANNOTATION
 from analysis.engine.rules.base import ALL, Watch
 from analysis.engine.rules.loop_text import indent_of, is_in_block, loop_notes
 from analysis.engine.rules.reading import followed
+from analysis.engine.rules.row_text import marked, ready_at
 from analysis.engine.rules.row_work import kept_by, taken_by
 
 LONGEST_CHAIN = 3_000  # characters of a chain that are read
@@ -187,7 +188,8 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
         yield "opaque", "1"
     if query.orm == "django" and not _DJANGO_STEPS.issuperset(_STEP.findall(text.partition(".objects")[2])):
         yield "own", "1"
-    if query.limit == 0 and _may_be_limited(text) and _UNREAD_LIMIT.search(text):
+    limited = _own_text(query, text, lines, file)
+    if query.limit == 0 and _may_be_limited(limited) and _UNREAD_LIMIT.search(limited):
         yield "limited", "1"
     elif query.orm in _BUILT_ABOVE and _GROUPS_ABOVE.search(_around(query, lines, file)):
         yield "limited", "1"  # a row for each group
@@ -195,6 +197,15 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
         yield "passing", "1"
     if query.offset == -1 and _CLAMP.search(_around(query, lines, file)):
         yield "clamped", "1"
+
+
+def _own_text(query: Query, text: str, lines: list[str], file: SourceFile) -> str:
+    """The text up to the end of the query: Python names what it does with the rows behind it, `if row.size > limit`."""
+    span = file.query_spans.get((query.line, query.anchor, query.model)) if file.language == "python" else None
+    if span is None:
+        return text
+    start = file.lines.starts[query.line - 1]
+    return file.source[start : span[1]].decode("utf-8", "replace")
 
 
 def _of_caller(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
@@ -249,15 +260,17 @@ def _of_write(query: Query, text: str, lines: list[str]) -> Iterator[tuple[str, 
 
 def _of_rows(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
     """What the function does with the rows that it reads."""
-    taken = taken_by(query, lines, file)
+    rows = marked(query, lines, file)
+    taken = taken_by(rows, file.language) if query.function != 0 and rows else ""
     if taken:
         yield "taken", taken
     if _is_returned(query, lines):
         yield "returned", "1"
-    kept = kept_by(query, lines, file)
+    kept = kept_by(rows, query, lines, file.language) if rows else ""
     if kept:
         yield "kept", kept
-    uses = _uses(query, lines, query.line + text.count("\n"), file) if query.variable else None
+    start = ready_at(query, lines, query.line + text.count("\n")) if query.variable else 0
+    uses = _uses(query, lines, start, file) if query.variable else None
     if uses:
         yield "uses", " ".join(f"{kind}:{count}" for kind, count in sorted(uses.items()))
 

@@ -1,6 +1,7 @@
 import pytest
 
 from tests.engine.rules import orms
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-count-by-loading"
@@ -12,6 +13,14 @@ FLAGGED = [
     ("shop/work.ts", "async function f() {\n  const rows = await prisma.line.findMany();\n  return rows.length;\n}", 2),
     ("shop/work.ts", "const f = async () => (await prisma.line.findMany()).length;", 1),
     ("shop/work.py", "def f(o):\n    return len(list(Line.objects.filter(order=o)))", 2),
+    ("shop/work.py", "def f(o):\n    if Line.objects.filter(order=o):\n        stop()", 2),
+    ("shop/work.py", "def f(o):\n    if o and not Line.objects.filter(order=o):\n        stop()", 2),
+    ("shop/work.py", "def f(o):\n    return not Line.objects.filter(order=o)", 2),
+    (
+        "shop/work.ts",
+        "async function f() {\n  const { length } = await prisma.line.findMany();\n  return length;\n}",
+        2,
+    ),
 ]
 FINE = [
     ("shop/work.py", "def f(keys):\n    rows = Line.objects.filter(pk__in=keys)\n    return len(rows) == len(keys)"),
@@ -21,6 +30,9 @@ FINE = [
         "            return 0\n    else:\n        rows = []\n    return show(rows)",
     ),
     ("shop/work.py", "def f(o):\n    return Line.objects.filter(order=o).count()"),
+    ("shop/work.py", "def f(o):\n    if Line.objects.filter(order=o).first():\n        stop()"),
+    ("shop/work.py", "def f(o):\n    if Line.objects.filter(order=o).exists():\n        stop()"),
+    ("shop/work.py", "def f(o, rows):\n    return rows or Line.objects.filter(order=o)"),
     ("shop/work.py", "def f(o):\n    rows = Line.objects.filter(order=o)\n    if rows:\n        stop(rows[0])"),
     ("shop/work.py", "def f(o):\n    rows = Line.objects.filter(order=o)\n    print(len(rows))\n    return rows"),
     ("shop/work.py", "def f(o):\n    rows = Line.objects.filter(order=o)[:5]\n    return len(rows)"),
@@ -92,3 +104,50 @@ def test_what_fills_a_database_is_started_by_hand():
     for path, severity in (("shop/work.py", "warning"), ("shop/seeds/work.py", "info")):
         (finding,) = findings(RULE, source, path=path)
         assert finding.severity == severity
+
+
+PARCELS = {"db/schema.sql": "CREATE TABLE parcels (id bigint primary key, weight int, is_lost boolean);"}
+GO_QUERY = 'package a\nfunc f(x int) int {\nrows, err := db.Query("SELECT id FROM parcels WHERE weight = $1", x)\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("a/a.go", GO_QUERY + "n := 0\nfor rows.Next() {\nn++\n}\nreturn n\n}", [3]),
+        ("a/a.go", GO_QUERY + "for rows.Next() {\nsend()\nn++\n}\nreturn n\n}", []),
+        ("a/a.go", GO_QUERY + "parcels, err := readParcels(rows)\nreturn len(parcels)\n}", [3]),
+        ("a/a.go", GO_QUERY + "parcels, err := readParcels(rows)\nshow(parcels)\nreturn len(parcels)\n}", []),
+        ("a/a.go", GO_QUERY + "first, err := readOne(rows)\nreturn len(first)\n}", []),
+        (
+            "a/work.py",
+            "def f(db):\n    rows = db.execute('SELECT id FROM parcels WHERE is_lost').fetchall()\n"
+            "    return len(rows)",
+            [2],
+        ),
+        (
+            "a/work.py",
+            "def f(cur):\n    cur.execute('SELECT id FROM parcels')\n    rows = cur.fetchall()\n    return len(rows)",
+            [2],
+        ),
+        (
+            "a/work.py",
+            "def f(db):\n    rows = db.execute('SELECT id FROM parcels').fetchall()\n    return len(rows), rows",
+            [],
+        ),
+        ("a/work.py", "def f(db):\n    return len(db.execute('SELECT id FROM parcels').fetchall())", [2]),
+    ],
+)
+def test_rows_of_sql_that_are_only_counted(path, source, found):
+    assert [each.line for each in findings_of(RULE, {path: source, **PARCELS})] == found
+
+
+@pytest.mark.parametrize(
+    ("orm", "taken"),
+    [
+        ("sequelize", "Order.findAll({ where: { customerId: x } })"),
+        ("typeorm", "this.orders.find({ where: { total: x } })"),
+    ],
+)
+def test_a_length_may_be_taken_out_of_the_rows(orm, taken):
+    assert orms.lines(RULE, orm, f"    const {{ length }} = await {taken};\n    return length;") == [1]
+    assert orms.lines(RULE, orm, f"    const {{ length: total }} = await {taken};\n    return total;") == [1]

@@ -1,5 +1,7 @@
 import pytest
 
+from tests.engine.rules import orms
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
 RULE = "perf-filter-in-memory"
@@ -45,6 +47,8 @@ FLAGGED = [
 FINE = [
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all() if allowed(o)]"),
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all() if o.is_overdue]"),
+    ("shop/work.py", "def f():\n    return [o for o in Order.objects.all() if o.customer.is_paid]"),
+    ("shop/work.py", "def f(few):\n    return [o for o in Order.objects.all() if o.reference not in few]"),
     (
         "shop/work.py",
         "def f():\n    rows = Order.objects.all()\n    for o in rows:\n        if o.is_paid:\n            show(o)\n"
@@ -105,3 +109,120 @@ def test_a_script_may_take_all_rows():
     source = "def f():\n    return [o for o in Order.objects.all() if o.is_paid]"
     (finding,) = findings(RULE, source, path="shop/cli.py")
     assert (finding.severity, finding.confidence) == ("info", "low")
+
+
+SQLALCHEMY = """from sqlalchemy import select
+class Parcel(Base):
+    __tablename__ = 'parcels'
+    id = mapped_column(Integer, primary_key=True)
+    weight: Mapped[int]
+    label: Mapped[str]
+
+def f(session, least):
+    """
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return sorted(session.scalars(select(Parcel)).all(), key=lambda p: p.weight)[:3]", [9]),
+        ("return sum(p.weight for p in session.query(Parcel).all())", [9]),
+        ("return [p for p in session.query(Parcel).all() if p.weight > least]", [9]),
+        ("return [p for p in session.query(Parcel).all() if p.label.lower() == 'x']", [9]),
+        ("return [p for p in session.query(Parcel).all() if fits(p.label)]", []),
+        ("return [p for p in session.query(Parcel).limit(9).all() if p.weight > least]", []),
+        ("return {p.label: p for p in session.query(Parcel).all()}", []),
+        (
+            "rows = session.query(Parcel).all()\n    if not rows:\n        return 0\n"
+            "    return max(p.weight for p in rows)",
+            [9],
+        ),
+        ("n = 0\n    for p in session.query(Parcel).all():\n        n += p.weight\n    return n", [10]),
+        ("n = ''\n    for p in session.query(Parcel).all():\n        n += p.label\n    return n", []),
+        (
+            "for p in session.query(Parcel).all():\n        if p.weight < 5:\n            continue\n        send(p)",
+            [9],
+        ),
+        ("for p in session.query(Parcel).all():\n        if p.weight < 5:\n            send(p)\n        keep(p)", []),
+    ],
+)
+def test_rows_of_sqlalchemy(body, found):
+    assert [each.line for each in findings_of(RULE, {"shop/work.py": SQLALCHEMY + body})] == found
+
+
+@pytest.mark.parametrize(
+    ("orm", "body", "found"),
+    [
+        ("mongoose", "  return (await Order.find()).filter((row) => (row.total ?? 9) < 5);", [1]),
+        ("mongoose", "  return (await Order.find().lean()).filter(({ total }) => total < 5);", [1]),
+        (
+            "mongoose",
+            "  const rows = await Order.find({});\n  return rows.reduce((a, r) => Math.max(a, r.total), 0);",
+            [1],
+        ),
+        (
+            "mongoose",
+            "  const rows = await Order.find({});\n  return rows.reduce((a, r) => Object.assign(a, r), {});",
+            [],
+        ),
+        ("mongoose", "  return (await Order.find()).filter((row) => allowed(row.total));", []),
+        ("mongoose", "  return (await Order.find().limit(5)).filter((row) => row.total < 5);", []),
+        (
+            "mongoose",
+            "  let n = 0;\n  for (const row of await Order.find()) {\n    n += row.total;\n  }\n  return n;",
+            [2],
+        ),
+        (
+            "typeorm",
+            "    const rows = await this.orders.find();\n"
+            "    rows.sort((a, b) => a.total - b.total);\n    show(rows[0]);",
+            [1],
+        ),
+        (
+            "gorm",
+            "\tvar rows []Order\n\tdb.Find(&rows)\n\ttotal := 0\n\tfor _, row := range rows {\n"
+            "\t\ttotal += row.Total\n\t}",
+            [2],
+        ),
+        (
+            "gorm",
+            "\tvar rows []Order\n\tdb.Find(&rows)\n\tfor _, row := range rows {\n"
+            "\t\tif row.Total < 5 {\n\t\t\tcontinue\n\t\t}\n"
+            "\t\tsend(row)\n\t}",
+            [2],
+        ),
+        (
+            "gorm",
+            "\tvar rows []Order\n\tdb.Find(&rows)\n"
+            "\tsort.Slice(rows, func(i, j int) bool { return rows[i].Total < rows[j].Total })\n"
+            "\tshow(rows[0])",
+            [2],
+        ),
+        (
+            "gorm",
+            "\tvar rows []Order\n\tdb.Find(&rows)\n\tfor _, row := range rows {\n\t\ttext += row.Reference\n\t}",
+            [],
+        ),
+        ("jpa", "    int n = 0;\n    for (Order row : orders.findAll()) {\n      n += row.getTotal();\n    }", [2]),
+        (
+            "jpa",
+            "    for (Order row : orders.findAll()) {\n      if (row.isPaid()) {\n        send(row);\n      }\n    }",
+            [1],
+        ),
+    ],
+)
+def test_rows_of_other_orms(orm, body, found):
+    assert orms.lines(RULE, orm, body) == found
+
+
+def test_rows_of_sql_are_read_by_their_keys():
+    files = {
+        "db/schema.sql": "CREATE TABLE parcels (id bigint primary key, label text, weight int);",
+        "work.py": "def f(db):\n    return [r['id'] for r in db.execute('SELECT id, label FROM parcels').fetchall()"
+        " if r['label'] == 'x']",
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [2]
+
+
+def test_a_limit_in_the_condition_is_none_of_the_query():
+    assert lines(RULE, "def f(limit):\n    return [o for o in Order.objects.all() if o.total > limit]") == [2]

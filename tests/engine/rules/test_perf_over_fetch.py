@@ -1,5 +1,7 @@
 import pytest
 
+from tests.engine.rules import orms
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings
 
 RULE = "perf-over-fetch"
@@ -75,3 +77,55 @@ def test_all_columns_of_a_few_rows_may_be_wanted(size, confidence):
     source = "def f(cursor):\n    cursor.execute('SELECT * FROM shop_customer')"
     (finding,) = findings(RULE, source, volumes={"Customer": size})
     assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("use", "count"),
+    [
+        ("for row in Order.objects.all():\n        show(row.status)", 1),
+        ("return [(row.status, row.total) for row in Order.objects.all()]", 1),
+        ("return [(row.status, row.total, row.reference) for row in Order.objects.all()]", 0),
+        ("return [show(row) for row in Order.objects.all()]", 0),
+        ("return [row.label() for row in Order.objects.all()]", 0),
+        ("rows = list(Order.objects.all())\n    log(len(rows))\n    return [row.status for row in rows]", 1),
+        ("rows = list(Order.objects.all())\n    log(rows)\n    return [row.status for row in rows]", 0),
+        ("return sum(row.total for row in Order.objects.all())", 0),  # is told as a sum
+    ],
+)
+def test_what_loops_over_the_query_itself_read(use, count):
+    assert len(findings(RULE, f"def f():\n    {use}", volumes={"Order": "XL"})) == count
+
+
+@pytest.mark.parametrize(
+    ("orm", "body", "count"),
+    [
+        ("typeorm", "    const rows = await this.orders.find();\n    return rows.map((row) => row.reference);", 1),
+        ("typeorm", "    return (await this.orders.find()).map(({ reference }) => reference);", 0),
+        ("typeorm", "    const rows = await this.orders.find();\n    return rows.map((row) => show(row));", 0),
+        ("typeorm", "    const rows = await this.orders.find();\n    return rows.filter((row) => row.isPaid);", 0),
+        ("mongoose", "  const rows = await Order.find();\n  for (const row of rows) show(row.total);", 1),
+        (
+            "mongoose",
+            "  const rows = await Order.find({}, { total: 1 });\n  for (const row of rows) show(row.total);",
+            0,
+        ),
+        ("mongoose", '  const rows = await Order.find({}, "total");\n  for (const row of rows) show(row.total);', 0),
+        ("jpa", "    for (Order row : orders.findAll()) {\n      show(row.getReference());\n    }", 1),
+        ("jpa", "    for (Order row : orders.findAll()) {\n      show(row.getCustomer());\n    }", 0),
+        ("jpa", "    return orders.findAll().stream().map(Order::getReference).toList();", 1),
+        ("jpa", "    return orders.findAll().stream().filter(o -> o.isPaid()).toList();", 0),
+        ("gorm", "\tvar rows []Order\n\tdb.Find(&rows)\n\tfor _, row := range rows {\n\t\tshow(row.Reference)\n\t}", 1),
+        ("gorm", "\tvar rows []Order\n\tdb.Find(&rows)\n\tfor _, row := range rows {\n\t\tshow(row)\n\t}", 0),
+    ],
+)
+def test_what_loops_and_callbacks_read_of_whole_rows(orm, body, count):
+    assert len(orms.findings(RULE, orm, body, volumes={"Order": "XL"})) == count
+
+
+def test_a_text_may_be_a_template_or_raw_sql_of_an_orm():
+    models = {"db/schema.sql": "CREATE TABLE reports (id bigint primary key, body text, scan bytea);"}
+    for path, source in (
+        ("a.ts", "const rows = await prisma.$queryRaw`SELECT * FROM reports WHERE kind = ${kind}`;"),
+        ("a.go", 'package a\nfunc f(db *gorm.DB) {\ndb.Raw("SELECT * FROM reports").Scan(&rows)\n}'),
+    ):
+        assert len(findings_of(RULE, {path: source, **models})) == 1

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
@@ -319,3 +320,60 @@ def test_a_table_that_the_program_fills_grows(fill, found):
 def test_rows_that_miss_something_or_meet_much_are_few(condition):
     source = f"def f():\n    return list(Order.objects.filter({condition}))"
     assert lines(RULE, source) == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("NOT is_lost", 1),
+        ("is_lost", 1),
+        ("parcels.is_lost AND weight > 0", 1),
+        ("weight = %s", 0),
+        ("is_lost AND label = %s", 0),
+    ],
+)
+def test_a_flag_of_sql_stands_by_itself(condition, found):
+    source = f"def f(cur):\n    return cur.execute('SELECT id FROM parcels WHERE {condition}').fetchall()"
+    assert len(findings(RULE, source, volumes={"parcels": "XL"})) == found
+
+
+@pytest.mark.parametrize(
+    ("reads", "found"),
+    [
+        ("return scanParcels(rows)", [3]),
+        ("out, err := scanParcels(rows)\nreturn out", [3]),
+        ("return pgx.CollectRows(rows, toParcel)", [3]),
+        ("return pgx.CollectOneRow(rows, toParcel)", []),
+        ("return write(w, rows)", []),
+        ("for rows.Next() {\np, err := scanParcel(rows)\nsend(p)\n}", []),
+        ("for rows.Next() {\np, err := scanParcel(rows)\nout = append(out, p)\n}", [3]),
+    ],
+)
+def test_rows_that_a_function_of_go_gives_back_are_kept(reads, found):
+    source = f'package a\nfunc f() {{\nrows, err := db.Query("SELECT id FROM orders")\n{reads}\n}}'
+    table = {"db/schema.sql": "CREATE TABLE orders (id bigint primary key, total int);"}
+    assert [each.line for each in findings_of(RULE, {"a/a.go": source, **table})] == found
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ("{ where: { isPaid: true } }", [2]),
+        ("{ where: { isPaid: true }, limit: 9 }", []),
+        ("{ where: { isPaid: true } };\n    options.limit = 9", []),
+        ("{ where: { isPaid: true } };\n    page(options)", []),
+    ],
+)
+def test_options_may_stand_in_a_variable(options, found):
+    body = f"    const options = {options};\n    return Order.findAll(options);"
+    assert orms.lines(RULE, "sequelize", body, volumes={"orders": "XL"}) == found
+
+
+@pytest.mark.parametrize("flag", ["is_open.is_(True)", "is_open.is_(sa.false())", "is_open"])
+def test_flags_of_sqlalchemy(flag):
+    source = (
+        "class Parcel(Base):\n    __tablename__ = 'parcels'\n    is_open: Mapped[bool]\n"
+        f"def f(session):\n    return session.query(Parcel).filter(Parcel.{flag}).all()\n"
+    )
+    (finding,) = findings(RULE, source, volumes={"parcels": "XL"})
+    assert finding.message == "All rows with a given `is_open` of `Parcel` are loaded at once (table `parcels`, XL)"

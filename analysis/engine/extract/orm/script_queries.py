@@ -233,7 +233,12 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
             limit=limit,
             offset=limit_of(options, "skip", file) or limit_of(options, "offset", file) or _stepped("skip", steps),
             eager=(*_eager(options, file), *_populated(steps)),
-            columns=(*keys(options.get("select"), file), *keys(options.get("attributes"), file), *_selected(steps)),
+            columns=(
+                *keys(options.get("select"), file),
+                *keys(options.get("attributes"), file),
+                *_projected(verb, positional, file),
+                *_selected(steps),
+            ),
             lock="lock" in options,
             streaming=any(step.name in ("cursor", "stream") for step in steps),
             variable=variable,
@@ -279,6 +284,17 @@ def _shape(verb: str, positional: list[Node], file: SourceFile) -> tuple[dict[st
         return options, alternatives
     further = options_of(positional[2] if len(positional) > 2 else None, file)
     return further, tuple(conditions(first, file))
+
+
+def _projected(verb: str, positional: list[Node], file: SourceFile) -> Iterator[str]:
+    """The fields that Mongoose is asked for, behind the conditions: `find({ paid: true }, { total: 1 })`, `"total"`."""
+    second = positional[1] if len(positional) > 1 and verb in ("find", "findOne", "findById") else None
+    if second is not None and second.type == "string":
+        yield from file.text(second).strip("\"'").split()
+    elif second is not None and second.type == "object":
+        yield from (
+            key for key, value in pairs(second, file) if value is not None and file.text(value) in ("1", "true")
+        )
 
 
 def _is_held_back(call: Node, steps: tuple[Step, ...], file: SourceFile) -> bool:

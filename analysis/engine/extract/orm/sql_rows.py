@@ -23,8 +23,9 @@ _COUNTED = re.compile(r"\s*\w+(?:\+\+|\s*\+=\s*1)\s*\Z")
 _HANDED_ON = re.compile(
     r"(?:\b(?!err\b|_\b)(\w+)(?:\s*,\s*\w+)?\s*:?=\s*"
     r"|\breturn\s+(?=(?:\w+\.)*(?i:scan|collect|read|parse|load|to|map|decode|all)))"
-    r"(?:\w+\.)*(\w+)(?:\[[^\]\n]*\])?\((?:[^()\n]*,\s*)?(\w+)\s*(?:,[^\n]*)?\)"
+    r"(?:\w+\.)*(\w+)(?:\[[^\]\n]*\])?\(([^\n]*)\)"
 )
+_NAME = re.compile(r"\w+")
 _OF_ONE = re.compile(r"One|First|Single|Row\Z|Close|Err\Z")
 
 
@@ -75,8 +76,8 @@ def _of_go(call: Node, file: SourceFile) -> Rows:
             is_counted = _COUNTED.match(body) is not None
             return Rows(is_counted, "", "len" if is_counted else "")
         return Rows(True, kept[1] if kept[1].isidentifier() else "")
-    for each in _HANDED_ON.finditer(behind) if cursor is not None else ():
-        if each[3] == cursor[1] and _OF_ONE.search(each[2]) is None:
+    for each in _HANDED_ON.finditer(behind):
+        if cursor is not None and cursor[1] in _NAME.findall(each[3]) and _OF_ONE.search(each[2]) is None:
             return Rows(True, each[1] or "")
     return Rows(False)
 

@@ -47,6 +47,10 @@ def _model(node: Node, name: str, file: SourceFile) -> Model | None:
         target = inner.child_by_field_name("left") if inner is not None and inner.type == "assignment" else None
         value = inner.child_by_field_name("right") if target is not None and inner is not None else None
         if target is None or value is None:
+            if target is not None and (annotated := _ANNOTATED.match(file.text(statement))) is not None:
+                kind = annotated[1]  # `total: Mapped[int]`
+                line = file.line(statement)
+                columns.append(Column(file.text(target), kind, line=line, enumerated=bool(_ENUMERATED.search(kind))))
             continue
         field = file.text(target)
         callee = file.callee(value).rpartition(".")[2] if value.type == "call" else ""
