@@ -17,8 +17,12 @@ _CATALOG = re.compile(  # what a database, or what changes its schema, says of i
 def is_unbounded(site: QuerySite) -> bool:
     """Whether the query loads rows without a limit, by conditions on flags at most. On tables declared large the rows
     of one foreign key count as too many as well."""
-    query = site.query
-    if query.operation != "select" or not _loads(site) or site.is_limited or query.streaming:
+    return _loads(site) and asks_for_all(site)
+
+
+def asks_for_all(site: QuerySite) -> bool:
+    """Whether a query that loads its rows would be unbounded, as far as its conditions tell; it may still be lazy."""
+    if site.query.operation != "select" or site.is_limited or site.query.streaming:
         return False
     if site.is_unreadable or site.looks_small or not _is_known(site):
         return False

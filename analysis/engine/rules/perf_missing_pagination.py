@@ -14,13 +14,15 @@ from analysis.engine.names import MADE_UP, SMALL, named_thing
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import PYTHON, Watch
-from analysis.engine.rules.bounds import grows, is_declared, is_unbounded
+from analysis.engine.rules.bounds import asks_for_all, grows, is_declared, is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
-from analysis.engine.rules.sizes import is_named_for_many
+from analysis.engine.rules.perf_n_plus_one_relation import RULE as SERIALIZED_RULE
+from analysis.engine.rules.sizes import Size, is_named_for_many, size_by_name
 
 RULE = Rule(
     id="perf-missing-pagination",
+    version=2,
     type="missing_pagination",
     category=Category.PERFORMANCE,
     title="List endpoint without pages",
@@ -78,6 +80,7 @@ _BACK_OFFICE = re.compile(r"(?i)(^|/)\w*(?:admin|dashboard|backoffice|staff)\w*(
 _PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
 _COLLECTIONS = frozenset({"action", "api_view", "list", "view", "route"})  # of Django, in the words of its entries
 _TAKES_NO_GET = re.compile(r"require_POST|(?:api_view|require_http_methods)\((?=[^)]*[\[(])(?!.*(?:GET|get))")
+_CHANGES = re.compile(r"(?i)(?:^|[._])(?:save|import|update|delete|create|remove|add|set|assign)(?=_|$)|_import$")
 _ONLY_REQUEST = (["request"], ["request", "*args", "**kwargs"], ["request", "format"])
 _CHOICES = re.compile(r"(?i)(?<![a-z])(?:choices|enum(?:s|erations?)?)(?![a-z])")  # what a field may hold
 _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
@@ -107,6 +110,8 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
         data = {"view": match[1], "model": queryset[1], "line": str(line), "none": "1" if pages else ""}
         if returned:
             data["returned"] = "1"
+        if re.search(r"\bdef list\(", match[3]):
+            continue  # a list of its own, which is told as a handler
         is_whole = "[" not in queryset[2] and (bool(returned) or "def get_queryset" not in match[3])
         if is_whole and "Paginat" not in match[2] and "Nested" not in match[2]:  # rows of one parent
             yield Mark(RULE.id, line, 0, "", f"{match[1]}.queryset", data=data)
@@ -139,11 +144,26 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         if (place.path, int(mark.data["line"])) in narrowed:
             continue
-        if (mark.data["none"] or not has_default) and grows(mark.data["model"], codebase):
+        if (mark.data["none"] or not has_default) and _may_grow(mark.data["model"], codebase):
             yield _view(place.path, mark, codebase)
     for handler, site, route in listing_handlers(codebase):
-        if grows(site.model, codebase) and not MADE_UP.search(handler.path):
+        is_told = grows(site.model, codebase) or (_may_grow(site.model, codebase) and not _goes_through(site))
+        if is_told and not MADE_UP.search(handler.path):
             yield _handler(handler, site, route, codebase)
+
+
+def _may_grow(model: str, codebase: Codebase) -> bool:
+    """Whether nothing says that the table stays small; of how many rows it gets most names say nothing."""
+    thing = named_thing(model)
+    return grows(model, codebase) or Size.FEW not in (size_by_name(thing), size_by_name(f"{thing}s"))
+
+
+def _goes_through(site: QuerySite) -> bool:
+    """Whether a loop goes through the rows, to change them or to add them up: they may not be what is answered."""
+    loops = (each for each in site.facts.loops if each.kind == "for" and each.function == site.query.function)
+    return any(
+        each.line == site.line or (site.query.variable and each.iterable == site.query.variable) for each in loops
+    )
 
 
 def _view(path: str, mark: Mark, codebase: Codebase) -> Finding:
@@ -168,10 +188,15 @@ def _view(path: str, mark: Mark, codebase: Codebase) -> Finding:
 def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, str]]:
     """Handlers of collections that load all rows: the handler, the query, and the route."""
     unbounded: dict[Callee, QuerySite] = {}
+    lazy: dict[Callee, QuerySite] = {}
     for site in codebase.queries.sites:
+        asking = Callee(site.path, site.query.function)
         if is_unbounded(site) and not site.is_narrowed:
-            unbounded.setdefault(Callee(site.path, site.query.function), site)
-    for path, facts in codebase.sources if unbounded else ():
+            unbounded.setdefault(asking, site)
+        elif _is_given_back(site) and asks_for_all(site) and not site.is_narrowed:
+            lazy.setdefault(asking, site)
+    writing = _writing_all(codebase) if lazy else frozenset()
+    for path, facts in codebase.sources if unbounded or lazy else ():
         for entry in facts.entries:
             if (
                 entry.kind != REQUEST
@@ -180,15 +205,31 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, st
             ):
                 continue
             for handler in codebase.calls.entered(path, entry.function):
-                listed = _listed(handler, unbounded, codebase)
+                listed = _listed(handler, {**lazy, **unbounded} if handler in writing else unbounded, codebase)
                 if listed is not None:
                     yield handler, listed, entry.detail
 
 
+def _is_given_back(site: QuerySite) -> bool:
+    """Whether a function answers with a queryset that did not run yet."""
+    return site.query.orm == "django" and not site.query.terminal and "returned" in site.notes
+
+
+def _writing_all(codebase: Codebase) -> frozenset[Callee]:
+    """The functions in which a serializer writes out all rows that it is given, `many=True`: it runs what is lazy."""
+    written = codebase.marks(SERIALIZED_RULE.id)
+    return frozenset(Callee(place.path, mark.function) for place, mark in written if "rows" in mark.data)
+
+
 def _is_of_its_kind(entry: Entry) -> bool:
-    """Whether the handler lists choices or settings, which are few, or writes a file of all rows."""
+    """Whether the handler lists choices or settings, which are few, writes a file of all rows, or changes something."""
     named = f"{entry.function} {entry.detail}"
-    return bool(_CHOICES.search(named) or _FILES.search(named) or _SETTINGS.search(entry.detail))
+    return bool(
+        _CHANGES.search(entry.function)
+        or _CHOICES.search(named)
+        or _FILES.search(named)
+        or _SETTINGS.search(entry.detail)
+    )
 
 
 def _lists(detail: str) -> bool:
