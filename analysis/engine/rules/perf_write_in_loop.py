@@ -156,7 +156,7 @@ def _finding(
         confidence=confidence,
         table=site.table,
         volume=site.volume if site.table else None,
-        tags=frozenset({MILDER}) if _is_meant(site, codebase) else frozenset(),
+        tags=frozenset({MILDER}) if runs_by_hand(codebase, site.path) or _is_meant(site) else frozenset(),
     )
 
 
@@ -167,7 +167,8 @@ def _confidence(site: QuerySite, driver: QuerySite | None, codebase: Codebase) -
     rounds_there = rounds_of(loop, driver) if loop is not None else Size.UNKNOWN
     is_commit = query.operation == "commit"
     reasons = (
-        _is_meant(site, codebase),
+        runs_by_hand(codebase, site.path),
+        _is_meant(site),
         rounds_there is Size.FEW,
         not is_commit and (site.looks_small or (site.schema is None and query.orm != "sql")),
         "opaque" in site.notes and query.orm == "django",  # each round may have conditions of its own
@@ -190,11 +191,11 @@ def _confidence(site: QuerySite, driver: QuerySite | None, codebase: Codebase) -
     return Confidence.LOW if any(reasons) or sum(questions) > MOST_QUESTIONS else Confidence.MEDIUM
 
 
-def _is_meant(site: QuerySite, codebase: Codebase) -> bool:
-    """Whether something says that the rows are written one by one for a reason: a command that runs once, no bulk form,
-    another service in each round, a comment, a row that is claimed."""
+def _is_meant(site: QuerySite) -> bool:
+    """Whether something says that the rows are written one by one for a reason: no bulk form, another service in each
+    round, a comment, a row that is claimed."""
     by_word = not site.notes.keys().isdisjoint({"reasoned", "claimed"})
-    return by_word or runs_by_hand(codebase, site.path) or _has_no_bulk_form(site) or _waits_for_others(site)
+    return by_word or _has_no_bulk_form(site) or _waits_for_others(site)
 
 
 def _has_no_bulk_form(site: QuerySite) -> bool:
