@@ -11,6 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.models import IndexedModel
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
@@ -99,7 +100,7 @@ def _text_of(argument: Node, file: SourceFile) -> str:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Where the table is known to be wide."""
-    entry = codebase.models.of_table(mark.data["table"])
+    entry = _entry(mark.data["table"], codebase)
     if entry is None or place.kind is not FileKind.SOURCE:
         return None
     large = [column.name for column in entry.model.columns if _LARGE.search(column.type)]
@@ -110,6 +111,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         mark = structs.replace(mark, confidence=Confidence.LOW.value)  # a few rows may well be wanted whole
     why = f", among them `{large[0]}` ({count} columns)" if large else f" ({count} columns)"
     return place.finding(mark, message=mark.message + why, table=entry.table)
+
+
+def _entry(table: str, codebase: Codebase) -> IndexedModel | None:
+    """What describes a table: its model before its migrations, in which Prisma calls every string a TEXT."""
+    entries = (each for each in codebase.models.all if each.table.lower() == table.lower())
+    return min(entries, key=lambda each: each.model.orm == "ddl", default=None)
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:

@@ -129,3 +129,13 @@ def test_a_text_may_be_a_template_or_raw_sql_of_an_orm():
         ("a.go", 'package a\nfunc f(db *gorm.DB) {\ndb.Raw("SELECT * FROM reports").Scan(&rows)\n}'),
     ):
         assert len(findings_of(RULE, {path: source, **models})) == 1
+
+
+def test_a_model_says_more_of_its_columns_than_its_migrations():
+    files = {
+        "a.ts": "const rows = await prisma.$queryRaw`SELECT * FROM reports`;",
+        "prisma/migrations/1/migration.sql": "CREATE TABLE reports (id TEXT NOT NULL, label TEXT NOT NULL);",
+    }
+    model = 'model Report {\n  id String @id\n  label %s\n  @@map("reports")\n}\n'
+    assert findings_of(RULE, {**files, "prisma/schema.prisma": model % "String"}) == []
+    assert len(findings_of(RULE, {**files, "prisma/schema.prisma": model % "Json"})) == 1
