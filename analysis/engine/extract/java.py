@@ -22,6 +22,7 @@ _EACH = frozenset(
     """forEach forEachOrdered map flatMap mapMulti mapToObj mapToInt mapToLong mapToDouble filter anyMatch allMatch
     noneMatch peek""".split()
 )
+_EACH_OF_COLLECTION = frozenset({"forEach", "removeIf"})  # without a stream
 _STREAM = re.compile(rb"([\w.()]*)\s*\.\s*(?:s|parallelS)tream\(\)|\b\w*Stream\.\w+\(")
 _PACKAGE = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 _MAIN = re.compile(rb"public\s+static\s+void\s+main\s*\(")
@@ -191,12 +192,12 @@ class Java(Dialect):
             return None
         start = node.start_byte
         place = place_of(file.source, start)
-        if place.callee not in _EACH:
+        if place.callee not in _EACH and place.callee not in _EACH_OF_COLLECTION:
             return None
         before = file.source[max(0, start - 400) : start]
         before = before[max(before.rfind(b";"), before.rfind(b"{")) + 1 :]
         stream = _STREAM.search(before)
-        if stream is None and place.callee != "forEach":
+        if stream is None and place.callee not in _EACH_OF_COLLECTION:
             return None
         listed = node.child_by_field_name("parameters")
         iterable = stream[1].decode("utf-8", "replace") if stream is not None and stream[1] else place.receiver

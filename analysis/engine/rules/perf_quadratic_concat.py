@@ -13,8 +13,8 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.lists import declaration
 from analysis.engine.rules.reading import (
-    LONGEST_TEXT,
     assigned_values,
     followed,
     is_short_list,
@@ -73,21 +73,24 @@ SMALL_LOOP = 20  # rounds that are known to be few
 
 _GROWS = re.compile(rb"([\w.]++)\s*+(?:\+=|=\s*(?:\1|\(\1)\s*\+(?!\+))\s*")
 _LIST_GROWS = re.compile(
-    rb"([\w$]++)\s*+=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\s*\.\.\.\1\b|Buffer\.concat\(\s*\[\s*\1\s*,)"
+    rb"([\w$.]++)\s*+=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\s*\.\.\.\1\b|Buffer\.concat\(\s*\[\s*\1\s*,)"
 )
 _TEXT_GROWS = re.compile(rb"([\w$.]++)\s*+=\s*\1\.concat\(")
 _TABLE_GROWS = re.compile(
-    rb"([\w.]++)\s*+=\s*(?:\1\.append\(|(?:pd|pandas)\.concat\(\s*[\[(]\s*\1\s*,|\1\s*\+(\s*\[)?)"
+    rb"([\w.]++)\s*+=\s*(?:\1\.append\(|(?:pd|pandas)\.concat\(\s*[\[(]\s*\1\s*,|\[\s*\*\1\s*,|\{\s*\*\*\1\s*,"
+    rb"|\1\s*\+(\s*\[)?)"
 )
 _LIST_MADE = re.compile(r"\[|list\(|\(\s*\)|tuple\(")
-_TEXT = re.compile(r"""^([rbfuRBFU]{0,2}["'`]|String\.(?:valueOf|format)|fmt\.Sprint|strings\.|string\(|str\()""")
+_TEXT = re.compile(
+    r"""^([rbfuRBFU]{0,2}["'`]|String\.(?:valueOf|format)|fmt\.Sprint|strings\.|string\(|str\(|bytes\()"""
+)
 _BYTES = re.compile(r"""^(b["']|bytes\()""")
 _LEAVES = re.compile(rb"[^\S\n]*;?\s*?(?:\n([^\S\n]*))?(?:return|break)\b")
 _BEGINS = re.compile(r"(\s*:\s*[\w.\[\]<>|, ]+?)?\s*:?=(?![=>])")
 _FIELD = re.compile(rb"\s*(?::\s*\w+\s*)?=\s*(?![=>])")
 _WHOLE = re.compile(r"\s*[),\n]")
 _KEPT = re.compile(r"(?:\.(?:append|add|insert|put)\(\s*(?:\w+\s*,\s*)?|\w\s=\s*)\Z")
-_TYPED = {"go": re.compile(r"(?:,\s*\w+)*\s+string\b"), "java": re.compile(r"\s*[=;,)]")}  # what follows the name
+_TEXT_VARIABLE = re.compile(r"(?:,\s*\w+)*\s+string\b")  # what follows the name in Go
 _TEXT_FIELD = re.compile(rb"[ \t]+string\b")
 _READS = re.compile(r"(?i)\b\w*(?:readline|recv|read|nextline|scan|hasnext\w*)\s*\(|\b(?:rs|rows|results?)\.next\(")
 _ENDLESS = re.compile(r"\(?\s*(?:true|True|1)?\s*\)?")
@@ -254,21 +257,14 @@ def _is_shared(name: str, loop: LoopDraft, file: SourceFile) -> bool:
 
 def _is_declared_text(name: str, loop: LoopDraft, file: SourceFile) -> bool:
     """Whether the function of Go, or the class of Java, declares the name as a text."""
-    behind = _TYPED.get(file.language)
-    if behind is None:
+    if file.language not in ("go", "java"):
         return False
     if file.language == "go" and "." in name:
         bare = name.rpartition(".")[2].encode()
         return next(followed(bare, file.source, _TEXT_FIELD, b"_.$"), None) is not None
-    function = file.enclosing_function(loop.node) if file.language == "go" else None
-    start = function.start_byte if function is not None else 0
-    before = file.source[max(start, loop.node.start_byte - LONGEST_TEXT) : loop.node.start_byte].decode(
-        "utf-8", "replace"
-    )
-    return any(
-        file.language == "go" or before[: match.start() - len(name)].rstrip().endswith("String")
-        for match in followed(name, before, behind, "_.$")
-    )
+    if file.language == "java":
+        return declaration(name, loop.node, file).startswith(("<String>", "<java.lang.String>"))
+    return next(followed(name, text_before(loop.node, file), _TEXT_VARIABLE, "_.$"), None) is not None
 
 
 def _values(name: str, statement: Node, file: SourceFile) -> list[Node]:
@@ -297,6 +293,8 @@ def _adds_text(value: str, file: SourceFile) -> bool:
     """Whether a part of the sum is a literal text, or one that is made of something; a single quote means a number
     outside of Python."""
     if file.language != "python":
+        if _MADE_TEXT_ELSEWHERE.match(value):
+            return True
         value = value.replace("'", "")
     elif _MADE_TEXT.match(value):
         return True
@@ -322,11 +320,14 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     if owner != name and next(followed(owner, before, _BEGINS, "_."), None) is not None:
         return False
     return all(
-        body[match.end() :].lstrip("( [{.\n").startswith(name) or "concat(" in body[match.end() : match.end() + 20]
+        body[match.end() :].lstrip("( [{.*\n").startswith(name) or "concat(" in body[match.end() : match.end() + 20]
         for match in followed(name, body, _BEGINS, "_.")
     )
 
 
+_MADE_TEXT_ELSEWHERE = re.compile(  # in Java and Go
+    r"\s*(?:String\.(?:valueOf|format|join)|fmt\.Sprint\w*|strconv\.(?:Itoa|Format\w+|Quote)|strings\.(?:Repeat|Replace\w*|Join|To\w+|Trim\w*)|string)\("
+)
 _MADE_TEXT = re.compile(r"\s*(?:str|repr)\((?:[^()]|\([^()]*\))*\)\s*(?:\+|\Z)")
 _LITERAL = re.compile(r"""(["'`])(?:(?!\1).)*+\1""", re.DOTALL)
 _COMPARED = re.compile(r"[=!<>]=|[<>]|\bin\b")  # yes or no: a number at most

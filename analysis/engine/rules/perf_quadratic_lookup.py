@@ -14,7 +14,9 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import LONGEST_TEXT, followed, function_text, round_of, statements, text_after
+from analysis.engine.rules.browsers import runs_in_browsers
+from analysis.engine.rules.lists import FEW, grows, is_few, is_list
+from analysis.engine.rules.reading import followed, round_of, statements, text_after
 from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
@@ -58,26 +60,7 @@ def fresh(rows):
     ),
 )
 
-# What the declaration of a name says: a list by its type or by its value.
-_LIST_TYPES = re.compile(
-    r"""\s*:\s*["']?(?:Optional\[)?(?:typing\.)?(?:list|List|Sequence|MutableSequence)\b"""
-    r"|\s*[?!]?:\s*(?:readonly\s+)?(?:[\w.<>|{}: ]+?|\([^)\n]*\))\[\]|\s*[?!]?:\s*(?:Readonly)?Array<"
-)
-_LIST_VALUES = re.compile(
-    r"\s*(?::[^=\n]+)?=\s*(?:await\s+)?(?!(?:frozen)?set\(|dict\()(?:\[|\(\s*await\s|list\(|sorted\(|Promise\.all\(|Array\.from\("
-    r"|Object\.(?:keys|values|entries)\(|(?:[\w.()\[\]'\"]+)\.(?:map|filter|flatMap|findMany|values_list|tolist)\()"
-)
-_ALIAS = re.compile(r"\s*=\s*([a-z_]\w*)\s*\n")  # `self.ids = ids`, where the parameter has a type
-_DECLARED = re.compile(  # an assignment, or an annotation that names a type
-    r"""\s*[?!]?(?::\s*["']?(?:readonly\s+)?[\w.(\[{][^=\n]{0,80}?)?=(?![=>])|\s*[?!]?:\s*["']?(?:readonly\s+)?"""
-    r"(?:[A-Z]\w*|list|set|dict|str|tuple|frozenset|string|number|any|unknown|typing\.\w+)(?:[\[<.]|\[\]|\s*[,=)|;\n])"
-)
-_TYPE_BEFORE = re.compile(r"([\w.]+)(?:<(?:[^<>;=(){}]|<[^<>]*>)*>)?\s+\Z")  # of Java
-_JAVA_LISTS = re.compile(r"(?:.*\.)?(?:(?:Array|Linked|CopyOnWriteArray)?List|Vector)$")
-_NO_TYPES = frozenset({"return", "new", "case", "throw", "else", "instanceof", "in", "package", "import"})
-_JAVA_BEHIND = re.compile(r"\s*[=;,)]")
 _NAME = re.compile(r"(?:(?:self|this|cls)\.)?[A-Za-z_$][\w$]*")
-_GROWS = re.compile(r"\.(append|push|add|extend|insert)\(")
 _BEGINS = re.compile(r"(\s*:[^=\n]+)?\s*:?=(?![=>])")
 _SHRINKS = re.compile(r"\.(remove|pop|shift|splice|clear|insert|unshift)\b")
 _ENDS = re.compile(  # the branch behind the search leaves the loop
@@ -94,12 +77,14 @@ _ARROW = re.compile(  # one expression on one element: its names, and what it sa
 _GO_FUNCTION = re.compile(r"^func\(\s*(\w+)\s[^)]*\)\s*bool\s*\{\s*return\s+([^;{}]+?)\s*\}$")
 _LEFT = re.compile(r"[^\n]*\n\s*(?:return|break)\b")
 _POLLS = re.compile(rb"\b(?:setTimeout|sleep|delay)\(")  # it waits for what is put in: little at a time
-_ENDS_THERE = re.compile(rb"(?![\w$])")
 _LEAVING = frozenset({"break_statement", "return_statement", "raise_statement", "throw_statement"})
-_BY_VALUE = frozenset({"includes", "indexOf", "contains"})
+_BY_VALUE = frozenset({"includes", "indexOf", "lastIndexOf", "contains"})
 _BY_CONDITION = frozenset({"find", "findIndex", "some", "anyMatch", "noneMatch", "filter"})
-_SCRIPT_METHODS = frozenset({"includes", "indexOf", "find", "findIndex", "some", "filter", "shift"})
-FEW = 10  # elements of a literal that cost nothing to search
+_ANY = re.compile(rb"\bany\(")
+_POSITIONS = frozenset({"index", "indexOf", "lastIndexOf", "Index"})
+_OF_EACH = frozenset({"filter", "map", "mapToInt", "removeIf"})
+_REFERENCE = re.compile(r"(?:(?:Predicate\.)?not\()?((?:this\.)?\w+)::(contains|indexOf)\)?$")
+_SCRIPT_METHODS = frozenset({"includes", "indexOf", "lastIndexOf", "find", "findIndex", "some", "filter", "shift"})
 
 
 def look_at_membership(operation: Node, file: SourceFile) -> Iterator[Mark]:
@@ -118,9 +103,12 @@ def look_at_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = [file.text(each) for each in file.arguments(call)[0]]
     if _takes_first(method, given, file.language):
         yield from _drained(call, receiver, method, file)
+    elif len(given) == 1 and (searched := _REFERENCE.match(given[0])) is not None:
+        if method in _OF_EACH:
+            yield from _searched_for_each(call, receiver.removesuffix(".stream()"), searched, file)
     elif (method in _BY_VALUE and len(given) == 1) or (method == "index" and file.language == "python"):
         if given and given[0][:1] not in ('"', "'"):  # always the same answer, whatever the round
-            yield from _searched(call, receiver, file)
+            yield from _searched(call, receiver, file, is_position=method in _POSITIONS)
     elif method in _BY_CONDITION and len(given) == 1:
         yield from _searched_by(call, receiver.removesuffix(".stream()"), given[0], file)
 
@@ -135,8 +123,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if method.endswith("Func") and not _compares_in_go(file.text(given[1]), call, file):
         return
-    if _is_outside(name, call, file) and not _is_few(name, call, file):
-        yield from _marks(call, name, file)
+    if _is_outside(name, call, file) and not is_few(name, call, file):
+        yield from _marks(call, name, _rounds(call, file), file, is_position=method in _POSITIONS)
 
 
 def _compares_in_go(function: str, call: Node, file: SourceFile) -> bool:
@@ -156,8 +144,9 @@ def look_at_join(node: Node, file: SourceFile) -> Iterator[Mark]:
     if not _NAME.fullmatch(inner.iterable) or not _is_outside(inner.iterable, node, file, outer):
         return
     condition = _only_condition(node, file)
-    if condition and _compares(condition, inner.variables, outer, file) and not _is_few(inner.iterable, node, file):
-        yield from _marks(node, inner.iterable, file, outer, is_list=_is_list(inner.iterable, node, file))
+    if condition and _compares(condition, inner.variables, outer, file) and not is_few(inner.iterable, node, file):
+        is_known = is_list(inner.iterable, node, file)
+        yield from _marks(node, inner.iterable, _rounds(node, file, outer), file, is_known=is_known)
 
 
 def _only_condition(node: Node, file: SourceFile) -> str:
@@ -165,7 +154,14 @@ def _only_condition(node: Node, file: SourceFile) -> str:
     if "comprehension" in node.type or node.type == "generator_expression":
         conditions = [each for each in node.named_children if each.type == "if_clause"]
         loops = [each for each in node.named_children if each.type == "for_in_clause"]
-        return file.text(conditions[0])[2:] if len(conditions) == len(loops) == 1 else ""
+        if len(conditions) == len(loops) == 1:
+            return file.text(conditions[0])[2:]
+        # `any(one.id == other.id for one in many)`
+        asked = node.named_children[0] if not conditions and len(loops) == 1 else None
+        is_any = asked is not None and _ANY.search(
+            file.source, max(0, node.start_byte - len("any(")), node.start_byte + 1
+        )
+        return file.text(asked) if asked is not None and is_any else ""
     inside = statements(node.child_by_field_name("body"))
     if len(inside) != 1 or inside[0].type != "if_statement" or "return" in file.text(inside[0]):
         return ""
@@ -196,7 +192,7 @@ def _takes_first(method: str, given: list[str], language: str) -> bool:
 def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[Mark]:
     """A mark where a loop takes the elements away from the front, one by one."""
     loop = round_of(call, file)
-    if loop is None or not _NAME.fullmatch(name) or (file.language == "java" and not _is_list(name, call, file)):
+    if loop is None or not _NAME.fullmatch(name) or (file.language == "java" and not is_list(name, call, file)):
         return
     size = size_of(name, call, file)
     is_queue = name.lower().endswith(("queue", "pending", "stack", "todo"))
@@ -229,13 +225,20 @@ _QUEUES = {
 }
 
 
-def _searched(node: Node, name: str, file: SourceFile) -> Iterator[Mark]:
+def _searched(node: Node, name: str, file: SourceFile, *, is_position: bool = False) -> Iterator[Mark]:
     """A mark when the name is known to be a list from outside the loop that the loop does not change."""
-    if round_of(node, file) is None or not _NAME.fullmatch(name) or not _is_list(name, node, file):
+    if round_of(node, file) is None or not _NAME.fullmatch(name) or not is_list(name, node, file):
         return
-    if _is_few(name, node, file) or _ends_search(node, file) or not _is_outside(name, node, file):
+    if is_few(name, node, file) or _ends_search(node, file) or not _is_outside(name, node, file):
         return
-    yield from _marks(node, name, file)
+    yield from _marks(node, name, _rounds(node, file), file, is_position=is_position)
+
+
+def _searched_for_each(call: Node, elements: str, searched: re.Match[str], file: SourceFile) -> Iterator[Mark]:
+    """Java: `orders.removeIf(blocked::contains)`, where the call itself is the loop."""
+    name = searched[1]
+    if is_list(name, call, file) and not is_few(name, call, file):
+        yield from _marks(call, name, size_of(elements, call, file), file, is_position=searched[2] in _POSITIONS)
 
 
 def _searched_by(call: Node, name: str, condition: str, file: SourceFile) -> Iterator[Mark]:
@@ -245,10 +248,10 @@ def _searched_by(call: Node, name: str, condition: str, file: SourceFile) -> Ite
     if loop is None or arrow is None or not _NAME.fullmatch(name) or not _is_outside(name, call, file):
         return
     elements = tuple(re.findall(r"\w+", arrow[1]))
-    if not _compares(arrow[2] or arrow[3], elements, loop, file) or _is_few(name, call, file):
+    if not _compares(arrow[2] or arrow[3], elements, loop, file) or is_few(name, call, file):
         return
     if not _ends_search(call, file):
-        yield from _marks(call, name, file, is_list=_is_list(name, call, file))
+        yield from _marks(call, name, _rounds(call, file), file, is_known=is_list(name, call, file))
 
 
 def _ends_search(node: Node, file: SourceFile) -> bool:
@@ -260,72 +263,6 @@ def _ends_search(node: Node, file: SourceFile) -> bool:
     block = statement.child_by_field_name("consequence") if statement.type == "if_statement" else None
     inside = statements(block)
     return bool(inside) and inside[-1].type in _LEAVING
-
-
-def _is_few(name: str, node: Node, file: SourceFile) -> bool:
-    """Whether a literal of few elements is all that the list ever holds."""
-    if re.fullmatch(r"[A-Z][A-Z0-9_]+", name):
-        return True
-    declared = _declaration(name, node, file)
-    begin = re.match(r"[^=]*=\s*(?:\[\]\w+\{|(?:List|Arrays|Set)\.(?:of|asList)\(|\[)([^\[\](){}]*)[\])}]", declared)
-    if begin is None or begin[1].count(",") >= FEW or re.search(r"\bfor\b|\.\.\.|\*", begin[1]):
-        return False
-    return bool(begin[1].strip()) and not _grows(name, node, file)
-
-
-def _grows(name: str, node: Node, file: SourceFile) -> bool:
-    """Whether the list is filled in the function: a short literal is only its beginning then."""
-    return next(followed(name, function_text(node, file), _GROWS, "_"), None) is not None
-
-
-def _is_list(name: str, node: Node, file: SourceFile) -> bool:
-    """Whether the nearest declaration of a name says that it holds a list."""
-    declared = _declaration(name, node, file)
-    typed = re.match(r"<(?!var>)([\w.]+)>", declared)
-    if typed is not None:
-        return _JAVA_LISTS.match(typed[1]) is not None
-    if _LIST_TYPES.match(declared) or _LIST_VALUES.match(declared):
-        return True
-    alias = _ALIAS.match(declared) if file.language == "python" and "." in name else None
-    if alias is None:
-        return False
-    return next(followed(alias[1], file.source.decode("utf-8", "replace"), _LIST_TYPES, "_.$"), None) is not None
-
-
-def _declaration(name: str, node: Node, file: SourceFile) -> str:
-    """What follows the last declaration of a name before the node, from the innermost function that has one, else from
-    the file; of Java its type goes before in angle brackets. Empty when there is none or a parameter has no type."""
-    function = None if "." in name else file.enclosing_function(node)
-    while function is not None:
-        found = _last_declaration(name, file, function.start_byte, node.start_byte)
-        if found or _is_parameter(name, function, file):
-            return found
-        function = file.enclosing_function(function)
-    return _last_declaration(name, file, 0, len(file.source))
-
-
-def _last_declaration(name: str, file: SourceFile, start: int, end: int) -> str:
-    text = file.source[max(start, end - LONGEST_TEXT) : end].decode("utf-8", "replace")
-    bare = name.rpartition(".")[2] if file.language != "python" else name
-    behind, no_start = _JAVA_BEHIND if file.language == "java" else _DECLARED, "_$" if "." in name else "_.$"
-    found = ""
-    for match in followed(bare, text, behind, no_start):
-        begin = match.start()
-        if file.language == "java":
-            before = _TYPE_BEFORE.search(text, max(0, begin - len(bare) - 120), begin - len(bare))
-            if before is None or before[1] in _NO_TYPES:
-                continue
-            found = f"<{before[1]}>"
-        else:
-            found = ""
-        found += text[begin : begin + 200]
-    return found
-
-
-def _is_parameter(name: str, function: Node, file: SourceFile) -> bool:
-    body = function.child_by_field_name("body")
-    head = file.source[function.start_byte : body.start_byte if body is not None else function.start_byte]
-    return next(followed(name.encode(), head, _ENDS_THERE, b"_.$"), None) is not None
 
 
 def _is_outside(name: str, node: Node, file: SourceFile, loop: LoopDraft | None = None) -> bool:
@@ -351,34 +288,40 @@ def _is_body(loop: LoopDraft, node: Node, file: SourceFile) -> bool:
     return loop.kind == "callback" and function is not None and function.id == loop.node.id
 
 
-def _marks(
-    node: Node, name: str, file: SourceFile, loop: LoopDraft | None = None, *, is_list: bool = True
-) -> Iterator[Mark]:
-    """None when neither the list nor the loop has many elements by its name; a guess unless both may have, and it is
-    known to be a list."""
+def _rounds(node: Node, file: SourceFile, loop: LoopDraft | None = None) -> Size:
+    """How many rounds the loop around has, by the name of what it goes through."""
     loop = loop or round_of(node, file)
-    if loop is None:
-        return
-    grows = _grows(name, node, file)
-    through = size_of(loop.iterable, loop.node, file) if loop.kind != "while" else Size.UNKNOWN
+    return size_of(loop.iterable, loop.node, file) if loop is not None and loop.kind != "while" else Size.UNKNOWN
+
+
+def _marks(
+    node: Node, name: str, rounds: Size, file: SourceFile, *, is_known: bool = True, is_position: bool = False
+) -> Iterator[Mark]:
+    """None when the list or the loop has few elements by its name, or nothing tells of many and it is not known to be a
+    list; a guess unless both may have many. Who asks for the position of one after the other takes a map of them for
+    any list."""
     searched = size_of(name, node, file)
-    if Size.FEW in (through, searched) or Size.MANY not in (through, searched):
+    if searched is Size.FEW and is_position:
+        searched = Size.UNKNOWN
+    if Size.FEW in (rounds, searched) or (Size.MANY not in (rounds, searched) and not is_known):
         return
-    is_large = through is Size.MANY and (searched is Size.MANY or grows)
+    is_large = rounds is Size.MANY and (searched is Size.MANY or grows(name, node, file))
     if not is_large and file.language == "tsx":
         return  # what one page shows is not much
     yield file.mark(
         RULE.id,
         node,
         f"`{name}` is searched from its start in every round of the loop",
-        confidence="" if is_large and is_list and file.language != "tsx" else "low",
+        confidence="" if is_large and is_known and file.language != "tsx" else "low",
         suggestion=f"Build a set or map of `{name}` before the loop.",
+        data={"size": "unknown"} if Size.MANY not in (rounds, searched) else None,
     )
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Everywhere but where rows are made up, a few of them."""
-    return None if MADE_UP.search(place.path) else place.finding(mark)
+    """Everywhere but where rows are made up, a few of them, and on pages where nothing tells of many."""
+    is_shown = "size" in mark.data and runs_in_browsers(place)
+    return None if is_shown or MADE_UP.search(place.path) else place.finding(mark)
 
 
 WATCHES = (
@@ -389,7 +332,7 @@ WATCHES = (
         "call",
         look_at_call,
         JAVA,
-        names=frozenset({"contains", "indexOf", "remove", "anyMatch", "noneMatch", "filter"}),
+        names=frozenset({"contains", "indexOf", "lastIndexOf", "remove", "anyMatch", "noneMatch"} | _OF_EACH),
     ),
     Watch("call", look_at_go, GO, names=frozenset({"Contains", "Index", "ContainsFunc", "IndexFunc"})),
     Watch("loop", look_at_join, ALL),

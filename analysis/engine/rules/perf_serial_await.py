@@ -13,7 +13,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_name, is_short_list, short
+from analysis.engine.rules.reading import COMMENTS, function_name, is_short_list, short
 from analysis.engine.rules.sizes import Size, size_by_name, size_of
 
 RULE = Rule(
@@ -61,7 +61,7 @@ export async function load(a: string, b: string) {
 _CALLS = frozenset({"call", "call_expression"})
 _DEPENDS = re.compile(
     r"\b(break|return|yield|sleep|delay|setTimeout|waitFor\w*|retry|retries|attempt|cursor|previous|prev|last|rate.?limit\w*|limiter"
-    r"|throttle|lock|(?:last|prev|previous)\w*_?id|sequential|in order|one by one|one at a time|serial\w*)\b"
+    r"|throttle|lock|(?:last|prev|previous)\w*_?id|sequential|in order|one by one|one at a time|serially)\b"
     r"|\bif \(!?[\w.]+\) \{?\s*throw\b|\bfor\s+await\b|\basync for\b",
     re.IGNORECASE,
 )
@@ -86,6 +86,10 @@ _READS = re.compile(
 _REMOTE = re.compile(
     r"(?i)(?:^|[._])\w*(?:api|client|prisma|repo|repository|service|axios|http|gateway|store|dao)\.|^fetch$"
 )
+_HTTP = re.compile(  # packages whose functions ask over the network, whatever they are called here
+    r"(?:undici|axios|got|ky|ofetch|node-fetch|cross-fetch|isomorphic-fetch|superagent|needle|httpx|aiohttp)(?:\.|$)"
+)
+_HTTP_SESSION = re.compile(r"(?:^|[._])session\.(?:get|post|put|patch|delete|head|request)$")  # of aiohttp
 _OF_THE_REQUEST = re.compile(r"(?i)translat|session|locale|cookie|header|param|i18n|config|setting|environment")
 _ON_PURPOSE = re.compile(
     r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
@@ -128,13 +132,15 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     variables = _of_each_round(loop, body)
     if not variables or _ends_by_result(loop, variables, body) or _is_remembered(node, loop, file):
         return
-    if _DEPENDS.search(body) or _CONNECTION.search(callee + ".") or "Promise." in callee:
+    if _DEPENDS.search(body) or _has_one_connection(callee, file) or "Promise." in callee:
         return
     if _NOT_REMOTE.search(callee) and not _PUTS.search(callee):
         return
     if body.find("await ") + loop.node.start_byte < node.start_byte - len("await ") and body.count("await ", 0) > 1:
         return
-    if not re.search(rf"\b({'|'.join(map(re.escape, variables))})\b", file.text(call)) or _carries(node, body, file):
+    if not re.search(rf"\b({'|'.join(map(re.escape, variables))})\b", file.text(call)) or _carries(
+        node, variables, body, file
+    ):
         return
     if any(_ON_PURPOSE.search(_comment_above(each, file)) for each in (loop.node, node)) or _feeds_on(
         body, file.text(call)
@@ -147,7 +153,7 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     if _is_asked_itself(callee, loop):
         return
     changes = _CHANGES.search(callee) is not None and not _REMOTE.search(callee)
-    is_known = _REMOTE.search(callee) or _READS.search(callee)  # to leave the process
+    is_known = _REMOTE.search(callee) or _READS.search(callee) or _HTTP.match(callee)  # to leave the process
     is_guess = changes or not is_known or size_of(loop.iterable, loop.node, file) is Size.FEW
     yield file.mark(
         RULE.id,
@@ -213,14 +219,14 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
     if begin is None or source.find(b"await ", node.end_byte, node.end_byte + SPACE_BETWEEN) < 0:
         return
     asked = _AWAITING.match(source, begin.end(), node.end_byte)
-    if asked is None or not _is_asked(asked[2].decode("utf-8", "replace")):
+    if asked is None or not _is_asked(asked[2].decode("utf-8", "replace"), file):
         return
     statement = file.statement_of(node)
     first = _awaited(statement, file)
-    if first is None or _awaited(statement.prev_named_sibling, file) is not None:
+    if first is None or _awaited(_beside(statement, file, forward=False), file) is not None:
         return
     names, callees = set(first[0]), [first[1]]
-    following = statement.next_named_sibling
+    following = _beside(statement, file)
     while (next_asked := _awaited(following, file)) is not None and following is not None:
         if not names.isdisjoint(_words(file.text(following))):
             break
@@ -230,7 +236,7 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
             break  # one service may need them in order
         names.update(next_asked[0])
         callees.append(next_asked[1])
-        following = following.next_named_sibling
+        following = _beside(following, file)
     if len(callees) < IN_A_ROW or _ON_PURPOSE.search(_comment_above(statement, file)):
         return
     asked_of = ", ".join(f"`{short(each, 30)}`" for each in callees[:IN_A_ROW])
@@ -238,9 +244,17 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
         RULE.id,
         node,
         f"{asked_of} are awaited one after the other and need nothing of each other",
-        confidence="" if all(_REMOTE.search(each) for each in callees) else "low",
+        confidence="" if all(_REMOTE.search(each) or _HTTP.match(file.resolve(each)) for each in callees) else "low",
         suggestion=f"Await the {len(callees)} calls together (`{_TOGETHER[file.language == 'python']}`).",
     )
+
+
+def _beside(statement: Node, file: SourceFile, *, forward: bool = True) -> Node | None:
+    """The statement behind this one or before it, over comments that say nothing of an order."""
+    node = statement.next_named_sibling if forward else statement.prev_named_sibling
+    while node is not None and node.type in COMMENTS and not _ON_PURPOSE.search(file.text(node)):
+        node = node.next_named_sibling if forward else node.prev_named_sibling
+    return node
 
 
 _TOGETHER = {True: "asyncio.gather", False: "Promise.all"}
@@ -260,18 +274,25 @@ def _awaited(statement: Node | None, file: SourceFile) -> tuple[list[str], str] 
     if statement is None or (found := _AWAITING.match(file.source, statement.start_byte, statement.end_byte)) is None:
         return None
     callee = found[2].decode("utf-8", "replace").replace("?.", ".")
-    if not _is_asked(callee) or _OF_THE_REQUEST.search(callee) or _CONNECTION.search(callee + "."):
+    if not _is_asked(callee, file) or _OF_THE_REQUEST.search(callee) or _has_one_connection(callee, file):
         return None
     if callee.endswith("client.query") or _ON_CONNECTION.search(file.text(statement)):
         return None  # one connection to a database
     return _WORDS.findall((found[1] or b"").decode("utf-8", "replace")), callee
 
 
-def _is_asked(callee: str) -> bool:
+def _is_asked(callee: str, file: SourceFile) -> bool:
     """Whether a call asks another service, or tells it something."""
-    return _READS.search(callee) is not None or (
-        _SENDS.match(callee) is not None and _REMOTE.search(callee) is not None
-    )
+    if _READS.search(callee) is not None or _HTTP.match(file.resolve(callee)) is not None:
+        return True
+    return _SENDS.match(callee) is not None and _REMOTE.search(callee) is not None
+
+
+def _has_one_connection(callee: str, file: SourceFile) -> bool:
+    """Whether a call is made on something that serves one after the other, by its name."""
+    if _HTTP_SESSION.search(callee) and file.mentions(b"aiohttp") and not file.mentions(b"sqlalchemy"):
+        return False
+    return _CONNECTION.search(callee + ".") is not None
 
 
 def _calls_itself(callee: str, node: Node, file: SourceFile) -> bool:
@@ -300,12 +321,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark)
 
 
-def _carries(node: Node, body: str, file: SourceFile) -> bool:
+def _carries(node: Node, variables: tuple[str, ...], body: str, file: SourceFile) -> bool:
     """Whether what one round awaits is what the next one works with."""
-    named = re.search(rb"([\w$]+)\s*[+]?=\s*\Z", file.source[max(0, node.start_byte - 60) : node.start_byte])
-    if named is None:
-        return False
-    name = re.escape(named[1].decode("utf-8", "replace"))
+    named = re.search(rb"(\w+\.)?([\w$]+)\s*[+]?=\s*\Z", file.source[max(0, node.start_byte - 60) : node.start_byte])
+    if named is None or (named[1] is not None and named[1].decode()[:-1] in variables):
+        return False  # each round fills its own object
+    name = re.escape(named[2].decode("utf-8", "replace"))
     declared = re.search(rf"\b(const|let|var)\s+{name}\b", body) is not None
     return bool(re.search(rf"\b{name}\b", file.text(node))) or (file.language != "python" and not declared)
 

@@ -12,6 +12,13 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
+from analysis.engine.rules.asked_answers import (
+    LIMITED,
+    PYTHON_CALLS,
+    SCRIPT_CALLS,
+    answers_of_python,
+    answers_of_script,
+)
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import assigned_values, followed, function_name, function_text, text_before
 
@@ -68,24 +75,22 @@ _BODY = re.compile(r"\b\w+\.Body$")
 _REQUESTS = frozenset({"r", "req", "request"})
 _GO_REQUEST = re.compile(r"\s+\*http\.Request\b")
 _SENDS = re.compile(r"(?i)(?:^|\.)(?:sign|roundtrip)")  # a function that handles a request of its own
-_LIMITED = re.compile(
-    r"MaxBytesReader|LimitReader|LimitedReader|ContentLength|content_length|\.size\b|max_?size", re.IGNORECASE
-)
 _GZIP = re.compile(r"\b(?:gzip|zlib|flate|bzip2|zstd)\.NewReader\(")
 _UNPACKS = frozenset(
     "gzip.decompress zlib.decompress bz2.decompress lzma.decompress brotli.decompress zstandard.decompress".split()
 )
 _GIVEN = re.compile(r"(?:\s*,\s*\w+)?\s*:?=\s*")
 _FILES = re.compile(r"\brequest\.(?:FILES|files)\b")
-_CONTENT = re.compile(rb"\.content\b")
-_NAMED = re.compile(rb"(\w+)\s*=\s*(?:await\s+)?\Z")
-LONGEST_WAY = 1_500  # bytes behind a call in which its answer is read
-LONGEST_NAME = 60
 _UPLOAD = re.compile(r"\s*:\s*(?:\w+\.)*UploadFile\b")
 _REQUEST = re.compile(r"\s*:\s*(?:\w+\.)*Request\b")
 _SENT = re.compile(r"\b(?:MultipartFile|HttpServletRequest|Part)\s+\w+")
 _TAKES_FILES = re.compile(rb"\.(?:single|array|fields|any)\(")  # of multer
-_STREAM = re.compile(r"(?:^|\.)request\.(?:stream|body)\.read$|request\.FILES(?:\[\]|\.get\(\)|\(\))*\.read$")
+_INTERCEPTS = re.compile(r"(?:^|\.)(?:File|Files|AnyFiles|FileFields)Interceptor$")  # of Nest, by way of multer
+_STREAM = re.compile(
+    r"(?:^|\.)request\.(?:stream|body)\.read$"
+    r"|request\.(?:FILES|files)(?:\[\]|\.get\(\)|\(\))*(?:\.(?:file|stream))?\.read$"
+)
+_WITHIN = re.compile(r"\.(?:file|stream)$")  # what an upload keeps its bytes in
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -96,7 +101,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # the body is its own
     name = file.text(positional[0])
     is_open = _BODY.search(name) or _is_unpacked(name, call, file)
-    if is_open and not _LIMITED.search(function_text(call, file)):
+    if is_open and not LIMITED.search(function_text(call, file)):
         yield file.mark(
             RULE.id,
             call,
@@ -126,7 +131,7 @@ def _is_unpacked(name: str, call: Node, file: SourceFile) -> bool:
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if callee in _UNPACKS and not _LIMITED.search(function_text(call, file)):
+    if callee in _UNPACKS and not LIMITED.search(function_text(call, file)):
         yield file.mark(
             RULE.id,
             call,
@@ -135,10 +140,10 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         )
     if file.arguments(call)[0] or not callee.endswith((".read", ".body")):
         return
-    name = callee.rpartition(".")[0]
+    name = _WITHIN.sub("", callee.rpartition(".")[0])
     text = function_text(call, file)
     is_upload = name.isidentifier() and _is_upload(name, call, text, file)
-    if (is_upload or _STREAM.search(callee)) and not _LIMITED.search(text):
+    if (is_upload or _STREAM.search(callee)) and not LIMITED.search(text):
         yield file.mark(
             RULE.id,
             call,
@@ -159,40 +164,20 @@ def _is_upload(name: str, call: Node, text: str, file: SourceFile) -> bool:
 
 
 def look_at_answer(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """`requests.get(url)` of an address from the request, whose `content` is read."""
-    callee = file.callee(call)
-    positional, named = file.arguments(call)
-    if callee not in ("requests.get", "httpx.get") or not positional or "stream" in named:
-        return
-    before = file.source[max(0, call.start_byte - LONGEST_NAME) : call.start_byte]
-    variable = _NAMED.search(before)
-    if variable is None or not _is_asked(positional[0], call, file):
-        return
-    after = file.source[call.end_byte : min(call.end_byte + LONGEST_WAY, _end_of_function(call, file))]
-    for match in followed(variable[1], after, _CONTENT, b"_."):
-        place = file.tree.root_node.descendant_for_byte_range(
-            call.end_byte + match.start(), call.end_byte + match.end()
-        )
-        if place is not None and not _LIMITED.search(function_text(call, file)):
-            message = f"`{variable[1].decode()}.content` brings all of what the given address sends into memory"
-            yield file.mark(RULE.id, place, message, suggestion="Pass `stream=True`, read in chunks, stop at a limit.")
-        return
-
-
-def _end_of_function(call: Node, file: SourceFile) -> int:
-    return (file.enclosing_function(call) or file.tree.root_node).end_byte
-
-
-def _is_asked(address: Node, call: Node, file: SourceFile) -> bool:
-    """Whether the request says which address is meant."""
-    text = file.text(address)
-    if "request." in text:
-        return True
-    return text.isidentifier() and any("request." in file.text(each) for each in assigned_values(text, call, file))
+    """What is read whole of an address that the request names."""
+    answers = answers_of_python if file.language == "python" else answers_of_script
+    for place, message, suggestion in answers(call, file):
+        yield file.mark(RULE.id, place, message, suggestion=suggestion)
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.text(call)
+    if _INTERCEPTS.search(file.callee(call)):
+        if "limits" not in text and (len(file.arguments(call)[0]) == 1 or "memoryStorage" in text):
+            message = "Uploads of any size are kept in memory"
+            suggestion = "Give it `limits: { fileSize }`."
+            yield file.mark(RULE.id, call, message, confidence="low", suggestion=suggestion, data={"form": "setting"})
+        return
     if file.mentions(b".none(") and _TAKES_FILES.search(file.source) is None:
         return  # fields only
     if file.callee(call) == "multer" and "limits" not in text and ("memoryStorage" in text or text.endswith("()")):
@@ -234,7 +219,8 @@ _LIMITING = frozenset({"net/http.MaxBytesReader", "net/http.MaxBytesHandler"})
 WATCHES = (
     Watch("call", look_at_go, GO, names=frozenset({"ReadAll"})),
     Watch("call", look_at_python, PYTHON, names=frozenset({"read", "body", "decompress"})),
-    Watch("call", look_at_answer, PYTHON, names=frozenset({"get"})),
-    Watch("call", look_at_script, SCRIPT, names=frozenset({"multer"})),
+    Watch("call", look_at_answer, PYTHON, names=PYTHON_CALLS),
+    Watch("call", look_at_answer, SCRIPT, names=SCRIPT_CALLS),
+    Watch("call", look_at_script, SCRIPT, names=frozenset({"multer"}), endings=("Interceptor",)),
     Watch("call", look_at_java, JAVA, names=frozenset({"getBytes", "readAllBytes", "toByteArray"})),
 )

@@ -108,7 +108,7 @@ def _finds_few(column: str, schema: Schema) -> bool:
 
 
 def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:
-    if site.query.order and site.query.order[0].lower() in _RANDOM and not site.is_narrowed:
+    if site.query.order and site.query.order[0].lower().removesuffix("()") in _RANDOM and not site.is_narrowed:
         fix = f"Pick random keys first, or sample (`TABLESAMPLE`): this sorts all of `{site.table}`."
         return f"All rows of {site.label} are sorted in random order{size_of(site)}", fix
     for each in site.query.filters:

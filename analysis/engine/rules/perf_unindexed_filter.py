@@ -134,18 +134,25 @@ def _goes_on(site: QuerySite, queries: Queries) -> bool:
 
 
 def _searched(site: QuerySite, schema: Schema) -> Iterator[str]:
-    """The plain columns that the query searches, or orders by under a limit."""
+    """The plain columns that the query searches, or orders by under a limit; those that leave many rows come last."""
     wanted = [each.column for each in site.query.filters if _is_searched(each) and _is_plain(each.column, schema)]
-    yield from sorted(wanted, key=lambda name: _has_few_values(name, schema))
-    if site.query.limit and site.query.limit != 1 and site.query.order and not site.query.filters:
+    yield from (name for name in wanted if not _has_few_values(name, schema))
+    is_small = any(each.operator in _SEARCHES and not _is_flag(each, schema) for each in site.query.filters)
+    if site.query.limit and site.query.limit != 1 and site.query.order and not is_small:
         first = site.query.order[0].lstrip("-")
         if _is_plain(first, schema) and not schema.is_indexed(first):
             yield first
+    yield from (name for name in wanted if _has_few_values(name, schema))
 
 
 def _is_searched(condition: Filter) -> bool:
     """Whether the condition looks for a value. One that is written out names a kind, of which there are many rows."""
     return condition.operator in _SEARCHES and not (condition.operator == "eq" and condition.constant)
+
+
+def _is_flag(condition: Filter, schema: Schema) -> bool:
+    """Whether many rows are left by a condition, as by one on a kind that is written out."""
+    return (condition.constant and condition.operator == "eq") or _has_few_values(condition.column, schema)
 
 
 def _is_plain(name: str, schema: Schema) -> bool:

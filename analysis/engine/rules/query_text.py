@@ -124,7 +124,7 @@ _APART = re.compile(r"relationLoadStrategy|separate\s*:\s*true")
 _POSITION = r"(?<!per)(?<!per_)(?:page|offset|skip|start)(?!_?s(?:ize)?\b)\w*"  # and no size of a page
 _CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
     rf"\b\w*?{_POSITION}\s*:?=[^=\n]*\b(?:min|clamp)\(|\b(?:min|clamp)\([^\n]*?{_POSITION}|max_?{_POSITION}"
-    rf"|\b{_POSITION}\s*:[^\n]*\ble=|\bif\b[^\n]*\b{_POSITION}\s*>=?\s*\d",
+    rf"|\b{_POSITION}\s*:\s*(?:Annotated\[[\w ]+,\s*)?[^\n,()]*\([^()\n]*\ble=|\bif\b[^\n]*\b{_POSITION}\s*>=?\s*\d",
     re.IGNORECASE,
 )
 _PUT_TOGETHER = re.compile(r"\$\{|\bf\"[^\"\n]*\{|\bf'[^'\n]*\{|%s\b|[\"'`]\s*\+|\+\s*[\"'`]|\.format\(|Sprintf\(")

@@ -199,10 +199,10 @@ def statements(block: Node | None) -> list[Node]:
     """The statements of a block, without comments. Go keeps them in a list of its own."""
     if block is None:
         return []
-    children = block.named_children
+    children = [each for each in block.named_children if each.type not in COMMENTS]
     if len(children) == 1 and children[0].type == "statement_list":
-        children = children[0].named_children
-    return [each for each in children if each.type not in COMMENTS]
+        children = [each for each in children[0].named_children if each.type not in COMMENTS]
+    return children
 
 
 def short(text: str, length: int = 60) -> str:

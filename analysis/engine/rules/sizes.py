@@ -25,13 +25,14 @@ _FEW = frozenset(
     class classes module modules backend backends env envs version versions section sections choice choices operator
     operators keyword keywords opts config configs setting settings theme themes color colors unit units day days
     week weeks month months metric metrics series sources source platforms platform template templates validators
-    validator rules rule dependencies imports import annotations annotation modifiers modifier parts part segments
-    segment queue queues model models workflow workflows project projects dict dicts block blocks description
+    validator rules rule dependencies imports import annotations annotation modifiers modifier parts part
+    queue queues model models workflow workflows project projects dict dicts block blocks description
     descriptions group groups service services capability capabilities reaction reactions emoji emojis table tables
     dependency library libraries map selected connector connectors loader loaders adapter adapters listener listeners
     handler handlers middleware middlewares component components widget widgets cookie cookies filter filters keymap
     preference preferences question questions survey surveys engagement
-    engagements index indices tool tools""".split()
+    engagements index indices tool tools replica replicas cluster clusters directory directories hook hooks mapping
+    mappings""".split()
 )
 _MANY = frozenset(
     """ids pks rows records users customers orders accounts products lines events entries messages docs documents posts

@@ -1,5 +1,6 @@
 """Small sources in, marks and findings out."""
 
+from collections.abc import Mapping
 from datetime import date
 
 from analysis.engine.evaluate import evaluate
@@ -7,7 +8,7 @@ from analysis.engine.extract import extract
 from analysis.engine.facts import Mark
 from analysis.engine.history import History
 from analysis.engine.languages import reading_of
-from analysis.engine.model import Finding
+from analysis.engine.model import Finding, Volume
 from analysis.engine.policy import Policy
 
 
@@ -21,8 +22,9 @@ def lines_of(rule: str, source: str, language: str = "python") -> list[int]:
     return [mark.line for mark in marks_of(rule, source, language)]
 
 
-def findings_of(rule: str, files: dict[str, str]) -> list[Finding]:
+def findings_of(rule: str, files: dict[str, str], volumes: Mapping[str, str] | None = None) -> list[Finding]:
     """What the rule finds in a codebase, judged."""
+    policy = Policy(data_volumes={name: Volume(size) for name, size in (volumes or {}).items()})
     facts = {path: extract(source.encode(), reading_of(path)) for path, source in files.items()}
-    report = evaluate(files=facts, history=History.empty(), policy=Policy(), today=date(2026, 1, 1))
+    report = evaluate(files=facts, history=History.empty(), policy=policy, today=date(2026, 1, 1))
     return [finding for finding in report.findings if finding.rule_id == rule]

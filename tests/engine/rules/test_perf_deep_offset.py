@@ -1,3 +1,6 @@
+import pytest
+
+from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings
 
 RULE = "perf-deep-offset"
@@ -35,3 +38,34 @@ def test_a_clamp_is_one_of_the_offset_and_in_the_same_function():
     assert len(findings(RULE, VIEW % (offset + PAGE + next_one), volumes=found)) == 1
     assert findings(RULE, VIEW % (offset + clamp + PAGE), volumes=found) == []
     assert findings(RULE, VIEW % ("start = min(page, 90) * 50\n        " + PAGE), volumes=found) == []
+
+
+def test_an_offset_in_short_form_that_grows():
+    files = {
+        "prisma/schema.prisma": "model Order {\n  id Int @id\n}\n",
+        "src/work.ts": (
+            "async function walk(sink) {\n  let skip = 0;\n  for (;;) {\n"
+            "    const rows = await prisma.order.findMany({ skip, take: 100, orderBy: { id: 'asc' } });\n"
+            "    if (!rows.length) return;\n    await sink(rows);\n    skip += rows.length;\n  }\n}\n"
+        ),
+    }
+    (finding,) = findings_of(RULE, files, volumes={"Order": "XL"})
+    assert finding.line == 4
+
+
+@pytest.mark.parametrize(
+    ("parameters", "found"),
+    [
+        ("page: int = 1, size: int = Query(50, le=100)", 1),
+        ("page: int = Query(1, le=100), size: int = 50", 0),
+        ("page: Annotated[int, Query(le=100)] = 1, size: int = 50", 0),
+    ],
+)
+def test_a_statement_that_gets_its_offset_where_it_runs(parameters, found):
+    source = (
+        "from sqlalchemy import select\nclass Order(Base):\n    __tablename__ = 'orders'\n"
+        "    id = mapped_column(Integer, primary_key=True)\n\n@app.get('/orders')\n"
+        f"def show(db, {parameters}):\n    wanted = select(Order).order_by(Order.id)\n"
+        "    return db.scalars(wanted.offset((page - 1) * size).limit(size)).all()\n"
+    )
+    assert len(findings_of(RULE, {"shop/work.py": source}, volumes={"Order": "XL"})) == found

@@ -242,3 +242,47 @@ def test_the_line_is_that_of_the_copy():
 def test_a_table_that_a_module_puts_together_once(head, found):
     reduce = "const table = names.reduce((all, name) => ({ ...all, [name]: 1 }), {});\n"
     assert len(findings_of(RULE, {"src/a.js": head + reduce + ("}" if head else "")})) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        (
+            "def f(rows):\n    all = []\n    for row in rows:\n        all = [*all, row]\n    return all\n",
+            "python",
+            [4],
+        ),
+        ("def f(rows):\n    all = {}\n    for row in rows:\n        all = {**all, row.id: row}\n", "python", [4]),
+        ("def f(rows):\n    for row in rows:\n        one = {**row, 'x': 1}\n", "python", []),
+        (
+            "def f(chunks):\n    all = bytes()\n    for part in chunks:\n        all += part\n    return all\n",
+            "python",
+            [4],
+        ),
+        (
+            "class W:\n    def __init__(self):\n        self.text = ''\n    def f(self, segments):\n"
+            "        for tag, value in segments:\n            self.text += f'{tag}{value}'\n",
+            "python",
+            [6],
+        ),
+        (
+            "class S {\nrows = [];\nf(more) {\nfor (const row of more) {\nthis.rows = [...this.rows, row];\n}\n}\n}",
+            "typescript",
+            [5],
+        ),
+        (
+            "class A {\nString f(List<String> xs) { String s = head(); for (String x : xs) {\ns += x;\n} return s; }\n"
+            "int g(List<Integer> xs) { int s = 0; for (int x : xs) { s += x; } return s; }\n}",
+            "java",
+            [3],
+        ),
+        ("package a\nfunc f(t *T, xs []int) {\nfor _, x := range xs {\nt.text += fmt.Sprint(x)\n}\n}", "go", [4]),
+        (
+            "package a\nfunc f(t *T, xs []string) {\nfor _, x := range xs {\nt.n += strings.Count(x, t.part)\n}\n}",
+            "go",
+            [],
+        ),
+    ],
+)
+def test_copies_of_fields_and_by_unpacking_and_texts_by_their_type(source, language, lines):
+    assert lines_of(RULE, source, language) == lines

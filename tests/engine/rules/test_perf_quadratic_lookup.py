@@ -157,7 +157,8 @@ def test_names_that_speak_of_many_are_more_than_a_guess():
     certain = [mark.confidence for mark in marks_of(RULE, source.format("ids", "orders"))]
     guessed = [mark.confidence for mark in marks_of(RULE, source.format("ids", "ys"))]
     unknown = [mark.confidence for mark in marks_of(RULE, source.format("xs", "ys"))]
-    assert (certain, guessed, unknown) == ([""], ["low"], [])
+    untyped = marks_of(RULE, source.format("xs", "ys").replace(": list", ""))
+    assert (certain, guessed, unknown, untyped) == ([""], ["low"], ["low"], [])
 
 
 def test_a_loop_that_ends_behind_the_removal_is_fine():
@@ -227,3 +228,108 @@ def test_what_follows_the_loop_does_not_leave_it():
     )
     assert lines_of(RULE, source) == [4]
     assert lines_of(RULE, source.replace("    return done", "        return done")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        (
+            "def f(names: list[str], taken: list[str]):\n    return [n for n in names if n not in taken]\n",
+            "python",
+            [2],
+        ),
+        (
+            "def f(wanted: list[str], columns: list[str]):\n    return {w: columns.index(w) for w in wanted}\n",
+            "python",
+            [2],
+        ),
+        (
+            "def f(wanted: list[str], columns: list[str]):\n    return [w for w in wanted if w in columns]\n",
+            "python",
+            [],
+        ),
+        ("def f(wanted, columns):\n    return {w: columns.index(w) for w in wanted}\n", "python", []),
+        ("def f(words, text: str):\n    return [w for w in words if w in text]\n", "python", []),
+        ("def f(xs, text):\n    gone = text.split(',')\n    return [x for x in xs if x in gone]\n", "python", [3]),
+        (
+            "function f(xs) {\nconst kept = [];\nfor (const x of xs) {\nif (kept.indexOf(x) < 0) kept.push(x);\n}\n}",
+            "javascript",
+            [4],
+        ),
+        (
+            "function f(xs) {\nconst kept = new Set();\nfor (const x of xs) {\nif (!kept.has(x)) kept.add(x);\n}\n}",
+            "javascript",
+            [],
+        ),
+        (
+            'package a\nimport "slices"\nfunc f(wanted, columns []string) {\nfor _, w := range wanted {\n'
+            "put(slices.Index(columns, w))\n}\n}",
+            "go",
+            [5],
+        ),
+        (
+            'package a\nimport "slices"\nfunc f(wanted, columns []string) {\nfor _, w := range wanted {\n'
+            "if slices.Contains(columns, w) { put(w) }\n}\n}",
+            "go",
+            [],
+        ),
+    ],
+)
+def test_a_known_list_is_told_whatever_it_is_called_and_a_position_of_any_list(source, language, lines):
+    assert lines_of(RULE, source, language) == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("rows.removeIf(gone::contains);", [2]),
+        ("return rows.stream().filter(gone::contains).toList();", [2]),
+        ("return rows.stream().filter(Predicate.not(gone::contains)).toList();", [2]),
+        ("return rows.stream().map(gone::indexOf).toList();", [2]),
+        ("return rows.stream().anyMatch(gone::contains);", []),
+    ],
+)
+def test_a_method_that_is_handed_over_is_called_for_each_element(body, lines):
+    java = "class A {{ Object f(List<String> rows, {0}<String> gone) {{\n{1}\n}} }}"
+    assert lines_of(RULE, java.format("List", body), "java") == lines
+    assert lines_of(RULE, java.format("Set", body), "java") == []
+
+
+def test_a_list_is_known_by_what_makes_it():
+    java = (
+        "class A {{ void f(List<String> rows) {{\nvar gone = {0};\nfor (String row : rows) {{\n"
+        "if (gone.contains(row)) drop(row);\n}} }} }}"
+    )
+    assert lines_of(RULE, java.format("new ArrayList<>(load())"), "java") == [4]
+    assert lines_of(RULE, java.format("new HashSet<>(load())"), "java") == []
+    python = (
+        "def load() -> {0}:\n    return read()\n\ndef f(rows):\n    gone = load()\n    for row in rows:\n"
+        "        if row in gone:\n            drop(row)\n"
+    )
+    assert lines_of(RULE, python.format("list[str]")) == [7]
+    assert lines_of(RULE, python.format("set[str]")) == []
+
+
+def test_any_of_a_list_is_a_search_of_it():
+    source = (
+        "def f(orders, customers: list):\n    for o in orders:\n        if {0}(c.id == o.by for c in customers):\n"
+        "            use(o)\n"
+    )
+    assert lines_of(RULE, source.format("any")) == [3]
+    assert lines_of(RULE, source.format("sum")) == []
+
+
+def test_comments_in_a_loop_of_go_are_no_statements():
+    source = (
+        "package a\nfunc f(orders []Order, customers []Customer) {\nfor _, o := range orders {\n"
+        "for _, c := range customers {\n// the owner\nif c.ID == o.By { put(c) }\n}\n}\n}"
+    )
+    assert lines_of(RULE, source, "go") == [4]
+
+
+def test_what_is_removed_by_a_function_is_looked_for_in_each_round():
+    java = (
+        "class A {{ void f(List<Order> orders, {0}<Long> gone) {{\norders.removeIf(o -> gone.contains(o.id()));\n}} }}"
+    )
+    assert lines_of(RULE, java.format("List"), "java") == [2]
+    assert lines_of(RULE, java.format("Set"), "java") == []

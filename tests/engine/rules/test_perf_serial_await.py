@@ -188,3 +188,35 @@ def test_one_connection_is_serial():
 def test_questions_in_a_row_on_one_connection(given, found):
     asked = "".join(f"    {name} = await service.get_{name}({given})\n" for name in ("user", "team", "order"))
     assert len(findings_of(RULE, {"a/a.py": f"async def f(key, db):\n{asked}    return user, team, order\n"})) == found
+
+
+def test_functions_of_packages_that_ask_over_the_network_are_known_by_what_they_are_imported_from():
+    rows = "".join(f"  const {name} = await ask(`/{name}`);\n" for name in "abc")
+    source = f"import {{ request as ask }} from 'undici';\nasync function f() {{\n{rows}  return [a, b, c];\n}}\n"
+    assert lines_of(RULE, source, "typescript") == [3]
+    assert lines_of(RULE, source.replace("undici", "./mine"), "typescript") == []
+
+
+def test_a_session_of_aiohttp_has_many_connections():
+    source = "{0}\nasync def f(session, ids):\n    return [await session.get(x) for x in ids]\n"
+    assert lines_of(RULE, source.format("import aiohttp")) == [3]
+    assert lines_of(RULE, source.format("import sqlalchemy")) == []
+
+
+def test_a_name_that_begins_like_a_word_for_order_says_nothing_of_it():
+    source = "async function f(serials) {\nfor (const serial of serials) {\n{0}\nawait api.load(serial);\n}\n}"
+    assert lines_of(RULE, source.replace("{0}", ""), "typescript") == [4]
+    assert lines_of(RULE, source.replace("{0}", "// serially, they share a lock"), "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("for (const user of users) {\nuser.avatar = await api.load(user.id);\n}", [3]),
+        ("for (const user of users) {\nstate.last = await api.load(user.id, state.last);\n}", []),
+        ("const a = await api.getA();\n// the second\nconst b = await api.getB();\nconst c = await api.getC();", [2]),
+        ("const a = await api.getA();\n// in this order\nconst b = await api.getB();\nconst c = await api.getC();", []),
+    ],
+)
+def test_objects_that_are_filled_and_comments_between_questions(body, lines):
+    assert lines_of(RULE, f"async function f(users, state) {{\n{body}\n}}", "typescript") == lines

@@ -9,6 +9,20 @@ FASTAPI = (
     "async def take(file: UploadFile):\n    %s\n"
 )
 VIEW = "import requests\n@api_view(['GET'])\ndef show(request):\n    %s\n"
+ASKING = (
+    "import httpx\nfrom fastapi import FastAPI, Request\napp = FastAPI()\n\n@app.post('/x')\n"
+    "async def take(request: Request, address: str):\n    sent = await request.json()\n"
+    "    async with httpx.AsyncClient() as client:\n        got = await client.get(%s)\n    %s\n"
+)
+EXPRESS = (
+    "const axios = require('axios');\nconst router = require('express').Router();\n"
+    "router.get('/x', async (req, res) => {\n  %s\n});\n"
+)
+NEST = (
+    "import { Controller, Post, UseInterceptors } from '@nestjs/common';\n"
+    "import { FileInterceptor } from '@nestjs/platform-express';\n@Controller('x')\nexport class A {\n"
+    "  @UseInterceptors(FileInterceptor('photo'%s))\n  @Post() take() { return 1; }\n}\n"
+)
 SPRING = (
     'package a;\nimport org.springframework.web.bind.annotation.*;\n@RestController\nclass A {\n  @PostMapping("/x")\n'
     "  public void take(MultipartFile file) {\n    %s\n  }\n}\n"
@@ -37,6 +51,28 @@ SPRING = (
         ("A.java", SPRING % "byte[] data = file.getBytes();", [7]),
         ("A.java", SPRING % 'byte[] data = "x".getBytes();', []),
         ("a.js", "const upload = multer({ storage: multer.memoryStorage() });\n", [1]),
+        (
+            "a.py",
+            VIEW % "got = requests.get(f'https://shop.example/{request.GET[\"id\"]}')\n    return got.content",
+            [],
+        ),
+        ("a.py", VIEW % "got = requests.get(request.data['url'])\n    return got.text", [5]),
+        ("a.py", VIEW % "return requests.get(request.GET['url']).content", [4]),
+        ("a.py", VIEW % "data = request.FILES['x'].file.read()", [4]),
+        ("a.py", FASTAPI % "data = file.file.read()", [6]),
+        ("a.py", ASKING % ("sent['url']", "data = got.content"), [10]),
+        ("a.py", ASKING % ("address", "data = got.content"), [10]),
+        ("a.py", ASKING % ("f'https://shop.example/{address}'", "data = got.content"), []),
+        ("a.py", ASKING % ("sent['url']", "data = got.status_code"), []),
+        ("a.js", EXPRESS % "const got = await axios.get(req.query.url);", [4]),
+        ("a.js", EXPRESS % "const { url } = req.body;\n  const got = await axios.get(url);", [5]),
+        ("a.js", EXPRESS % "const got = await axios.get(req.query.url, { maxContentLength: 9 });", []),
+        ("a.js", EXPRESS % "const got = await axios.get(req.query.url, { responseType: 'stream' });", []),
+        ("a.js", EXPRESS % "const got = await axios.get(`https://shop.example/${req.query.id}`);", []),
+        ("a.js", EXPRESS % "const got = await fetch(req.query.url);\n  const data = await got.arrayBuffer();", [5]),
+        ("a.js", EXPRESS % "const got = await fetch(req.query.url);\n  res.json(got.status);", []),
+        ("a.ts", NEST % "", [5]),
+        ("a.ts", NEST % ", { limits: { fileSize: 9 } }", []),
         ("a.js", "const upload = multer();\nupload.none()(request, response, next);\n", []),
         ("a.js", "const upload = multer({ storage: multer.memoryStorage(), limits: { fileSize: 9 } });\n", []),
     ],

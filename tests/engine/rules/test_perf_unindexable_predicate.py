@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules.orms import findings as of_orm
 from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
@@ -149,3 +150,92 @@ def test_a_chain_that_runs_twice_is_told_once():
 def test_rows_that_belong_to_given_ones_are_few(condition, found):
     source = f"def f(x, rows):\n    return list(Customer.objects.filter({condition}email__iexact=x))"
     assert len(findings(RULE, source)) == found
+
+
+@pytest.mark.parametrize(
+    ("orm", "body"),
+    [
+        ("typeorm", "return await this.orders.createQueryBuilder('o').orderBy('RANDOM()').limit(5).getMany();"),
+        ("sequelize", "return await Order.findAll({ order: sequelize.random(), limit: 5 });"),
+        ("sequelize", "return await Order.findAll({ order: [[sequelize.fn('RAND')]], limit: 5 });"),
+        ("sequelize", "return await Order.findAll({ order: [sequelize.literal('random()')], limit: 5 });"),
+        ("gorm", '\tvar rows []Order\n\tdb.Order("RANDOM()").Limit(5).Find(&rows)'),
+    ],
+)
+def test_a_random_order_in_other_words(orm, body):
+    assert len(of_orm(RULE, orm, body)) == 1
+
+
+def test_a_random_order_of_a_declared_query():
+    files = {
+        "src/main/java/shop/Paper.java": (
+            "package shop;\nimport jakarta.persistence.*;\n@Entity\npublic class Paper {\n  @Id private Long id;\n}\n"
+        ),
+        "src/main/java/shop/PaperRepository.java": (
+            "package shop;\nimport org.springframework.data.jpa.repository.*;\n"
+            "public interface PaperRepository extends JpaRepository<Paper, Long> {\n"
+            "  @Query(\"select p from Paper p order by function('RAND')\")\n  List<Paper> some();\n}\n"
+        ),
+    }
+    assert len(findings_of(RULE, files)) == 1
+
+
+@pytest.mark.parametrize(
+    ("orm", "condition", "count"),
+    [
+        ("sequelize", "where(fn('lower', col('reference')), x)", 1),
+        ("sequelize", "sequelize.where(sequelize.fn('date', sequelize.col('Order.createdAt')), x)", 1),
+        ("sequelize", "{ [Op.and]: [where(fn('lower', col('reference')), x), { customerId: ids }] }", 0),
+        ("sequelize", "{ [Op.or]: [{ reference: x }, { '$customer.email$': x }] }", 1),
+        ("sequelize", "{ [Op.or]: [{ reference: x }, { total: x }] }", 0),
+        ("typeorm", "[{ reference: x }, { customer: { email: x } }]", 1),
+        ("typeorm", "[{ reference: x }, { total: x }]", 0),
+        ("typeorm", "[{ reference: x }, { customer: { id: x } }]", 0),
+    ],
+)
+def test_functions_and_alternatives_in_options(orm, condition, count):
+    model = "this.orders.find" if orm == "typeorm" else "Order.findAll"
+    assert len(of_orm(RULE, orm, f"return await {model}({{ where: {condition}, limit: 9 }});")) == count
+
+
+def test_alternatives_of_a_builder():
+    body = (
+        "return await this.orders.createQueryBuilder('o').leftJoin('o.customer', 'c')"
+        ".where('o.reference = :x', { x }).orWhere('%s = :x', { x }).getMany();"
+    )
+    assert [len(of_orm(RULE, "typeorm", body % column)) for column in ("c.email", "o.total")] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("Q(reference=x) | Q(customer__email=x)", 1),
+        ("Q(reference=x) | Q(customer_id=x)", 0),
+        ("Q(reference=x) | Q(customer__id=x)", 0),
+        ("Q(reference=x) | Q(status=x)", 0),
+    ],
+)
+def test_alternatives_of_django(condition, count):
+    assert len(lines(RULE, f"def f(x):\n    return list(Order.objects.filter({condition}))")) == count
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("or_(Parcel.label == text, Box.label == text)", 1),
+        ("(Parcel.label == text) | (Box.label == text)", 1),
+        ("or_(Parcel.label == text, Parcel.id == text)", 0),
+        ("or_(Parcel.label == text, Box.label == text), Parcel.id == 9", 0),
+    ],
+)
+def test_alternatives_of_sqlalchemy(condition, count):
+    source = PARCELS.replace("filter(Parcel.label.%s)", f"join(Box).filter({condition})")
+    assert len(findings_of(RULE, {"shop/work.py": source})) == count
+
+
+def test_a_chain_that_goes_on_behind_a_slice():
+    source = (
+        "def f(x):\n    rows = Order.objects.filter(reference__icontains=x)[:20].values('id')\n"
+        "    return JsonResponse({'rows': list(rows)})"
+    )
+    assert lines(RULE, source) == [2]

@@ -174,3 +174,26 @@ def test_the_values_of_an_update_are_no_conditions():
 @pytest.mark.parametrize(("value", "found"), [("x", 1), ("'urgent'", 0)])
 def test_a_value_that_is_written_out_names_a_kind(value, found):
     assert len(lines(RULE, f"def f(x):\n    return list(Order.objects.filter(reference={value}))")) == found
+
+
+@pytest.mark.parametrize(
+    ("conditions", "found"),
+    [("is_paid=True", 1), ("is_paid=x", 1), ("reference=x", 0), ("customer=x", 0), ("", 1)],
+)
+def test_an_order_under_a_limit_where_many_rows_are_left(conditions, found):
+    source = f"def f(x):\n    return list(Order.objects.filter({conditions}).order_by('total')[:25])"
+    told = findings(RULE, source)
+    assert len([each for each in told if "`Order.total`" in each.message]) == found
+
+
+def test_a_column_that_only_has_a_type():
+    source = (
+        "class Paper(Base):\n    __tablename__ = 'papers'\n    __table_args__ = (Index('a', 'grade', 'day'),)\n"
+        "    id: Mapped[int] = mapped_column(primary_key=True)\n    grade: Mapped[int]\n"
+        "    day: Mapped[date | None]\n\n\n"
+        "def f(session, x):\n    return session.query(Paper).filter(Paper.{0} == x).limit(9).all()\n"
+    )
+    found = [
+        findings_of(RULE, {"shop/work.py": "import sqlalchemy\n" + source.format(name)}) for name in ("day", "grade")
+    ]
+    assert [len(each) for each in found] == [1, 0]

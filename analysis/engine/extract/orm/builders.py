@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
-from analysis.engine.extract.orm.conditions import conditions_in
+from analysis.engine.extract.orm.conditions import alternatives, conditions_in
 from analysis.engine.extract.orm.script_queries import model_of
 from analysis.engine.extract.orm.steps import (
     Step,
@@ -84,7 +84,7 @@ def _append(call: Node, written: Written, start: int, file: SourceFile) -> None:
             model=model,
             operation=operation,
             terminal=terminal,
-            filters=tuple(each for step in steps if step.name in _WHERES for each in _filters(step, alias)),
+            filters=tuple(alternatives(_sides(steps, alias))),
             order=tuple(match[1].rpartition(".")[2] for text in order if (match := _TEXT.match(text)) is not None),
             limit=1 if terminal in _SINGLE else _amount(texts, "take", "limit"),
             offset=_amount(texts, "skip", "offset"),
@@ -115,6 +115,17 @@ def _is_opaque(step: Step) -> bool:
     if step.name.startswith("innerJoin"):
         return True
     return step.name in _WHERES and step.arguments.strip()[:1] not in _READABLE
+
+
+def _sides(steps: tuple[Step, ...], alias: str) -> list[list[Filter]]:
+    """The conditions, those behind each `orWhere` apart."""
+    sides: list[list[Filter]] = [[]]
+    for step in steps:
+        if step.name == "orWhere":
+            sides.append([])
+        if step.name in _WHERES:
+            sides[-1] += _filters(step, alias)
+    return sides
 
 
 def _filters(step: Step, alias: str) -> Iterator[Filter]:

@@ -11,7 +11,7 @@ from analysis.engine.rules.transactions import in_transaction
 
 LONGEST_CHAIN = 60  # steps
 
-_GOES_ON = re.compile(rb"\s*\??\.[A-Za-z_]\w*[(<]")
+_GOES_ON = re.compile(rb"(?:\[[^\[\]]*:[^\[\]]*\])?\s*\??\.[A-Za-z_]\w*[(<]")
 _MEMBERS = frozenset({"attribute", "member_expression", "selector_expression"})
 
 _WRAPPERS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "len", "bool", "sum", "min", "max", "any", "all"})
@@ -46,6 +46,7 @@ def chain_of(call: Node, file: SourceFile) -> Chain | None:
     if parent is not None and parent.type in _MEMBERS and _is_called(parent, file):
         return None
     steps: list[Step] = []
+    within = (0, 0)  # of a slice that the chain goes on behind
     node = call
     while node.type in ("call", "call_expression") and len(steps) < LONGEST_CHAIN:
         function = node.child_by_field_name("function")
@@ -56,10 +57,15 @@ def chain_of(call: Node, file: SourceFile) -> Chain | None:
         if name is None or inner is None:
             return None
         steps.append(Step(file.text(name), node))
+        cut = inner.child_by_field_name("subscript") if inner.type == "subscript" else None
+        if cut is not None and cut.type == "slice" and inner.named_child_count:
+            within, inner = _bounds(cut, file), inner.named_children[0]
         node = inner
     if node.type not in ("identifier", "attribute", "member_expression"):
         return None
     limit, offset, top = _slice(call, parent, file)
+    if not limit:
+        limit, offset = within
     terminal, variable = _use(top, parent if top is call else file.parent_of(top), file)
     return Chain(file.text(node), tuple(reversed(steps)), limit, offset, terminal, variable, top)
 
@@ -78,10 +84,14 @@ def _slice(call: Node, parent: Node | None, file: SourceFile) -> tuple[int, int,
         return 0, 0, call
     if index.type != "slice":
         return 1, 0, parent
-    low, _, high = file.text(index).partition(":")
-    first = _number(low)
-    last = _number(high)
-    return (last - first if last > 0 and first >= 0 else last), first, parent
+    return *_bounds(index, file), parent
+
+
+def _bounds(cut: Node, file: SourceFile) -> tuple[int, int]:
+    """Limit and offset of a slice."""
+    low, _, high = file.text(cut).partition(":")
+    first, last = _number(low), _number(high)
+    return (last - first if last > 0 and first >= 0 else last), first
 
 
 def _number(text: str) -> int:

@@ -37,6 +37,7 @@ _CONSTANT = re.compile(r"""\s*(?:true|false|True|False|null|None|-?\d+|"[^"%]*"|
 _OR = re.compile(r"\bOR\b", re.IGNORECASE)
 _AND = re.compile(r"\bAND\b", re.IGNORECASE)
 _FLAG = re.compile(r"(?i)(?:NOT\s+|!\s*)?\(?\s*([A-Za-z_][\w.\"`]*)")
+_KEY = re.compile(r"^\w+\.(?:id|pk)$")  # as good as the foreign key
 _WORDS = frozenset({"and", "or", "not", "where", "on", "when", "then", "else", "case", "between", "having", "select"})
 
 _NO_FLAGS = _WORDS | {"true", "false", "null", "exists", "any", "all"}
@@ -65,6 +66,18 @@ def conditions_in(text: str, alias: str = "", values: Sequence[str] = ()) -> Ite
         path = re.sub(r"[\"`\[\]]", "", flag[1]) if flag is not None else ""
         if path and path.lower() not in _NO_FLAGS:
             yield Filter(_column(path, alias), "eq", True)  # `WHERE active AND NOT hidden`
+
+
+def alternatives(sides: Sequence[Sequence[Filter]]) -> Iterator[Filter]:
+    """The conditions of an `OR`, by its sides. Where one side asks the table itself and another one only tables that
+    are joined to it, no condition narrows anything."""
+    joined = [all("." in each.column and not _KEY.search(each.column) for each in side) for side in sides if side]
+    own = next((each.column for side in sides for each in side if "." not in each.column), "")
+    if own and any(joined) and not all(joined):
+        yield Filter(own, "either")
+    else:
+        for side in sides:
+            yield from side
 
 
 def _kind(operator: str, written: str, match: re.Match[str], value: str) -> str:

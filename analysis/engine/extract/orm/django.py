@@ -8,6 +8,8 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import Chain, Step, chain_of, is_literal, query_at, strings_in
+from analysis.engine.extract.orm.conditions import alternatives
+from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Query, Relation
 from analysis.engine.rules.reading import followed
@@ -70,7 +72,7 @@ _MADE = re.compile(
     r"(\w+)\s*(?::\s*\w+\s*)?=\s*(?:await\s+)?(?:\w+\.)*(?:a?get_object_or_404\(\s*(?:\w+\.)*)?([A-Z]\w*)\b[(.,]"
 )
 _LOADS = re.compile(rb"\b(list|tuple|set|frozenset|sorted)\(\Z")
-_WHOLE = re.compile(rb"(?!\w)(?:\s*,[^()\n]*\b(many)\s*=\s*True\b|(\s*[,)]))?")  # `many`: a serializer's
+_WHOLE = re.compile(rb"(?![\w\"'])(?:\s*,[^()\n]*\b(many)\s*=\s*True\b|(\s*[,)]))?")  # `many`: a serializer's
 _MADE_HERE = re.compile(rb"(?:\w+\.)*([A-Z]\w*)\((?:[^()]|\([^()]*\))*\)\s*\.(save)$")
 _CONDITION = re.compile(r"\b(\w+)\s*=(?!=)\s*")
 
@@ -231,7 +233,9 @@ _PREFETCH = re.compile(r"Prefetch\(\s*[\"']([\w.]+)")
 def _filters(positional: list[Node], keywords: dict[str, Node], file: SourceFile) -> list[Filter]:
     found = [_filter(name, is_literal(value)) for name, value in keywords.items() if name not in ("**", "defaults")]
     for each in positional:
-        found += [_filter(name, False) for name in _CONDITION.findall(file.text(each))]
+        text = file.text(each)
+        sides = parts_of(text, between="|") if "|" in text and "&" not in text else [text]
+        found += alternatives([[_filter(name, False) for name in _CONDITION.findall(side)] for side in sides])
     return found
 
 

@@ -282,7 +282,10 @@ def _annotated(method: Node, name: str, model: str, annotation: str, file: Sourc
     text = " ".join((one or other) for one, other in _LITERALS.findall(_query_text(annotation)))
     query = parsed(text)
     if query is None or "nativeQuery" in annotation:
-        return query_at(method, file, orm="jpa", model=model, operation=_verb(text), terminal=name, raw=True)
+        order = query.order if query is not None else ()
+        return query_at(
+            method, file, orm="jpa", model=model, operation=_verb(text), terminal=name, order=order, raw=True
+        )
     return query_at(
         method,
         file,

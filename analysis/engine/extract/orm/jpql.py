@@ -18,7 +18,7 @@ _FETCHED = re.compile(
 _JOINED = re.compile(r"(?<!left )\bjoin\s+(?!fetch\b)|\bexists\s*\(", re.IGNORECASE)
 _WHERE = re.compile(r"\bwhere\b", re.IGNORECASE)
 _END = re.compile(r"\b(?:order|group)\s+by\b", re.IGNORECASE)
-_ORDER = re.compile(r"\border\s+by\s+(?:\w+\.)?(\w+)", re.IGNORECASE)
+_ORDER = re.compile(r"\border\s+by\s+(?:function\(\s*'|\w+\.)?(\w+)", re.IGNORECASE)
 _COUNTS = re.compile(r"^\s*select\s+(?:new\s+[\w.]+\(|distinct\s+)?\s*(count|sum|avg|max|min)\s*\(", re.IGNORECASE)
 _GROUPED = re.compile(r"\bgroup\s+by\b", re.IGNORECASE)
 

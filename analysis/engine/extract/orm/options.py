@@ -3,10 +3,12 @@ Sequelize and Mongoose."""
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import is_literal
+from analysis.engine.extract.orm.conditions import alternatives
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter
 from analysis.engine.rules.reading import assigned_values, followed
@@ -65,6 +67,9 @@ _BEGINS = re.compile(
 _PATTERN = re.compile(r"(?:new )?RegExp\(")
 _CHANGED = re.compile(rb"(?:\.\w+|\[[^\]\n]*\])+\s*=(?!=)|\s*[,)]")  # a property of it, or it goes elsewhere
 _WRAPPED = re.compile(r"^(?:sequelize|Sequelize)?\.?(?:fn|where|literal)$")
+_COMPARED = re.compile(  # Sequelize: what a function makes of a column
+    r"(?:\w+\.)?where\(\s*(?:(?:\w+\.)?fn\(\s*[\"'`]\w+[\"'`]\s*,|(?:\w+\.)?cast\()\s*(?:\w+\.)?col\(\s*[\"'`](?:[A-Z]\w*\.)?([\w.]+)"
+)
 
 
 def options_of(node: Node | None, file: SourceFile) -> dict[str, Node | None]:
@@ -140,6 +145,8 @@ def limit_of(options: dict[str, Node | None], name: str, file: SourceFile) -> in
 
 def conditions(node: Node | None, file: SourceFile, path: str = "", depth: int = 0) -> Iterator[Filter]:
     """The conditions of a `where` object, with the paths of relations."""
+    if node is not None and node.type == "call_expression" and (wrapped := _COMPARED.match(file.text(node))):
+        yield Filter(wrapped[1], "function")
     for written, value in pairs(node, file):
         if depth >= DEEPEST:
             return
@@ -149,8 +156,9 @@ def conditions(node: Node | None, file: SourceFile, path: str = "", depth: int =
         if key == "not" and path and value is not None and value.type == "object":
             yield Filter(path, "other")  # whatever it denies, an index finds little by it
         elif folded in _JOINED and is_operator and value is not None and value.type in ("array", "object"):
-            for each in elements(value):
-                yield from conditions(each, file, path, depth + 1)
+            sides = [tuple(conditions(each, file, path, depth + 1)) for each in elements(value)]
+            # A path of MongoDB, `$or`, leads into the same document.
+            yield from alternatives(sides) if folded == "or" and written[0] != "$" else chain(*sides)
         elif folded in _THROUGH and path and value is not None and value.type == "object":
             yield from conditions(value, file, path, depth + 1)
         elif written.endswith("Op.contains") and path:
@@ -161,6 +169,16 @@ def conditions(node: Node | None, file: SourceFile, path: str = "", depth: int =
             continue
         else:
             yield from condition(f"{path}.{key}" if path else key.strip("$"), value, file, depth)
+
+
+def either_of(node: Node | None, file: SourceFile) -> tuple[Filter, ...]:
+    """The conditions of a `where` that is an object, a call, or an array of alternatives."""
+    return tuple(alternatives([tuple(conditions(each, file)) for each in elements(node)]))
+
+
+def is_readable(node: Node | None, file: SourceFile) -> bool:
+    """Whether the conditions of a `where` can be read."""
+    return node is not None and (node.type in ("object", "array") or _COMPARED.match(file.text(node)) is not None)
 
 
 def condition(path: str, value: Node | None, file: SourceFile, depth: int = 0) -> Iterator[Filter]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import chain_of, query_at
-from analysis.engine.extract.orm.options import amount, condition, conditions, keys, options_of
+from analysis.engine.extract.orm.options import condition, conditions, keys, limit_of, options_of
 from analysis.engine.extract.orm.steps import steps_after, takes_length
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
@@ -58,8 +58,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
             terminal=name,
             filters=tuple(_conditions(options, call, file)),
             order=tuple(keys(options.get("orderBy"), file)),
-            limit=1 if name.startswith(("findFirst", "findUnique")) else amount(options.get("take"), file),
-            offset=amount(options.get("skip"), file),
+            limit=1 if name.startswith(("findFirst", "findUnique")) else limit_of(options, "take", file),
+            offset=limit_of(options, "skip", file),
             eager=tuple(keys(options.get("include"), file)),
             columns=tuple(keys(options.get("select"), file)),
             variable=chain.variable,

@@ -9,7 +9,9 @@ from tree_sitter import Node
 from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.options import (
     conditions,
+    either_of,
     elements,
+    is_readable,
     keys,
     limit_of,
     object_of,
@@ -229,7 +231,7 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
             operation=operation,
             terminal="" if (variable or _is_handed_over(call, file)) and _is_held_back(call, steps, file) else verb,
             filters=(*filters, *_step_filters(steps)),
-            order=(*keys(options.get("order"), file), *_order(steps)),
+            order=(*_ordered(options.get("order"), file), *_order(steps)),
             limit=limit,
             offset=limit_of(options, "skip", file) or limit_of(options, "offset", file) or _stepped("skip", steps),
             eager=(*_eager(options, file), *_populated(steps)),
@@ -269,8 +271,7 @@ def _shape(verb: str, positional: list[Node], file: SourceFile) -> tuple[dict[st
     if first is None or first.type not in ("object", "array"):
         return {}, _of_value(first, verb)
     if first.type == "array":
-        alternatives = tuple(each for one in elements(first) for each in conditions(one, file))
-        return {}, alternatives
+        return {}, either_of(first, file)
     options = options_of(first, file)
     if verb in ("update", "increment", "decrement") and len(positional) > 1 and positional[1].type == "object":
         second = options_of(positional[1], file)
@@ -279,9 +280,7 @@ def _shape(verb: str, positional: list[Node], file: SourceFile) -> tuple[dict[st
     if verb == "update" and len(positional) == 1 and "where" not in options:
         return {}, (Filter("id", "eq"),)  # a row of Sequelize gets other values
     if "where" in options or (_are_options(options) and not verb.endswith("By")):
-        where = options.get("where")
-        alternatives = tuple(each for one in elements(where) for each in conditions(one, file))
-        return options, alternatives
+        return options, either_of(options.get("where"), file)
     further = options_of(positional[2] if len(positional) > 2 else None, file)
     return further, tuple(conditions(first, file))
 
@@ -327,7 +326,7 @@ def _is_opaque(
     if first is not None and first.type not in ("object", "array"):
         return _OPERATIONS[verb] in ("select", "count", "exists")
     where = options.get("where")
-    if "where" in options and (where is None or where.type not in ("object", "array")):
+    if "where" in options and not is_readable(where, file):
         return True
     include = options.get("include")
     if include is not None and _NARROWING.search(file.text(include)):
@@ -365,6 +364,7 @@ _HANDED_OVER = re.compile(rb"\bnew\s+[\w.]+(?:<[\w, ]*>)?\(\s*\Z")
 _NARROWING = re.compile(r"\bwhere\b|\brequired\s*:\s*true")  # inner joins of Sequelize
 _FIRST_TEXT = re.compile(r"^\s*\{?\s*(?:path\s*:\s*)?[\"'`]?([\w.]+)")
 _PATH = re.compile(r"[\"'`]([\w.]+)")
+_RANDOM = re.compile(r"(?i)\b(?:random|rand)\(|\bfn\(\s*[\"'`]rand(?:om)?[\"'`]")
 
 
 def _stepped(name: str, steps: tuple[Step, ...]) -> int:
@@ -377,6 +377,13 @@ def _stepped(name: str, steps: tuple[Step, ...]) -> int:
 
 def _limit(options: dict[str, Node | None], steps: tuple[Step, ...], file: SourceFile) -> int:
     return limit_of(options, "take", file) or limit_of(options, "limit", file) or _stepped("limit", steps)
+
+
+def _ordered(node: Node | None, file: SourceFile) -> Iterator[str]:
+    """The columns of `order`; `random` where a function of that name or a fragment of SQL mixes the rows."""
+    if node is not None and _RANDOM.search(file.text(node)):
+        yield "random"
+    yield from keys(node, file)
 
 
 def _order(steps: tuple[Step, ...]) -> tuple[str, ...]:

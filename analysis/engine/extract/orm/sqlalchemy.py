@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.orm.chains import Chain, chain_of, query_at
-from analysis.engine.extract.orm.steps import closing_bracket, statements_on, steps_after
+from analysis.engine.extract.orm.steps import closing_bracket, parts_of, statements_on, steps_after
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark
 from analysis.engine.rules.reading import followed
@@ -58,6 +58,9 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _GIVEN = re.compile(r"(\w+)\s*=(?!=)\s*(True\b|False\b|None\b|['\"\d])?")
 _PICKED = re.compile(r"\.with_parent\(|\.(?:filter|where|filter_by)\(\s*\*")  # by what is known where it runs
 _ANY_OF = re.compile(r"\bor_\(\s*\*")  # a condition for each of many keys
+_ANY = re.compile(r"\bor_\(")
+_SIDES = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*\|\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+_COLUMN = re.compile(r"\b([A-Z]\w*)\.([a-z_]\w*)")
 _BASE = re.compile(r"[a-z_]\w*(?=\s*(?:\.|\Z))")
 _LEADING = re.compile(r"[rf]{0,2}[\"']%")
 _PREFIX = re.compile(r"[rf]{0,2}[\"'](?!%)")  # a text whose first character is known, or a name in braces
@@ -158,9 +161,7 @@ def _is_session(chain: Chain, file: SourceFile) -> bool:
     text = file.text(given[0])
     if chain.steps[0].name in ("query", "get"):
         return _DATABASE.search(chain.base) is not None and _CLASS.match(text) is not None
-    return _STATEMENT.match(text) is not None or (
-        text.isidentifier() and _STATEMENT.match(_built(text, given[0], file)) is not None
-    )
+    return _STATEMENT.match(text) is not None or _STATEMENT.match(_given_to(chain.steps[0].call, file)) is not None
 
 
 def _is_unit_of_work(chain: Chain, file: SourceFile) -> bool:
@@ -229,7 +230,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         model=model,
         operation=operation,
         terminal=terminal,
-        filters=_filters(text),
+        filters=_filters(text, model),
         order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
         limit=1 if terminal in _SINGLE else _number(limit[1]) if limit else chain.limit or _cut(chain, file),
         offset=-1 if ".offset(" in text else 0,
@@ -279,8 +280,13 @@ def _number(text: str) -> int:
     return int(text[:9]) if text.isdigit() else -1
 
 
-def _filters(text: str) -> tuple[Filter, ...]:
-    found = [Filter(name, _OPERATORS[sign], bool(value)) for name, sign, value in _COMPARED.findall(text)]
+def _filters(text: str, model: str) -> tuple[Filter, ...]:
+    found: list[Filter] = []
+    for sides in _alternatives(text):
+        if (column := _either(sides, model)) is not None:
+            found.append(Filter(column, "either"))
+            text = text.replace(sides[0], "").replace(sides[1], "")  # neither of them narrows
+    found += [Filter(name, _OPERATORS[sign], bool(value)) for name, sign, value in _COMPARED.findall(text)]
     found += [_called(name, method, value) for name, method, value in _METHOD.findall(text)]
     found += [Filter(name, "eq", True) for name in _FLAGGED.findall(text)]
     found += [Filter(name, "function") for name in _WRAPPED.findall(text)]
@@ -298,6 +304,25 @@ def _called(name: str, method: str, value: str) -> Filter:
     if method == "is_" and _TRUTH.match(value):
         return Filter(name, "eq", True)
     return Filter(name, _operator(method, value))
+
+
+def _alternatives(text: str) -> Iterator[tuple[str, str]]:
+    """The first two sides of each `or_(…, …)` and `(…) | (…)`."""
+    for match in _ANY.finditer(text):
+        sides = parts_of(text[match.end() : closing_bracket(text, match.end())])
+        if len(sides) > 1:
+            yield sides[0], sides[1]
+    for match in _SIDES.finditer(text):
+        yield match[1], match[2]
+
+
+def _either(sides: tuple[str, str], model: str) -> str | None:
+    """The column of the model on one side, where the other side asks another table. None when both ask one table."""
+    named = [_COLUMN.search(side) for side in sides]
+    one, other = named
+    if one is None or other is None or one[1] == other[1] or model not in (one[1], other[1]):
+        return None
+    return one[2] if one[1] == model else other[2]
 
 
 def _operator(method: str, value: str) -> str:

@@ -96,16 +96,16 @@ def closing_bracket(text: str, start: int) -> int:
     return len(text)
 
 
-def parts_of(arguments: str) -> list[str]:
-    """The arguments of a call, apart."""
+def parts_of(arguments: str, between: str = ",") -> list[str]:
+    """The arguments of a call, or the sides of another sign, apart."""
     found, level, begin = [], 0, 0
-    for match in re.finditer(_SIGN.pattern + "|,", arguments):
+    for match in re.finditer(f"{_SIGN.pattern}|{re.escape(between)}", arguments):
         sign = match[0]
         if sign in ("(", "[", "{"):
             level += 1
         elif sign in (")", "]", "}"):
             level -= 1
-        elif sign == "," and level == 0:
+        elif sign == between and level == 0:
             found.append(arguments[begin : match.start()].strip())
             begin = match.end()
     last = arguments[begin:].strip()
