@@ -58,7 +58,7 @@ _BRACED_CODE = re.compile(
     r"|@\w+(\(.*\))?|[\w.]+\(.*\)[,;]?|\..+\(.*\);?)$"
 )
 _GO_CODE = re.compile(
-    r"\s*(.*\{|[})]+,?|[\w.,\[\] ]+ :?= \S.*|[\w.]+\(.*\)|return\b( \S+(, \S+)*)?|(if|for|switch|func"
+    r"\s*(.*\{|[})]+,?|[\w.,\[\]\"* ]+ [-+*/|]?:?= \S.*|[\w.]+\(.*\)|return\b( \S+(, \S+)*)?|(if|for|switch|func"
     r"|defer|go|var)\b .*\{?)$"
 )
 _CODE = {"python": _PYTHON_CODE, "go": _GO_CODE}
@@ -82,7 +82,9 @@ _PROMISING = {
         rb"|try|except|else|finally|return"
         rb"|raise|from|import|pass|break|continue|await)\b)"
     ),
-    "go": re.compile(rb"/[/*]\s*(?:[\w.,\[\] ]{1,40}:?= |[\w.]+\(|(?:if|for|switch|func|defer|go|var|return)\b|[})])"),
+    "go": re.compile(
+        rb"/[/*]\s*(?:[\w.,\[\]\"* ]{1,60}[-+*/|:]?= |[\w.]+\(|(?:if|for|switch|func|defer|go|var|return)\b|[})])"
+    ),
 }
 _BRACED_ENDS = frozenset(b";{})],/")
 _ANNOUNCED = re.compile(

@@ -64,7 +64,8 @@ _LEAVES = frozenset(
         "goto_statement",
     }
 )
-_NESTED = frozenset({"if_statement", "block", "statement_block", "else_clause"})
+_NESTED = frozenset({"block", "statement_block"})
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _BRACED_END = re.compile(rb"(?:[\s;]|//[^\n]*|/\*.*?\*/)*(?:\}|\)|case\b|default\b|else\b|$)", re.DOTALL)
 _NEXT_LINE = re.compile(rb"[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]*)(?=[^\s#])")
 _FALSE = re.compile(
@@ -90,9 +91,9 @@ def look_at_jump(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_exit(call: Node, file: SourceFile) -> Iterator[Mark]:
-    callee = file.callee(call)
-    if callee not in _EXITS or any(each.name == callee for each in file.functions):
+    if not _ends_process(call, file):
         return
+    callee = file.callee(call)
     statement = call.parent
     if statement is None or statement.type != "expression_statement":
         return
@@ -141,27 +142,42 @@ def look_at_branches(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """An `if` with an `else` of which each branch leaves."""
     if statement.child_by_field_name("alternative") is None or (after := _statement_after(statement, file)) is None:
         return
-    if _all_leave(statement):
-        yield _mark(after, "each branch of the `if` above", file)
+    ways = _ways_out(statement, file)
+    if not ways or ("exit" in ways and after.type in _LEAVES):
+        return  # behind a call that ends the process many compilers want a jump all the same
+    yield _mark(after, "each branch of the `if` above", file)
 
 
-def _all_leave(branch: Node | None) -> bool:
-    """Whether a block, or all branches of an `if` that ends in an `else`, leave the block around."""
+def _ways_out(branch: Node | None, file: SourceFile) -> frozenset[str]:
+    """How a block, or all branches of an `if` that ends in an `else`, leave the block around: by a "jump", or by an
+    "exit" that ends the process. Empty when one of them goes on."""
     if branch is None:
-        return False
+        return frozenset()
+    if branch.type in _LEAVES:
+        return frozenset({"jump"})
+    if branch.type == "expression_statement":
+        call = branch.named_child(0)
+        return frozenset({"exit"}) if call is not None and _ends_process(call, file) else frozenset()
     if branch.type == "elif_clause":
-        return _all_leave(branch.child_by_field_name("consequence"))
+        return _ways_out(branch.child_by_field_name("consequence"), file)
     if branch.type == "else_clause":
-        return _all_leave(branch.child_by_field_name("body") or branch.named_child(branch.named_child_count - 1))
+        return _ways_out(branch.child_by_field_name("body") or branch.named_child(branch.named_child_count - 1), file)
     if branch.type == "if_statement":
         others = branch.children_by_field_name("alternative")
         if not others or others[-1].type == "elif_clause":
-            return False
-        return all(map(_all_leave, (branch.child_by_field_name("consequence"), *others)))
-    held = statements(branch)
-    if branch.type in _LEAVES:
-        return True
-    return bool(held) and (held[-1].type in _LEAVES or (held[-1].type in _NESTED and _all_leave(held[-1])))
+            return frozenset()
+        ways = [_ways_out(each, file) for each in (branch.child_by_field_name("consequence"), *others)]
+        return frozenset().union(*ways) if all(ways) else frozenset()
+    held = statements(branch) if branch.type in _NESTED else []
+    return _ways_out(held[-1], file) if held else frozenset()
+
+
+def _ends_process(call: Node, file: SourceFile) -> bool:
+    """Whether a call ends the process, or panics, and no function of the file has its name."""
+    if call.type not in _CALLS:
+        return False
+    callee = file.callee(call)
+    return callee in _EXITS and not any(each.name == callee for each in file.functions)
 
 
 def _statement_after(statement: Node, file: SourceFile) -> Node | None:

@@ -87,3 +87,9 @@ def test_a_method_of_a_script_class():
 def test_a_word_with_a_colon_before_a_call_is_prose():
     assert lines_of(RULE, "f();\n// Optionally: this.service.show('a');\n", "javascript") == []
     assert lines_of(RULE, "f();\n// this.service.show('a');\n", "javascript") == [2]
+
+
+def test_an_element_that_is_set_is_code_of_go():
+    said = '\t// sizes["all"] = most\n\t// for k := range sizes {\n\t//     show(k)\n\t// }\n'
+    source = f"package a\nfunc f() {{\n\tg()\n{said}}}\n"
+    assert lines_of(RULE, source, "go") == [4]

@@ -131,3 +131,19 @@ def test_the_else_of_an_inner_loop_leaves_the_outer_one():
     loop = "    while True:\n        while x:\n            x -= 1\n        %s:\n            break\n    show(x)\n"
     assert lines_of(RULE, "def f(x):\n" + loop % "else") == []
     assert lines_of(RULE, "def f(x):\n" + loop % "    while x") == [7]
+
+
+@pytest.mark.parametrize(
+    ("end", "after", "count"),
+    [
+        ('panic("odd")', "a = b", 1),
+        ("os.Exit(1)", "a = b", 1),
+        ("stop()", "a = b", 0),
+        ("os.Exit(1)", "return", 0),  # the compiler may want it
+    ],
+)
+def test_a_branch_that_ends_the_process_leaves(end, after, count):
+    source = (
+        f'package a\nimport "os"\nfunc f() {{\n\tif x {{\n\t\treturn\n\t}} else {{\n\t\t{end}\n\t}}\n\t{after}\n}}\n'
+    )
+    assert len(lines_of(RULE, source, "go")) == count
