@@ -101,7 +101,18 @@ def _is_exempt(function: Function, facts: FileFacts) -> bool:
         return True
     if function.owner and function.name.rpartition(".")[2] in _CALLED_BACK:
         return True
+    if _calls_what_it_overrides(function):
+        return True
     return any(_last_name(decorator) in _OVERRIDES for decorator in function.decorators)
+
+
+def _calls_what_it_overrides(function: Function) -> bool:
+    """Whether a method passes on to the one of the class above, whose parameters it has to take. Constructors choose
+    theirs."""
+    name = function.name.rpartition(".")[2]
+    if not function.owner or function.flags & _CONSTRUCTOR:
+        return False
+    return f"super().{name}" in function.calls or f"super.{name}" in function.calls
 
 
 def _is_bound(function: Function, facts: FileFacts) -> bool:

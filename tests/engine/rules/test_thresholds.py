@@ -176,3 +176,9 @@ class TestLongParameterList:
         signature = function(parameters=parameters(9), flags=FunctionFlag.ABSTRACT)
         assert severity_of(maint_long_parameter_list, signature, path="a.ts") is None
         assert severity_of(maint_long_parameter_list, signature, path="A.java") is WARNING
+
+
+@pytest.mark.parametrize(("called", "severity"), [("super().make", None), ("super().take", WARNING)])
+def test_a_method_that_passes_on_to_the_one_above_takes_what_that_takes(called, severity):
+    method = function("Log.make", owner="Log", parameters=parameters(9), calls=(called,))
+    assert severity_of(maint_long_parameter_list, method) is severity
