@@ -47,6 +47,8 @@ _OPERATORS = frozenset(
 _EFFECTS = re.compile(
     rb"\b(?:await|yield)\b|\+\+|--|:=|<-|(?:\b|_)(?i:next|read|rand|time|now|pop|shift|poll|recv|receive|take|get_nowait|scan|eat|match|accept"
     rb"|consume|advance|skip|uuid|current)(?![a-z])\w*\(|\b(?:random|choice)\w*\(|\bnew\s"
+    # Chance by its package or by how its methods are called: `rand.Intn()`, `rng.gauss()`, `r.Float64()`.
+    rb"|(?:\b|_)(?i:rand(?:om)?|rng|prng|secrets|faker?|chance)\.\w+\(|\.(?:Int(?:n|31n?|63n?)|Perm|randint|randrange|getrandbits)\("
     rb"|\.find\(\)|\bhas_?(?:[nN]ext|[mM]ore)\w*\("  # readers go on when there is nothing here
 )
 # Calls that only look, as far as their names tell. What others do is not known: the second time may be another one.

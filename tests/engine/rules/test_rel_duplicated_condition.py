@@ -184,3 +184,14 @@ def test_what_is_tested_may_come_from_the_statement_before_it(other, count):
 def test_python_once_chose_that_way():
     assert findings_of("rel-duplicated-condition", {"a.py": "x = text and text or None\n"}) == []
     assert len(findings_of("rel-duplicated-condition", {"a.py": "x = text and text\n"})) == 1
+
+
+@pytest.mark.parametrize(
+    ("test", "language", "count"),
+    [
+        ("if rand.Intn(3) == rand.Intn(3) { }", "go", 0),
+        ("if a.Weight(3) == a.Weight(3) { }", "go", 1),
+    ],
+)
+def test_chance_is_another_each_time(test, language, count):
+    assert len(lines_of(RULE, f"package a\nfunc f() {{ {test} }}\n", language)) == count
