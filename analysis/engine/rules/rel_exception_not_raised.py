@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -49,13 +51,17 @@ _OF_SCRIPT = frozenset(
 )
 _RAISED = re.compile(rb"\b(?:raise|throw|return)\s+\Z")
 _NOT_IMPLEMENTED = re.compile(rb"raise\s+NotImplemented\b(?!Error)")
+_NAMED = re.compile(r"(?:Error|Exception|Throwable)$")
+_MADE = re.compile(rb"(?:[a-z_]\w*\.)*[A-Z]\w*\(")
+_CREATIONS = frozenset({"call", "new_expression", "object_creation_expression"})
+DEEPEST = 5  # classes above a class that are followed
 _BRACKET = re.compile(rb"assert ?\(")
 
 
 def look_at_creation(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee, start = file.callee(call), call.start_byte
     name = callee.rpartition(".")[2]
-    if not name[:1].isupper() or _RAISED.search(file.source, max(0, start - 20), start):
+    if not name[:1].isupper() or not name.isidentifier() or _RAISED.search(file.source, max(0, start - 20), start):
         return
     statement = call.parent
     if statement is None or statement.type != "expression_statement" or statement.start_byte != start:
@@ -65,8 +71,38 @@ def look_at_creation(call: Node, file: SourceFile) -> Iterator[Mark]:
     # In script only those of the language can be made without `new`: another name is that of a function.
     if file.language in SCRIPT and not file.source.startswith(b"new", start) and name not in _OF_SCRIPT:
         return
-    if not _is_something_else(callee, file):
-        yield file.mark(RULE.id, call, f"`{name}` is created and dropped; nothing is raised here")
+    yield file.mark(RULE.id, call, f"`{name}` is created and dropped; nothing is raised here", data={"class": name})
+
+
+def look_at_dropped(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """An object of a class with any other name: whether it is an exception is looked up."""
+    made = statement.named_children[0]
+    if made.type in _CREATIONS and not _NAMED.search(file.callee(made)):
+        yield from look_at_creation(made, file)
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Only what is an exception: by the classes of the project that have the name, else by how that ends."""
+    name = mark.data.get("class")
+    return place.finding(mark) if name is None or _is_exception(name, codebase) else None
+
+
+def _is_exception(name: str, codebase: Codebase, depth: int = 0) -> bool:
+    short_name = name.rpartition(".")[2]
+    declared = [bases[short_name] for bases in codebase.summaries(_bases_by_class).values() if short_name in bases]
+    if not declared or depth > DEEPEST:
+        return _NAMED.search(short_name) is not None
+    return all(any(_is_base_exception(base, short_name, codebase, depth) for base in bases) for bases in declared)
+
+
+def _is_base_exception(base: str, name: str, codebase: Codebase, depth: int) -> bool:
+    """Whether a base is an exception; of one that has the name of the class itself, its name alone says it."""
+    is_namesake = base.rpartition(".")[2] == name
+    return _NAMED.search(name) is not None if is_namesake else _is_exception(base, codebase, depth + 1)
+
+
+def _bases_by_class(facts: FileFacts) -> dict[str, tuple[str, ...]]:
+    return {each.name.rpartition(".")[2]: each.bases for each in facts.classes}
 
 
 def look_at_raise(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -100,20 +136,11 @@ def _is_value_of_switch(statement: Node) -> bool:
     )
 
 
-def _is_something_else(callee: str, file: SourceFile) -> bool:
-    """A class of the file that has no base, so it is no exception."""
-    return any(scope.kind == "class" and _declared(scope.node, file) == (callee, False) for scope in file.scopes)
-
-
-def _declared(node: Node, file: SourceFile) -> tuple[str, bool]:
-    name = node.child_by_field_name("name")
-    bases = node.child_by_field_name("superclasses") or node.child_by_field_name("superclass")
-    heritage = bases is not None or any(child.type == "class_heritage" for child in node.children)
-    return (file.text(name) if name is not None else ""), heritage
-
-
 WATCHES = (
     Watch("call", look_at_creation, (*PYTHON, *SCRIPT, *JAVA), endings=("Error", "Exception")),
+    Watch("(expression_statement (call)) @n", look_at_dropped, PYTHON, needs=(b"except", b"raise"), starts=_MADE),
+    Watch("(expression_statement (new_expression)) @n", look_at_dropped, SCRIPT, needs=(b"throw", b"catch")),
+    Watch("(expression_statement (object_creation_expression)) @n", look_at_dropped, JAVA, needs=(b"catch", b"throw")),
     Watch("throw", look_at_raise, PYTHON),
     Watch("(assert_statement . (tuple)) @n", look_at_assert, PYTHON, needs=(b"assert (", b"assert("), starts=_BRACKET),
 )

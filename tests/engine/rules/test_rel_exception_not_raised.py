@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-exception-not-raised"
 
@@ -22,7 +22,6 @@ FINE = [
     "raise",
     "assert (a and 'message')",
     "assert (a), 'message'",
-    "class MyError: ...\nMyError()",
     "log_error('x')",
 ]
 SCRIPT_FLAGGED = ["new Error('x');", "if (a) { new TypeError('x'); }", "Error('x');"]
@@ -75,3 +74,35 @@ def test_what_is_called_without_new_is_a_function(statement, count):
 )
 def test_a_case_may_give_an_exception_as_its_value(body, count):
     assert len(marks_of(RULE, f"class A {{ Object f(int a) {{ {body} }} }}", "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("declared", "count"),
+    [
+        ("class Gone extends IOException {}", 1),
+        ("class Gone extends Left {} class Left extends RuntimeException {}", 1),
+        ("class Gone extends Panel {}", 0),
+        ("class GoneError extends Panel {}", 0),
+        ("class GoneError {}", 0),
+        ("class GoneError extends Trouble {}", 0),
+        ("", 0),
+    ],
+)
+def test_what_is_an_exception_is_looked_up(declared, count):
+    name = "GoneError" if "GoneError" in declared else "Gone"
+    source = f"class A {{ void f() {{ try {{ g(); }} catch (IOException e) {{ new {name}(e); }} }} }}"
+    assert len(findings_of(RULE, {"src/A.java": source, "src/Gone.java": declared})) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("a.py", "class Left(Exception): ...\n\ndef f():\n    if x:\n        raise Left()\n    Left()\n", 1),
+        ("a.py", "class Left(Panel): ...\n\ndef f():\n    if x:\n        raise Odd()\n    Left()\n", 0),
+        ("a.py", "class OddError: ...\nOddError()\n", 0),
+        ("a.ts", "class Left extends Error {}\nfunction f() { if (x) { throw new Left(); } new Left(); }\n", 1),
+        ("a.ts", "class Left extends Panel {}\nfunction f() { if (x) { throw new Odd(); } new Left(); }\n", 0),
+    ],
+)
+def test_exceptions_with_names_of_their_own(path, source, count):
+    assert len(findings_of(RULE, {path: source})) == count
