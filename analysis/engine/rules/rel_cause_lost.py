@@ -66,7 +66,11 @@ _BOUNDARY = re.compile(  # errors that are answers to a client
 _TELLS_ALL = re.compile(r"NumberFormatException|DateTimeParseException|NoSuchElementException")  # the type says it all
 _OF_ENUM = re.compile(r"[^;]*\.(?:valueOf|fromString)\([^;]*\);")
 _LOGGED = re.compile(r"\.exception\(|exc_info\s*=|print_exc|\.(error|warn|warning)\([^;\n]*,\s*\w+\s*\)")
-_MESSAGE_ONLY = r"\b{0}\.(getMessage|getLocalizedMessage|toString|message|name|getClass)\b|[+]\s*{0}\b|\$\{{{0}\}}"
+_MESSAGE_ONLY = (
+    r"\b{0}\s*[?!]?\.(getMessage|getLocalizedMessage|toString|message|name|getClass)\b|[+]\s*{0}\b|\$\{{{0}\}}"
+    r"|\(\s*{0}\s+as\s+[\w.<>]+\s*\)\s*[?!]?\.(?:message|name|toString)\b|\b{0}\s+instanceof\s+\w+"
+    r"|\b(?:\w*[mM]essage\w*|\w*[tT]oString|String|(?:JSON\.)?stringify|(?:util\.)?inspect)\(\s*{0}\s*[,)]"
+)
 _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
 _THROW = re.compile(rb"\bthrow\b")
 _ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")

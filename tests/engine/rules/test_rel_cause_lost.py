@@ -202,3 +202,19 @@ def test_a_status_may_come_first():
 def test_a_stack_that_was_logged_is_not_lost():
     source = script("logger.error('bad', (err as Error).stack);\nthrow new ShopError('no');")
     assert [each.severity for each in marks_of(RULE, source, "typescript")] == ["info"]
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("`no: ${(e as Error).message}`", 1),
+        ("`no: ${e instanceof Error ? e.message : String(e)}`", 1),
+        ("`no: ${getErrorMessage(e)}`", 1),
+        ("`no: ${e?.message}`", 1),
+        ("'no', wrap(e)", 0),
+        ("'no', e as Error", 0),
+    ],
+)
+def test_the_text_of_an_error_is_not_the_error(given, count):
+    source = f"try {{ a(); }} catch (e) {{ throw new OrderError({given}); }}"
+    assert len(lines_of(RULE, source, "typescript")) == count
