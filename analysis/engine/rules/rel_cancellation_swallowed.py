@@ -78,6 +78,8 @@ _ASKS_FLAG = re.compile(
 )
 _ON_PURPOSE = re.compile(r"(?is)(?=.*interrupt)(?=.*\b(?:not|never|ignor|swallow|suppress))")
 _ENDS_THREAD = re.compile(r"(^|\.)(run|main)$")
+_OVER_CHANNEL = re.compile(rb"for\s+(?:\w+\s*:?=\s*)?range\b")
+_TOLD_BY_RESULT = re.compile(r"\bappend\(|\]\s*=(?!=)|\.\w+\s*=(?!=)|\+\+|\+=")
 _ROUNDS = re.compile(rb"for\s+(?:\w+\s*:=\s*)?range\s+\d+\s*\{")
 _MAKES_THREAD = re.compile(rb"\bnew\s+Thread\(\s*\Z")
 NEAR = 40  # bytes before a lambda
@@ -140,8 +142,8 @@ def look_at_seen(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return  # which is what the head of the loop asks for
     if _is_counted(statement, file):
         return
-    if _walks(statement, file) and "continue" in file.text(body):
-        return  # what is left is only taken out
+    if "continue" in file.text(body) and (_walks(statement, file) or _TOLD_BY_RESULT.search(file.text(body))):
+        return  # what is left is only taken out, or told by what the loop gives
     message = f"`{function_name(statement, file)}` sees that its context is done and goes on"
     confidence = "" if statement.type == "if_statement" else "medium"
     yield file.mark(RULE.id, statement, message, confidence=confidence, suggestion="Return `ctx.Err()`.")
@@ -235,12 +237,9 @@ def _asks_flag(statement: Node, file: SourceFile) -> bool:
 
 
 def _walks(statement: Node, file: SourceFile) -> bool:
-    """Whether the loop around walks over something that ends."""
+    """Whether the loop around may walk over a channel, which has to be emptied: of lists and maps it takes two."""
     index = file.loop_of(statement)
-    return (
-        index is not None
-        and b"range" in file.source[file.loops[index].node.start_byte : statement.start_byte].partition(b"{")[0]
-    )
+    return index is not None and _OVER_CHANNEL.match(file.source, file.loops[index].node.start_byte) is not None
 
 
 def _is_taken_before(handler: Node, file: SourceFile) -> bool:

@@ -207,3 +207,17 @@ def test_a_comment_may_say_that_the_interrupt_ends_here(said, count):
 def test_an_exception_of_the_project_is_no_cancellation(kind, count):
     source = f"async def f():\n    try:\n        await g()\n    except {kind} as e:\n        return e\n"
     assert len(findings_of("rel-cancellation-swallowed", {"a.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "count"),
+    [
+        ("for _, row := range rows", "log.Print(err)", 1),
+        ("for row := range rows", "log.Print(err)", 0),  # a channel that has to be emptied
+        ("for i, row := range rows", "failed[i] = err", 0),
+    ],
+)
+def test_a_walk_over_a_list_that_goes_on(head, body, count):
+    asked = f"\t\tif err := ctx.Err(); err != nil {{\n\t\t\t{body}\n\t\t\tcontinue\n\t\t}}\n\t\twork(row)\n"
+    source = f"package a\nfunc f(ctx C) {{\n\t{head} {{\n{asked}\t}}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count
