@@ -34,7 +34,7 @@ GUIDE = Guide(
 _TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b|\.whenReady\(\)\.then$")
 # They end well whatever happens, or have nobody to fail for.
 _NEVER_FAILS = re.compile(
-    r"(?:^|\.)(?:requestPermission|\$translate|computePosition|nextTick|allSettled)\(\)\.then$|\.(?:settled|updateComplete)\.then$|nice-modal-react\.show\(\)\.then$|\bfonts\.(?:ready|load\(\))\.then$"
+    r"(?:^|\.)(?:requestPermission|\$translate|computePosition|nextTick)\(\)\.then$|\.(?:settled|updateComplete)\.then$|nice-modal-react\.show\(\)\.then$|\bfonts\.(?:ready|load\(\))\.then$"
 )
 # What gives a promise whatever the file says; of other names `then` tells it by convention.
 _GIVES = re.compile(
@@ -98,7 +98,12 @@ def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
         is_promise = _GIVES.search(callee) is not None or own is not None
         confidence = "" if is_promise else "medium"
         says_failure = _ASKS_RESULT.search(file.text(call)) is not None  # the result says whether it worked
-        if _keeps_some(own, file) or _is_of_a_hook(first, file) or (says_failure and not is_promise):
+        if (
+            first == "Promise.allSettled"
+            or _keeps_some(own, file)
+            or _is_of_a_hook(first, file)
+            or (says_failure and not is_promise)
+        ):
             confidence = "low"
         # Of a long chain the callee holds the last step alone.
         shown = file.text(call).partition("(")[0] + callee if callee.startswith("()") else callee

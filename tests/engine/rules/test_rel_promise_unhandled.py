@@ -207,3 +207,10 @@ def test_a_promise_that_is_exported_is_used_elsewhere(head, count):
 
 def test_an_element_that_is_updated_does_not_reject():
     assert lines_of(RULE, "this.updateComplete.then(show);", "typescript") == []
+
+
+def test_what_settles_may_fail_in_what_comes_then():
+    (finding,) = findings_of(
+        RULE, {"src/a.ts": "export function f(runs) {\n  Promise.allSettled(runs).then((rows) => show(rows));\n}\n"}
+    )
+    assert finding.confidence == "low"
