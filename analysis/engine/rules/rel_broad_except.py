@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.rules.base import JAVA, PYTHON, Watch
 from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
 from analysis.engine.rules.reading import short, statements, text_after
@@ -194,6 +196,11 @@ def _is_boundary(handler: Node, file: SourceFile) -> bool:
     return bool(_BOUNDARY.search(function.name)) or any(
         _ENTRY.search(decorator.partition("(")[0]) for decorator in function.decorators
     )
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """What answers a request itself is where errors must stop, whatever its name."""
+    return None if place.in_handler else place.finding(mark)
 
 
 WATCHES = (Watch("handler", look_at_except, PYTHON), Watch("handler", look_at_catch, JAVA))

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-broad-except"
 
@@ -166,3 +166,12 @@ def test_a_log_of_python_without_the_exception_has_no_trace():
     source = "def f():\n    try:\n        x()\n    except Exception:\n        {0}\n        return 1\n"
     said = [marks_of(RULE, source.format(each))[0].message for each in ("logger.error('not read')", "count()")]
     assert [each.rpartition(" and ")[2] for each in said] == ["the log has no trace of it", "tells nobody"]
+
+
+@pytest.mark.parametrize(("route", "count"), [("@app.route('/a')\n", 0), ("", 1)])
+def test_what_answers_a_request_is_where_errors_stop(route, count):
+    source = (
+        f"{route}def book():\n    try:\n        store()\n    except Exception:\n"
+        "        log.error('no')\n        return 500\n"
+    )
+    assert len(findings_of(RULE, {"shop/views.py": source})) == count
