@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.money_names import is_amount, is_asked_total, is_bare, is_bill, is_of_a_bill
 from analysis.engine.rules.reading import short
 
 RULE = Rule(
@@ -54,22 +55,6 @@ class Order(models.Model):
 )
 
 _FLOATS = frozenset("""floatfield float real double double_precision float4 float8 float32 float64""".split())
-_AMOUNT = re.compile(
-    r"(?:^|_|(?<=[a-z])(?=[A-Z]))(?:price|amount|balance|salary|fee|subtotal|grand_?total|total_?(?:price|amount|cost|paid|due)"
-    r"|refund|payout|invoice_?total|tax_?amount|unit_?cost|credit_?amount)s?$",
-    re.IGNORECASE,
-)
-# `total` is money on a bill; elsewhere it counts anything.
-_OF_A_BILL = re.compile(r"(?:\w+_)?(?i:total|cost|tax)|[a-z]\w*(?:Total|Cost|Tax)")
-_BILL = re.compile(
-    r"(?i)order|invoice|payment|cart|bill|checkout|receipt|purchase|sale|quote|refund|basket|line_?item|product|expense"
-    r"|booking|payslip|payroll|transaction"
-)
-_NO_AMOUNT = re.compile(
-    r"(?i)rate|ratio|percent|pct|factor|weight|cents?$|minor|sats$|wei$|mean|avg|average|std|variance|score|change"
-    r"|volatility|expected|projected|forecast|estimate|index|probab|energy|fuel|water|light|sound|target|serving|dos(?:e|age)|nutri"
-    r"|roll_?over|usage_?amount|quota|entitle"  # of use, not of money
-)
 # An amount of something else, or one in the smallest unit, as the lines around it say.
 # As a word: a field `total_cents` says nothing of others.
 _IN_CENTS = re.compile(rb"(?i)(?<![a-z_.])cents?\b(?!\s*[:?=])")
@@ -105,8 +90,6 @@ _CONVERSIONS = frozenset(
     """float parseFloat Number.parseFloat Double.parseDouble Double.valueOf Float.parseFloat Float.valueOf
     strconv.ParseFloat""".split()
 )
-# What may be an amount of anything: of money only where the row says so.
-_BARE = re.compile(r"(?i)amounts?|balances?|fees?")
 _PER_UNIT = re.compile(rb"(?i)\bk?wh\b|\btariffs?\b")  # prices of energy, which are rates
 _CURRENCY = re.compile(rb"(?i)currency")
 _STORED = re.compile(rb"@Entity\b|@Table\b|@Document\b|\bgorm\.Model\b|`[^`\n]*\b(?:gorm|db|bson):\"")
@@ -156,7 +139,8 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
     if any(_ROUNDS.search(file.callee(each)) for each in _calls_around(call)):
         return  # it becomes cents again, or a text
     name = _GETTER.sub("", found[1]) if found is not None else ""
-    if name and len(text) < 80 and is_amount(name) and not _is_of_something_else(name, call, file):
+    is_money = is_amount(name) or is_asked_total(name, text)
+    if name and len(text) < 80 and is_money and not _is_of_something_else(name, call, file):
         message = f"`{short(text)}` becomes a float here: sums of it are off by cents"
         fix = _FIX.get(file.language, "")
         confidence = "" if _is_summed(call, file) else "low"
@@ -242,10 +226,11 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         for column in entry.model.columns:
             line = column.line or entry.model.line
-            if (path, line) in told or not is_amount(column.name, entry.model.name):
+            is_cost = column.name.lower() == "cost"  # of a row, and not of a step of an algorithm
+            if (path, line) in told or not (is_cost or is_amount(column.name, entry.model.name)):
                 continue
             if column.type.partition("(")[0].strip().lower().replace(" ", "_") in _FLOATS:
-                is_sure = _BARE.fullmatch(column.name) is None or _is_row_of_money(entry.model)
+                is_sure = not is_bare(column.name) or _is_row_of_money(entry.model)
                 yield Finding(
                     rule_id=RULE.id,
                     file=path,
@@ -259,16 +244,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 def _is_row_of_money(model: Model) -> bool:
     """Whether a table says that its amounts are money: it is a bill, or keeps a currency beside them."""
-    return _BILL.search(model.name) is not None or any("currency" in each.name.lower() for each in model.columns)
-
-
-def is_amount(name: str, owner: str = "") -> bool:
-    """Whether a name means an amount of money, and no rate, count of minor units or measure; a `total` does when its
-    owner is something that is paid."""
-    if _NO_AMOUNT.search(name) is not None:
-        return False
-    of_a_bill = owner and _OF_A_BILL.fullmatch(name) is not None and _BILL.search(owner) is not None
-    return bool(of_a_bill) or _AMOUNT.search(name) is not None
+    return is_bill(model.name) or any("currency" in each.name.lower() for each in model.columns)
 
 
 def _is_amount_in(path: str) -> bool:
@@ -279,9 +255,9 @@ def _is_amount_in(path: str) -> bool:
 
 def _is_amount_of(name: str, field: Node, file: SourceFile) -> bool:
     """Whether a field is an amount of money by its own name, or by that of its class."""
-    if not (is_amount(name) or (_OF_A_BILL.fullmatch(name) and is_amount(name, _owner(field, file)))):
+    if not (is_amount(name) or (is_of_a_bill(name) and is_amount(name, _owner(field, file)))):
         return False
-    if _PER_UNIT.search(file.source):
+    if name.lower().endswith(("price", "prices")) and _PER_UNIT.search(file.source):
         return False
     line = file.source[file.source.rfind(b"\n", 0, field.start_byte) + 1 :].partition(b"\n")[0]
     return _IN_CENTS.search(line) is None and not _is_no_money(name, field, file)
@@ -340,7 +316,7 @@ def _is_of_money(field: Node, file: SourceFile) -> bool:
     before = file.source[max(0, around.start_byte - NEAR) : around.start_byte] if around is not None else b""
     if _CURRENCY.search(text) is not None or _STORED.search(before[before.rfind(b"}") + 1 :] + text) is not None:
         return True
-    return _BILL.search(_owner(field, file)) is not None
+    return is_bill(_owner(field, file))
 
 
 LONGEST_PRODUCT = 80  # characters that are read

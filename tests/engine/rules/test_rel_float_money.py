@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.engine.rules.rel_float_money import is_amount
+from analysis.engine.rules.money_names import is_amount
 from tests.engine.rules.reading import findings_of, lines_of
 
 RULE = "rel-float-money"
@@ -14,14 +14,41 @@ FLASK = "db = SQLAlchemy()\n\nclass Order(db.Model):\n    id = db.Column(db.Inte
 
 
 @pytest.mark.parametrize(
-    "name", ["price", "unit_price", "unitPrice", "amounts", "account_balance", "grandTotal", "fee"]
+    "name",
+    [
+        "price",
+        "unit_price",
+        "unitPrice",
+        "amounts",
+        "account_balance",
+        "grandTotal",
+        "fee",
+        "fuel_cost",
+        "leaseCost",
+        "totalprice",
+    ],
 )
 def test_names_of_amounts(name):
     assert is_amount(name)
 
 
 @pytest.mark.parametrize(
-    "name", ["price_rate", "amount_cents", "tax_percent", "priceChange", "total", "distance", "fuel_price", "feedback"]
+    "name",
+    [
+        "price_rate",
+        "amount_cents",
+        "tax_percent",
+        "priceChange",
+        "total",
+        "distance",
+        "fuel_price",
+        "feedback",
+        "coffee",
+        "cost",
+        "pathCost",
+        "cpu_cost",
+        "shippingCostRatio",
+    ],
 )
 def test_names_of_other_things(name):
     assert not is_amount(name)
@@ -216,3 +243,24 @@ def test_the_price_of_energy_is_a_rate(package, confidence):
 )
 def test_sure_is_what_is_stored_belongs_to_a_bill_or_is_added_up(path, source, confidence):
     assert [each.confidence for each in findings_of(RULE, {path: source})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("a.py", SQLALCHEMY % "fuel_cost: Mapped[float] = mapped_column(Float)", 1),
+        ("a.py", SQLALCHEMY % "cost: Mapped[float] = mapped_column(Float)", 1),
+        ("a.py", SQLALCHEMY % "scan_ratio: Mapped[float] = mapped_column(Float)", 0),
+        (
+            "a.ts",
+            "import { Entity } from 'typeorm';\n@Entity('cars')\nclass Car {\n  @PrimaryGeneratedColumn() id: number;\n"
+            "  @Column('double precision') leaseCost: number;\n}\n",
+            1,
+        ),
+        ("a.ts", "const total = parseFloat(req.body.total);\n", 1),
+        ("a.ts", "const total = parseFloat(node.total);\n", 0),
+        ("a.go", "package a\n\n// in kWh\ntype Bill struct {\n\tGrossCost float64\n\tPowerPrice float64\n}\n", 1),
+    ],
+)
+def test_costs_and_totals_that_were_asked_for(path, source, count):
+    assert len(findings_of(RULE, {path: source})) == count
