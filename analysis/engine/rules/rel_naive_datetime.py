@@ -11,7 +11,9 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import followed, function_text, text_after
+from analysis.engine.rules.browsers import runs_in_browsers
+from analysis.engine.rules.java_dates import is_zoned, reads_texts, stored_as
+from analysis.engine.rules.reading import followed, function_text, short, text_after
 
 RULE = Rule(
     id="rel-naive-datetime",
@@ -61,8 +63,6 @@ _SHOWN_OR_SPAN = re.compile(rb"(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\
 _SPAN_OF = re.compile(r"\s*(?:\.until\(|,\s*LocalDateTime\.now\(\)\s*\))")
 _NAMES = re.compile(r"(?:[nN]ame|\bfile_?[iI]d)[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
-_STORES = re.compile(rb"\b(set(?!SentDate)\w*(?:At|On|Date|Time|Created|Updated|Modified|Expir\w+))\(\s*\Z")
-_GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
 _WRAPPED = re.compile(r"(?:make_aware|localize|strftime|\bformat\w*|\w_format\w*)\(\s*(?:value\s*=\s*)?$")
 _MATTERS = re.compile(
     r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|\.\w+_(?:date|time)\s*=(?!=)|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
@@ -74,14 +74,13 @@ _GIVEN_AWAY = re.compile(
     r"^return\b|^[\w.]+(?:\.\w+|\[[^\]]*\])\s*=|[\"']?\w[\"']?\s*[:=]\s*now\(\)(?:\.isoformat|\s*[,)}])|now\(\)\.(?:isoformat|toString)\("
 )
 _IN_A_TEXT = re.compile(r"\bstr\(now\(\)|%\s*\(?now\(\)|\{now\(\)")
-_IS_SAVED = re.compile(
-    r"(?i)\b\w*(?:mapper|repo\w*|dao|entityManager)\.(?:\w*(?:insert|save|persist|update|merge|store))\w*\("
-)
 _LOGGING = re.compile(r"\b(log\w*|print|strftime|format)\b|\.isoformat\(|[Ff]ile_?[Nn]ame")
 _HAS_A_DAY = re.compile(r"%-?[dDjxcFsUW]")
 _ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
 _QUERIED = re.compile(
-    r"\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
+    r"\b(?:gte?|lte?)\s*[:,]|\b(?:More|Less)Than\w*\(|\bBetween\(|\bOp\.\w+\]"
+    r"|\b(?:execute\w*|bulk_create|insert\w*|upsert\w*|persist|put_item)\([^\n]*[,(\[]\s*\w+\s*[,)\]]"
+    r"|\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
 )
 _ORDERED = re.compile(r"\.is(?:Before|After)\(")
 _WORD_END = re.compile(r"\b")
@@ -102,6 +101,9 @@ _NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
 NEAR = 60  # bytes before a call
 _SAID = re.compile(r"(?:#|//)[^\n]*")
 _TZINFO_POSITION = 7
+# A text that ends with a time of the day, whatever day is put before it: `day + "T00:00:00"`.
+_ENDS_LOCAL = re.compile(r"(?:\+\s*[\"'`]|\}|\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?[\"'`]$")
+_BUILT = frozenset({"binary_expression", "template_string"})
 _LOCAL_TIME = re.compile(r"""["'`]\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?["'`]$""")
 
 
@@ -164,13 +166,13 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id, call, message, severity=severity, confidence=confidence, suggestion=suggestion, data=data
         )
     elif callee == "java.util.Date" and not file.arguments(call)[0]:
-        stored = _STORES.search(file.source, max(0, call.start_byte - 80), call.start_byte)
-        if stored is not None:
-            data = {} if _IS_SAVED.search(text_after(call, file)) else {"form": "stays"}
-            message = f"`{stored[1].decode()}` is given a `Date`, which is read in the zone of the machine"
+        kept, is_stored = stored_as(call, file)
+        if kept:
+            data = {} if is_stored else {"form": "stays"}
+            message = f"`{kept}` is given a `Date`, which is read in the zone of the machine"
             suggestion = "Use `Instant.now()`."
             yield file.mark(RULE.id, call, message, severity="info", confidence="low", suggestion=suggestion, data=data)
-    elif callee == "java.text.SimpleDateFormat" and not _is_zoned(call, file):
+    elif callee == "java.text.SimpleDateFormat" and not is_zoned(call, file):
         pattern = next(iter(file.arguments(call)[0]), None)
         if pattern is None or pattern.type != "string_literal" or not _HOURS_AND_DAY.search(file.text(pattern)):
             return  # a day, or a time of the day, of whichever zone
@@ -179,28 +181,27 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             call,
             "This `SimpleDateFormat` reads and writes times in the zone of the machine",
             confidence="medium",
-            data={} if _reads_texts(call, file) else {"form": "stays"},
+            data={} if reads_texts(call, file) else {"form": "stays"},
             suggestion="Use a `DateTimeFormatter` with a zone, or call `setTimeZone`.",
         )
 
 
-def _reads_texts(made: Node, file: SourceFile) -> bool:
-    """Whether the format reads texts that come from elsewhere: what it writes is mostly for people of this place."""
-    given = _GIVEN_TO.search(file.source, max(0, made.start_byte - 80), made.start_byte)
-    called = given[1] + b".parse(" if given is not None else b""
-    return file.source.startswith(b".parse(", made.end_byte) or (bool(called) and called in file.source)
-
-
-def _is_zoned(made: Node, file: SourceFile) -> bool:
-    """Whether the format that is made gets a zone: by its variable, or one that is unknown somewhere in the file."""
-    given = _GIVEN_TO.search(file.source, max(0, made.start_byte - 80), made.start_byte)
-    name = given[1] if given is not None else b""
-    return name + b".setTimeZone(" in file.source
-
-
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     given = file.arguments(call)[0]
-    if len(given) == 1 and file.callee(call) in ("Date", "Date.parse") and _LOCAL_TIME.match(file.text(given[0])):
+    if len(given) != 1 or file.callee(call) not in ("Date", "Date.parse"):
+        return
+    if given[0].type in _BUILT and _ENDS_LOCAL.search(file.text(given[0])):
+        severity = _severity(call, file)
+        yield file.mark(
+            RULE.id,
+            call,
+            f"`{short(file.text(given[0]))}` names no zone: it is read in the zone of the machine",
+            severity=severity,
+            confidence="" if severity else "low",
+            data={"form": "built"},
+            suggestion="End the text with `Z` or an offset.",
+        )
+    elif _LOCAL_TIME.match(file.text(given[0])):
         is_row = _IN_OBJECT.search(file.source, max(0, call.start_byte - NEAR), call.start_byte) is not None
         severity = "" if is_row else _severity(call, file)
         yield file.mark(
@@ -371,7 +372,10 @@ def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A time that stays in its function, or goes into a line of the log, meets no other zone."""
+    """A time that stays in its function, or goes into a line of the log, meets no other zone. A page means the day of
+    who looks at it."""
+    if mark.data.get("form") == "built" and (place.facts.language == "tsx" or runs_in_browsers(place)):
+        return None
     return None if mark.data.get("form") == "stays" else place.finding(mark)
 
 

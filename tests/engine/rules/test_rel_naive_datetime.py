@@ -309,3 +309,57 @@ def test_a_format_that_reads_texts_is_told(method, count):
     made = f'new SimpleDateFormat("yyyy HH").{method}(a)'
     source = f"import java.text.SimpleDateFormat;\nclass A {{ Object f() {{ return {made}; }} }}"
     assert len(findings_of(RULE, {"A.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("day + 'T00:00:00'", 1),
+        ("`${day} 23:59`", 1),
+        ("day + 'T00:00:00Z'", 0),
+        ("`${day}T00:00:00+01:00`", 0),
+        ("day + time", 0),
+    ],
+)
+def test_a_time_that_is_put_behind_a_day(given, count):
+    asked = "return rows.find({ at: MoreThan(from) });"
+    source = f"async function f(day) {{\n  const from = new Date({given});\n  {asked}\n}}\n"
+    assert [each.severity for each in marks_of(RULE, source, "typescript")] == ["warning"] * count
+    manifest = '{"dependencies": {"%s": "1"}}'
+    assert len(findings_of(RULE, {"src/a.ts": source, "package.json": manifest % "express"})) == count
+    assert findings_of(RULE, {"src/a.ts": source, "package.json": manifest % "react"}) == []
+
+
+ENTITY = "import java.util.Date;\n@Entity\nclass Order {\n  private Date paidAt;\n  void pay() { %s }\n}"
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("this.paidAt = new Date();", 1),
+        ("paidAt = new Date();", 1),
+        ("Date now = new Date(); this.paidAt = now;", 1),
+        ("Date now = new Date(); show(now);", 0),
+        ("this.shownAt = new Date();", 0),
+        ("this.paidAt = new Date(seconds);", 0),
+    ],
+)
+def test_a_date_that_an_entity_keeps(body, count):
+    assert len(findings_of(RULE, {"src/Order.java": ENTITY % body})) == count
+    assert findings_of(RULE, {"src/Order.java": ENTITY.replace("@Entity", "") % body}) == []
+
+
+def test_the_format_of_another_method_has_its_own_zone():
+    source = (
+        "import java.text.SimpleDateFormat;\nclass A { Object f(String a) {\n"
+        'SimpleDateFormat format = new SimpleDateFormat("yyyy-MM-dd HH:mm"); return format.parse(a); }\n'
+        "Object g(Date a) {\n"
+        'SimpleDateFormat format = new SimpleDateFormat("yyyy-MM-dd HH:mm"); format.setTimeZone(utc);\n'
+        "return format.format(a); } }"
+    )
+    assert lines_of(RULE, source, "java") == [3]
+
+
+def test_a_time_that_is_written_by_a_query_is_stored():
+    source = "from datetime import datetime\ndef f(y, m):\n    ends = datetime(y, m, 3)\n    execute(SQL, (ends,))\n"
+    assert [each.severity for each in marks_of(RULE, source)] == ["warning"]
