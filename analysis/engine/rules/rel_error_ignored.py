@@ -14,7 +14,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
 from analysis.engine.rules.go_failing import IN_MEMORY, failing, of_this_file
 from analysis.engine.rules.go_known_calls import ALONE, BESIDE, CLOSING, METHODS, RARELY_FAIL
-from analysis.engine.rules.go_results import functions_that_fail, is_in_failure, receiver_of
+from analysis.engine.rules.go_results import function_names, functions_that_fail, is_in_failure, receiver_of
 from analysis.engine.rules.reading import followed, function_text, short, statements, text_after, text_before
 
 RULE = Rule(
@@ -62,12 +62,18 @@ func rotate() error {
 )
 
 _CLEANS_UP = frozenset({"os.Remove", "os.RemoveAll"})
-_TEMPORARY = re.compile(r"(?i)te?mp|scratch|\bcache")
+_TEMPORARY = re.compile(r"(?i)te?mp|scratch|\bcache|\bclean")
 _FIELD_TYPE = re.compile(rb"[ \t]+\*?(?:\w+\.)?([A-Z]\w*)[ \t]*(?:`[^`\n]*`)?[ \t]*(?://[^\n]*)?(?:\n|\})")
 NEAR = 300  # characters before a call
 SHORTHAND = 2  # statements of a function that only leaves an error out
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename|Close|Flush|Exec|ExecContext)$")
 _TO_CLIENT = re.compile(r"\b(w|rw|c\.Writer|ctx\.Writer|writer|resp)\b")
+_MADE_NEXT = re.compile(
+    r"\s*[^\n]*\b(?:Listen|Create|OpenFile|Mkdir\w*|Rename|Symlink|Link)\w*\("
+)  # it may not be there
+_SENT = re.compile(r"\b(?:FormValue|PostFormValue|PostForm|Getenv|PathValue)\(|\.Header\.Get\(|\bos\.Args\[")
+_DECODED = re.compile(r"\b(?:Decode|Unmarshal|\w*Bind\w*|ReadJSON|BodyParser)\([^\n]*\Z")
+_WORD_END = re.compile(r"\b")
 _MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
 _NEW_ENCODER = re.compile(r"\bNewEncoder\(&?(\w+)\)")
 _TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
@@ -124,13 +130,18 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if file.mentions(b'"testing"'):
         return  # what helps tests fails with them
     is_of_a_field = found is not None and found[1].count(b".") > 1 and found[2][:1].isupper()
-    if found is None or not (found[2] in _LAST_NAMES or not found[1] or is_of_a_field or _ACTS.match(found[2])):
+    if found is None:
+        return
+    # Who starts something beside hears nothing of it, whatever its name.
+    is_started = statement.type == "go_statement"
+    may_fail = found[2] in _LAST_NAMES or _ACTS.match(found[2]) or found[2].decode() in function_names(file)
+    if not (may_fail or not found[1] or is_of_a_field or is_started):
         return
     call = statement.named_children[0]
     if call.type != "call_expression":
         return
     name = failing(call, file)
-    if not (name or _is_of_project(call, file)) or is_in_failure(statement, file):
+    if not (name or _is_of_project(call, file, is_started=is_started)) or is_in_failure(statement, file):
         return
     if _has_reason(statement, file) and _SAID_OF_ERROR.search(_lines_around(statement, file)):
         return
@@ -141,11 +152,13 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if name:
         is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
         is_left_over = statement.type == "defer_statement" or _is_deferred(call, file)
-        if name in _CLEANS_UP and (is_left_over or _TEMPORARY.search(file.text(call))):
+        line = file.source[statement.start_byte :].partition(b"\n")[0].decode("utf-8", "replace")
+        if name in _CLEANS_UP and (is_left_over or _TEMPORARY.search(line)):
             return  # which does no harm, mostly
         is_guess = name in _CLEANS_UP or _answers_client(call, name, file)
         confidence = "low" if is_guess else "medium" if is_deferred else ""
-        yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence)
+        data = {"form": "removed"} if name in _CLEANS_UP and not _MADE_NEXT.match(text_after(call, file)) else {}
+        yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence, data)
     else:
         yield _asked(call, file)
 
@@ -188,7 +201,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Calls of functions of other files: dropped only when all that the name can mean return an error."""
     if _OF_TEST_TOOLS.search(place.path):
         return None
-    if mark.confidence == "low" and "call" not in mark.data:
+    if mark.confidence == "low" and "call" not in mark.data and mark.data.get("form") not in ("removed", "sent"):
         return None  # it fails rarely, or harms nobody when it does
     if place.kind is FileKind.SCRIPT:  # an example, a tool: nobody's data hang on it
         is_told = "call" not in mark.data
@@ -238,7 +251,8 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     if name == "os.Mkdir" or _SAYS_USAGE.search(file.functions[file.function_of(call)].name):
         return  # it may be there, and who writes into it will tell
     if _is_harmless(call, name, file):
-        yield file.mark(RULE.id, call, message, severity="info", confidence="low", data={"form": "chosen"})
+        data = {"form": "sent" if name in RARELY_FAIL and _reads_what_was_sent(call, file) else "chosen"}
+        yield file.mark(RULE.id, call, message, severity="info", confidence="low", data=data)
         return
     is_own = not kept and of_this_file(file.callee(call), call, file) in functions_that_fail(file)
     yield _mark(call, name, message, file, "low" if is_own or name in _CLEANS_UP else "medium")
@@ -256,6 +270,25 @@ def _is_harmless(call: Node, name: str, file: SourceFile) -> bool:
     if name.endswith(".Encode") and _encodes_into_memory(call, file):
         return True
     return name in RARELY_FAIL or name.endswith(".Shutdown")
+
+
+def _reads_what_was_sent(call: Node, file: SourceFile) -> bool:
+    """Whether a number is read out of what somebody else has written: a field of what the function has decoded, a form,
+    the environment. No number becomes nought there."""
+    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    if _SENT.search(given):
+        return True
+    root, dot, _ = given.partition(".")
+    return (
+        bool(dot)
+        and root.isidentifier()
+        and any(_DECODED.search(line) for line in _lines_with(f"&{root}", text_before(call, file)))
+    )
+
+
+def _lines_with(word: str, text: str) -> Iterator[str]:
+    """The lines up to a word, where it stands whole."""
+    return (text[text.rfind("\n", 0, each.start()) + 1 : each.start()] for each in followed(word, text, _WORD_END, ""))
 
 
 def _is_own_json(call: Node, file: SourceFile) -> bool:
@@ -300,16 +333,16 @@ def _is_plain(call: Node, file: SourceFile) -> bool:
     return is_name and next(followed(given, text_before(call, file), _PLAIN, "_."), None) is not None
 
 
-def _is_of_project(call: Node, file: SourceFile) -> bool:
-    """Whether the callee may be a function of another file of the project whose name says that it acts: of the same
-    package, of an imported one that is not Go's own, or another method of the receiver."""
+def _is_of_project(call: Node, file: SourceFile, *, is_started: bool = False) -> bool:
+    """Whether the callee may be a function of another file of the project whose name says that it acts, or that is
+    started beside: of the same package, of an imported one that is not Go's own, or another method of the receiver."""
     callee = file.callee(call)
     head, _, name = callee.rpartition(".")
     receiver = receiver_of(call, file)[0]
     is_of_a_field = bool(receiver) and head.startswith(f"{receiver}.")
     if callee in _BUILT_IN or callee in functions_that_fail(file) or "(" in head:
         return False
-    if not (is_of_a_field or _ACTS.match(name.encode())):
+    if not (is_of_a_field or is_started or _ACTS.match(name.encode())):
         return False
     return not head or "." in head.partition("/")[0] or head == receiver
 
@@ -340,7 +373,9 @@ def _is_never_read(statement: Node, file: SourceFile) -> bool:
     return bool(_OWN_ERROR.search(text_before(statement, file)))
 
 
-def _mark(call: Node, name: str, message: str, file: SourceFile, confidence: str = "") -> Mark:
+def _mark(
+    call: Node, name: str, message: str, file: SourceFile, confidence: str = "", data: dict[str, str] | None = None
+) -> Mark:
     is_critical = bool(_WRITES.search(name))
     mild = "info" if confidence == "low" else ""  # what may be meant is worth knowing
     return file.mark(
@@ -350,6 +385,7 @@ def _mark(call: Node, name: str, message: str, file: SourceFile, confidence: str
         severity="critical" if is_critical and not mild else mild,
         confidence=confidence,
         suggestion=f"Check the error; a failed `{name}` looks like success here." if is_critical else "",
+        data=data,
     )
 
 

@@ -343,3 +343,25 @@ def test_a_plain_struct_may_be_made_right_before(kind, count):
 @pytest.mark.parametrize(("asked", "count"), [("if n != 0 {\nuse(n)\n}", 0), ("use(n)\nuse(n)", 1)])
 def test_a_number_that_is_asked_for_zero_was_checked(asked, count):
     assert len(lines_of(RULE, go(f"n, _ := strconv.Atoi(a)\n{asked}\nuse(a)"), "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("line", "confidences"),
+    [
+        ("go s.audit(a)", ["high"]),
+        ("s.audit(a)", ["high"]),
+        ('os.Remove(a + ".old")', ["low"]),
+        ("os.Remove(tmpName)", []),
+        ('os.Remove(path)\n\tl, err := net.Listen("unix", path)', []),
+        ("n, _ := strconv.Atoi(body.Size)\n\tuse(n)\n\tuse(n)", ["low"]),
+        ("n, _ := strconv.Atoi(other.Size)\n\tuse(n)\n\tuse(n)", []),
+    ],
+)
+def test_what_acts_by_any_name_and_what_others_have_written(line, confidences):
+    source = (
+        'package a\n\nimport (\n\t"encoding/json"\n\t"net"\n\t"os"\n\t"strconv"\n)\n\n'
+        "func (s *Store) audit(a string) error { return s.db.run(a) }\n\n"
+        "func (s *Store) keep(a string, body Body) {\n\tif err := json.Unmarshal(raw, &body); err != nil {\n"
+        f"\t\treturn\n\t}}\n\t{line}\n}}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"store/a.go": source})] == confidences
