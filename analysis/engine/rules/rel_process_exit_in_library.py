@@ -11,7 +11,7 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import ALL, SCRIPT, Watch
+from analysis.engine.rules.base import ALL, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.handlers import said_of_function
 from analysis.engine.rules.reading import function_text, text_before, within
 
@@ -71,15 +71,17 @@ _ENTRY_PATH = re.compile(
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(
-    r"(^|\.)(main\w*|\w*[cC](?:ommand|md)_?[lL]ine\w*|\w*[bB]ootstrap(?:per)?|usage\w*|\w*[eE]xit\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|halt\w*|init|TestMain|print_?[Hh]elp|die|[fF]atal\w*"
-    r"|[mM]ust([A-Z]\w*)?|\w*Or(?:Die|Exit|Fatal|Panic)|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
+    r"(^|\.)(main\w*|\w*[cC](?:ommand|md)_?[lL]ine\w*|\w*[bB]ootstrap(?:per)?|usage\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|init|TestMain|print_?[Hh]elp"
+    r"|\w*[eE]xit\w*|die|[fF]atal\w*|\w*Or(?:Die|Exit|Fatal|Panic)|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
 )
-# To end the process is what they are for, whoever starts it again.
+# To end the process is what they are for, and another process starts it again.
 _ENDS_IT = re.compile(
-    r"(?i)(?:^|[._])(?:re_?boot|re_?start|quit|terminat|kill|suicide|crash|supervis|daemon|fail|uncaught|run_?cron)|watch_?dog"
+    r"(?i)(?:^|[._])(?:re_?boot|re_?start|terminat|kill|suicide|crash|supervis|daemon|uncaught|run_?cron)|watch_?dog"
 )
+# They say in their name that they end the process; who calls them may not have read it.
+_SAYS_IT = re.compile(r"(?:^|\.)(?:halt\w*|quit\w*|Quit\w*|fail\w*|Fail\w*|[mM]ust(?:[A-Z]\w*)?)(?:\.|$)")
 # What is done once, at the start, as far as the name tells.
-_STARTS = re.compile(r"(?i)(?:^|[._])(?:migrat|run_?migrat|start|init|boot|set_?up|new(?![a-z]))")
+_STARTS = re.compile(r"(?i)^(?:migrat|run_?migrat|start|init|boot|set_?up|new(?![a-z]))")
 # Who no longer leads has to end at once, so that two never do.
 _NO_LEADER = re.compile(rb"\bOnStoppedLeading:\s*func\(\)\s*\{[^{}]*\Z")
 _SAYS_IT_ENDS = re.compile(r"(?i)\b(?:quits|exits|terminates|aborts|ends the process|(?:quit|exit) (?:if|when|with))\b")
@@ -107,6 +109,7 @@ _TAKES_CODE = re.compile(r"(?:^|[._])(?:exit|Exit|_exit|halt|quit)$")
 _FAILS_WITH = re.compile(
     r"-?[1-9]|[fFrRbB]*[\"'`]|[\w.]*(?:FAIL|ERR|fail|err)\w*|[\w.]*EX_(?!OK)"
 )  # no status that was computed
+_SERVER = re.compile(r"(?:^|/)(?:server|index|app|main)\.[cm]?[jt]sx?$")
 NEAR = 300  # bytes before a call, in the function around its own
 
 
@@ -119,7 +122,10 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _SAYS_IT_ENDS.search(said_of_function(call, file)):
         return
     name = file.functions[file.function_of(call)].name
-    if _ENTRY_NAME.search(name) or file.scope_of(call).function.index == 0 or _SIGNAL.search(text_before(call, file)):
+    is_top = file.scope_of(call).function.index == 0
+    if is_top and file.language not in (*PYTHON, *SCRIPT):
+        return
+    if _ENTRY_NAME.search(name) or _SIGNAL.search(text_before(call, file)):
         return
     if _ON_SIGNAL.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
         return
@@ -155,11 +161,23 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     near = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
     if _SAYS_WHY.search(near) or _RESTARTS.search(near):
         return
+    form = "top" if is_top else "named" if _SAYS_IT.search(name) else ""
     if not (_is_failure(callee, call, file) or file.is_in(call, "handler")):
-        return  # it was asked to end
-    message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever calls it"
-    data = {"gives": "1"} if _gives_a_value(call, file) else {}
+        if not _ends_well(call, file):
+            return  # it gives on the status that it was given
+        form = "asked"
+    does = "imports this" if is_top else "calls it"
+    message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever {does}"
+    data = {"form": form} if form else {}
+    if _gives_a_value(call, file):
+        data["gives"] = "1"
     yield file.mark(RULE.id, call, message, confidence="low" if is_last else "", data=data)
+
+
+def _ends_well(call: Node, file: SourceFile) -> bool:
+    """Whether the process is told to have done its work: `process.exit(0)`."""
+    code = next(iter(file.arguments(call)[0]), None)
+    return code is None or file.text(code) == "0"
 
 
 def _is_failure(callee: str, call: Node, file: SourceFile) -> bool:
@@ -211,18 +229,33 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if place.facts.language in SCRIPT and not place.in_request_path and not _is_library(place.path, codebase):
         return None
+    form = mark.data.get("form")
+    if form is not None:
+        return place.finding(mark, confidence=Confidence.LOW) if _is_library_all_the_same(form, place) else None
     returns_error = bool(place.function.flags & FunctionFlag.RETURNS_ERROR)
     gives = returns_error or "gives" in mark.data
     if mark.confidence:
         return place.finding(mark)
-    if place.in_request_path and not _STARTS.search(place.function.name):
+    is_start = _STARTS.search(place.function.name.rpartition(".")[2]) is not None
+    if place.in_request_path and not is_start:
         return place.finding(mark, severity=Severity.CRITICAL, confidence=None if gives else Confidence.MEDIUM)
-    if not gives and not place.in_request_path and _STARTS.search(place.function.name):
+    if not gives and not place.in_request_path and is_start:
         return None
     # Who gives an error could have given this one; that others go on after it is told by its result.
     if returns_error:
         return place.finding(mark)
     return place.finding(mark, confidence=Confidence.MEDIUM if gives else Confidence.LOW)
+
+
+def _is_library_all_the_same(form: str, place: Place) -> bool:
+    """Whether code that ends the process when it is imported, when it was asked to, or as its name says, takes others
+    with it: who imports it, or whose requests the file answers."""
+    if form == "asked":
+        return any(entry.kind == "request" for entry in place.facts.entries)
+    if form == "named":
+        return True
+    importers = {edge.source for edge in place.codebase.graph.importers_of(place.path)}
+    return any(place.codebase.kind(each) is FileKind.SOURCE for each in importers)
 
 
 def _helps_tests(path: str, codebase: Codebase) -> bool:
@@ -236,7 +269,7 @@ def _is_library(path: str, codebase: Codebase) -> bool:
     importers = {edge.source for edge in codebase.graph.importers_of(path)}
     if not importers:
         return bool(codebase.files[path].exports)
-    return any(each in codebase.files and codebase.files[each].exports for each in importers)
+    return any(_SERVER.search(each) or (each in codebase.files and codebase.files[each].exports) for each in importers)
 
 
 WATCHES = (

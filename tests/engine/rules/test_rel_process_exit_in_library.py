@@ -34,7 +34,6 @@ def test_library_code_that_ends_the_process_is_found(path, source, line):
         ("shop/store.py", PYTHON.replace("load", "main")),
         ("shop/store.py", "def exit(x): ...\ndef load():\n    exit(1)\n"),
         ("src/bin/run.ts", SCRIPT),
-        ("store/store.go", GO.replace("Load", "Must")),
         ("store/command.go", GO),
         ("store/store.go", GO.replace("os.Exit(1)", "signal.Notify(c)\ngo func() {\n<-c\nos.Exit(1)\n}()")),
         ("store/store.go", GO.replace("Load", "Fatalf")),
@@ -44,7 +43,6 @@ def test_library_code_that_ends_the_process_is_found(path, source, line):
         ("src/app.js", "connect().catch((err) => {\n  process.exit(1);\n});\nfunction load() { process.exit(1); }\n"),
         ("packages/shop-cli/src/store.ts", SCRIPT),
         ("ci/check.js", SCRIPT),
-        ("store/must.go", GO.replace("Load", "MustLoad")),
         ("store/flags.go", GO.replace("os.Exit", "flag.Parse()\nos.Exit")),
         ("cmd/x/x.go", GO.replace("package store", "package main")),
     ],
@@ -258,3 +256,48 @@ def test_who_ends_without_a_failure_was_asked_to(code, count):
 @pytest.mark.parametrize(("head", "count"), [('import { log } from "@clack/prompts";\n', 0), ("", 1)])
 def test_what_asks_in_a_terminal_may_end_there(head, count):
     assert len(findings_of(RULE, {"src/store.ts": head + SCRIPT})) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("store/must.go", GO.replace("Load", "MustLoad")),
+        ("store/quit.go", GO.replace("Load", "Quit")),
+        ("src/Guard.java", JAVA.replace("load", "failOnDrift").replace("System.exit", "Runtime.getRuntime().halt")),
+        ("src/store.ts", SCRIPT.replace("load", "halt")),
+    ],
+)
+def test_a_name_that_says_it_ends_is_a_guess(path, source):
+    assert [each.confidence for each in findings_of(RULE, {path: source})] == ["low"]
+
+
+@pytest.mark.parametrize(("importer", "count"), [("import shop.limits\n", 1), ("x = 1\n", 0)])
+def test_who_is_imported_may_not_end_it_right_then(importer, count):
+    source = "import sys\nif not READY:\n    sys.exit(1)\n"
+    assert len(findings_of(RULE, {"shop/__init__.py": "", "shop/limits.py": source, "shop/api.py": importer})) == count
+
+
+@pytest.mark.parametrize(("route", "count"), [("router.get('/a', show);\n", 1), ("", 0)])
+def test_a_file_of_routes_may_not_end_it_even_when_asked(route, count):
+    source = f"const router = express.Router();\n{route}export function stop() {{\n  process.exit(0);\n}}\n"
+    assert (
+        len(
+            findings_of(
+                RULE,
+                {"src/orders.js": source, "src/b.js": "import { stop } from './orders';\nexport const b = stop;\n"},
+            )
+        )
+        == count
+    )
+
+
+def test_the_class_may_be_named_after_the_start():
+    source = "class StartCheck { static void verify() {\nSystem.exit(3); } }"
+    assert len(findings_of(RULE, {"src/StartCheck.java": source})) == 1
+    assert findings_of(RULE, {"src/StartCheck.java": source.replace("verify", "start")}) == []
+
+
+@pytest.mark.parametrize(("importer", "count"), [("src/server.ts", 1), ("src/copy.ts", 0)])
+def test_what_only_a_server_loads_is_a_library(importer, count):
+    files = {"src/load.ts": SCRIPT, importer: "import { load } from './load';\nload();\n"}
+    assert len(findings_of(RULE, files)) == count
