@@ -66,6 +66,8 @@ LONGEST_LOOP = 4_000  # bytes that are read
 _ENDLESS = re.compile(
     rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{|do\s*\{"
     rb"|while\s+not\s+([\w.]+)\s*:|while\s*\(\s*!\s*([\w.]+)\s*\)\s*\{|for\s+!([\w.]+)\s*\{"
+    rb"|while\s+([\w.]+)\s+is\s+None\s*:|while\s*\(\s*([\w.]+)\s*===?\s*(?:null|undefined)\s*\)\s*\{"
+    rb"|for\s+([\w.]+)\s*==\s*nil\s*\{"
 )
 _COUNTED = re.compile(
     rb"for\s+\w*\s+in\s+range\(|for\s*\(\s*(?:let|var|int)\s+\w+\s*=\s*\d+\s*;|for\s+\w+\s*:=\s*\d+\s*;"
@@ -91,9 +93,10 @@ _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
 _SUCCEEDS = re.compile(r"\breturn\b|\bbreak\b")
 _REMOTE = re.compile(
-    r"\b(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api|socket|http\w*|send|publish"
+    r"(?:\b|_)(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api|socket|http\w*|send|publish"
+    r"|sequelize|mongoose|knex|mongo\w*|amqp\w*|kafka\w*|channel|pool|data_?source|engine"
     r"|upload|download|query|request|dial\w*|redis|s3|rpc|grpc|stripe|rest|\w*gateway|\w*[cC]lient|\w*[rR]epository|\w*[tT]emplate)\b\.?\w*\("
-    r"|\w\.(?:\w+_)?(?:publish|send|upload|download|save|commit|ping)\w*\(|\bsql\.open\(",
+    r"|\w\.(?:\w*_)?(?:publish|send|upload|download|save|commit|ping|authenticate)\w*\(|\bsql\.open\(",
     re.IGNORECASE,
 )
 # A file is near: it needs no pause, but an end.
@@ -111,9 +114,13 @@ _LIMITED = re.compile(
 )
 # How long one call may take says nothing about how often it is made; neither does what it fails with.
 _TIMEOUT_OF_A_CALL = re.compile(
-    r"\b(?:\w+_)?timeout\s*[=:]\s*[\w.]+\s*[,)}]|AbortSignal\.timeout\([^()\n]*\)|(?:except|catch)\b[^:{\n]*[:{]",
+    r"\b(?:\w+_)?timeout\s*[=:]\s*[\w.]+\s*[,)}]|\.(?:set)?\w*timeout\([^()\n]*(?:\([^()\n]*\))?\)|AbortSignal\.timeout\([^()\n]*\)|(?:except|catch)\b[^:{\n]*[:{]",
     re.IGNORECASE,
 )
+_TOLD = re.compile(r"\b(?:log\w*|logger|console|slog|fmt|print\w*)(?:\.\w+)?\([^\n]*", re.IGNORECASE)
+_NOTHING = re.compile(rb"None|null|undefined|nil")
+_GIVEN_TRUE = re.compile(r"\s*=\s*[Tt]rue\b")
+_GIVEN_SOMETHING = re.compile(r"\s*=(?!=)\s*(?!(?:[Ff]alse|None|null|nil|undefined)\b)")
 _WAITS = re.compile(r"sleep|delay|backoff|\bwait|setTimeout|time\.After|pause|ticker", re.IGNORECASE)
 _OPTIMISTIC = re.compile(
     r"(?i)integrity|conflict|lock|stale|version|serializ|watch|unique|exists|collision|duplicate|token"
@@ -153,7 +160,7 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     name = function_name(loop, file)
     if tried is None or _DAEMON.search(name):
         return
-    if is_endless and file.language != "go" and not _ends_behind(tried, text):
+    if is_endless and file.language != "go" and not _ends_behind(tried, text, _given(endless)):
         return  # it asks for the end before it tries: each round is the next piece of work
     if _moves_on(tried, loop, file) or _GOES_ON.search(comment_above(loop, file)):
         return
@@ -161,11 +168,11 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     data = None if is_known else _called_in(loop, file)
     if data is not None and file.language != "go" and not _SUCCEEDS.search(tried):
         return  # success does not end it: it is no attempt, but the next piece of work
-    if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", text))):
+    if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", _TOLD.sub("", text)))):
         pace = "" if _WAITS.search(text) else " and at full speed"
         message = f"`{name}` tries again for ever{pace} when the call fails"
         # Who waits between the attempts has thought of them; who does not keeps a struggling service down.
-        is_guess = bool(pace == "" or data is not None or _may_wait_for_work(loop, name, text, file))
+        is_guess = bool(pace == "" or data is not None or _decides(loop) or _may_wait_for_work(loop, name, text, file))
         if _WAITS_LONGER.search(text):
             return
         confidence = "low" if is_guess else ""
@@ -207,11 +214,11 @@ def _moves_on(tried: str, loop: Node, file: SourceFile) -> bool:
     return any(re.search(rf"\b{re.escape(name)}\b", tried) for name in changed)
 
 
-def _ends_behind(tried: str, text: str) -> bool:
+def _ends_behind(tried: str, text: str, given: re.Pattern[str]) -> bool:
     """Whether a loop is left, or its flag is set, in what is tried or behind that."""
     start = text.find(tried)
     found = _SUCCEEDS.search(text, start) if start >= 0 else None
-    return found is not None or re.search(r"=\s*[Tt]rue\b", text[max(0, start) :]) is not None
+    return found is not None or given.search(text, max(0, start)) is not None
 
 
 def _called_in(loop: Node, file: SourceFile) -> dict[str, str]:
@@ -243,8 +250,14 @@ def _may_succeed(endless: re.Match[bytes] | None, text: str) -> bool:
     """Whether the loop ends when the call has worked: it is left, or sets what its head asks for."""
     flag = next((each.decode() for each in endless.groups() if each), "") if endless is not None else ""
     if flag:
-        return re.search(rf"\b{re.escape(flag)}\s*=\s*[Tt]rue\b", text) is not None
+        return next(followed(flag, text, _given(endless), "_."), None) is not None
     return _SUCCEEDS.search(text) is not None
+
+
+def _given(endless: re.Match[bytes] | None) -> re.Pattern[str]:
+    """What ends a loop whose head waits for a variable: that it becomes true, or anything where none was there."""
+    is_missing = endless is not None and _NOTHING.search(endless[0]) is not None
+    return _GIVEN_SOMETHING if is_missing else _GIVEN_TRUE
 
 
 def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
@@ -366,6 +379,7 @@ def _is_same_each_time(text: str, tried: str) -> bool:
     if text.startswith("while") and counter is not None:
         # What is counted is failures: it does not move when the call has worked.
         return re.search(rf"\b{counter[1]}\s*(?:\+\+|\+=)|\+\+{counter[1]}\b", tried) is None
+    tried = _TOLD.sub("", tried)
     if counter is None or re.search(rf"=[^=\n]*\b{counter[1]}\b(?!\s*(?:[-+]|[<>=]=?))", text.partition("\n")[2]):
         return False  # what is asked for is made of it
     return not re.search(rf"[\[(,]\s*{counter[1]}\b|\b{counter[1]}\s*[\],)]", tried)

@@ -354,3 +354,39 @@ def test_sure_is_who_counts_attempts_or_goes_on_at_full_speed(source, confidence
 def test_the_counter_that_makes_the_key_is_no_attempt():
     source = retry("tell(key)").replace("while True:", "for attempt in range(3):\n        key = f(attempt)")
     assert lines_of(RULE, source) == []
+
+
+TRIED = "\n        try:\n            %s\n        except OSError:\n            %s"
+
+
+@pytest.mark.parametrize(
+    ("head", "tried", "failed", "count"),
+    [
+        ("while conn is None:", "conn = client.connect(a)", "log.warning('no')", 1),
+        ("while conn is None:", "conn = client.connect(a)", "wait(monotonic() - start)", 0),
+        ("while True:", "return self._session.post(a, timeout=3)", "log.warning('message of %s', a)", 1),
+        ("for _ in range(9):", "return self._download(a)", "log.info('late')", 1),
+        ("for n in range(9):", "return self._download(n)", "log.info('late')", 0),
+    ],
+)
+def test_loops_that_wait_for_what_is_not_there(head, tried, failed, count):
+    source = f"def f(self, a):\n    {head}" + TRIED.replace("%s", tried, 1).replace("%s", failed, 1) + "\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+def test_the_number_of_a_try_may_be_told_to_the_log():
+    source = (
+        "package a\nfunc f() error {\n\tfor i := 0; i < 9; i++ {\n"
+        "\t\terr := client.Send(a)\n\t\tif err != nil {\n"
+        '\t\t\tlog.Printf("%d", i)\n\t\t\tcontinue\n\t\t}\n\t\treturn nil\n\t}\n\treturn errGone\n}\n'
+    )
+    assert len(lines_of(RULE, source, "go")) == 1
+    assert lines_of(RULE, source.replace("log.Printf", "choose"), "go") == []
+
+
+def test_a_time_out_that_is_set_ends_no_loop():
+    source = (
+        "class A { void f() { boolean up = false; while (!up) {"
+        " try { socket.setSoTimeout(20); socket.connect(a); up = true; } catch (IOException e) { log.warn(e); } } } }"
+    )
+    assert len(lines_of(RULE, source, "java")) == 1
