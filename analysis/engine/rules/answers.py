@@ -18,6 +18,7 @@ _PUTS_IN = re.compile(r"(?i)\binsert\w*\(|\.(?:create|add|insert\w*)\(|begin_nes
 # A text that is no number, no address and no member of an enum is an answer too.
 _UNREADABLE = re.compile(r"\b(ValueError|TypeError|InvalidOperation|IllegalArgumentException|DateTimeParseException)\b")
 _READS = re.compile(
+    r"(?!new \w+\([^()\n]*\)\.)"
     r"[^\n]*\b(int|float|Decimal|UUID|fromisoformat|strptime|[\w.]*(?<![a-z])[A-Z]\w*|valueOf|parse\w*|fromString"
     r"|ip_(?:address|network|interface)|r?split|unpack|date|datetime|fromtimestamp|fromhex|b64decode)\([^\n]*"
     r"(\n\s*(return|continue|break)\b[^\n]*)?"

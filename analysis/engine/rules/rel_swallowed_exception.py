@@ -13,8 +13,10 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.answers import asks, asks_storage, is_failure, only_tells
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.browsers import runs_in_browsers
 from analysis.engine.rules.handlers import comment_above, explaining_words, says_it_may_fail
 from analysis.engine.rules.promises import keeps_its_error
+from analysis.engine.rules.reading import text_after
 from analysis.engine.rules.silent_handlers import WRITES, SilentHandler, handler_that_does_nothing, is_right
 
 RULE = Rule(
@@ -59,6 +61,11 @@ def store(order):
 )
 
 _SENDS = re.compile(r"\.(?:post|put|patch|send|publish|enqueue|delay|apply_async|produce)\w*\(|\bsend_\w+\(")
+_REACHES_OUT = re.compile(
+    r"\bFiles\.|\bopen\(|\b(?:requests|httpx|axios|fs|os|subprocess|shutil|socket)\.\w|\.read(?:_text|_bytes|lines?)?\(|\breadFile"
+    r"|\bfetch\w*\(|urlopen\(|(?:[cC]lient|[sS]ession|[rR]epo\w*|[gG]ateway|[cC]onnection|[dD]ao|[tT]emplate|cursor|\bdb|\bapi)\.\w+\("
+    r"|\b(?:execute|query|connect|download|request)\w*\("
+)
 _NULLABLE = re.compile(rb"@Nullable\b|@CheckForNull\b|->\s*(?:Optional\[|[^:]*\|\s*None\b)|\bOptional<")
 _WAITS_FOR = re.compile(r"\bawait\b")  # something outside, which may fail for many reasons
 _COMPOUND = frozenset({"if_statement", "for_statement", "while_statement", "with_statement", "try_statement"})
@@ -89,24 +96,32 @@ def look_at_handler(node: Node, file: SourceFile) -> Iterator[Mark]:
         + ("does nothing about the error" if handler.does_nothing else "turns every error into nothing"),
         severity=_severity(handler, confidence),
         confidence=confidence,
-        data={"form": "value"} if _only_gives(handler) else _of_test(handler),
+        data=_form(handler) | _of_test(handler),
     )
 
 
+def _form(handler: SilentHandler) -> dict[str, str]:
+    if not _only_gives(handler):
+        return {}
+    # Who takes every error and says nothing at all has not thought of an answer.
+    return {"form": "empty" if handler.is_broad and handler.does_nothing else "value"}
+
+
 def _only_gives(handler: SilentHandler) -> bool:
-    """Whether nothing is done but to get a value, which may be none, or one kind of error says that there is none. Who
-    takes every error and says nothing at all, `except Exception: pass`, has not thought of an answer."""
-    if handler.is_broad and handler.does_nothing and not handler.is_script:
+    """Whether nothing is done but to get a value, and what says that there is none is one kind of error, or that what
+    is tried reaches nothing outside: a text that cannot be read is no failure."""
+    if handler.writes or handler.has_effect or (handler.is_script and _WAITS_FOR.search(handler.guarded) is not None):
         return False
-    if handler.writes or (handler.is_script and _WAITS_FOR.search(handler.guarded) is not None):
-        return False
-    may_be_answer = not handler.is_broad and not is_failure(handler.caught)
-    return may_be_answer or not handler.has_effect
+    return not handler.is_broad or _REACHES_OUT.search(handler.guarded) is None
 
 
 def _of_test(handler: SilentHandler) -> dict[str, str]:
-    """Whether what is tried asserts something, so that a test around it cannot fail."""
-    return {"asserts": "1"} if handler.is_broad and _ASSERTS.search(handler.guarded) is not None else {}
+    """Whether a test around it cannot fail: what is tried asserts something, or is what the test ends with, and nothing
+    is asked of it."""
+    is_blind = handler.is_broad and _ASSERTS.search(handler.guarded) is not None
+    is_last = handler.does_nothing and handler.has_effect and not explaining_words(handler.file.text(handler.node))
+    is_last = is_last and _ASSERTS.search(text_after(handler.attempt, handler.file)) is None
+    return {"blind": "1"} if is_blind or is_last else {}
 
 
 def _severity(handler: SilentHandler, confidence: str) -> str:
@@ -208,12 +223,15 @@ def _is_asked_after(call: Node, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """In tests it is worth knowing where it takes what the test asserts. Elsewhere nothing may be a value like another,
-    but somebody waits for the answer to a request."""
+    """In tests it is worth knowing where it takes what the test asserts or tries. Elsewhere nothing may be a value like
+    another, but somebody waits for the answer to a request, and whoever runs a server reads its log."""
     if place.kind is FileKind.TEST:
-        is_blind = "asserts" in mark.data
+        is_blind = "blind" in mark.data
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW) if is_blind else None
-    if mark.data.get("form") == "value" and not place.in_request_path:
+    form = mark.data.get("form")
+    if form == "value" and not place.in_request_path:
+        return None
+    if form == "empty" and place.facts.language in SCRIPT and runs_in_browsers(place):
         return None
     return place.finding(mark)
 

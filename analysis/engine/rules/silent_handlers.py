@@ -50,11 +50,16 @@ WRITES = re.compile(
 )
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
-    r"^(?:await\s+)?[\w.?!\[\]]*\.?(close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
-    r"|dispose|interrupt|join|utime|chmod|copystat|os\.remove|[dD]eleteIfExists)\w*\(.*\)[;\s]*$"
+    r"^(?:await\s+)?[\w.?!\[\]]*\.?(?:(?:close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
+    r"|dispose|interrupt|join)(?:\w*\(\s*\)|(?:_?(?i:all|now|quietly|silently|sync|async|on\w*|with\w*|and\w*|it|self|self_?and\w*"
+    r"|[a-z]*_?(?:connections?|streams?|sockets?|sessions?|clients?|channels?|resources?|files?|db|pool|timers?|tasks?|server|process\w*"
+    r"|handle\w*|lock|window|thread\w*|worker\w*|browser|page|reader|writer|subscription\w*|watcher\w*|temp\w*|tmp\w*|dir\w*|folder\w*"
+    r"|tree|group|container\w*|instance\w*|context)))?\(.*\))"
+    r"|(?:utime|chmod|copystat|os\.remove|[dD]eleteIfExists)\w*\(.*\))[;\s]*$"
 )
 _REST_OF_LINE = re.compile(r"#[^\n]*")
 _ONLY_RAISES = re.compile(r"(?:raise|throw)\s+\w+;?")
+_RAISES = re.compile(r"\b(?:raise|throw new)\s+(\w+)")
 _IF_THERE = re.compile(r"if\s*\([^(){}]*\)\s*\{\s*([^{}]*?)\s*\}?\s*\Z")
 _PROBES = re.compile(r"[\w.$]+;?")  # reading a member is all that is tried: may it be read?
 # What is said of a function says what it gives when it fails.
@@ -70,7 +75,7 @@ _LETS_GO = re.compile(
 )
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _FAILS_OTHERWISE = re.compile(
-    r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z"
+    r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z|\bassert False\b"
     r"|\bthrow new \w+\([^\n]*\b(?:[sS]hould|[eE]xpected|[nN]ever|[mM]ust)\b[^\n]*\);\s*\Z"
 )
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
@@ -186,8 +191,10 @@ def _says_none(handler: SilentHandler) -> bool:
 
 
 def _expects_it(handler: SilentHandler) -> bool:
-    """A test that fails when nothing is raised, and what is raised only to fill in its traceback."""
-    return bool(_FAILS_OTHERWISE.search(handler.guarded) or _ONLY_RAISES.fullmatch(handler.guarded))
+    """A test that fails when nothing is raised or raises itself, and what is raised only to fill in its traceback."""
+    if _FAILS_OTHERWISE.search(handler.guarded) or _ONLY_RAISES.fullmatch(handler.guarded):
+        return True
+    return any(re.search(rf"\b{found[1]}\b", handler.caught) for found in _RAISES.finditer(handler.guarded))
 
 
 def _lets_go(handler: SilentHandler) -> bool:

@@ -289,8 +289,10 @@ def test_texts_zones_and_members_that_may_not_be_read(tried, count):
     )
 
 
-@pytest.mark.parametrize(("tried", "count"), [("expect(shown()).toBe(1);", 1), ("await load();", 0)])
-def test_a_test_that_takes_what_it_asserts_cannot_fail(tried, count):
+@pytest.mark.parametrize(
+    ("tried", "count"), [("expect(shown()).toBe(1);", 1), ("await load();", 1), ("x = load();", 0)]
+)
+def test_a_test_that_takes_what_it_asserts_or_tries_cannot_fail(tried, count):
     files = {"src/a.test.ts": f"it('shows', async () => {{ try {{ {tried} }} catch (e) {{}} show(); }});"}
     assert [each.severity for each in findings_of("rel-swallowed-exception", files)] == ["info"] * count
 
@@ -380,8 +382,8 @@ def test_a_safe_function_gives_nothing_when_it_fails(name, count):
     assert len(marks(f"function {name}(d) {{ try {{ return d.load(); }} catch (e) {{ }} }}", "typescript")) == count
 
 
-@pytest.mark.parametrize(("kind", "count"), [("Exception", 1), ("OrderException", 0)])
-def test_a_test_may_expect_one_kind(kind, count):
+@pytest.mark.parametrize(("kind", "count"), [("Exception", 1), ("OrderException", 1)])
+def test_a_test_that_takes_one_kind_does_not_ask_for_it(kind, count):
     source = f"class ATest {{ void f() {{ try {{ verify(); assertTrue(x()); }} catch ({kind} e) {{ }} }} }}"
     assert len(findings_of("rel-swallowed-exception", {"src/test/java/ATest.java": source})) == count
 
@@ -390,8 +392,8 @@ def test_a_test_may_expect_one_kind(kind, count):
     ("path", "head", "count"),
     [("shop/a.py", "", 0), ("shop/a.py", "@app.get('/a')\n", 1)],
 )
-def test_nothing_may_be_a_value_unless_a_request_waits_for_it(path, head, count):
-    source = f"{head}def f(a):\n    try:\n        return x(a)\n    except Exception:\n        return None\n"
+def test_one_kind_may_mean_nothing_unless_a_request_waits_for_it(path, head, count):
+    source = f"{head}def f(a):\n    try:\n        return x(a)\n    except OrderGone:\n        pass\n"
     assert len(findings_of("rel-swallowed-exception", {path: source})) == count
 
 
@@ -543,3 +545,51 @@ def test_listeners_and_what_is_closed_with_them():
 )
 def test_one_step_is_a_guess_unless_it_sends_or_writes(guarded, confidence):
     assert [mark.confidence for mark in marks(handled("except Exception:", "pass", guarded))] == [confidence]
+
+
+def test_who_takes_every_error_for_nothing_is_told_everywhere():
+    source = (
+        "def rates(path):\n    try:\n        return load(path.read_text())\n"
+        "    except Exception:\n        return None\n"
+    )
+    assert [each.confidence for each in findings_of("rel-swallowed-exception", {"shop/a.py": source})] == ["low"]
+
+
+@pytest.mark.parametrize(
+    ("path", "manifest", "count"),
+    [("src/rates.ts", "express", 1), ("src/rates.ts", "vue", 0), ("src/components/rates.ts", "express", 0)],
+)
+def test_a_server_of_script_says_why_there_is_nothing(path, manifest, count):
+    source = "export function sum(rows) {\n  try { return rows.reduce(add, 0); } catch {\n  }\n  return 0;\n}\n"
+    files = {path: source, "package.json": f'{{"dependencies": {{"{manifest}": "1"}}}}'}
+    assert len(findings_of("rel-swallowed-exception", files)) == count
+
+
+@pytest.mark.parametrize(
+    ("tried", "count"),
+    [
+        ("self.close_month(day)", 1),
+        ("self.cancel_order(order)", 1),
+        ("self.cancel_task(task)", 0),
+        ("self.close_all(True)", 0),
+        ("self.terminate_workers()", 0),
+    ],
+)
+def test_what_is_closed_may_be_a_month(tried, count):
+    assert len(marks(handled("except OrderError:", "pass", tried))) == count
+
+
+def test_work_that_one_kind_of_error_ends_is_lost():
+    source = (
+        "def send(rows):\n    for row in rows:\n        try:\n            row.post()\n"
+        "        except Refused:\n            continue\n"
+    )
+    assert [each.confidence for each in findings_of("rel-swallowed-exception", {"shop/a.py": source})] == ["low"]
+
+
+def test_a_test_may_raise_what_it_takes():
+    source = (
+        "def test_a():\n    try:\n        store.fill()\n        raise OddError('x')\n"
+        "    except OddError:\n        pass\n"
+    )
+    assert findings_of("rel-swallowed-exception", {"tests/test_a.py": source}) == []
