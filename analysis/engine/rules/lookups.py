@@ -6,7 +6,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.rules.reading import followed, text_after, text_before
+from analysis.engine.rules.reading import LONGEST_TEXT, followed, text_after, text_before
 
 ALWAYS_A_ROW = re.compile(
     r"(?i)\b(?:count|max|min|sum|avg|exists|coalesce|nextval|version|now|last_insert_\w+)\s*\(|returning|\bshow\s|to_regclass|pragma|information_schema|sqlite_master|select\s+\d|@@"
@@ -17,6 +17,8 @@ OWN_KEY = re.compile(r"(?:[\w{}\s:=]*[:=]\s*)?(?:this|self)\.(?:id|_id|pk|uuid)(
 _ASKED = re.compile(r"\b(?:if|and|or|not|assert|is)\s+\Z")
 _NAMES_A_VALUE = re.compile(r"\s*:(?!:)|=(?!=)")
 _COMMENT = re.compile(r"(?<![:'\"])//|(?:^|\s)#\s|^\s*\*\s", re.MULTILINE)
+_PRIVATE = re.compile(rb"(?:@\w+(?:\([^)\n]*\))?\s*)*(?:static\s+|final\s+)*(?:private\b|#)")
+_HEADS = re.compile(r"(?<![\w.$])[A-Za-z_$][\w$]*")
 _IF = re.compile(r"\bif\s+\Z")
 _CHOOSES = re.compile(r"(?!\.)[^\n:]*(?:\n\s*)?else\b")
 _ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
@@ -59,6 +61,43 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str] | None:
         return re.compile(pattern, flags)
     except (re.error, OverflowError):
         return None
+
+
+def is_asked_by_key(call: Node, file: SourceFile) -> bool:
+    """Whether a key is what callers gave, as they gave it, and no check of it stands before: `check_room(key)`."""
+    key = next((file.text(each) for each in file.arguments(call)[0]), "")
+    if not key.isidentifier() or not is_asked_for(key, call, file):
+        return False
+    return re.search(rf"(?:^|[;{{}}])\s*[\w.]+\({key}\)\s*;?\s*$", text_before(call, file), re.MULTILINE) is None
+
+
+def is_asked_for(text: str, call: Node, file: SourceFile) -> bool:
+    """Whether what is looked up comes from the callers of the function, whoever they are: a parameter of a function or
+    method with a name, that is not private. What walks over a list, sorts it, or helps its own class, knows what is
+    there."""
+    function = file.functions[file.function_of(call)]
+    name = function.name.rpartition(".")[2]
+    if (
+        not name.isidentifier()
+        or name.startswith(("_", "compare"))
+        or _PRIVATE.match(file.source, function.node.start_byte)
+    ):
+        return False
+    given = {each.name for each in file.dialect.parameters(function.node, file)} - {"self", "cls", "this"}
+    return not given.isdisjoint(_HEADS.findall(text))
+
+
+ASKED = {"asked": "1"}
+
+
+def text_before_in_outermost(call: Node, file: SourceFile) -> str:
+    """Text of the outermost function around a call up to there: what a step of a chain knows stands in the steps
+    before."""
+    function = file.functions[file.function_of(call)]
+    while function.parent > 0 or (function.parent == 0 and not function.name.rpartition(".")[2].isidentifier()):
+        function = file.functions[function.parent]
+    start = function.node.start_byte if function.index else 0
+    return file.source[max(start, call.start_byte - LONGEST_TEXT) : call.start_byte].decode("utf-8", "replace")
 
 
 def is_tested_before(call: Node, file: SourceFile) -> bool:

@@ -6,11 +6,19 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.rules.lookups import Missing
+from analysis.engine.rules.lookups import ASKED, Missing
 from analysis.engine.rules.reading import followed, short, text_before
 
 _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
-_OUTSIDE = re.compile(r"(?i)\.(?:Value|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$")
+_IS_OF_CONTEXT = re.compile(r"^(?:c|ctx|gc|ec)\.(?:Must)?Get\(")  # of gin, of echo
+_FIRST = re.compile(rb"(\w+)\[0\]")
+_GIVEN_LAST = re.compile(r"\b")
+_FILLS = re.compile(r"\.(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z")
+_GIVEN_ANEW = re.compile(r"\s*(?:=(?!=)|,\s*\w+\s*=(?!=))")
+LONGEST_CALL = 200  # characters of a call before what it fills
+_OUTSIDE = re.compile(
+    r"(?i)^(?:c|ctx|gc|ec)\.(?:Must)?Get\([^()]*\)$|\.(?:Value|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
+)
 _SET_BEFORE = re.compile(r"\.Context\(\)\.Value\(")
 _OF_MAP = re.compile(r"([\w.]+)\[")
 _FROM_OUTSIDE = re.compile(
@@ -39,8 +47,26 @@ def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Missing]:
         # What runs before a handler puts there what it takes, as far as anybody can see from here.
         confidence="low" if _is_of_program(text, assertion, file) else "medium",
         suggestion="Take the second result (`value, ok := ...`) and answer with an error.",
-        data={"form": "assertion"},
+        data={"form": "assertion"} | (ASKED if _SET_BEFORE.search(text) or _IS_OF_CONTEXT.search(text) else {}),
     )
+
+
+def look_at_first(element: Node, file: SourceFile) -> Iterator[Missing]:
+    """`rows[0].Name` in Go, where a query has filled the list and nobody has asked how long it is."""
+    found = _FIRST.match(file.source, element.start_byte, element.end_byte)
+    name = found[1].decode() if found is not None else ""
+    if not name or file.source[element.end_byte : element.end_byte + 1] != b".":
+        return
+    before = text_before(element, file)
+    filled = list(followed(f"&{name}", before, _GIVEN_LAST, ""))[-1:]
+    if not filled or not _FILLS.search(before, max(0, filled[0].start() - LONGEST_CALL), filled[0].start()):
+        return
+    since = before[filled[0].end() :]
+    if f"len({name})" in since or any(followed(name, since, _GIVEN_ANEW, "_.")) or f"range {name}" in since:
+        return
+    if "RowsAffected" in since:
+        return
+    yield Missing(element, f"`{name}` may hold no row, and `{name}[0]` of nothing panics", confidence="medium")
 
 
 def _is_put_by_file(text: str, file: SourceFile) -> bool:
@@ -51,7 +77,7 @@ def _is_put_by_file(text: str, file: SourceFile) -> bool:
 
 def _is_of_program(text: str, assertion: Node, file: SourceFile) -> bool:
     """Whether the value was put there by the program itself, as far as names tell."""
-    if _SET_BEFORE.search(text) or _is_of_context(text, assertion, file):
+    if _SET_BEFORE.search(text) or _IS_OF_CONTEXT.search(text) or _is_of_context(text, assertion, file):
         return True
     indexed = _OF_MAP.match(text)
     return (

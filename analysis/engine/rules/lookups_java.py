@@ -7,17 +7,27 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.handlers import is_caught
-from analysis.engine.rules.lookups import ALWAYS_A_ROW, FAILS, NEAR, WORD_END, Missing
+from analysis.engine.rules.lookups import (
+    ALWAYS_A_ROW,
+    ASKED,
+    FAILS,
+    NEAR,
+    WORD_END,
+    Missing,
+    is_asked_by_key,
+    text_before_in_outermost,
+)
 from analysis.engine.rules.reading import LONGEST_TYPE, declarations, followed, function_text, short, text_before
 
 _MAP = re.compile(rb"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+$")
+_PLAIN_KEY = re.compile(rb"Map<\s*(?:String|Long|Integer|UUID|Object)\s*,[^;=(]*>\s+$")  # not one of few kinds
 _KEY_OF_PROGRAM = re.compile(r"(?:\w+\.)*[A-Z][A-Z0-9_]+|[\w.]+\.(?:class|getClass\(\))")
 _TABLE_OF_PROGRAM = re.compile(rb"\b(?:static\s+final|final\s+static)\b[^;{}]*\Z|\bEnumMap<[^;{}]*\Z")
 _ASKED_OR_PUT = re.compile(r"\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(")
 _HAS_KEY = re.compile(r"\.(?:containsKey\(|size\(\)\s*;)")
 _OF_ROWS = re.compile(r"\s*:\s*\w+(?:\(\))?\)\s*\{")
 _COLLECTED = re.compile(r"\s*=[^;]*\b(?:toMap|convertMap|uniqueIndex|groupingBy|partitioningBy)\(")
-LONGEST_AROUND = 3_000  # bytes before a call in which its map is made
+LONGEST_AROUND = 3_000  # characters before a call in which its map is made
 _OPTIONAL_TYPE = re.compile(r"\bOptional(?:<[^;=(),]*>)?\s+\Z")
 _ASKED_OPTIONAL = re.compile(r"\s*\.\s*(?:isPresent|isEmpty|ifPresent|orElse\w*)\b")
 _FILLED = re.compile(r"\s*=[^;]*\bof\(")
@@ -49,13 +59,14 @@ def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Missing]:
     before = text_before(call, file)
     if any(followed(name, before, _ASKED_OR_PUT, "_")) or is_caught(call, file, FAILS):
         return
-    around = file.source[max(0, call.start_byte - LONGEST_AROUND) : call.start_byte].decode("utf-8", "replace")
+    around = text_before_in_outermost(call, file)[-LONGEST_AROUND:]
     if any(followed(name, around, _HAS_KEY, "_")):
         return  # in the step before, which lets through what has one, or as many as there are
     if any(followed(name, around, _OF_ROWS, "_")) or any(followed(name, around, _COLLECTED, "_")):
         return  # a row has its columns, and a map that was made of a list has its elements
     message = f"`{head}.get` gives null for a key that is not there, and its use throws"
-    yield Missing(call, message, confidence="low")
+    is_asked = any(map(_PLAIN_KEY.search, declared)) and is_asked_by_key(call, file)
+    yield Missing(call, message, confidence="low", data=ASKED if is_asked else None)
 
 
 def look_at_get(call: Node, file: SourceFile) -> Iterator[Missing]:

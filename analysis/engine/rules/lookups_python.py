@@ -13,6 +13,7 @@ from analysis.engine.rules.lookups import (
     NEAR,
     OWN_KEY,
     Missing,
+    is_asked_by_key,
     is_tested_before,
     matches_empty,
     matches_most,
@@ -40,6 +41,9 @@ _KEYED = re.compile(
 _OTHER_GET = re.compile(
     r"(?i)(client|session|requests?|http\w*|api|repo\w*|service|manager|objects|crud|dao|redis|queue|q|query\w*|table|model\w*"
     r"|db|cache|s3|self|cls|super\(\)|config|settings|store|storage|registry|driver|app|router|ctx|context\w*)$"
+)
+_KEPT_DICTIONARY = re.compile(
+    rb"\s*:\s*(?:typing\.)?(?:dict|Dict|Mapping|MutableMapping)\b|(?:\s*:[^=\n]+)?\s*=\s*(?:\{\s*\}|dict\(\))"
 )
 _VALIDATED = re.compile(r"\.(?:validate\w*|is_valid)\(")
 _LOOKED_UP = re.compile(rb"\.get\(")  # in what a look-up gave: dictionaries in dictionaries
@@ -196,15 +200,28 @@ def _dictionary_look_up(callee: str, call: Node, file: SourceFile) -> str:
         return ""
     if _KEYED.search(callee) or callee.endswith(".query().get") or _BY_KEY.search(callee):
         return "" if _is_known_key(file.text(positional[0]), call, file) else "high"
-    if is_imported(callee, file) or _OTHER_GET.search(head) or not re.fullmatch(r"\w+", head):
+    if is_imported(callee, file):
+        return ""
+    key = file.text(positional[0])
+    if _is_kept_dictionary(head, file):
+        return "medium" if is_asked_by_key(call, file) and not _is_known_key(key, call, file) else ""
+    if _OTHER_GET.search(head) or not re.fullmatch(r"\w+", head):
         return ""
     origin = origin_of(head, call, file)
-    if _is_known_key(file.text(positional[0]), call, file):
+    if _is_known_key(key, call, file):
         return ""
     if origin in ("dict", "dict()", "json.loads()") or origin.endswith(".json()"):
         return "medium"
     is_nested = not origin and positional[0].type == "string" and _LOOKED_UP.match(file.source, call.end_byte)
     return "low" if is_nested else ""
+
+
+def _is_kept_dictionary(head: str, file: SourceFile) -> bool:
+    """Whether objects keep a dictionary by this name, as far as the file says: `self.rooms: dict[str, Room] = {}`."""
+    name = head.removeprefix("self.")
+    if name == head or not name.isidentifier():
+        return False
+    return next(followed(name.encode(), file.source, _KEPT_DICTIONARY, b"_"), None) is not None
 
 
 def _is_known_key(key: str, call: Node, file: SourceFile) -> bool:

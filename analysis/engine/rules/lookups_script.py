@@ -9,12 +9,16 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.handlers import is_caught
 from analysis.engine.rules.lookups import (
     ALWAYS_A_ROW,
+    ASKED,
     FAILS,
     NEAR,
     OWN_KEY,
     Missing,
+    is_asked_by_key,
+    is_asked_for,
     is_tested_before,
     matches_most,
+    text_before_in_outermost,
     used_unchecked,
 )
 from analysis.engine.rules.reading import short, text_before
@@ -49,6 +53,7 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
             f"`{short(callee)}` gives undefined when nothing matches, and `{member}` of it throws",
             # Who looks into a list mostly knows what is in it; a request may ask for anything.
             confidence="medium" if _OF_REQUEST.search(file.text(given[0])) else "low",
+            data=ASKED if not _CONSTANT.search(callee) and is_asked_for(file.text(given[0]), call, file) else None,
             suggestion=f"Handle the missing case (`?{member}`, or an error that names what was looked for).",
         )
     elif not _CONSTANT.search(callee):
@@ -128,10 +133,9 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Missing]:
     name = head.rpartition(".")[2]
     if not re.search(rf"\b{name}\b(?:[^;\n]{{0,60}}=\s*new Map\b|\??:\s*Map<)", file.source.decode("utf-8", "replace")):
         return
-    around = file.source[max(0, call.start_byte - NEAR) : call.start_byte].decode("utf-8", "replace")
     if re.search(rf"\b{name}\.(has|set|keys|entries|forEach)\(|\.map\b", text_before(call, file)):
         return
-    if re.search(rf"\b{name}\.set\(", around):
+    if re.search(rf"\b{name}\.set\(", text_before_in_outermost(call, file)[-NEAR:]):
         return  # in the function around
     if not is_taken:
         yield from _used_by_variable(call, file, confidence="low")
@@ -141,6 +145,7 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Missing]:
         f"`{head}.get` gives undefined for a key that is not there, and its use throws",
         # Who asks a map mostly knows what is in it.
         confidence="medium" if _OF_REQUEST.search(file.text(call)) else "low",
+        data=ASKED if is_asked_by_key(call, file) else None,
     )
 
 

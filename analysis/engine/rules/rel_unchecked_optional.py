@@ -1,5 +1,6 @@
 """What a look-up gave is used as if it could not be empty."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import wraps
 
@@ -12,7 +13,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
 from analysis.engine.rules.lookups import Missing
-from analysis.engine.rules.lookups_go import look_at_assertion
+from analysis.engine.rules.lookups_go import look_at_assertion, look_at_first
 from analysis.engine.rules.lookups_java import look_at_get, look_at_nothing
 from analysis.engine.rules.lookups_python import look_at_python
 from analysis.engine.rules.lookups_script import (
@@ -35,7 +36,6 @@ RULE = Rule(
     suggestion="Handle the missing case (`get_object_or_404`, `?.`, `orElseThrow(() -> new NotFound(id))`).",
     languages=(*PYTHON, *SCRIPT, *JAVA, *GO),
     version=2,
-    guesses=False,
 )
 GUIDE = Guide(
     why=(
@@ -69,8 +69,11 @@ def number(text):
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A type assertion matters where it takes a request with it. In tests, whatever they are called, nothing does."""
+    """A type assertion matters where it takes a request with it, and a guess where callers ask for what is looked up.
+    In tests, whatever they are called, nothing does."""
     if is_named_as_test(place.path) or ("form" in mark.data and not place.in_request_path):
+        return None
+    if mark.confidence == "low" and "asked" not in mark.data:
         return None
     return place.finding(mark)
 
@@ -106,5 +109,6 @@ WATCHES = (
     Watch("call", _told(look_at_map), SCRIPT, names=frozenset({"get"})),
     Watch("call", _told(look_at_get), JAVA, names=frozenset({"get"})),
     Watch("call", _told(look_at_nothing), JAVA, names=frozenset({"orElse", "find"})),
+    Watch("subscript", _told(look_at_first), GO, needs=(b"[0].",), starts=re.compile(rb"\w+\[0\]")),
     Watch("type_assertion_expression", _told(look_at_assertion), GO, needs=(b".(",)),
 )

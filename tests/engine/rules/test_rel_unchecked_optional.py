@@ -115,7 +115,7 @@ func show(w http.ResponseWriter, r *http.Request) {
 @pytest.mark.parametrize(
     ("statement", "lines"),
     [
-        ("id := r.Context().Value(key).(int)", []),  # low: set before, by whoever lets requests in
+        ("id := r.Context().Value(key).(int)", [4]),
         ("out := eval()\nshow(out.Value().(string))", [5]),
         ("out := eval()\nif out.Type() != text { return }\nshow(out.Value().(string))", []),
         ("id, ok := r.Context().Value(key).(int)", []),
@@ -353,8 +353,9 @@ def test_the_step_before_lets_through_what_has_the_key():
     assert len(lines_of(RULE, source % "known", "java")) == 1
 
 
-def test_who_takes_what_must_be_there_has_chosen():
-    assert marks_of(RULE, GIN % 'c.MustGet("user").(*User)', "go") == []
+def test_what_must_be_there_may_be_of_another_kind():
+    (mark,) = marks_of(RULE, GIN % 'c.MustGet("user").(*User)', "go")
+    assert mark.confidence == "low"
     assert len(marks_of(RULE, GIN % 'c.Request.Context().Value("user").(*User)', "go")) == 1
 
 
@@ -504,3 +505,64 @@ def test_a_pattern_that_the_file_asks_elsewhere_may_be_known_to_match():
     asked = "def g(xs):\n    return [f(x) for x in xs if A.match(x)]\n"
     assert [each.confidence for each in findings_of(RULE, {"a.py": source})] == ["medium"]
     assert findings_of(RULE, {"a.py": source + asked}) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "count"),
+    [
+        ("int width(String key) { return sizes.get(key).width(); }", 1),
+        ("private int width(String key) { return sizes.get(key).width(); }", 0),
+        ("int width() { return sizes.get(name).width(); }", 0),
+        ("int width(List<Row> rows) { rows.forEach(r -> show(sizes.get(r.key()).width())); return 0; }", 0),
+    ],
+)
+def test_a_guess_is_told_where_callers_ask_for_the_key(function, count):
+    source = f"class A {{ private Map<String, Size> sizes = load();\n{function} }}"
+    assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("function", "count"),
+    [
+        ("export function width(key: string) { return sizes.get(key).width; }", 1),
+        ("export function width(rows: Row[], key: string) { return rows.find((r) => r.key === key).width; }", 1),
+        ("export function width(rows: Row[]) { return rows.find((r) => r.isFirst).width; }", 0),
+        ("class A { private width(key: string) { return sizes.get(key).width; } }", 0),
+    ],
+)
+def test_a_guess_is_told_where_callers_of_script_ask_for_it(function, count):
+    assert len(findings_of(RULE, {"src/a.ts": f"const sizes = new Map<string, Size>();\n{function}\n"})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "confidences"),
+    [
+        ("return self.rooms.get(day).name", ["medium"]),
+        ("return self.rooms.get(TODAY).name", []),
+        ("return self.clients.get(day).name", []),
+        ("self.rooms[day] = load(day)\n        return self.rooms.get(day).name", []),
+    ],
+)
+def test_a_dictionary_that_objects_keep(body, confidences):
+    source = (
+        "class A:\n    def __init__(self):\n        self.rooms: dict[str, Room] = {}\n\n"
+        "    def of(self, day):\n        "
+    )
+    assert [each.confidence for each in marks_of(RULE, source + body + "\n")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("between", "count"),
+    [
+        ("", 1),
+        ("if len(rows) == 0 { return }", 0),
+        ("rows = more(rows)", 0),
+        ("for _, row := range rows { show(row) }", 0),
+    ],
+)
+def test_the_first_row_of_go(between, count):
+    source = (
+        f"package a\nfunc f() {{\n\tvar rows []Row\n\tdb.Where(q).Find(&rows)\n\t{between}\n\tshow(rows[0].Name)\n}}\n"
+    )
+    assert len(marks_of(RULE, source, "go")) == count
+    assert marks_of(RULE, source.replace("db.Where(q).Find", "json.Unmarshal"), "go") == []
