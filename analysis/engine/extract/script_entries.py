@@ -7,12 +7,16 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Mark
+from analysis.engine.rules.reading import followed
 
 PROCEDURES = frozenset({"query", "mutation", "subscription"})
 VERBS = frozenset({"get", "post", "put", "patch", "delete", "all", "use", "head", "options"})
 
 _ROUTER = re.compile(
     r"(?i)(^|\.|_)(\w*(app|router|routes?|server|fastify|api|express)\w*)(\(\)|\.route\(\))*$|\.route\(\)"
+)
+_MADE_ROUTER = re.compile(
+    rb"\s*(?::[^=\n]{1,60})?=\s*(?:new\s+)?(?:[\w.]*\b(?:Router|Hono|Koa)(?:<[^>\n]*>)?|express|fastify|Fastify|polka)\("
 )
 _WRAPPER = re.compile(r"(?i)(?:async|catch|wrap|handler|safe)[\w-]*(?:\(\))?$")
 _NEST_ROUTE = re.compile(r"(?:^|\.)(Get|Post|Put|Patch|Delete|All|Head|Options|Query|Mutation|Subscription)\b(.*)")
@@ -28,7 +32,7 @@ def look_at_route(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`app.get("/orders", auth, handler)`: every function among the arguments is called by requests."""
     positional, _ = file.arguments(call)
     receiver, _, verb = file.callee(call).rpartition(".")
-    if not positional or not _ROUTER.search(receiver):
+    if not positional or not (_ROUTER.search(receiver) or _is_made_router(receiver, file)):
         return iter(())
     has_path = positional[0].type in ("string", "template_string")
     if not has_path and verb != "use" and not receiver.endswith("route()"):
@@ -39,6 +43,13 @@ def look_at_route(call: Node, file: SourceFile) -> Iterator[Mark]:
         if name:
             file.entries.append(Entry(name, "request", "express", f"{verb.upper()} {path}".strip()))
     return iter(())
+
+
+def _is_made_router(name: str, file: SourceFile) -> bool:
+    """Whether the file makes a router of this name, whatever it is called: `const orders = Router()`."""
+    if not name.isidentifier() or not any(map(file.mentions, (b"Router", b"Hono(", b"express(", b"astify("))):
+        return False
+    return next(followed(name.encode(), file.source, _MADE_ROUTER, b"_.$"), None) is not None
 
 
 def look_at_server(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -72,6 +72,11 @@ _ROUTED = re.compile(
     rb"(?i)(?:\.post\(|@post(?:mapping)?\(|\.route\(|requestmapping\(|\.handlefunc\()\s*(?:(?:value|path)\s*=\s*)?\{?[\"'`]"
     rb"(?:POST )?[^\"'`\n{}<]*" + _WORD + rb"[^\"'`\n{}<]*[\"'`]"
 )
+# What a route takes posts for says as much by its name: `@router.post("/fees")` above `def fee_callback`.
+_POSTED_TO = re.compile(rb"(?i)@[\w.]*\.post\(|@PostMapping\(|@post\(|methods\s*=\s*[\[(][^\])\n]*POST")
+_NAMED_AS_HOOK = re.compile(
+    rb"(?:def|\w)\s+\w*?(?:[wW]eb_?[hH]ook|(?:\b|_)[hH]ook|[cC]allback|(?:\b|_)ipn|[nN]otification)s?\w*\s*\("
+)
 # A provider signs its deliveries and signs nobody in.
 _SIGNED_IN = re.compile(
     rb"\breq(?:uest)?\.user\b|ctx\.state\.auth\b|[cC]urrent_?[uU]ser|login_required|IsAuthenticated|@AuthenticationPrincipal"
@@ -124,9 +129,14 @@ _DELIVERED = re.compile(
     rb"(?i)signature|hmac|x-[\w-]*-(?:event|token|key)|constructEvent|construct_event|webhook_?secret|event[_.]?type|event\[[\"']type"
     rb"|\b(?:body|data|payload|event)\.(?:type|event|action)\b|stripe|paypal|paddle|lemon_?squeezy|razorpay|twilio|mailgun|sendgrid"
 )
-_VERIFIED = re.compile(rb"(?i)signature|hmac|constructEvent|construct_event|verify_?webhook")
+# The act itself: that a signature came is read before.
+_VERIFIED = re.compile(
+    rb"(?i)compare_?digest|timingSafeEqual|createHmac|\bhmac\.|ConstantTimeCompare|construct_?Event\w*\("
+    rb"|\b\w*(?:verify|validate|check|valid|verified)\w*\("
+)
+_SIGNED = re.compile(rb"(?i)signature|hmac|construct_?Event|verify_?webhook")
 _PARSED = re.compile(
-    rb"json\.loads\(\s*request\.(?:body|data)|request\.json\b|request\.get_json\(|JSON\.parse\(|json\.NewDecoder\(r\.Body\)"
+    rb"json\.loads\(|request\.json\b|request\.get_json\(|JSON\.parse\(|json\.NewDecoder\(r\.Body\)"
     rb"|await req(?:uest)?\.json\(\)|\.(?:ShouldBind|Bind)JSON\(|objectMapper\.read\w+\("
 )
 # A method that takes posts, in a class whose route or name speaks of webhooks.
@@ -192,8 +202,8 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     }
     header = function.child_by_field_name("name") or function
     yield file.mark(RULE.id, header, _MESSAGE.format(name), data=data)
-    verified, parsed = _VERIFIED.search(text), _PARSED.search(text)
-    if verified is not None and parsed is not None and parsed.start() < verified.start():
+    parsed = _PARSED.search(text)
+    if parsed is not None and _SIGNED.search(text) and _is_verified_late(text, parsed.start(), file):
         yield file.mark(
             RULE.id,
             header,
@@ -203,6 +213,13 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
+def _is_verified_late(text: bytes, parsed: int, file: SourceFile) -> bool:
+    """Whether a handler verifies what was sent, and only behind the place where it has read it."""
+    start = text.find(b":\n" if file.language == "python" else b"{")  # behind the header
+    verified = _VERIFIED.search(text, max(0, start))
+    return verified is not None and parsed < verified.start()
+
+
 def _told(function: Node, before: bytes, head: bytes, file: SourceFile) -> tuple[str, bytes]:
     """What may tell that a function takes webhooks, and the text that does: its route or name, that of its class, the
     path of the file, or a route of another file. Nothing when it is none."""
@@ -210,7 +227,9 @@ def _told(function: Node, before: bytes, head: bytes, file: SourceFile) -> tuple
     may_be_routed = _speaks_of(where, _ROUTES)
     if may_be_routed and _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where):
         return "route", where
-    if _speaks_of(head, _NAMES) and _NAMED.search(head):
+    if _speaks_of(head, _NAMES) and (
+        _NAMED.search(head) or (_POSTED_TO.search(before) is not None and _NAMED_AS_HOOK.search(head) is not None)
+    ):
         return "name", where
     around = _class_header(function, file) if may_be_routed and _POSTS.search(where) else b""
     if _CLASS_OF_HOOKS.search(around) is not None:

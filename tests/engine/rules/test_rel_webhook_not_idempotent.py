@@ -330,3 +330,22 @@ NEST = (
 )
 def test_who_keeps_webhooks_and_who_lets_none_through_twice(name, guard, count):
     assert len(findings_of(RULE, {"src/webhook.controller.ts": NEST % (name, guard, name)})) == count
+
+
+def test_the_name_of_a_handler_that_takes_posts_says_it():
+    source = (
+        "from fastapi import APIRouter\nrouter = APIRouter()\n\n"
+        "@router.post('/fees')\ndef fee_callback(event: Fee):\n"
+        "    session.add(Fee(amount=event.amount))\n    session.commit()\n"
+    )
+    assert len(findings_of(RULE, {"app/fees.py": source})) == 1
+    assert findings_of(RULE, {"app/fees.py": source.replace("fee_callback", "fee")}) == []
+
+
+def test_a_router_may_have_any_name():
+    source = (
+        "import { Router } from 'express';\nexport const orders = Router();\n"
+        "orders.post('/webhook/paid', async (req, res) => {\n  await credits.add(req.body.org, 5);\n  res.end();\n});\n"
+    )
+    assert len(findings_of(RULE, {"src/orders.ts": source})) == 1
+    assert findings_of(RULE, {"src/orders.ts": source.replace("= Router()", "= load()")}) == []
