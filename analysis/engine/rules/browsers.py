@@ -13,7 +13,9 @@ _OF_SERVERS = re.compile(
     r'"(express|fastify|koa|hono|@nestjs/core|next|@remix-run/node|@react-router/node|h3|@hapi/hapi'
     r'|@trpc/server|mongoose|pg|@prisma/client|typeorm|sequelize|bullmq)"'
 )
-_PAGE_SIDE = re.compile(r"(^|/)(static|public|assets|components|hooks|client|frontend|webapp|wwwroot)/")
+_PAGE_SIDE = re.compile(
+    r"(^|/)(static|public|assets|components|hooks|client|frontend|webapp|wwwroot)/|\.(?:component|directive|pipe)\.ts$"
+)
 _OF_LIBRARIES = re.compile(r"(?i)/(?:libs?|vendors?|plugins?|3rd-?party|third-?party|ext|uncompressed)/.*\.js$")
 _SERVER_SIDE = re.compile(r"(^|/)(server|api)/|\.server\.[jt]s$")
 

@@ -11,7 +11,7 @@ _CLAUSES = frozenset({"except_clause", "catch_clause"})
 _COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*)([^\n]*)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TO_TOOLS = re.compile(r"(?i)\s*(?:debt:|noqa|pylint|pragma|type:|nosec|nosonar|eslint|noinspection|todo|fixme)")
-_MEANT = re.compile(r"\b(?:ignore(?:d|[A-Z]\w*)?|expected)\b")
+_MEANT = re.compile(r"\b(?:ignore(?:d|[A-Z]\w*)?|expected(?:[A-Z]\w*)?)\b")
 _NOT_READ = re.compile(r"\b_\w*\b")  # a name that linters ask for, so it says less
 _MAY_FAIL = re.compile(
     r"(?i)best[- ]effort|may (?:fail|not|be)|might|optional|ignor|can(?:not|'t)\b|not (?:critical|fatal)|no matter"

@@ -21,7 +21,7 @@ from analysis.engine.rules.lookups import (
     text_before_in_outermost,
     used_unchecked,
 )
-from analysis.engine.rules.reading import short, text_before
+from analysis.engine.rules.reading import followed, short, text_before
 
 FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk"})
 ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
@@ -32,6 +32,7 @@ _OF_REQUEST = re.compile(r"\b(?:req|request|ctx|params|query|body|searchParams)\
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
 _TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
 _ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
+_MAP_OF = re.compile(rb"(?:\??\s*:[^=;\n]*?|[^;\n]{0,60}?=\s*new\s+)Map<\s*([\w.]+)")
 _BEGINS = re.compile(r"/\^?([\w: -]{4,})")
 _OF_TYPE = re.compile(r"toString\s*\.\s*call\(")
 _ALWAYS_MATCHES = re.compile(r"/\^?(?:\(?(?:\[[^\]]*\]|\\?.)\*\)?)+\$?/")
@@ -145,8 +146,14 @@ def look_at_map(call: Node, file: SourceFile) -> Iterator[Missing]:
         f"`{head}.get` gives undefined for a key that is not there, and its use throws",
         # Who asks a map mostly knows what is in it.
         confidence="medium" if _OF_REQUEST.search(file.text(call)) else "low",
-        data=ASKED if is_asked_by_key(call, file) else None,
+        data=ASKED if is_asked_by_key(call, file) and not _keyed_by_kind(name, file) else None,
     )
+
+
+def _keyed_by_kind(name: str, file: SourceFile) -> bool:
+    """Whether the keys of a map are no texts and no numbers: of few kinds all are there."""
+    kinds = (found[1] for found in followed(name.encode(), file.source, _MAP_OF, b"_$"))
+    return any(kind not in (b"string", b"number") for kind in kinds)
 
 
 def _ends(call: Node, file: SourceFile) -> bool:

@@ -528,6 +528,7 @@ def test_a_guess_is_told_where_callers_ask_for_the_key(function, count):
         ("export function width(rows: Row[], key: string) { return rows.find((r) => r.key === key).width; }", 1),
         ("export function width(rows: Row[]) { return rows.find((r) => r.isFirst).width; }", 0),
         ("class A { private width(key: string) { return sizes.get(key).width; } }", 0),
+        ("const byKind: Map<Kind, Size> = load();\nexport function f(k: Kind) { return byKind.get(k).width; }", 0),
     ],
 )
 def test_a_guess_is_told_where_callers_of_script_ask_for_it(function, count):
