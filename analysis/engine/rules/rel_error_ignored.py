@@ -12,10 +12,18 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_failing import IN_MEMORY, failing, of_this_file
+from analysis.engine.rules.go_failing import failing, of_this_file
 from analysis.engine.rules.go_known_calls import ALONE, BESIDE, CLOSING, METHODS, RARELY_FAIL
 from analysis.engine.rules.go_results import function_names, functions_that_fail, is_in_failure, receiver_of
-from analysis.engine.rules.reading import followed, function_text, short, statements, text_after, text_before
+from analysis.engine.rules.go_thrown_away import (
+    answers_client,
+    is_harmless,
+    is_interrupt,
+    is_plain,
+    is_text_of_an_error,
+    reads_what_was_sent,
+)
+from analysis.engine.rules.reading import followed, short, statements, text_after, text_before
 
 RULE = Rule(
     id="rel-error-ignored",
@@ -67,16 +75,9 @@ _FIELD_TYPE = re.compile(rb"[ \t]+\*?(?:\w+\.)?([A-Z]\w*)[ \t]*(?:`[^`\n]*`)?[ \
 NEAR = 300  # characters before a call
 SHORTHAND = 2  # statements of a function that only leaves an error out
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename|Close|Flush|Exec|ExecContext)$")
-_TO_CLIENT = re.compile(r"\b(w|rw|c\.Writer|ctx\.Writer|writer|resp)\b")
 _MADE_NEXT = re.compile(
     r"\s*[^\n]*\b(?:Listen|Create|OpenFile|Mkdir\w*|Rename|Symlink|Link)\w*\("
 )  # it may not be there
-_SENT = re.compile(r"\b(?:FormValue|PostFormValue|PostForm|Getenv|PathValue)\(|\.Header\.Get\(|\bos\.Args\[")
-_DECODED = re.compile(r"\b(?:Decode|Unmarshal|\w*Bind\w*|ReadJSON|BodyParser)\([^\n]*\Z")
-_WORD_END = re.compile(r"\b")
-_MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
-_NEW_ENCODER = re.compile(r"\bNewEncoder\(&?(\w+)\)")
-_TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
 _CALL = re.compile(rb"(?:go\s+|defer\s+)?((?:[\w.]+\([^()\n]*\)\.|(?:\w+\.)*))(\w+)\(")
 # Verbs of functions of the project that may fail; whether they do is looked up in the whole codebase.
 _ACTS = re.compile(
@@ -109,16 +110,11 @@ _LITERAL = re.compile(
     r"|(?:time\.(?:Parse(?:Duration|InLocation)?|LoadLocation)|regexp\.Compile|uuid\.Parse|hex\.DecodeString|strconv\.\w+)"
     r"\((?:time\.[A-Z]\w*,\s*)?[\"`][^\"`\n]*[\"`](?:,\s*(?:[\"`][^\"`\n]*[\"`]|\d+|time\.UTC))*\)"
 )
-_ERROR_NEXT = re.compile(r"\s*return\b[^\n]*\b(?:Errorf|errors\.New)\([^\n]*StatusCode")
 _FAILS_NEXT = re.compile(r"\s*(?:[\w.]*[lL]og\w*\.[^\n]*\n\s*)?return\b[^\n]*\b(?:Errorf|errors\.New|[eE]rr\w*)\b")
-_PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
-_MADE_OF = re.compile(r"\s*:=\s*&?([A-Za-z]\w*)\{")
-_PLAIN_STRUCT = r"(?m)^\s*type\s+{name}\s+struct\s*\{{\n(?:\s*(?://[^\n]*|\w+\s+\*?(?:\[\])?(?:string|bool|u?int\d*)\b[^\n]*)?\n)*\s*\}}"
 _REPEATED = re.compile(rb"\bwait\.(?:Until|UntilWithContext|Forever|JitterUntil)\(func\([^)]*\)\s*\{[^{}]*\Z")
 # `conn.Flush()`, and right after: `if err := conn.LastError(); err != nil`.
 _ASKED_LAST = re.compile(r"\s*(?:if\s+)?\w*[eE]rr\s*:?=\s*[\w.]+\.(?:LastError|Err|Error)\(\)")
 _SAYS_USAGE = re.compile(r"(?:^|\.)(?:[uU]sage|[pP]rint(?=[A-Z]|$))\w*$")
-_NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*begin\s+raise)\b")
 _OF_TEST_TOOLS = re.compile(r"(?:^|/)(?:\w*test_?(?:utils?|helpers?|data)|mocks?|fakes?)/")
 _PACKAGE = re.compile(r"/[^/.]+(?=\.\w+$)")  # the folder of an imported function
 _CHECKED_ZERO = r"\b{name}\s*(?:!=\s*0\b|<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
@@ -155,7 +151,7 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
         line = file.source[statement.start_byte :].partition(b"\n")[0].decode("utf-8", "replace")
         if name in _CLEANS_UP and (is_left_over or _TEMPORARY.search(line)):
             return  # which does no harm, mostly
-        is_guess = name in _CLEANS_UP or _answers_client(call, name, file)
+        is_guess = name in _CLEANS_UP or answers_client(call, name, file)
         confidence = "low" if is_guess else "medium" if is_deferred else ""
         data = {"form": "removed"} if name in _CLEANS_UP and not _MADE_NEXT.match(text_after(call, file)) else {}
         yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence, data)
@@ -168,11 +164,6 @@ def _is_deferred(call: Node, file: SourceFile) -> bool:
     function = file.enclosing_function(call)
     start = function.start_byte if function is not None else 0
     return file.source[max(0, start - 10) : start].endswith(b"defer ")
-
-
-def _answers_client(call: Node, name: str, file: SourceFile) -> bool:
-    """Whether a body is copied to a client, who may be gone."""
-    return name == "io.Copy" and _TO_CLIENT.search(file.text(file.arguments(call)[0][0])) is not None
 
 
 def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -235,9 +226,9 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         return
     if _LITERAL.fullmatch(file.text(call)):
         return  # it was tried when it was written
-    if name == "io.ReadAll" and _is_text_of_an_error(call, file):
+    if name == "io.ReadAll" and is_text_of_an_error(call, file):
         return
-    if name.startswith("json.Marshal") and _is_plain(call, file):
+    if name.startswith("json.Marshal") and is_plain(call, file):
         return
     if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
         return
@@ -246,91 +237,16 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
     message = f"The error of `{name}` is thrown away, and no comment says why"
     if not kept and _FAILS_NEXT.match(text_after(call, file)):
         return  # cleaning up on the way out with another error
-    if name.endswith(".Shutdown") and (_is_interrupt(call, file) or _is_deferred(call, file)):
+    if name.endswith(".Shutdown") and (is_interrupt(call, file) or _is_deferred(call, file)):
         return
     if name == "os.Mkdir" or _SAYS_USAGE.search(file.functions[file.function_of(call)].name):
         return  # it may be there, and who writes into it will tell
-    if _is_harmless(call, name, file):
-        data = {"form": "sent" if name in RARELY_FAIL and _reads_what_was_sent(call, file) else "chosen"}
+    if is_harmless(call, name, file):
+        data = {"form": "sent" if name in RARELY_FAIL and reads_what_was_sent(call, file) else "chosen"}
         yield file.mark(RULE.id, call, message, severity="info", confidence="low", data=data)
         return
     is_own = not kept and of_this_file(file.callee(call), call, file) in functions_that_fail(file)
     yield _mark(call, name, message, file, "low" if is_own or name in _CLEANS_UP else "medium")
-
-
-def _is_harmless(call: Node, name: str, file: SourceFile) -> bool:
-    """Whether what fails there harms nobody, so that it was thrown away on purpose: a client may be gone, and what the
-    program has made itself can be written."""
-    if name.endswith((".Exec", ".ExecContext")) and _NO_WRITE.search(file.text(call)):
-        return True
-    if name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call)):
-        return True
-    if _answers_client(call, name, file) or (name == "json.Unmarshal" and _is_own_json(call, file)):
-        return True
-    if name.endswith(".Encode") and _encodes_into_memory(call, file):
-        return True
-    return name in RARELY_FAIL or name.endswith(".Shutdown")
-
-
-def _reads_what_was_sent(call: Node, file: SourceFile) -> bool:
-    """Whether a number is read out of what somebody else has written: a field of what the function has decoded, a form,
-    the environment. No number becomes nought there."""
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
-    if _SENT.search(given):
-        return True
-    root, dot, _ = given.partition(".")
-    return (
-        bool(dot)
-        and root.isidentifier()
-        and any(_DECODED.search(line) for line in _lines_with(f"&{root}", text_before(call, file)))
-    )
-
-
-def _lines_with(word: str, text: str) -> Iterator[str]:
-    """The lines up to a word, where it stands whole."""
-    return (text[text.rfind("\n", 0, each.start()) + 1 : each.start()] for each in followed(word, text, _WORD_END, ""))
-
-
-def _is_own_json(call: Node, file: SourceFile) -> bool:
-    """Whether what is read was written right before: a copy by way of JSON."""
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
-    return given.isidentifier() and next(followed(given, text_before(call, file), _MARSHALLED, "_."), None) is not None
-
-
-def _is_interrupt(call: Node, file: SourceFile) -> bool:
-    """Whether the function around is told why all ends: `func(err error) { _ = server.Shutdown(ctx) }`."""
-    function = file.enclosing_function(call)
-    return (
-        function is not None
-        and function.type == "func_literal"
-        and _TOLD_WHY.match(file.source, function.start_byte) is not None
-    )
-
-
-def _encodes_into_memory(call: Node, file: SourceFile) -> bool:
-    """Whether an encoder writes into a buffer of the function, so that only the value can be at fault."""
-    function = function_text(call, file)
-    made = {found[1] for found in IN_MEMORY.finditer(function)}
-    return any(found[1] in made for found in _NEW_ENCODER.finditer(function))
-
-
-def _is_text_of_an_error(call: Node, file: SourceFile) -> bool:
-    """Whether an answer that is an error already is read for what it says."""
-    before, after = text_before(call, file), text_after(call, file)
-    return "StatusCode" in before[-NEAR:] or _ERROR_NEXT.match(after) is not None
-
-
-def _is_plain(call: Node, file: SourceFile) -> bool:
-    """Whether what is marshalled is a list or a map of texts and numbers that the function has made, or a struct of
-    such fields: one made right there, or the receiver of the method."""
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
-    is_name = re.fullmatch(r"\w+(?:\.\w+)*", given) is not None
-    receiver, owner = receiver_of(call, file)
-    made = next(followed(given, text_before(call, file), _MADE_OF, "_."), None) if is_name else None
-    owner = made[1] if made is not None else owner if given == receiver else ""
-    if owner:
-        return re.search(_PLAIN_STRUCT.format(name=owner), file.source.decode("utf-8", "replace")) is not None
-    return is_name and next(followed(given, text_before(call, file), _PLAIN, "_."), None) is not None
 
 
 def _is_of_project(call: Node, file: SourceFile, *, is_started: bool = False) -> bool:
