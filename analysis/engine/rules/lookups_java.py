@@ -65,7 +65,8 @@ def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Missing]:
     if any(followed(name, around, _OF_ROWS, "_")) or any(followed(name, around, _COLLECTED, "_")):
         return  # a row has its columns, and a map that was made of a list has its elements
     message = f"`{head}.get` gives null for a key that is not there, and its use throws"
-    is_asked = any(map(_PLAIN_KEY.search, declared)) and is_asked_by_key(call, file)
+    is_plain = all(_PLAIN_KEY.search(each) for each in declared if _MAP.search(each))
+    is_asked = is_plain and is_asked_by_key(call, file)
     yield Missing(call, message, confidence="low", data=ASKED if is_asked else None)
 
 
