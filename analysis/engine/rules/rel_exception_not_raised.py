@@ -138,9 +138,9 @@ def _is_value_of_switch(statement: Node) -> bool:
 
 WATCHES = (
     Watch("call", look_at_creation, (*PYTHON, *SCRIPT, *JAVA), endings=("Error", "Exception")),
-    Watch("(expression_statement (call)) @n", look_at_dropped, PYTHON, needs=(b"except", b"raise"), starts=_MADE),
-    Watch("(expression_statement (new_expression)) @n", look_at_dropped, SCRIPT, needs=(b"throw", b"catch")),
-    Watch("(expression_statement (object_creation_expression)) @n", look_at_dropped, JAVA, needs=(b"catch", b"throw")),
+    Watch("(expression_statement (call)) @n", look_at_dropped, PYTHON, starts=_MADE),
+    Watch("(expression_statement (new_expression)) @n", look_at_dropped, SCRIPT, needs=(b"new",)),
+    Watch("(expression_statement (object_creation_expression)) @n", look_at_dropped, JAVA, needs=(b"new",)),
     Watch("throw", look_at_raise, PYTHON),
     Watch("(assert_statement . (tuple)) @n", look_at_assert, PYTHON, needs=(b"assert (", b"assert("), starts=_BRACKET),
 )
