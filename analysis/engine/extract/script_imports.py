@@ -147,7 +147,8 @@ def required(file: SourceFile) -> Iterator[Imported]:
         if not _is_code(match.start(2), match.end(2), file):
             continue
         target = match[4].decode("utf-8", "replace")
-        module = module_of(target) + (f".{match[5].decode()}" if match[5] else "")
+        # `require("x").default` is what an import of its default gives: the module.
+        module = module_of(target) + (f".{match[5].decode()}" if match[5] and match[5] != b"default" else "")
         bindings = _assigned((match[1] or b"").decode("utf-8", "replace"), module)
         names = tuple(full.rpartition(".")[2] for _, full in bindings) if (match[1] or b"").startswith(b"{") else ()
         flags = ImportFlag.DYNAMIC if match[2] == b"import" else 0
