@@ -14,7 +14,15 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.reading import assigned_values, full_callee, function_text, is_imported, origin_of
+from analysis.engine.rules.reading import (
+    assigned_values,
+    declarations,
+    followed,
+    full_callee,
+    function_text,
+    is_imported,
+    origin_of,
+)
 
 RULE = Rule(
     id="risk-http-no-timeout",
@@ -59,8 +67,12 @@ _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", 
 _LOOPBACK = re.compile(r"[fF]?[\"'`]https?://(?:127\.0\.0\.1|localhost)\b")
 _UNLIMITED = frozenset({"requests." + verb for verb in _VERBS} | {"urllib.request.urlopen"})
 _LIMITED = frozenset(
-    {"httpx." + verb for verb in (*_VERBS, "stream", "Client", "AsyncClient")} | {"aiohttp.ClientSession"}
+    {"httpx." + verb for verb in (*_VERBS, "stream", "Client", "AsyncClient")}
+    | {"aiohttp." + verb for verb in (*_VERBS, "ClientSession")}
 )
+_CLIENTS = frozenset({"aiohttp.ClientSession", "httpx.Client", "httpx.AsyncClient"})
+_CLIENT_NAME = re.compile(r"(?:self\.)?\w+")
+_CLIENT_MADE = re.compile(rb"\s*(?::\s*([\w.]+)|=\s*([\w.]+)\()")
 _MADE = re.compile(
     rb"(?<![\w.])((?:self\.)?\w+)[ \t]*(?::[^=\n]+)?=[ \t]*(?:\w+\.)?[sS]ession\(\)"
     rb"|\bwith\s+(?:requests\.)?[sS]ession\(\)\s+as\s+(\w+)\s*:"
@@ -86,6 +98,10 @@ _JAVA_TIMEOUT = re.compile(
 _JAVA_LOCAL = re.compile(
     rb"(?:^|[;{}])\s*(?:(?:private|protected|public|static|final|var)\s+)*[\w.]+\s+\w+\s*=\s*(?:new\s+)?\Z"
 )
+_JAVA_RETURNED = re.compile(rb"\breturn\s+(?:new\s+)?\Z")
+_URL_TYPE = re.compile(rb"\b(?:java\.net\.)?URL\s+\Z")
+# A file or a resource of the class path, which no server has to send.
+_NO_SERVER = re.compile(r"[gG]etResource|to(?:URI|Uri)\(\)|file:|[cC]lass[lL]oader|\bjar:")
 _HTTP_CLIENT = re.compile(r"(?:^|\.)HttpClient\.new(?:Builder|HttpClient)$")
 _IN_THE_CLASS_PATH = re.compile(r"\bgetResource\(|JarURLConnection")
 _DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
@@ -114,9 +130,11 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         callee = f"requests.{verb}"
     if callee.startswith(("requests.Session().", "requests.session().")):
         callee = "requests." + callee.rpartition(".")[2]
+    positional, keywords = file.arguments(call)
+    if verb in _VERBS and "timeout" in keywords and (file.mentions(b"aiohttp") or file.mentions(b"httpx")):
+        callee = _of_client(callee, call, file)
     if callee not in _UNLIMITED and callee not in _LIMITED:
         return
-    positional, keywords = file.arguments(call)
     if "**" in keywords or any(each.type == "list_splat" for each in positional):
         return
     timeout = keywords.get("timeout")
@@ -127,6 +145,20 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, confidence="low" if _asks_itself(call, file) else "")
     elif file.text(timeout) == "None" or _NO_TOTAL.search(file.text(timeout)):
         yield file.mark(RULE.id, call, f"`{callee}` is told to wait for ever (`{file.text(timeout)}`)")
+
+
+def _of_client(callee: str, call: Node, file: SourceFile) -> str:
+    """The name of a call on a client that has a limit unless the call lifts it: of what made or annotates the client,
+    in the function, its parameters or the fields of the object."""
+    receiver, _, verb = callee.rpartition(".")
+    if not _CLIENT_NAME.fullmatch(receiver):
+        return callee
+    origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
+    if not origin:
+        given = followed(receiver.encode(), file.source, _CLIENT_MADE, b"_.")
+        origin = next((file.resolve((each[1] or each[2]).decode()) for each in given), "")
+    library = origin.removesuffix("()")
+    return f"{library.partition('.')[0]}.{verb}" if library in _CLIENTS else callee
 
 
 def _is_session(receiver: str, call: Node, file: SourceFile) -> bool:
@@ -245,11 +277,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee.endswith(".newBuilder") and not _HTTP_CLIENT.search(callee):
         return
-    if callee.endswith("URL().openStream") or callee == "java.net.URL.openStream":
-        message = "`URL.openStream` has no time limit"
-        yield file.mark(
-            RULE.id, call, message, suggestion="Open the connection and set its connect and read time-outs."
-        )
+    if callee.endswith(".openStream"):
+        yield from _stream_of_java(call, callee, file)
         return
     if _is_limited_in_java(call, file):
         return
@@ -270,11 +299,36 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, suggestion="Build it with time-outs (`RestTemplateBuilder`).")
 
 
+def _stream_of_java(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
+    """`openStream` of a URL: made on the spot, or declared so. What a URL that is given leads to, nobody can tell."""
+    receiver = callee.removesuffix(".openStream")
+    made = [file.text(each) for each in assigned_values(receiver, call, file)] if receiver.isidentifier() else []
+    is_made = receiver.endswith(("URL()", ".toURL()")) or callee == "java.net.URL.openStream"
+    if not is_made and not any(_URL_TYPE.search(before) for before in declarations(receiver.rpartition(".")[2], file)):
+        return
+    if any(_NO_SERVER.search(text) for text in (file.text(call), *made)):
+        return
+    yield file.mark(
+        RULE.id,
+        call,
+        "`URL.openStream` has no time limit",
+        confidence="" if is_made or any("URL(" in text for text in made) else "medium",
+        suggestion="Open the connection and set its connect and read time-outs.",
+    )
+
+
 def _is_limited_in_java(call: Node, file: SourceFile) -> bool:
-    """Whether a time limit is set near: in the function for what a local variable holds, else anywhere in the file."""
-    if _JAVA_LOCAL.search(file.source, max(0, call.start_byte - 80), call.start_byte) is None:
-        return _JAVA_TIMEOUT.search(file.source) is not None
-    return _JAVA_TIMEOUT.search(function_text(call, file).encode()) is not None
+    """Whether a time limit is set near: in the function for what a local variable holds, or what is used up or given
+    back right there, else anywhere in the file."""
+    before = file.source[max(0, call.start_byte - 80) : call.start_byte]
+    is_returned = _JAVA_RETURNED.search(before) is not None and file.callee(call).endswith("RestTemplate")
+    # The request of the same chain is made in the same function.
+    is_used_up = file.source[call.end_byte :].lstrip().startswith(b".send") and "newBuilder(" in file.text(
+        file.statement_of(call)
+    )
+    if is_returned or is_used_up or _JAVA_LOCAL.search(before) is not None:
+        return _JAVA_TIMEOUT.search(function_text(call, file).encode()) is not None
+    return _JAVA_TIMEOUT.search(file.source) is not None
 
 
 def _is_of_spring(name: str, file: SourceFile) -> bool:

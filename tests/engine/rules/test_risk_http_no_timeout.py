@@ -275,3 +275,68 @@ def test_a_program_of_its_own(package, confidence):
 def test_a_server_of_this_machine(address, confidence):
     source = f"import requests\ndef load(port):\n    url = {address}\n    return requests.get(url)\n"
     assert [str(each.confidence) for each in findings_of(RULE, {"shop/a.py": source})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        (
+            "async def f(c: aiohttp.ClientSession):\n    await c.get(u, timeout=aiohttp.ClientTimeout(total=None))",
+            [3],
+        ),
+        (
+            "async def f(http: aiohttp.ClientSession):\n    await http.get(u, timeout=aiohttp.ClientTimeout(total=5))",
+            [],
+        ),
+        ("async def f(http: aiohttp.ClientSession):\n    await http.get(u)", []),
+        ("async def f(store: Store):\n    await store.get(u, timeout=None)", []),
+        ("def f():\n    with httpx.Client() as c:\n        return c.post(u, timeout=None)", [4]),
+        (
+            "class A:\n    def __init__(self):\n        self.c = httpx.Client()\n    def f(self):\n"
+            "        self.c.get(u, timeout=None)",
+            [6],
+        ),
+    ],
+)
+def test_a_call_that_lifts_the_limit_of_its_client(source, lines):
+    assert lines_of(RULE, f"import aiohttp, httpx\n{source}\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "confidences"),
+    [
+        ("URL u = new URL(a); return u.openStream();", [""]),
+        ("URL u = make(a).toURL(); return new Reader(u.openStream());", [""]),
+        ("URL u = path.toUri().toURL(); return u.openStream();", []),
+        ("URL u = A.class.getResource(a); return u.openStream();", []),
+        ("return this.feed.openStream();", ["medium"]),
+        ("return store.openStream();", []),
+    ],
+)
+def test_streams_of_a_url(body, confidences):
+    source = f"import java.net.URL;\nclass A {{\nprivate URL feed;\nObject f(String a) {{ {body} }}\n}}"
+    assert [mark.confidence for mark in marks_of(RULE, source, "java")] == confidences
+
+
+def test_a_template_that_is_given_back_beside_a_limited_one():
+    source = (
+        "import org.springframework.web.client.RestTemplate;\nclass A {\n"
+        "RestTemplate slow() { return new RestTemplate(); }\n"
+        "RestTemplate quick(RestTemplateBuilder b) { return b.setReadTimeout(LIMIT).build(); }\n}"
+    )
+    assert lines_of(RULE, source, "java") == [3]
+
+
+@pytest.mark.parametrize(("limit", "count"), [("", 1), (".timeout(LIMIT)", 0)])
+def test_a_client_that_is_used_up_beside_a_limited_request(limit, count):
+    source = (
+        "import java.net.http.*;\nclass A {\n"
+        f"Object f(URI u) {{ return HttpClient.newHttpClient().send(HttpRequest.newBuilder(u){limit}.build(), b); }}\n"
+        "Object g(URI u) { return client.send(HttpRequest.newBuilder(u).timeout(LIMIT).build(), b); }\n}"
+    )
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+def test_the_default_of_a_required_module_is_the_module():
+    source = 'const axios = require("axios").default;\naxios.post(url, body);\n'
+    assert lines_of(RULE, source, "javascript") == [2]
