@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.go_results import helps_tests
-from analysis.engine.rules.reading import assigned_values, function_name, function_text
+from analysis.engine.rules.reading import assigned_values, declarations, followed, function_name, function_text
 
 RULE = Rule(
     id="risk-client-no-default-timeout",
@@ -79,7 +79,9 @@ _PYTHON = {  # to the position of a timeout among positional arguments; -1: by k
     "telnetlib.Telnet": 2,
     "ftplib.FTP_TLS": -1,
 }
-_LIMIT = re.compile(r"time_?out|timeout", re.IGNORECASE)
+# How long a connection may lie unused limits nobody who waits for an answer.
+_LIMIT = re.compile(r"(?<!idle)(?<!idle_)(?<!idle-)time_?out", re.IGNORECASE)
+_HEADER_LIMIT = re.compile(r"\bRead(?:Header)?Timeout\b")
 _GO_SERVERS = frozenset({"net/http.ListenAndServe", "net/http.ListenAndServeTLS", "net/http.Serve"})
 _SCRIPT = {  # to the option that limits it
     "pg.Pool": "`connectionTimeoutMillis` or `query_timeout`",
@@ -93,6 +95,11 @@ _SCRIPT = {  # to the option that limits it
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
 _UNKNOWN_OPTIONS = _UNKNOWN | {"member_expression"}
 _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
+_QUEUE_MADE = re.compile(rb"\s*(?::[^=\n]{1,60})?=\s*([\w.]+)\(")
+_QUEUES = re.compile(r"^(?:queue|multiprocessing)\.\w*Queue$")
+_JAVA_WAITS = re.compile(r"(^|\.)(\w*[fF]uture|\w*[lL]atch)(\(\))?\.(get|join|await)$")
+_WAITED_FOR = re.compile(rb"\b(?:Future|CompletableFuture|CountDownLatch|CyclicBarrier)(?:<[^;(){}\n]*>)?\s+\Z")
+_BLOCKING_QUEUE = re.compile(rb"\b\w*Blocking(?:Queue|Deque)(?:<[^;(){}\n]*>)?\s+\Z")
 _ENDS = re.compile(r"(?i)(?:^|\.)_*(?:a?close|shutdown|stop|join|terminate|dispose|a?exit|drain|wait)\w*$")
 _IN_MEMORY = re.compile(r"(?i)mem_?conn|bufconn|in_?mem(?:ory)?listen|net\.Pipe\(|\"unix\"")
 _ASSIGNED_TO = re.compile(rb"([\w.]+)\s*:?=\s*&?\Z")
@@ -155,7 +162,7 @@ def look_at_waiting(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: `queue.get()` and `future.result()` without limit, where a request waits."""
     callee = file.callee(call)
     positional, keywords = file.arguments(call)
-    if positional or keywords or not _PYTHON_WAITS.search(callee):
+    if positional or keywords or not (_PYTHON_WAITS.search(callee) or _is_queue_of(callee, file)):
         return
     before = function_text(call, file)
     if _ENDS.search(function_name(call, file)):
@@ -163,6 +170,15 @@ def look_at_waiting(call: Node, file: SourceFile) -> Iterator[Mark]:
     if "as_completed" in before or ".done()" in before or (file.in_async(call) and callee.endswith(".get")):
         return
     yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})
+
+
+def _is_queue_of(callee: str, file: SourceFile) -> bool:
+    """Whether the file makes a queue of threads or processes under the name that `get` is called on."""
+    receiver, _, method = callee.rpartition(".")
+    if method != "get" or not (file.mentions(b"queue") or file.mentions(b"multiprocessing")):
+        return False
+    made = followed(receiver.encode(), file.source, _QUEUE_MADE, b"_.")
+    return any(_QUEUES.match(file.resolve(each[1].decode())) for each in made)
 
 
 def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -188,8 +204,9 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if (
         file.bindings.get("http") == "net/http"
-        and "Timeout" not in file.text(literal)
+        and not _HEADER_LIMIT.search(file.text(literal))
         and b".ReadHeaderTimeout" not in file.source
+        and b".ReadTimeout" not in file.source
     ):
         is_local = _listens_here(literal, file) or helps_tests(file) or _is_given(literal)
         yield file.mark(
@@ -226,13 +243,21 @@ def _listens_here(literal: Node, file: SourceFile) -> bool:
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`future.get()` and `latch.await()` without limit, where a request waits."""
     callee = file.callee(call)
-    if file.arguments(call)[0] or not re.search(r"(^|\.)(\w*[fF]uture|\w*[lL]atch)(\(\))?\.(get|await)$", callee):
+    receiver, _, method = callee.rpartition(".")
+    if file.arguments(call)[0] or not (_JAVA_WAITS.search(callee) or _is_declared_to_wait(receiver, method, file)):
         return
     if re.search(r"\.isDone\(\)|CompletableFuture\.allOf", function_text(call, file)) or _runs_when_done(call, file):
         return
     if re.search(rb"\bAtomicReference<[^;\n]*\b" + re.escape(callee.split(".")[-2].encode()) + rb"\b", file.source):
         return  # what it holds is there at once
     yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})
+
+
+def _is_declared_to_wait(receiver: str, method: str, file: SourceFile) -> bool:
+    """Whether Java declares the name as something that lets its caller wait: a future, a latch, a blocking queue."""
+    name = receiver.removeprefix("this.")
+    kind = _BLOCKING_QUEUE if method == "take" else _WAITED_FOR
+    return name.isidentifier() and any(kind.search(before) for before in declarations(name, file))
 
 
 def _runs_when_done(call: Node, file: SourceFile) -> bool:
@@ -277,5 +302,5 @@ WATCHES = (
     Watch("call", look_at_script, SCRIPT, names=frozenset(name.rpartition(".")[2] for name in _SCRIPT)),
     Watch("call", look_at_go_call, GO, names=frozenset({"ListenAndServe", "ListenAndServeTLS", "Serve"})),
     Watch("literal", look_at_go_literal, GO, needs=(b"http.Server{",)),
-    Watch("call", look_at_java, JAVA, names=frozenset({"get", "await"})),
+    Watch("call", look_at_java, JAVA, names=frozenset({"get", "join", "await", "take"})),
 )

@@ -232,3 +232,51 @@ def test_who_waits_outside_of_a_handler_is_less_certain():
     assert [str(each.confidence) for each in findings_of(RULE, {"a.py": source})] == ["low"]
     direct = view.replace("read(future)", "future.result()")
     assert [str(each.confidence) for each in findings_of(RULE, {"a.py": direct})] == ["medium"]
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [("idleTimeoutMillis: 9", 1), ("idleTimeoutMillis: 9, query_timeout: 5", 0), ("connectionTimeoutMillis: 9", 0)],
+)
+def test_how_long_a_connection_may_lie_unused_is_no_limit(options, count):
+    source = f'import {{ Pool }} from "pg";\nconst pool = new Pool({{ host: "db", {options} }});\n'
+    assert len(marks_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("limit", "count"), [("IdleTimeout", 1), ("WriteTimeout", 1), ("ReadTimeout", 0), ("ReadHeaderTimeout", 0)]
+)
+def test_limits_of_a_server_that_cover_reading(limit, count):
+    source = f'package a\nimport "net/http"\nfunc f() *http.Server {{\n\treturn &http.Server{{{limit}: wait}}\n}}\n'
+    assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "count"),
+    [
+        ("jobs = queue.Queue()", "jobs.get()", 1),
+        ("jobs: queue.Queue = queue.SimpleQueue()", "jobs.get()", 1),
+        ("jobs = queue.Queue()", "jobs.get(timeout=2)", 0),
+        ("jobs = load()", "jobs.get()", 0),
+    ],
+)
+def test_queues_by_what_made_them(made, asked, count):
+    source = f"import queue\n{made}\ndef f():\n    return {asked}\n"
+    assert len(marks_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("declared", "waits", "count"),
+    [
+        ("Future<Row> row = pool.submit(job);", "row.get()", 1),
+        ("CompletableFuture<Row> row = ask();", "row.join()", 1),
+        ("CountDownLatch all = new CountDownLatch(3);", "all.await()", 1),
+        ("BlockingQueue<Row> rows = rows();", "rows.take()", 1),
+        ("Future<Row> row = pool.submit(job);", "row.get(3, SECONDS)", 0),
+        ("Supplier<Row> row = rows();", "row.get()", 0),
+        ("Condition all = lock.newCondition();", "all.await()", 0),
+    ],
+)
+def test_waits_of_java_by_what_is_declared(declared, waits, count):
+    source = f"class A {{ Object f() {{\n{declared}\nreturn {waits};\n}} }}"
+    assert len(marks_of(RULE, source, "java")) == count
