@@ -161,18 +161,16 @@ def _can_fail(item: tuple[Any, Any]) -> bool:
 
 
 def _repeats_itself(items: Items) -> bool:
-    """Whether one repetition without an end is all that must match: every split of the text then matches too."""
+    """Whether one repetition without an end may be all that matches, in one branch at least: every split of the text
+    then matches too."""
     while len(items) == 1 and items[0][0] is signs.SUBPATTERN:
         items = list(items[0][1][3])
-    endless = 0
-    for sign, value in items:
-        if sign not in (signs.MAX_REPEAT, signs.MIN_REPEAT):
-            return False
-        if value[1] is signs.MAXREPEAT and value[0] > 0:
-            endless += 1
-        elif value[0] > 0:
-            return False
-    return endless == 1 or (len(items) == 1 and items[0][1][1] is signs.MAXREPEAT)
+    if len(items) == 1 and items[0][0] is signs.BRANCH:
+        return any(_repeats_itself(list(branch)) for branch in items[0][1][1])
+    if not all(sign in (signs.MAX_REPEAT, signs.MIN_REPEAT) for sign, _ in items):
+        return False
+    needed = [value for _, value in items if value[0] > 0]
+    return len(needed) < 2 and any(value[1] is signs.MAXREPEAT for value in needed or [value for _, value in items])
 
 
 def _marked(node: Node, pattern: str, file: SourceFile, shown: str = "") -> Iterator[Mark]:

@@ -89,3 +89,18 @@ def test_a_pattern_of_another_dialect_is_read_without_a_warning():
 )
 def test_a_pattern_that_is_put_together_is_not_read(pattern, count):
     assert len(lines_of(RULE, f"function f(all, end) {{\n  return new RegExp({pattern});\n}}", "javascript")) == count
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count"),
+    [
+        (r"^(?:[0-9]+|[0-9a-f]+)*;$", 1),  # each branch alone repeats itself
+        (r"^(\w+|-)*$", 1),
+        (r"^(\w-|;)*$", 0),
+        (r"(\.*,*)+$", 1),  # all of it may be empty
+        (r"(,*\d)+$", 0),
+        (r"(?:\w+|-)*", 0),  # nothing that follows can fail
+    ],
+)
+def test_branches_and_parts_that_may_be_empty(pattern, count):
+    assert len(lines_of(RULE, f"import re\nre.match(r'{pattern}', text)\n")) == count
