@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -20,6 +20,7 @@ from analysis.engine.rules.promises import (
     awaits_only_what_keeps_errors,
     never_rejects,
 )
+from analysis.engine.rules.reading import followed
 
 RULE = Rule(
     id="risk-async-in-sync-callback",
@@ -77,6 +78,9 @@ _OF_A_PAGE = re.compile(
 _OF_BROWSERS = re.compile(rb"\b(?:document|window)\.[a-zA-Z]")
 _EXPRESS = re.compile(r'"express"')
 _EXPRESS_5 = re.compile(r'"express":[5-9]')
+_HANDS_ON = re.compile(r"^express-(?:async-errors|promise-router|async-router)\b")  # wrap every handler by themselves
+_MAKES_ROUTERS = frozenset({"express", "express.Router"})
+_MADE_ROUTER = re.compile(rb"\s*(?::[^=\n]{1,60})?=\s*([\w.]+)\(")
 _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 
 
@@ -86,6 +90,39 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     for given in file.arguments(call)[0]:
         if given.type in _FUNCTIONS and given.child(0).type == "async" and not _WAITING.search(receiver):
             yield from _given(call, given, callee, receiver, method, file)
+    if method in _ROUTES and _is_of_express(receiver, file):
+        yield from _named_handlers(call, callee, file)
+
+
+def _named_handlers(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
+    """Async functions that a route of Express is given by name; whether one of another file is async `judge` knows."""
+    for given in file.arguments(call)[0]:
+        for each in given.named_children if given.type == "array" else [given]:
+            name = file.resolve(file.text(each)) if each.type in ("identifier", "member_expression") else ""
+            known = async_function(name, each, file) if name else None
+            if known is not None and not never_rejects(known, file):
+                yield _handler(call, callee, file)
+                return
+            if known is None and name.startswith("."):
+                yield _handler(call, callee, file, name)
+
+
+def _handler(place: Node, callee: str, file: SourceFile, called: str = "") -> Mark:
+    message = f"Express 4 never sees a rejection of the async handler of `{callee}`"
+    suggestion = "Wrap the handler, so that a rejection reaches `next`, or move to Express 5."
+    data = {"library": "express"} | ({"called": called} if called else {})
+    return file.mark(RULE.id, place, message, suggestion=suggestion, confidence="medium", data=data)
+
+
+def _is_of_express(receiver: str, file: SourceFile) -> bool:
+    """Whether the receiver is a router of Express: by what made it, or by its name in a file that imports Express."""
+    bound = file.bindings.values()
+    if any(_HANDS_ON.match(full) for full in bound) or not any("express" in full for full in bound):
+        return False
+    if _ROUTER.search(receiver):
+        return True
+    made = followed(receiver.encode(), file.source, _MADE_ROUTER, b"_.$") if receiver.isidentifier() else ()
+    return any(file.resolve(each[1].decode()) in _MAKES_ROUTERS for each in made)
 
 
 def look_at_condition(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -137,17 +174,17 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         yield file.mark(
             RULE.id, call, message, severity=severity, suggestion=suggestion, confidence=confidence, data=data
         )
-    elif method in _ROUTES and _ROUTER.search(receiver) and any("express" in full for full in file.bindings.values()):
-        message = f"Express 4 never sees a rejection of the async handler of `{callee}`"
-        suggestion = "Wrap the handler, so that a rejection reaches `next`, or move to Express 5."
-        yield file.mark(
-            RULE.id, given, message, suggestion=suggestion, confidence="medium", data={"library": "express"}
-        )
+    elif method in _ROUTES and _is_of_express(receiver, file):
+        yield _handler(given, callee, file)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Express 5 hands the rejection of a handler on by itself."""
-    if "library" in mark.data and _EXPRESS_5.search(nearest_manifest(place, _EXPRESS)):
+    if "library" in mark.data:
+        manifest = nearest_manifest(place, _EXPRESS)
+        if _EXPRESS_5.search(manifest) or '"express-async-errors"' in manifest:
+            return None
+    if "called" in mark.data and not _rejects(mark.data["called"], place, codebase):
         return None
     if is_copied_library(place):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
@@ -159,6 +196,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.SCRIPT:  # who runs it sees it end with its error
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)
+
+
+def _rejects(called: str, place: Place, codebase: Codebase) -> bool:
+    """Whether all that a name can mean are async functions that do not handle their own errors."""
+    found = codebase.calls.resolve(place.path, place.function, called)
+    flags = [codebase.files[each.path].functions[each.position].flags for each in found]
+    return bool(flags) and all(each & FunctionFlag.ASYNC and not each & FunctionFlag.KEEPS_ERRORS for each in flags)
 
 
 def _is_last(call: Node, file: SourceFile) -> bool:

@@ -193,3 +193,55 @@ def test_a_page_by_what_its_code_uses():
         "info"
     ]
     assert [str(each.severity) for each in findings_of(RULE, {"src/a.js": source % ""})] == ["warning"]
+
+
+EXPRESS = {"package.json": '{"dependencies": {"express": "4.18.0"}}'}
+
+
+@pytest.mark.parametrize(
+    ("made", "count"),
+    [("Router()", 1), ("express()", 1), ("express.Router()", 1), ("new Map()", 0), ("PromiseRouter()", 0)],
+)
+def test_routers_of_express_by_what_made_them(made, count):
+    head = 'import express, { Router } from "express";\nimport PromiseRouter from "express-promise-router";\n'
+    source = head.replace(head.split("\n")[1] + "\n", "" if "Promise" not in made else head.split("\n")[1] + "\n")
+    source += f"export const orders: any = {made};\n"
+    source += 'orders.get("/x", async (req, res) => {\n  res.json(await load(req));\n});\n'
+    assert len(findings_of(RULE, EXPRESS | {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "given", "count"),
+    [
+        ("await load(req); next();", "guard", 1),
+        ("await load(req); next();", "[guard, show]", 1),
+        ("await load(req); next();", "wrap(guard)", 0),
+        ("try { await load(req); next(); } catch (e) { next(e); }", "guard", 0),
+    ],
+)
+def test_handlers_that_a_route_is_given_by_name(body, given, count):
+    source = (
+        f'import express from "express";\nconst app = express();\nasync function guard(req, res, next) {{ {body} }}\n'
+    )
+    source += f'app.use("/x", {given});\n'
+    assert len(findings_of(RULE, EXPRESS | {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "libraries", "count"),
+    [
+        ("res.json(await load(req));", '"express": "4.18.0"', 1),
+        ("res.json(await load(req));", '"express": "5.0.0"', 0),
+        ("res.json(await load(req));", '"express": "4.18.0", "express-async-errors": "3.1.1"', 0),
+        ("try { res.json(await load(req)); } catch (e) { next(e); }", '"express": "4.18.0"', 0),
+        ("res.json(1);", '"express": "4.18.0"', 0),
+    ],
+)
+def test_handlers_of_another_file(body, libraries, count):
+    files = {
+        "package.json": f'{{"dependencies": {{{libraries}}}}}',
+        "src/orders.ts": f"export async function show(req, res, next) {{ {body} }}\n",
+        "src/routes.ts": 'import { Router } from "express";\nimport * as orders from "./orders";\n'
+        'const routes = Router();\nroutes.get("/x", orders.show);\n',
+    }
+    assert len(findings_of(RULE, files)) == count
