@@ -85,6 +85,7 @@ _ASKS_A_SERVER = re.compile(
     r"|\b(?:get|post|put|patch|delete|fetch|load|save|update|create)(?:[A-Z]\w*)?(?:<[^()]*>)?\()"
 )
 _EAGER = frozenset({"class", "typeorm", "sequelize"})
+_STARTED_BY_CALL = frozenset({"mongoose", "sequelize", "typeorm"})  # ORMs whose models write by methods of their class
 _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
 _PYTHON_CALL = re.compile(rb"(?:self\.)?(?:\w+\.)?\w+\(")
 _COLLECTIONS = frozenset({"cache", "map", "set", "items", "entries", "pending", "registry"})
@@ -111,6 +112,9 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
                 data = (data or {}) | {"quiet": "1"}
             confidence = "" if known else "medium"
             yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence, data=data)
+        elif (model := _written_model(callee, call, file)) and not file.in_test(call):
+            message = f"`{_shown(callee)}` gives a promise that nobody awaits"
+            yield file.mark(RULE.id, call, message, severity="critical", data={"model": model})
         elif _ELSEWHERE.match(callee) and not file.in_test(call) and not _has_callback(call, file):
             yield _of_another_file(call, callee, file)
 
@@ -152,6 +156,10 @@ def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A function of another file counts when all that the name can mean there are async. A script that fails ends with
     the trace of its error. In a browser a write that fails is seen by the one who asked for it."""
+    if "model" in mark.data:
+        found_model = codebase.models.named(mark.data["model"], place.path)
+        if found_model is None or found_model.model.orm not in _STARTED_BY_CALL:
+            return None
     callee = mark.data.get("callee")
     if callee is not None:
         if callee.rpartition(".")[2] not in codebase.async_names or _is_of_a_library(callee, place):
@@ -215,11 +223,10 @@ def _fits(callee: str, found: Callee, place: Place) -> bool:
 
 def _of_another_file(call: Node, callee: str, file: SourceFile) -> Mark:
     """A call whose callee stands elsewhere: whether it is async is known once all files are."""
-    shown = callee.rpartition("/")[2].lstrip(".")
     return file.mark(
         RULE.id,
         call,
-        f"`{shown}` is async and nobody awaits it",
+        f"`{_shown(callee)}` is async and nobody awaits it",
         severity="critical" if _WRITES.search(callee) and file.language != "tsx" else "",
         confidence="medium",
         data={"callee": callee},
@@ -281,6 +288,32 @@ def _writes_rows(callee: str, call: Node, file: SourceFile) -> bool:
         and callee.endswith("." + query.terminal)
         for query in file.queries
     )
+
+
+def _written_model(callee: str, call: Node, file: SourceFile) -> str:
+    """The model that a call on its class writes, `Order.update({...})`, with `exec()` behind it or not; empty when the
+    outcome goes to a callback. `judge` knows whether there is such a model."""
+    if _has_callback(call, file):
+        return ""
+    line, text = file.line(call), file.text(call)
+    called = callee.removesuffix(".exec").removesuffix("()")
+    return next(
+        (
+            query.model
+            for query in file.queries
+            if query.line == line
+            and query.operation in WRITES
+            and called.endswith("." + query.terminal)
+            and text.startswith(f"{query.model}.")
+            and not _is_of_a_page(query.model, file)
+        ),
+        "",
+    )
+
+
+def _shown(callee: str) -> str:
+    """A resolved callee for a message, without the path that it was imported from."""
+    return callee.rpartition("/")[2].lstrip(".")
 
 
 def _is_of_a_page(callee: str, file: SourceFile) -> bool:

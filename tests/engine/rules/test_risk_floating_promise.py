@@ -366,3 +366,36 @@ def test_in_a_page_it_is_less_certain(awaited, confidences):
     page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/a.js": source}
     assert [str(each.confidence) for each in findings_of(RULE, page)] == confidences
     assert [str(each.confidence) for each in findings_of(RULE, {"src/a.js": source})] == ["high"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("Order.update({ paid: true }, { where: { id } });", 1),
+        ("await Order.update({ paid: true }, { where: { id } });", 0),
+        ("Order.update({ paid: true }, { where: { id } }).catch(log);", 0),
+        ("Basket.update({ paid: true }, { where: { id } });", 0),  # no model that anybody knows
+    ],
+)
+def test_writes_by_the_class_of_a_model(statement, count):
+    model = 'const { DataTypes } = require("sequelize");\n'
+    model += 'const Order = sequelize.define("Order", { paid: DataTypes.BOOLEAN });\nmodule.exports = { Order };\n'
+    source = 'const { Order } = require("./order");\nconst Basket = require("./basket");\n'
+    source += f"async function f(id) {{\n  {statement}\n}}\nmodule.exports = {{ f }};\n"
+    assert len(findings_of(RULE, {"src/order.js": model, "src/f.js": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("Scan.updateMany({ code }, { $set: { done: true } }).exec();", 1),
+        ("await Scan.updateMany({ code }, { $set: { done: true } }).exec();", 0),
+        ("Scan.updateMany({ code }, { $set: { done: true } }).exec((err) => done(err));", 0),
+        ("Scan.find({ code }).sort(order);", 0),  # never runs
+    ],
+)
+def test_writes_that_mongoose_is_told_to_run(statement, count):
+    model = 'import { Schema, model } from "mongoose";\nconst schema = new Schema({ code: String });\n'
+    model += 'export const Scan = model("Scan", schema);\n'
+    source = f'import {{ Scan }} from "./scan";\nexport async function f(code, done) {{\n  {statement}\n}}\n'
+    assert len(findings_of(RULE, {"src/scan.ts": model, "src/f.ts": source})) == count
