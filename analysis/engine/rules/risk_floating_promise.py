@@ -319,7 +319,7 @@ def _shown(callee: str) -> str:
 def _is_of_a_page(callee: str, file: SourceFile) -> bool:
     """Whether something in capitals was neither imported nor made here: a library of a page, and no model."""
     head = callee.partition(".")[0].encode()
-    if not head[:1].isupper():
+    if not head[:1].isupper() or head.decode() in file.bindings:
         return False
     return not any(word + head in file.source for word in (b"const ", b"let ", b"var ", b"class ", b"import "))
 
