@@ -13,6 +13,7 @@ _STRINGS = frozenset(
 )
 _HOLES = frozenset({"interpolation", "template_substitution"})
 _WRAPPERS = frozenset({"parenthesized_expression", "concatenated_string", "tuple", "as_expression"})
+_LISTS = frozenset({"array", "list", "tuple"})
 _SUMS = frozenset({"binary_operator", "binary_expression"})
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _CHOICES = frozenset({"conditional_expression", "ternary_expression"})
@@ -184,9 +185,21 @@ def _operands(node: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None
         if receiver is not None and receiver.type in _STRINGS | _WRAPPERS:
             return [receiver, *_slots(receiver, given, file)]
         return [*given[:1], *_slots(given[0], given[1:], file)] if given else []
+    if (pieces := _joined_pieces(node, positional, receiver)) is not None:
+        return pieces
     if _TRIMMED.search(callee):
         return [receiver] if receiver is not None and not positional else list(positional)
     return None
+
+
+def _joined_pieces(call: Node, positional: list[Node], receiver: Node | None) -> list[Node | _Slot | bytes] | None:
+    """The pieces of a list that is written out and joined on the spot: `[a, b].join(" AND ")`, `", ".join([a, b])`."""
+    function = call.child_by_field_name("function")
+    called = (function or call).child_by_field_name("property") or (function or call).child_by_field_name("attribute")
+    if called is None or receiver is None or called.text != b"join":
+        return None
+    listed = receiver if receiver.type in _LISTS else next((each for each in positional if each.type in _LISTS), None)
+    return list(listed.named_children) if listed is not None else None
 
 
 def _slots(form: Node, values: list[Node], file: SourceFile) -> list[Node | _Slot | bytes]:

@@ -130,20 +130,8 @@ _PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     statement = _statement(call, file)
-    told = _told(statement) if statement is not None else []
-    if statement is None or not told:
-        return
-    worst = [each for each in told if each.is_certain] + [each for each in told if not each.is_certain]
-    names = ", ".join(f"`{short(file.text(each.part), 40)}`" for each in worst[:3])
-    severity, confidence, data = _graded_by_text(statement, told)
-    yield file.mark(
-        RULE.id,
-        call,
-        f"`{statement.method}` runs SQL with {names} put into its text",
-        severity=severity,
-        confidence=confidence,
-        data=data or None,
-    )
+    if statement is not None:
+        yield from _marked(statement)
 
 
 @dataclass(frozen=True)
@@ -168,6 +156,23 @@ class _Told:
     is_number: bool
 
 
+def _marked(statement: _Statement) -> Iterator[Mark]:
+    file, told = statement.file, _told(statement)
+    if not told:
+        return
+    worst = [each for each in told if each.is_certain] + [each for each in told if not each.is_certain]
+    names = ", ".join(f"`{short(file.text(each.part), 40)}`" for each in worst[:3])
+    severity, confidence, data = _graded_by_text(statement, told)
+    yield file.mark(
+        RULE.id,
+        statement.call,
+        f"`{statement.method}` runs SQL with {names} put into its text",
+        severity=severity,
+        confidence=confidence,
+        data=data or None,
+    )
+
+
 def _statement(call: Node, file: SourceFile) -> _Statement | None:
     """The call as one that runs SQL with parts in its text; None for others."""
     positional, _ = file.arguments(call)
@@ -183,7 +188,7 @@ def _statement(call: Node, file: SourceFile) -> _Statement | None:
         return None
     text = text_of_argument(positional[0], file)
     fixed = text.fixed
-    is_condition = (method in _CONDITIONS and fixed.strip(" ?")) or (method in _CLAUSES and _COMPARES.search(fixed))
+    is_condition = (method in _PIECES and fixed.strip(" ?")) or (method in _CLAUSES and _COMPARES.search(fixed))
     if not text.parts or not (_SQL.search(fixed) or is_condition):
         return None
     return _Statement(call, method, _with_own_texts(text, file), file)
@@ -403,11 +408,10 @@ def look_at_extra(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`Book.objects.extra(where=[f"title = '{title}'"])`: conditions that Django puts into its SQL as they are."""
     listed = file.arguments(call)[1].get("where")
     for each in listed.named_children if listed is not None and listed.type in ("list", "tuple") else ():
-        fixed, parts, _ = built_text(each, file)
-        told = [part for part in parts if not is_safe(part, function_text(call, file), file)]
-        if fixed.strip(" ?") and told:
-            names = ", ".join(f"`{short(file.text(part), 40)}`" for part in told[:3])
-            yield file.mark(RULE.id, call, f"`extra` runs SQL with {names} put into its text")
+        text = built_text(each, file)
+        marks = list(_marked(_Statement(call, "extra", text, file))) if text.fixed.strip(" ?") else []
+        if marks:
+            yield marks[0]
             return
 
 
@@ -418,6 +422,7 @@ _PYTHON = frozenset(
     }
 )
 _CONDITIONS = frozenset({"whereRaw", "orWhereRaw", "andWhereRaw", "havingRaw", "orderByRaw", "groupByRaw", "joinRaw"})
+_PIECES = _CONDITIONS | {"RawSQL"}  # are given a part of a statement, whatever that says
 _SCRIPT = _CONDITIONS | {"$queryRawUnsafe", "$executeRawUnsafe", "query", "raw", "execute", "literal", "all", "run"}
 _JAVA = frozenset(
     """createQuery createNativeQuery executeQuery executeUpdate execute prepareStatement prepareCall addBatch

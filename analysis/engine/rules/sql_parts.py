@@ -80,6 +80,7 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
     word = re.escape(text)
     return bool(
         re.search(rf"\bif\s+{word}\s+(not\s+)?in\b|\.(includes|has|contains|containsKey|get)\(\s*{word}\s*\)", context)
+        or re.search(rf"\bslices\.Contains\([^,\n]+,\s*{word}\s*\)|(?:!|\bok\s*:?=\s*)[\w.]+\[{word}\]", context)
         or re.search(rf"\b{word}\s*,\s*\w*(?:[aA]rgs|[pP]arams|[vV]alues)(?:\s*,\s*\w+)*\s*:?=", context)
         or re.search(rf"\b{word}\s*,[^\n=]*:?=\s*(?:(?!\n\s*\n)[\s\S]){{0,800}}?\.\s*ToSql\(\)", context)
         or re.search(

@@ -709,3 +709,54 @@ def test_braces_of_sql_are_no_places_of_a_text():
     source = f"def f(cursor, name, ids):\n    cursor.execute({query})\n"
     source += "\n\nf(c, 1, 2)\n"
     assert findings_of(RULE, {"app/a.py": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return rows.extra(where=[\"name = '{}'\".format(name)])", 1),
+        ("return rows.extra(where=[f\"name = '{name}'\"])", 1),
+        ('return rows.extra(where=["name = %s"], params=[name])', 0),
+        ("return rows.annotate(x=RawSQL(f\"day AT TIME ZONE '{name}'\", ()))", 1),
+        ('return rows.annotate(x=RawSQL("day AT TIME ZONE %s", (name,)))', 0),
+    ],
+)
+def test_pieces_that_django_puts_into_its_statements(body, count):
+    source = f"from django.db.models.expressions import RawSQL\ndef f(rows, name: str):\n    {body}\n"
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("language", "path", "source", "count"),
+    [
+        (
+            "typescript",
+            "a.ts",
+            "const w = [`a = '${name}'`, `b = 1`].join(' AND ');\n  return db.query(`SELECT x FROM y WHERE ${w}`);",
+            1,
+        ),
+        (
+            "typescript",
+            "a.ts",
+            "const w = ['a = ?', 'b = ?'].join(' AND ');\n  return db.query(`SELECT x FROM y WHERE ${w}`, [name]);",
+            0,
+        ),
+    ],
+)
+def test_a_written_list_that_is_joined(language, path, source, count):
+    assert len(findings_of(RULE, {path: f"export function f(db: Db, name: string) {{\n  {source}\n}}\n"})) == count
+
+
+@pytest.mark.parametrize(
+    ("check", "count"),
+    [
+        ("if !slices.Contains(columns, order) {\n\t\treturn nil\n\t}", 0),
+        ("if !columns[order] {\n\t\treturn nil\n\t}", 0),
+        ("if _, ok := columns[order]; !ok {\n\t\treturn nil\n\t}", 0),
+        ("if order == empty {\n\t\treturn nil\n\t}", 1),
+    ],
+)
+def test_names_that_go_checks_against_a_list(check, count):
+    source = 'package a\nimport "database/sql"\nfunc Rows(db *sql.DB, order string) *sql.Rows {\n'
+    source += f'\t{check}\n\trows, _ := db.Query("SELECT a FROM b ORDER BY " + order)\n\treturn rows\n}}\n'
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
