@@ -208,3 +208,16 @@ def test_where_nobody_else_waits(path, head, told):
 def test_a_dialog_at_a_terminal(head, body, count):
     found = findings_of(RULE, {"shop/a.py": f"{head}\nasync def ask():\n    {body}answer = input()\n"})
     assert [str(each.confidence) for each in found] == ["low"] * count
+
+
+@pytest.mark.parametrize(
+    ("route", "expected"), [("@app.get('/')\n", [("critical", "medium")]), ("", [("warning", "low")])]
+)
+def test_a_plain_function_that_opens_a_file(route, expected):
+    source = "from fastapi import FastAPI\napp = FastAPI()\n"
+    source += "def read(name):\n    with open(name) as rows:\n        return rows.read()\n\n"
+    source += f"{route}async def show(name):\n    return read(name)\n"
+    found = findings_of(RULE, {"shop/a.py": source})
+    assert [(str(each.severity), str(each.confidence)) for each in found] == expected
+    threaded = source.replace("return read(name)", "return await asyncio.to_thread(read, name)")
+    assert findings_of(RULE, {"shop/a.py": threaded}) == []
