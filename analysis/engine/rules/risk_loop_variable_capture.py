@@ -56,11 +56,13 @@ def jobs(orders):
 )
 
 _KEEPERS = re.compile(
-    r"(^|[._])(append|add|insert|register\w*|connect|submit|Thread|Timer|call_later|call_soon|call_at"
-    r"|add_done_callback|after|on|bind"
-    r"|subscribe|start_soon|schedule|defer|push|add_callback|set_callback|on_commit|create_task|setdefault"
-    r"|apply_async|Process)$"
+    r"(^|[._])(append|add|insert|register\w*|connect|submit|Thread|Timer|call_later|call_soon\w*|call_at"
+    r"|add_\w*callback|after|on|bind|add_job|addJob|add_task|enqueue\w*|run_in_executor|start_new_thread|spawn"
+    r"|subscribe|start_soon|schedule\w*|defer|push|set_callback|on_commit|create_task|setdefault"
+    r"|apply_async|Process)$|\bevery\b.*\.do$"
 )
+# By these names things are given what they call later: `Button(command=...)`.
+_KEPT_KEYS = re.compile(r"(?:target|command|callback|handler|on_[a-z_]+|\w+_(?:callback|handler))$")
 _OLD_GO = re.compile(
     r'"go"\s*:\s*"1\.(\d|1\d|20|21)(\.\d+)?"|"(version|runtime)"\s*:\s*"(go ?)?1\.(\d|1\d|20|21)(\.\d+)?"'
 )
@@ -162,13 +164,15 @@ def _outlives(function: Node, loop: int, file: SourceFile) -> bool:
         called = re.finditer(rf"([\w.]+)\((?:[^()\n]*[,=]\s*)?{file.text(name)}\b(?!\()", rest)
         stored = re.search(rf"\]\s*=\s*{file.text(name)}\s*$", rest, re.MULTILINE)
         return stored is not None or any(_KEEPERS.search(match[1]) for match in called)
-    node = function.parent
+    node, key = function.parent, ""
     while node is not None and node.type in _PARTS:
+        if node.type == "keyword_argument":
+            key = file.text(node).partition("=")[0].strip()
         node = node.parent
     if node is None:
         return False
     if node.type == "call":
-        return bool(_KEEPERS.search(file.callee(node)))
+        return bool(_KEPT_KEYS.match(key) or _KEEPERS.search(file.callee(node)))
     left = node.child_by_field_name("left") if node.type == "assignment" else None
     return left is not None and left.type in ("subscript", "attribute")
 

@@ -104,3 +104,26 @@ def test_the_nearest_module_says_which_go_it_is(manifests, confidence):
 def test_a_function_that_loops_over_the_same_name(loop, lines):
     source = f"def f(xs, out):\n    for x in xs:\n        def g(rows):\n            {loop}\n        out.append(g)\n"
     assert lines_of(RULE, source) == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("scheduler.add_job(lambda: load(shop), 'interval')", 1),
+        ("queue.enqueue_call(lambda: load(shop))", 1),
+        ("loop.run_in_executor(None, lambda: load(shop))", 1),
+        ("schedule.every(5).minutes.do(lambda: load(shop))", 1),
+        ("Button(window, command=lambda: load(shop))", 1),
+        ("Button(window, command=lambda shop=shop: load(shop))", 0),
+        ("Button(window, label=name_of(lambda: load(shop)))", 0),
+        ("found(key=lambda row: row[shop])", 0),
+    ],
+)
+def test_schedulers_and_what_is_called_later_by_its_keyword(body, count):
+    assert len(lines_of(RULE, f"def f(shops):\n    for shop in shops:\n        {body}\n")) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("var", 1), ("let", 0)])
+def test_jobs_of_a_scheduler_of_node(kind, count):
+    source = f"for ({kind} i = 0; i < all.length; i++) {{\n  cron.scheduleJob(at, () => load(all[i]));\n}}\n"
+    assert len(lines_of(RULE, source, "javascript")) == count
