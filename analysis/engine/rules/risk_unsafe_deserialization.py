@@ -91,6 +91,7 @@ _FILTERED = re.compile(rb"\bresolveClass\s*\(|setObjectInputFilter|ValidatingObj
 _HOOKS = ("readObject", "readExternal", "readResolve")  # methods that the stream itself calls
 _ALLOW_LIST = "SecurityJackson2Modules"  # Spring's own, which builds only classes that it knows
 _SCRIPT_LOADERS = frozenset({"node-serialize.unserialize", "v8.deserialize"})
+_SCRIPT_WRITERS = frozenset({"node-serialize.serialize", "v8.serialize"})
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -116,8 +117,17 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
-    if (callee := file.callee(call)) in _SCRIPT_LOADERS:
+    if (callee := file.callee(call)) in _SCRIPT_LOADERS and not _copies(call, file):
         yield file.mark(RULE.id, call, f"`{callee}` builds objects from bytes that somebody else may have written")
+
+
+def _copies(call: Node, file: SourceFile) -> bool:
+    """Whether the bytes were made right there, as a deep copy does it: `v8.deserialize(v8.serialize(rows))`."""
+    given = next(iter(file.arguments(call)[0]), None)
+    if given is None:
+        return False
+    made = [given, *(assigned_values(file.text(given), call, file) if given.type == "identifier" else [])]
+    return any(each.type == "call_expression" and file.callee(each) in _SCRIPT_WRITERS for each in made)
 
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:

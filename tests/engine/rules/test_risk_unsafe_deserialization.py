@@ -220,3 +220,16 @@ def test_only_what_comes_with_the_request_is_critical(body, severity):
 def test_loaders_of_own_files(call, confidence):
     source = f"import torch, joblib\ndef f(path):\n    return {call}\n"
     assert [mark.confidence for mark in marks_of(RULE, source)] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return v8.deserialize(v8.serialize(rows));", 0),
+        ("const bytes = v8.serialize(rows);\n  return v8.deserialize(bytes);", 0),
+        ("return v8.deserialize(await load(rows));", 1),
+    ],
+)
+def test_a_copy_by_way_of_bytes(body, count):
+    source = f'import v8 from "node:v8";\nexport async function f(rows) {{\n  {body}\n}}\n'
+    assert len(lines_of(RULE, source, "typescript")) == count
