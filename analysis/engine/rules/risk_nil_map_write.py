@@ -56,9 +56,9 @@ func count(words []string) map[string]int {
     ),
 )
 
-_MAP = re.compile(rb"\w+\s+(?:map\[|[A-Z]\w*\s*\n|[a-z]\w*\s*\n)")
+_MAP = re.compile(rb"\w+(?:,\s*\w+)*\s+(?:map\[|[A-Z]\w*\s*\n|[a-z]\w*\s*\n)")
 _FIELD = re.compile(rb"(\w+)\.(\w+)\[(?:[^\[\]\n]|\[[^\]\n]*\])+\]\s*(?:[-+*/|&^%]?=(?!=)|\+\+|--)")
-_DECLARED = re.compile(rb"(\w+)\s+(?:map\[[^=]*|(\w+)\s*)$")
+_DECLARED = re.compile(rb"(\w+(?:,\s*\w+)*)\s+(?:map\[[^=]*|(\w+)\s*)$")
 # What stands before `map[` on its line.
 _MAP_FIELD = re.compile(rb"(?:^|[;{])[ \t]*(\w+)[ \t]+\Z")
 _MAP_TYPE = re.compile(rb"\btype\s+(\w+)\s+\Z")
@@ -70,9 +70,15 @@ def look(declared: Node, file: SourceFile) -> Iterator[Mark]:
     if named is None or (named[2] and named[2] not in _map_types(file.source)):
         return
     function = file.enclosing_function(declared)
-    if function is None or file.source.find(named[1] + b"[", declared.end_byte, function.end_byte) < 0:
+    for name in re.findall(rb"\w+", named[1]) if function is not None else ():
+        yield from _written_before_made(name, declared, function, file)
+
+
+def _written_before_made(declared_name: bytes, declared: Node, function: Node, file: SourceFile) -> Iterator[Mark]:
+    """The first write to a map of the function, where nothing gave the map a value before."""
+    if file.source.find(declared_name + b"[", declared.end_byte, function.end_byte) < 0:
         return
-    name = re.escape(named[1])
+    name = re.escape(declared_name)
     written = re.compile(rb"(?<![\w.])" + name + _WRITTEN).search(file.source, declared.end_byte, function.end_byte)
     if written is None:
         return
@@ -84,7 +90,7 @@ def look(declared: Node, file: SourceFile) -> Iterator[Mark]:
     node = file.tree.root_node.descendant_for_byte_range(written.start(), written.end() - 1)
     if node is not None and file.enclosing_function(node) == function:
         yield file.mark(
-            RULE.id, node, f"`{named[1].decode()}` is still nil here: no map was made since its declaration"
+            RULE.id, node, f"`{declared_name.decode()}` is still nil here: no map was made since its declaration"
         )
 
 

@@ -70,3 +70,18 @@ def test_maps_behind_a_name(body, lines):
     head += "type Config struct { Labels map[string]string\nCounts map[string]int\nN int }\n"
     source = f"{head}func f() {{ {body}\n}}"
     assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("made", "lines"),
+    [
+        ("", [5, 6]),
+        ("first = make(map[string]int)", [6]),
+        ("first, second = load()", []),
+    ],
+)
+def test_maps_that_are_declared_together(made, lines):
+    source = (
+        f"package a\nfunc f(key string) {{\nvar first, second map[string]int\n{made}\nfirst[key] = 1\nsecond[key]++\n}}"
+    )
+    assert lines_of(RULE, source, "go") == lines
