@@ -89,6 +89,10 @@ _STARTERS = re.compile(r"(?i)(^|\.)((init|start|run|serve|launch|new|setup|main|
 _WAY_OUT = "Select on `ctx.Done()` in the loop and return."
 _SELECT = re.compile(r"^([ \t]*)select\s*\{[\s\S]*?\n\1\}", re.MULTILINE)  # with the blocks in it
 _OF_TYPE = re.compile(r"^func \(\w+ \*?(\w+)|\)\s*\(?(?:\w+ )?\*?(?:\w+\.)?(\w+)[^()]*\)?\s*$")
+_END_OF_TYPE = (
+    r"\btype\s+{0}\s+struct\s*\{{[^}}]*\n\s*\w*(?i:done|stop|quit|clos|exit|shutdown|cancel)\w*\s+"
+    r"(?:(?:<-)?chan\b|context\.CancelFunc|func\(\)\s*\n)"
+)
 _STOPS = re.compile(r"\.(?:Close|Stop|Shutdown|Destroy|close|stop|shutdown|destroy)$")
 _WAITED = re.compile(r"\.Wait\(|<-")  # the function goes on for a while and then returns
 _TESTS = re.compile(r"(?:^|/)(?!latest)\w*[tT]ests?(?:ing|utils?)?/")  # helpers of tests
@@ -121,7 +125,7 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
         message = "The goroutine runs for ever: its loop has no way out"
         meant = _STARTERS.search(function_name(statement, file)) is not None
         data = {"form": "worker", "made": _made_by(statement, file)}
-        if _WAITED.search(text_after(statement, file)):
+        if _WAITED.search(text_after(statement, file)) or _is_made_to_end(data["made"], file):
             data["outlives"] = "1"
         yield file.mark(RULE.id, statement, message, confidence="low" if meant else "", suggestion=_WAY_OUT, data=data)
         return
@@ -147,6 +151,11 @@ def _made_by(statement: Node, file: SourceFile) -> str:
     head = file.text(file.functions[file.function_of(statement)].node)[:_NEAR].partition("{")[0]
     found = _OF_TYPE.search(head)
     return (found[1] or found[2]) if found is not None else ""
+
+
+def _is_made_to_end(made: str, file: SourceFile) -> bool:
+    """Whether the type keeps a channel or a cancel function that says when its work is over."""
+    return bool(made) and re.search(_END_OF_TYPE.format(made).encode(), file.source) is not None
 
 
 def _starts_once(statement: Node, file: SourceFile) -> bool:

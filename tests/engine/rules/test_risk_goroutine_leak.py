@@ -215,3 +215,14 @@ def test_a_ticker_beside_the_one_that_a_loop_waits_for(loop, count):
     waits = "select {\n\t\tcase <-more:\n\t\t\twork()\n\t\t}"
     body = f"tick := time.Tick(d)\n\tmore := time.Tick(e)\n\t{loop}\n\t\t{waits}\n\t}}"
     assert len(lines_of(RULE, f"{HEAD}func f() {{\n\t{body}\n}}\n", "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("field", "count"),
+    [("done chan struct{}", 1), ("stopAll context.CancelFunc", 1), ("doneCount int", 0), ("rows chan int", 0)],
+)
+def test_a_worker_of_a_type_that_is_made_to_end(field, count):
+    source = f"package a\ntype Shop struct {{\n\tname string\n\t{field}\n}}\n"
+    source += "func (s *Shop) Start() {\n\tgo func() {\n\t\tfor {\n\t\t\ts.sell()\n\t\t}\n\t}()\n}\n"
+    files = {"shop/shop.go": source, "main.go": "package main\nfunc main() {\n\trun()\n}\n"}
+    assert len(findings_of(RULE, files)) == count
