@@ -130,6 +130,23 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield _without(call, callee, better, given, file)
 
 
+def look_at_nil(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """A function of the project that is given nil first: whether it wants a context there `judge` knows."""
+    callee = file.callee(call)
+    if callee.endswith("Context") or " " in callee or helps_tests(file):
+        return
+    message = f"`{callee.rpartition('/')[2]}` gets no context: it panics, or can never be cancelled"
+    advice = "Pass `ctx`, or `context.TODO()` until there is one."
+    yield file.mark(RULE.id, call, message, suggestion=advice, confidence="medium", data={"called": callee})
+
+
+def _wants_context(called: str, place: Place, codebase: Codebase) -> bool:
+    """Whether all that a name can mean takes a context first."""
+    found = codebase.calls.resolve(place.path, place.function, called)
+    taken = [codebase.files[each.path].functions[each.position].parameters[:1] for each in found]
+    return bool(taken) and all(first and first[0].annotation.endswith("context.Context") for first in taken)
+
+
 def _outlives(after: str) -> bool:
     """Whether a process is started and not waited for: it lives on when its starter has returned."""
     return ".Start()" in after and not _WAITED_FOR.search(after)
@@ -184,6 +201,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """A function without a context counts where a request comes through it and waits for it."""
     if "only" in mark.data and (not place.in_request_path or _ON_ITS_OWN.search(place.function.name)):
         return None  # what a handler starts goes on without it
+    if "called" in mark.data and not _wants_context(mark.data["called"], place, codebase):
+        return None
     return place.finding(mark)
 
 
@@ -232,7 +251,9 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
     name = function_name(call, file)
     before = file.source[max(0, call.start_byte - 120) : call.start_byte].decode("utf-8", "replace")
     statement = file.text(file.statement_of(call))
-    if _DEFAULTED.search(before) or _CLEANUP.search(name + statement) or _goes_with(given, call, file):
+    # `TODO` says that nobody has decided yet, so the work is not meant to be done whatever happens.
+    is_cleanup = callee == "context.Background" and _CLEANUP.search(name + statement) is not None
+    if _DEFAULTED.search(before) or is_cleanup or _goes_with(given, call, file):
         return
     earlier = text_before(call, file)
     if _MEANT.search(_lines_above(call, file)) or _ENDED.search(earlier):
@@ -365,6 +386,7 @@ def _context_of(call: Node, file: SourceFile) -> str:
 
 
 WATCHES = (
+    Watch("(call_expression arguments: (argument_list . (nil))) @n", look_at_nil, GO, needs=(b"(nil",)),
     Watch(
         "call",
         look,
@@ -381,6 +403,7 @@ WATCHES = (
             "WithDeadline",
             "WithValue",
         }
-        | {"NewRequestWithContext", "CommandContext", "QueryContext", "ExecContext", "QueryRowContext", "DialContext"},
+        | {"NewRequestWithContext", "CommandContext", "QueryContext", "ExecContext", "QueryRowContext", "DialContext"}
+        | {"WithContext"},
     ),
 )

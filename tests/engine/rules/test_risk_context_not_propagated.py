@@ -237,3 +237,24 @@ def test_a_fresh_context_for_a_goroutine(start, count):
 def test_a_limit_of_its_own_may_be_meant(made, confidence):
     source = f'package a\nimport "context"\nfunc f(ctx context.Context) {{\n\t{made}\n\tuse(ctx, own)\n}}\n'
     assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(("fresh", "count"), [("TODO", 1), ("Background", 0)])
+def test_what_is_not_decided_yet_is_no_clean_up(fresh, count):
+    source = f'package a\nimport "context"\nfunc f(ctx context.Context) {{\n\tflush(context.{fresh}())\n}}\n'
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("parameters", "given", "count"),
+    [
+        ("ctx context.Context, id int", "nil, 3", 1),
+        ("ctx context.Context, id int", "context.TODO(), 3", 0),
+        ("rows []int, id int", "nil, 3", 0),
+    ],
+)
+def test_nil_for_the_context_of_a_function_of_the_project(parameters, given, count):
+    store = f'package store\nimport "context"\ntype Store struct{{}}\nfunc (s *Store) Load({parameters}) {{\n}}\n'
+    shop = f'package shop\nimport "example.org/a/store"\nfunc Show(s *store.Store) {{\n\ts.Load({given})\n}}\n'
+    files = {"go.mod": "module example.org/a\n\ngo 1.22\n", "store/store.go": store, "shop/shop.go": shop}
+    assert len(findings_of(RULE, files)) == count
