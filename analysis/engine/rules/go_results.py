@@ -13,7 +13,6 @@ _SUITES = frozenset(
     {"testing", "net/http/httptest", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"}
 )
 _CONTAINERS = ("github.com/ory/dockertest", "github.com/testcontainers/")
-_ERROR_BRANCH = re.compile(r"\s*(?://[^\n]*\n\s*)*if err != nil \{")
 _RECEIVER = re.compile(r"\(\s*(\w+)\s+\S")
 _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
 
@@ -23,16 +22,29 @@ def helps_tests(file: SourceFile) -> bool:
     return any(full in _SUITES or full.startswith(_CONTAINERS) for full in file.bindings.values())
 
 
-def without_error_return(rest: str) -> str:
-    """The text behind a call without the branch right there that handles its error, whatever blocks that holds."""
-    opened = _ERROR_BRANCH.match(rest)
-    if opened is None:
-        return rest
-    depth, position = 1, opened.end()
-    while depth and position < len(rest):
-        depth += (rest[position] == "{") - (rest[position] == "}")
+def without_failure(rest: str, names: list[str]) -> str:
+    """The text behind a call that gave a result and an error, without the branches in which it has failed: those that
+    ask for the error, until something else gives that name a value, or for nil instead of the result."""
+    name, error = map(re.escape, names)
+    asks = re.compile(rf"\bif\s+([^\n{{]*(?:\b{error}\b|\b{name}\s*==\s*nil)[^\n{{]*)\{{")
+    gives = re.compile(rf"\b{error}\s*(?:,\s*\w+\s*)*:?=(?!=)")
+    succeeded = re.compile(rf"\b{error}\s*==\s*nil|\b{name}\.")
+    kept, position = "", 0
+    while (branch := asks.search(rest, position)) is not None:
+        if gives.search(rest, position, branch.end()):
+            break
+        kept += rest[position : branch.start()]
+        position = branch.end() if succeeded.search(branch[1]) else _end_of_block(rest, branch.end())
+    return kept + rest[position:]
+
+
+def _end_of_block(text: str, start: int) -> int:
+    """Where the block ends that is open at the start, whatever blocks it holds."""
+    depth, position = 1, start
+    while depth and position < len(text):
+        depth += (text[position] == "{") - (text[position] == "}")
         position += 1
-    return rest[position:]
+    return position
 
 
 def returns_error(function: Node, file: SourceFile) -> bool:

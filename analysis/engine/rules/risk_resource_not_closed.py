@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.go_results import bound_names, helps_tests, without_error_return
+from analysis.engine.rules.go_results import bound_names, helps_tests, without_failure
 from analysis.engine.rules.reading import full_callee, function_text, origin_of, text_after, text_before, within
 
 RULE = Rule(
@@ -228,15 +228,14 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # listens as long as the process lives
     closed = re.search(rf"\b{name}(?:\.Body|\.\([^()]*\))?\.Close\b", rest)
     if closed is not None:
-        before = without_error_return(rest[: closed.start()])
+        before = without_failure(rest[: closed.start()], names)
         if re.search(r"\breturn\b[^\n]*\bfunc\(", before):
             return  # the caller is given a function that closes it
         closer = _CLOSER.search(before)  # `closeIt := func() { ... f.Close() }`, and then `defer closeIt()`
         if closer is not None and f"defer {closer[1]}()" in rest:
             return
-        is_late = re.search(r"\bdefer\b", before.rpartition("\n")[2]) is None and "defer func" not in before
-        earlier = before.rpartition("\n")[0]  # `return f.Close()` closes it
-        if is_late and re.search(r"^\s*return\b", earlier, re.MULTILINE) and len(before) < _NEAR:
+        earlier = before.partition("defer func")[0].rpartition("\n")[0]  # `return f.Close()` closes it
+        if re.search(r"^\s*return\b", earlier, re.MULTILINE) and len(before) < _NEAR:
             message = f"`{name}` of `{short}` stays open on the way out by a return before its `Close`"
             yield file.mark(RULE.id, call, message, confidence="medium")
         return

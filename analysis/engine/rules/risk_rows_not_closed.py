@@ -11,7 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_results import bound_names, without_error_return
+from analysis.engine.rules.go_results import bound_names, without_failure
 from analysis.engine.rules.reading import text_after, text_before
 
 RULE = Rule(
@@ -71,15 +71,19 @@ func names(db *sql.DB) error {
 )
 
 _DRIVERS = re.compile(r"^(database/sql|github\.com/(jmoiron/sqlx|jackc/pgx))\b")
+_GORM = re.compile(r"^(gorm\.io/gorm|github\.com/jinzhu/gorm)\b")
 _OPENERS = frozenset(
-    "Query QueryContext Queryx QueryxContext Prepare PrepareContext Preparex PrepareNamed NamedQuery Conn".split()
-)
+    f"{name}{form}"
+    for name in ("Query", "Queryx", "Prepare", "Preparex", "PrepareNamed", "NamedQuery")
+    for form in ("", "Context")
+) | {"Conn", "Rows"}
 _TRANSACTION = re.compile(r"(?:^|\.)[tT]x$")
 _HANDLE = re.compile(r"(?i)(?:db|tx|conn|connection|pool|database|store|client|p|q|s)$")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
-    if not any(_DRIVERS.match(full) for full in file.bindings.values()):
+    drivers = _GORM if file.callee(call).endswith(".Rows") else _DRIVERS  # `db.Model(&Order{}).Rows()`
+    if not any(drivers.match(full) for full in file.bindings.values()):
         return
     names = bound_names(call, file)
     if len(names) != 2 or names[0] == "_" or not re.fullmatch(r"\w+", names[0]):
@@ -97,7 +101,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id, call, f"`{name}` of `{opened}` is never closed: its connection stays taken", confidence=kept
         )
     elif not re.search(rf"\bdefer\b[^\n]*\b{name}\.Close\(|\bdefer func\(\)\s*\{{[^}}]*\b{name}\.Close\(", rest):
-        before_close = without_error_return(rest).partition(f"{name}.Close(")[0]
+        before_close = without_failure(rest, names).partition(f"{name}.Close(")[0]
         if re.search(r"\breturn\b", before_close.rpartition("\n")[0]):  # `return rows.Close()` closes them
             message = f"`{name}` of `{opened}` is not closed on the way out by an earlier return"
             yield file.mark(RULE.id, call, message, confidence="medium")

@@ -410,3 +410,18 @@ def test_a_body_that_is_returned(back, count):
 def test_the_main_part_of_a_file_ends_soon():
     source = "import json\nif __name__ == '__main__':\n    rows = json.load(open('a'))\n"
     assert [str(each.severity) for each in findings_of(RULE, {"shop/a.py": source})] == ["info"]
+
+
+@pytest.mark.parametrize(
+    ("between", "count"),
+    [
+        ("if err != nil {\n\t\treturn err\n\t}", 0),
+        ("cancel()\n\tif err != nil {\n\t\treturn err\n\t}", 0),
+        ("if err != nil {\n\t\treturn err\n\t}\n\tif res.StatusCode != 200 {\n\t\treturn failed\n\t}", 1),
+        ("if err != nil || res.StatusCode != 200 {\n\t\treturn failed\n\t}", 1),
+    ],
+)
+def test_a_body_that_is_closed_behind_a_way_out(between, count):
+    source = 'package a\nimport "net/http"\nfunc f(client *http.Client, r *http.Request) error {\n'
+    source += f"\tres, err := client.Do(r)\n\t{between}\n\tdefer res.Body.Close()\n\treturn read(r)\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count

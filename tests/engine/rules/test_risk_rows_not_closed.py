@@ -86,3 +86,40 @@ def test_a_return_that_closes(between, count):
     source = 'package a\nimport "database/sql"\nfunc f(db *sql.DB) error {\n\trows, err := db.Query("SELECT f()")\n'
     source += f"\tif err != nil {{\n\t\treturn err\n\t}}\n{between}\treturn rows.Close()\n}}\n"
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("library", "call", "count"),
+    [
+        ("github.com/jmoiron/sqlx", "db.PrepareNamedContext(ctx, text)", 1),
+        ("github.com/jmoiron/sqlx", "db.PreparexContext(ctx, text)", 1),
+        ("gorm.io/gorm", "db.Model(&Order{}).Rows()", 1),
+        ("github.com/xuri/excelize/v2", "db.Rows(text)", 0),
+    ],
+)
+def test_statements_and_rows_of_other_libraries(library, call, count):
+    source = (
+        f'package a\nimport "{library}"\nfunc f() error {{\n\tmade, err := {call}\n\tif err != nil {{\n\t\treturn err\n'
+    )
+    source += "\t}\n\treturn made.Err()\n}\n"
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("between", "count"),
+    [
+        ("if err != nil {\n\t\treturn err\n\t}", 0),
+        ("log(text)\n\tif errors.Is(err, missing) {\n\t\treturn nil\n\t}\n\tif err != nil {\n\t\treturn err\n\t}", 0),
+        ("if rows == nil {\n\t\treturn nil\n\t}", 0),
+        (
+            "if err != nil {\n\t\treturn err\n\t}\n\tnames, err := rows.Columns()\n\tif err != nil {\n\t\treturn err\n\t}",
+            1,
+        ),
+    ],
+)
+def test_branches_in_which_there_are_no_rows(between, count):
+    source = (
+        'package a\nimport "database/sql"\nfunc f(db *sql.DB, text string) error {\n\trows, err := db.Query(text)\n'
+    )
+    source += f"\t{between}\n\tread(text)\n\treturn rows.Close()\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count
