@@ -70,7 +70,9 @@ def look(declared: Node, file: SourceFile) -> Iterator[Mark]:
     if named is None or (named[2] and named[2] not in _map_types(file.source)):
         return
     function = file.enclosing_function(declared)
-    for name in re.findall(rb"\w+", named[1]) if function is not None else ():
+    if function is None:
+        return
+    for name in re.findall(rb"\w+", named[1]):
         yield from _written_before_made(name, declared, function, file)
 
 

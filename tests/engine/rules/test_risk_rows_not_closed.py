@@ -111,10 +111,7 @@ def test_statements_and_rows_of_other_libraries(library, call, count):
         ("if err != nil {\n\t\treturn err\n\t}", 0),
         ("log(text)\n\tif errors.Is(err, missing) {\n\t\treturn nil\n\t}\n\tif err != nil {\n\t\treturn err\n\t}", 0),
         ("if rows == nil {\n\t\treturn nil\n\t}", 0),
-        (
-            "if err != nil {\n\t\treturn err\n\t}\n\tnames, err := rows.Columns()\n\tif err != nil {\n\t\treturn err\n\t}",
-            1,
-        ),
+        ("names, err := rows.Columns()\n\tif err != nil {\n\t\treturn err\n\t}", 1),
     ],
 )
 def test_branches_in_which_there_are_no_rows(between, count):
