@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
-from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
@@ -15,6 +14,18 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
+from analysis.engine.rules.fan_out import (
+    SMALL,
+    are_parts,
+    called_in,
+    is_given,
+    is_limited,
+    is_limited_inside,
+    is_own,
+    is_small,
+    leaves_process,
+    waits_for_room,
+)
 from analysis.engine.rules.reading import (
     assigned_values,
     function_text,
@@ -22,7 +33,6 @@ from analysis.engine.rules.reading import (
     round_of,
     short,
     text_after,
-    text_before,
 )
 from analysis.engine.rules.sizes import Size, is_loaded, size_of
 
@@ -65,40 +75,19 @@ export async function load(ids: string[]) {
     ),
 )
 
-SMALL = 20  # elements that are known to be few
-
-# What lets a few run at a time, in what is started or in the loop that starts it.
-_LIMITS = re.compile(
-    r"[sS]emaphore|p-?[lL]imit|pMap|\blimit(?:ed)?\(|[lL]imiter|CapacityLimiter|<-\s*sem|\bsem\w*\s*<-|\b(?:tokens?|slots?)\s*<-"
-    r"|\bpool\b|[pP]ool\.|[eE]xecutor|\bsem\w*\.|\.[aA]cquire\(|[tT]hrottle|[cC]oncurrency"
-)
-# What cuts a collection into pieces of known size, or off.
-_CUT = re.compile(
-    r"slice\(|splice\(|[cC]hunk|[bB]atch|[pP]artition|\[[^\[\]]*:[^\[\]]*\]|\.take\(|paginat|[tT]op_?[kKnN]\b"
-)
-_COUNTED = r"(?:\blen\({0}\)|(?<![\w.]){0}\.(?:length|size\(\)))\s*>=?(?!\s*[01]\b)"
-_CHANNEL = re.compile(r"\w\s*<-|<-\s*\w")
-_LIMITED_INSIDE = re.compile(rf"{_LIMITS.pattern}|\basync\s+with\s+[\w.]*(?:sem|limit|slots?|gate)\w*", re.IGNORECASE)
 _ENDLESS_QUEUE = re.compile(r"new\s+LinkedBlocking(?:Queue|Deque)(?:<[^>()]*>)?\(\s*\)")
 ANNOTATION = "semaphore"  # rule of the marks that say that a function takes one
 _SEMAPHORE = re.compile(rb"async\s+with\s+[\w.]*(?i:sem|limit|slots?|gate)")
 _SIGNS = re.compile(r"(?i)\w*signed_?\w*url\w*\(")  # calculated, without asking anybody
-_HEADER = 200  # characters
 _EACH_OF_JAVA = frozenset({"enhanced_for_statement", "lambda_expression"})
 _PAGE_SIDE = re.compile(r"(^|/)(frontend|ui|portal|components|hooks|stores?|static|public)/")
 _LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
-# Parts of the program, of which there are few.
-_PARTS = re.compile(
-    r"(?i)(service|provider|handler|listener|plugin|component|module|probe|check|hook|driver"
-    r"|backend|worker|consumer|connector|exporter|notifier|sink|scraper)\w*s\b"
-)
 _AWAITS = re.compile(rb"<-\s*\w|\.Wait\(\)")
 _LEAVES = re.compile(rb"\s*(?:break|return)\b")
 _ENDS = re.compile(r"^_*(?i:destroy|close|shut_?down|dispose|disconnect|tear_?down|stop)(?![a-z])")
-_CONTEXT = re.compile(r"(?i)(?:ctx|context|config|settings|options|opts|env|app)\b")
 _SHUT_DOWN = re.compile(r"\bfinally\s*\{[^}]*\.shutdown(?:Now)?\(")
-_RECEIVER = re.compile(r"func \((\w+) ")
 _TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
+_ELEMENT = re.compile(r"\s*(?:async\s*)?(?:function\s*\w*\s*)?\(?\s*(\w+)")  # what the given function calls it
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
 _EACH = re.compile(r"\bin\s+(?P<all>[\w.]+(?:\([\w.,\s]*\))?)\s*(?:if\b[^\]]*)?[\])]?$", re.DOTALL)
 _MAP = re.compile(r"map\(\s*(?:self\.)?(?P<called>[\w.]+)\s*,\s*(?P<all>[\w.]+(?:\([\w.,\s]*\))?)\s*\)$")
@@ -133,20 +122,25 @@ def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     text = file.text(started)
     mapped = _MAPPED.match(text)
-    if mapped is None or not _IO.search(_SIGNS.sub("", text)) or _TRANSACTION.search(text):
+    if mapped is None or _TRANSACTION.search(text):
+        return
+    by = next(iter(file.arguments(started)[0]), started)
+    io = "known" if _CLIENT.search(text) else "named" if _IO.search(_SIGNS.sub("", text)) else ""
+    if not io and (_SIGNS.search(text) or not called_in(by, file)):
         return
     collection = mapped[1].strip()
-    if _is_limited(call, text, collection, file):
+    if is_limited(call, text, collection, file):
         return
     if (
         collection.lstrip("( \n").startswith(("[", "Object."))
         or re.fullmatch(r"[A-Z0-9_.]+", collection)
-        or _is_small(collection, call, file)
+        or is_small(collection, call, file)
     ):
         return
-    yield from _started(
-        call, collection, file, f"All of `{short(collection, 40)}`", known=_CLIENT.search(text) is not None
-    )
+    element = _ELEMENT.search(text, mapped.end())
+    what = f"All of `{short(collection, 40)}`"
+    elements = (element[1],) if element is not None else ()
+    yield from _started(call, collection, file, what, by=by, elements=elements, io=io)
 
 
 def _started(
@@ -155,37 +149,30 @@ def _started(
     file: SourceFile,
     what: str,
     *,
-    known: bool = True,
+    by: Node,
+    elements: tuple[str, ...],
+    io: str = "known",
     suggestion: str = "",
     data: dict[str, str] | None = None,
 ) -> Iterator[Mark]:
-    """None where there are few by the name of the collection; a guess unless a query or a file gives them."""
+    """None where there are few by the name of the collection; a guess unless a query or a file gives them, or `judge`
+    sees that what is started leaves the process. `by` holds what is started for each of `elements`; `io` says whether
+    its text speaks of asking somebody, by an object that is known for it or by a verb."""
     size = size_of(collection, node, file)
-    if size is Size.FEW or _PARTS.search(collection):
+    if size is Size.FEW or are_parts(collection, file.text(by), elements):
         return
     is_many = size is Size.MANY or is_loaded(collection, node, file)
-    if not is_many and (_is_own(collection, node, file) or not _is_given(collection, node, file)):
+    given = is_given(collection, node, file)
+    if not is_many and (is_own(collection, node, file) or not given):
         return  # as many as the program has parts
     message = f"{what} start{'' if what.startswith('All') else 's'} at once, however many there are"
     if not what.startswith("All"):
         message = f"{what} starts for each of `{short(collection, 40)}`, however many there are"
-    is_certain = known and size is Size.MANY and is_loaded(collection, node, file)
+    is_certain = io == "known" and size is Size.MANY and is_loaded(collection, node, file)
     confidence = "" if is_certain else "low"
-    if size is Size.MANY:
-        data = {"many": "1"} | (data or {})
+    data = {"each": called_in(by, file), "io": io} | (data or {})
+    data |= {name: "1" for name, holds in (("many", size is Size.MANY), ("given", given)) if holds}
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
-
-
-def _is_own(collection: str, node: Node, file: SourceFile) -> bool:
-    """Whether the object keeps the collection itself: as many as were registered with it."""
-    receiver = _RECEIVER.match(function_text(node, file)) if file.language == "go" else None
-    return collection.startswith(("self.", f"{receiver[1]}." if receiver is not None else "self."))
-
-
-def _is_given(collection: str, node: Node, file: SourceFile) -> bool:
-    """Whether the function's caller gives the collection, or what it was taken from."""
-    head = function_text(node, file)[:_HEADER].partition("{")[0].partition("(")[2]
-    return _CONTEXT.match(collection) is None and collection.partition(".")[0] in re.findall(r"\w+", head)
 
 
 def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -200,9 +187,10 @@ def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
     if index is None or not re.search(rf"Promise\.all(?:Settled)?\(\s*{jobs}\s*\)", text_after(call, file)):
         return
     loop = file.loops[index]
-    if not loop.variables or 0 < loop.bound <= SMALL or _is_limited(call, file.text(loop.node), loop.iterable, file):
+    if not loop.variables or 0 < loop.bound <= SMALL or is_limited(call, file.text(loop.node), loop.iterable, file):
         return
-    yield from _started(call, loop.iterable, file, f"All of `{short(loop.iterable, 40)}`")
+    what = f"All of `{short(loop.iterable, 40)}`"
+    yield from _started(call, loop.iterable, file, what, by=given[0], elements=tuple(loop.variables))
 
 
 def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -215,14 +203,14 @@ def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
     if loop is None or not loop.variables or 0 < loop.bound <= SMALL or loop.iterable.startswith(("range(", "[", "(")):
         return
     started = re.search(r"\(\s*(?:self\.)?([\w.]+)\(", file.text(call))
-    if started is not None and _is_limited_inside(started[1], file):
+    if started is not None and is_limited_inside(started[1], file):
         return
-    if _is_limited(call, file.text(loop.node), loop.iterable, file):
+    if is_limited(call, file.text(loop.node), loop.iterable, file):
         return
     if "asyncio.gather(" in file.text(file.statement_of(call)):
         return  # told at the `gather`
     called = {"called": file.resolve(started[1])} if started is not None else None
-    yield from _started(call, loop.iterable, file, "A task", data=called)
+    yield from _started(call, loop.iterable, file, "A task", by=call, elements=tuple(loop.variables), data=called)
 
 
 def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -237,17 +225,20 @@ def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
     comprehension = _EACH.search(splat) or _MAP.match(splat)
     if re.match(r"[\[(]?\s*\w+\s+for\b", splat):
         return  # what it waits for runs already
-    if comprehension is None or "create_task(" in splat or _is_limited(call, splat, comprehension["all"], file):
+    if comprehension is None or "create_task(" in splat or is_limited(call, splat, comprehension["all"], file):
         return
     started = re.match(r"[\[(]*\s*(?:self\.)?([\w.]+)\(", splat)
     name = comprehension["called"] if splat.startswith("map(") else started[1] if started is not None else ""
     collection = comprehension["all"]
-    if (name and _is_limited_inside(name, file)) or is_short_list(collection, call, file):
+    if (name and is_limited_inside(name, file)) or is_short_list(collection, call, file):
         return
     if collection.startswith(("range(", "[", "(")) or collection.isupper():
         return
     called = {"called": file.resolve(name)} if name else None
-    yield from _started(call, collection, file, f"All of `{short(collection, 40)}`", data=called)
+    element = re.search(r"\bfor\s+(\w+)\b", splat)
+    elements = (element[1],) if element is not None else ()
+    what = f"All of `{short(collection, 40)}`"
+    yield from _started(call, collection, file, what, by=given[0], elements=elements, data=called)
 
 
 def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -262,7 +253,7 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if "range" not in head:
         return
     collection = head.rpartition("range")[2].strip()
-    if _is_limited(statement, file.text(loop.node), collection, file) or _waits_for_room(statement, loop.node, file):
+    if is_limited(statement, file.text(loop.node), collection, file) or waits_for_room(statement, loop.node, file):
         return
     if re.search(rf"\b{re.escape(collection)} \.\.\.func\(", function_text(statement, file)[:300]):
         return  # the caller lists them
@@ -273,7 +264,8 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     rest = file.source[statement.end_byte : loop.node.end_byte]
     if _LEAVES.match(rest) or _AWAITS.search(rest):
         return  # there is no next round, or it waits for this one
-    yield from _started(statement, collection, file, "A goroutine")
+    elements = (*loop.variables, collection)
+    yield from _started(statement, collection, file, "A goroutine", by=statement, elements=elements)
 
 
 def look_at_group(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -302,13 +294,14 @@ def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee not in ("Thread", "java.lang.Thread"):
         return
     loop = round_of(call, file)
-    if loop is not None and _is_limited(call, file.text(loop.node), loop.iterable, file):
+    if loop is not None and is_limited(call, file.text(loop.node), loop.iterable, file):
         return
     if loop is None and file.arguments(call)[0]:
         message = "Every call starts a thread of its own, however many requests there are"
         yield file.mark(RULE.id, call, message, suggestion=advice, data={"alone": "yes"})
     elif loop is not None and loop.node.type in _EACH_OF_JAVA and not 0 < loop.bound <= SMALL:
-        yield from _started(call, loop.iterable, file, "A thread", suggestion=advice)
+        elements = tuple(loop.variables)
+        yield from _started(call, loop.iterable, file, "A thread", by=call, elements=elements, suggestion=advice)
 
 
 def look_at_python_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -317,9 +310,11 @@ def look_at_python_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
     loop = file.loops[index] if index is not None else None
     if loop is None or not loop.variables or 0 < loop.bound <= SMALL:
         return
-    if loop.iterable.startswith(("range(", "[", "(")) or _is_limited(call, file.text(loop.node), loop.iterable, file):
+    if loop.iterable.startswith(("range(", "[", "(")) or is_limited(call, file.text(loop.node), loop.iterable, file):
         return
-    yield from _started(call, loop.iterable, file, "A thread", suggestion="Use `ThreadPoolExecutor(max_workers=...)`.")
+    advice, elements = "Use `ThreadPoolExecutor(max_workers=...)`.", tuple(loop.variables)
+    target = file.arguments(call)[1].get("target")
+    yield from _started(call, loop.iterable, file, "A thread", by=target or call, elements=elements, suggestion=advice)
 
 
 def look_at_semaphore(block: Node, file: SourceFile) -> Iterator[Mark]:
@@ -355,61 +350,18 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)
-    if mark.confidence == "low" and codebase.request_path and not (place.in_request_path or place.in_job_path):
+    if mark.confidence == "low" and place.facts.is_entry:
+        return None
+    is_reached = place.in_request_path or place.in_job_path
+    if "each" in mark.data and mark.confidence == "low":
+        leaves = leaves_process(mark.data["each"], place, codebase)
+        if leaves and "given" in mark.data:
+            return place.finding(mark, confidence=Confidence.MEDIUM if is_reached else Confidence.LOW)
+        if not leaves and not mark.data["io"]:
+            return None
+    if mark.confidence == "low" and codebase.request_path and not is_reached:
         return None  # how many there are is decided when the process starts
-    return None if mark.confidence == "low" and place.facts.is_entry else place.finding(mark)
-
-
-def _is_limited(node: Node, started: str, collection: str, file: SourceFile) -> bool:
-    """Whether a few run at a time: what is started or the loop around it waits for room, or the collection is a piece
-    of one, or was measured before. A limit of something else in the function is none."""
-    if _LIMITS.search(started) or _CUT.search(collection):
-        return True
-    if any(_LIMITS.search(file.text(block)[:_HEADER]) for block in _blocks_around(node, file)):
-        return True
-    name = collection.partition(".")[0].strip()
-    if not name.isidentifier():
-        return False
-    index = file.loop_of(node)
-    loop = file.loops[index] if index is not None else None
-    while loop is not None:
-        if name in loop.variables and _CUT.search(loop.iterable):
-            return True
-        loop = loop.parent
-    if any(_CUT.search(file.text(value)[:_HEADER]) for value in assigned_values(name, node, file)):
-        return True
-    return re.search(_COUNTED.format(re.escape(collection)), text_before(node, file)) is not None
-
-
-def _blocks_around(node: Node, file: SourceFile) -> Iterator[Node]:
-    """The `with` statements of the same function that hold the node."""
-    scope: Scope | None = file.scope_of(node)
-    while scope is not None and scope.kind not in ("function", "closure", "module"):
-        if scope.kind == "with":
-            yield scope.node
-        scope = scope.parent
-
-
-def _waits_for_room(statement: Node, loop: Node, file: SourceFile) -> bool:
-    """Go: whether each round sends or receives before it starts anything, as a channel of limited room makes it."""
-    before = file.source[loop.start_byte : statement.start_byte].decode("utf-8", "replace").partition("{")[2]
-    return _CHANNEL.search(before) is not None or "sizedwaitgroup" in function_text(statement, file)
-
-
-def _is_small(collection: str, call: Node, file: SourceFile) -> bool:
-    """Whether a local name stands for a short literal list."""
-    if not re.fullmatch(r"\w+", collection):
-        return False
-    values = assigned_values(collection, call, file)
-    return bool(values) and all(value.type == "array" and value.named_child_count <= SMALL for value in values)
-
-
-def _is_limited_inside(name: str, file: SourceFile) -> bool:
-    """Whether the coroutine function takes a semaphore itself."""
-    return any(
-        each.name.rpartition(".")[2] == name and _LIMITED_INSIDE.search(file.text(each.node)) is not None
-        for each in file.functions[1:]
-    )
+    return place.finding(mark)
 
 
 WATCHES = (

@@ -269,3 +269,58 @@ def test_parts_of_the_program_or_what_the_caller_gives(collection, count):
         f"export async function f(ctx, input) {{\n  await Promise.all({collection}.map((i) => client.send(i)));\n}}\n"
     )
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+NOTES = "export async function tell(name: string) {\n  await axios.post(url, { name });\n}\n"
+WORK = (
+    'import * as notes from "./notes";\nexport async function f(names: string[]) {\n'
+    "  await Promise.all(names.map((name) => notes.tell(name)));\n}\n"
+)
+
+
+def test_what_is_called_for_each_asks_a_server():
+    (found,) = findings_of(RULE, {"src/notes.ts": NOTES, "src/f.ts": WORK})
+    assert (found.line, str(found.confidence)) == (3, "low")
+    inside = NOTES.replace("await axios.post(url, { name })", "return name.trim()")
+    assert findings_of(RULE, {"src/notes.ts": inside, "src/f.ts": WORK}) == []
+
+
+def test_where_a_request_brings_them_it_is_more_certain():
+    route = 'import { Router } from "express";\nimport { f } from "./f";\nconst router = Router();\n'
+    route += 'router.post("/x", (req, res) => f(req.body.names).then(() => res.end()));\n'
+    (found,) = findings_of(RULE, {"src/notes.ts": NOTES, "src/f.ts": WORK, "src/routes.ts": route})
+    assert str(found.confidence) == "medium"
+
+
+@pytest.mark.parametrize(
+    ("started", "count"),
+    [
+        ("f.send(driver.URL)", 1),
+        ("f.send(drivers[0].URL)", 1),
+        ("driver.Start(f)", 0),
+        ("driver(f)", 0),
+    ],
+)
+def test_data_is_given_and_parts_are_called_upon(started, count):
+    source = "package a\nfunc (f *Fleet) Offer(drivers []Driver) {\n\tfor _, driver := range drivers {\n"
+    source += f"\t\tgo func() {{\n\t\t\t{started}\n\t\t}}()\n\t}}\n}}\n"
+    source += "func (f *Fleet) send(url string) {\n\tf.client.Do(url)\n}\n"
+    assert len(findings_of(RULE, {"fleet/a.go": source})) == count
+
+
+def test_threads_inside_of_a_function_for_each():
+    source = (
+        "class A {\nvoid f(List<String> names) {\nnames.forEach(name -> new Thread(() -> call(name)).start());\n}\n"
+    )
+    source += "void call(String name) { restTemplate.postForObject(url, name, String.class); }\n}"
+    assert [each.line for each in findings_of(RULE, {"src/A.java": source})] == [3]
+
+
+@pytest.mark.parametrize(
+    ("started", "count"), [("ask(shop) for shop in shops", 1), ("ask(shop) for shop in self.shops", 0)]
+)
+def test_lists_that_are_given_to_a_method(started, count):
+    source = "import asyncio\nclass A:\n    async def f(self, shops):\n"
+    source += f"        await asyncio.gather(*[self.{started}])\n"
+    source += "    async def ask(self, shop):\n        await self._client.post(url, json=shop)\n"
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count
