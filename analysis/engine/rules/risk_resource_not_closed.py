@@ -12,8 +12,15 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.go_resources import (
+    belongs_to_outer,
+    is_closed_by_next_round,
+    is_named_result,
+    without_borrowers,
+)
 from analysis.engine.rules.go_results import bound_names, helps_tests, without_failure
-from analysis.engine.rules.reading import full_callee, function_text, origin_of, text_after, text_before, within
+from analysis.engine.rules.reading import full_callee, function_text, origin_of, text_after, within
+from analysis.engine.rules.script_resources import descriptors_of, takes_from_pool, without_work_on
 
 RULE = Rule(
     id="risk-resource-not-closed",
@@ -89,20 +96,22 @@ _GO_OPENERS = frozenset(
 _GO_BODIES = frozenset(f"net/http.{name}" for name in ("Get", "Post", "PostForm", "Head"))
 _GO_CLIENT = re.compile(r"(^|[.])(\w*[cC]lient|DefaultClient)\.(Do|Get|Post|PostForm|Head)$")
 _SCRIPT_CALLS = re.compile(
-    r"(^|\.)(pool|pgPool|dbPool)\.(connect|getConnection)$|^fs(/promises|\.promises)\.open$|^fs\.openSync$"
+    r"^fs(/promises|\.promises)\.open$|^fs\.openSync$"
     r"|^(mysql2?(/promise)?|amqplib)\.(createConnection|connect)$|^net\.(createConnection|connect)$"
 )
-# Go: who reads or writes and keeps nothing, and what is made around a file for this function alone.
-_BORROWED = re.compile(
-    r"\b(?:io|ioutil)\.(?:ReadAll|ReadFull|Copy\w*|WriteString)\([^()\n]*\)|\bfmt\.F\w+\([^()\n]*\)"
-    r"|\b(?:json|xml|gob|yaml|csv|bufio|toml)\.New\w+\([^()\n]*\)\.\w+|\bcsv\.NewReader\([^()\n]*\)\.\w+"
-)
-_WRAPPED = re.compile(r"\b(\w+)\s*:?=\s*(?:bufio|csv|json|xml|gob|yaml)\.New\w+\([^()\n]*\)")
 _ARGUMENTS = {"Do": 1, "Get": 1, "Head": 1, "Post": 3, "PostForm": 2}  # of a client of `net/http`
 _CLOSER = re.compile(r"\b(\w+)\s*:=\s*func\(\)\s*\{(?:(?!\n\t?\})[\s\S])*\Z")
 _NEAR = 2_000  # characters
 _STATEMENTS = frozenset({"createStatement", "prepareStatement", "prepareCall"})
 _JDBC_TYPE = re.compile(r"(?:^var|Statement)$")
+# Java: who reads or writes a stream and leaves it open.
+_READS_STREAM = re.compile(
+    r"IOUtils\.(?:copy\w*|read\w*|toString|toByteArray|toCharArray|write\w*|skip\w*|consume)|StreamUtils\.\w+|ByteStreams\.\w+|CharStreams\.\w+"
+    r"|Files\.copy|ImageIO\.read"
+)
+_LOADS = frozenset({"load", "loadFromXML", "store", "storeToXML"})
+_LOADED_TYPE = r"\b(?:Properties|KeyStore|Yaml)\s+{}\b"
+_CLOSES_DESCRIPTOR = "Close it in the callback of the last read (`fs.close(fd, ...)`), or use `fs.promises`."
 _STATEMENT_OF = re.compile(r"(\w+)\s*\.")
 _RELEASES = r"(close|release|end|destroy|shutdown|terminate|__exit__|detach|quit)"
 # Behind the opening, handlers for it alone, and then the `else` that closes.
@@ -208,7 +217,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     if len(names) != 2 or not re.fullmatch(r"\w+", names[0]):
         return
     name, rest = names[0], text_after(call, file)
-    if _is_named_result(name, call, file):
+    if is_named_result(name, call, file):
         return
     short = callee.rpartition("/")[2]
     if name == "_":
@@ -216,9 +225,9 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, call, f"The body of the answer of `{short}` is never closed")
         return
     if (
-        _belongs_to_outer(name, call, file)
-        or _is_closed_by_next_round(name, call, file)
-        or _is_given_away(name, _without_borrowers(rest))
+        belongs_to_outer(name, call, file)
+        or is_closed_by_next_round(name, call, file)
+        or _is_given_away(name, without_borrowers(rest))
         or re.search(rf"\breturn\b[^\n]*\b{name}\.Body\s*(?:[,)}}\n]|$)", rest)
     ):
         return
@@ -249,44 +258,15 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
-def _without_borrowers(rest: str) -> str:
-    """The text without calls that use a file and hand it back."""
-    for made in _WRAPPED.finditer(rest):
-        if not re.search(rf"\breturn\b[^\n]*\b{made[1]}\b(?!\.)|[(,:=]\s*&?{made[1]}\s*[,)}}\n]", rest[made.end() :]):
-            rest = rest.replace(made[0], "")
-    return _BORROWED.sub("", rest)
-
-
-def _belongs_to_outer(name: str, call: Node, file: SourceFile) -> bool:
-    """Whether the function only assigns a variable that is declared around it, where it may be closed."""
-    statement = call.parent.parent if call.parent is not None else None
-    if statement is None or statement.type != "assignment_statement":
-        return False
-    declared = rf"\b{name}\b[^\n;={{]*:=|(?:\bvar\b|^|[(,])\s*{name}(?:,\s*\w+)*\s+\*?[\w.]+"
-    return re.search(declared, text_before(call, file), re.MULTILINE) is None
-
-
-def _is_closed_by_next_round(name: str, call: Node, file: SourceFile) -> bool:
-    """Whether the loop closes a file of the round before, and then opens the next one into the same name."""
-    statement = call.parent.parent if call.parent is not None else None
-    index = file.loop_of(call)
-    if index is None or statement is None or statement.type != "assignment_statement":
-        return False
-    start = file.loops[index].node.start_byte
-    return f"{name}.Close()".encode() in file.source[start : call.start_byte]
-
-
-def _is_named_result(name: str, call: Node, file: SourceFile) -> bool:
-    """Whether a bare `return` hands the name on: `func get() (resp *http.Response, err error)`."""
-    function = file.enclosing_function(call)
-    result = function.child_by_field_name("result") if function is not None else None
-    return result is not None and re.match(rf"\((?:[^()]*[\s,])?{re.escape(name)}\s", file.text(result)) is not None
-
-
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
+    if callee == "fs.open":
+        for name, rest in descriptors_of(call, file):
+            if not re.search(rf"(?<![\w.]){re.escape(name)}\b(?!\s*:)", without_work_on(name, rest)):
+                yield file.mark(RULE.id, call, f"`{name}` of `fs.open` is never closed", suggestion=_CLOSES_DESCRIPTOR)
+        return
     named = _DECLARED.search(file.source, max(0, call.start_byte - 120), call.start_byte)
-    if named is not None and _SCRIPT_CALLS.search(callee):
+    if named is not None and (_SCRIPT_CALLS.search(callee) or takes_from_pool(callee, file)):
         yield from _local(call, named[1].decode("utf-8", "replace"), callee, file)
 
 
@@ -304,7 +284,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mark]:
     """A resource in a local variable: what the rest of the function does with it."""
-    rest = text_after(call, file)
+    rest = _without_users(name, text_after(call, file), file)
     if file.function_of(call) == 0 or _is_given_away(name, rest) or f"dup2({name}.fileno(" in rest:
         return
     data = {"kind": "connection"} if re.search(r"onnect|socket|urlopen|Socket", opened) else None
@@ -323,6 +303,20 @@ def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mar
         if between.count("(") > 0 and not _HANDLED_ALONE.fullmatch(between):
             message = f"`{name}` of `{opened}` stays open when something before its `close` fails"
             yield file.mark(RULE.id, call, message, confidence="medium", data=data)
+
+
+def _without_users(name: str, rest: str, file: SourceFile) -> str:
+    """The text without calls that use a resource and leave it open."""
+    if file.language in SCRIPT:
+        return without_work_on(name, rest)
+    if file.language != "java":
+        return rest
+    word = re.escape(name)
+    for used in re.finditer(rf"\b((\w+)\.(\w+))\(\s*{word}\b", rest):
+        loads = used[3] in _LOADS and re.search(_LOADED_TYPE.format(re.escape(used[2])).encode(), file.source)
+        if loads or _READS_STREAM.fullmatch(used[1]):
+            rest = rest.replace(used[0], f"{used[1]}(")
+    return rest
 
 
 def _closes_with_its_connection(call: Node, opened: str, file: SourceFile) -> bool:

@@ -425,3 +425,62 @@ def test_a_body_that_is_closed_behind_a_way_out(between, count):
     source = 'package a\nimport "net/http"\nfunc f(client *http.Client, r *http.Request) error {\n'
     source += f"\tres, err := client.Do(r)\n\t{between}\n\tdefer res.Body.Close()\n\treturn read(r)\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("done", "count"),
+    [
+        ("fs.read(fd, room, 0, 9, 0, then);", 1),
+        ("fs.read(fd, room, 0, 9, 0, () => fs.close(fd, then));", 0),
+        ("fs.fstat(fd, then); keep(fd);", 0),
+        ("then({ fd });", 0),
+    ],
+)
+def test_descriptors_that_a_callback_is_given(done, count):
+    source = f'const fs = require("fs");\nfs.open(path, "r", (err, fd) => {{\n  if (err) throw err;\n  {done}\n}});\n'
+    assert len(lines_of(RULE, source, "javascript")) == count
+
+
+@pytest.mark.parametrize(
+    ("done", "count"),
+    [
+        ("fs.readSync(fd, room);", 1),
+        ("fs.readSync(fd, room);\n  fs.closeSync(fd);", 0),
+        ("return keep(fd);", 0),
+    ],
+)
+def test_descriptors_in_a_local(done, count):
+    source = (
+        f'import fs from "node:fs";\nexport function f(path, room) {{\n  const fd = fs.openSync(path);\n  {done}\n}}\n'
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("made", "taken", "confidences"),
+    [
+        ("new Pool()", "shopPool.connect()", ["medium"]),
+        ("new Pool()", "db.connect()", ["medium"]),
+        ("open()", "db.connect()", []),
+    ],
+)
+def test_connections_of_pools_by_name_and_by_what_made_them(made, taken, confidences):
+    source = f'import {{ Pool }} from "pg";\nconst db = {made};\nconst shopPool = {made};\nasync function f(text) {{\n'
+    source += f"  const client = await {taken};\n  await client.query(text);\n  client.release();\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("used", "count"),
+    [
+        ("settings.load(in);", 1),
+        ("settings.load(in); in.close();", 1),
+        ("loader.load(in);", 0),
+        ("IOUtils.copy(in, out);", 1),
+        ("reader = new Reader(in);", 0),
+    ],
+)
+def test_who_reads_a_stream_of_java_and_leaves_it_open(used, count):
+    source = "import java.io.FileInputStream;\nclass A { void f(Properties settings, Loader loader) {\n"
+    source += f"FileInputStream in = new FileInputStream(path);\n{used}\n}} }}"
+    assert len(lines_of(RULE, source, "java")) == count
