@@ -112,8 +112,9 @@ def is_given(collection: str, node: Node, file: SourceFile) -> bool:
     function = file.enclosing_function(node)
     while function is not None:
         listed = function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
-        if listed is not None and re.search(rf"(?<![\w.]){head}\b", file.text(listed)):
-            return True
+        found = re.search(rf"(?<![\w.]){head}\b(\s+\.\.\.func\()?", file.text(listed)) if listed is not None else None
+        if found is not None:
+            return not found[1]  # functions that the caller lists are few
         function = file.enclosing_function(function.parent) if function.parent is not None else None
     return False
 

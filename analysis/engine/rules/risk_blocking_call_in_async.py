@@ -234,6 +234,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if "asks" in mark.data and (place.facts.is_entry or _is_command_line(place)):
         return None  # who types is the one who waits
+    if place.kind is FileKind.SCRIPT and "file" in mark.data:
+        return None
     if place.kind is FileKind.SCRIPT or place.function.name == "main" or "asks" in mark.data:  # nobody else waits there
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.in_request_path:

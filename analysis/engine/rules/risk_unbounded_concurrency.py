@@ -255,8 +255,6 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     collection = head.rpartition("range")[2].strip()
     if is_limited(statement, file.text(loop.node), collection, file) or waits_for_room(statement, loop.node, file):
         return
-    if re.search(rf"\b{re.escape(collection)} \.\.\.func\(", function_text(statement, file)[:300]):
-        return  # the caller lists them
     if collection.startswith(("[]", "map[")) or re.search(
         r"worker|concurren|parallel|shard|num|\b\d+\b", collection, re.IGNORECASE
     ):

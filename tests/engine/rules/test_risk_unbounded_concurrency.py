@@ -324,3 +324,11 @@ def test_lists_that_are_given_to_a_method(started, count):
     source += f"        await asyncio.gather(*[self.{started}])\n"
     source += "    async def ask(self, shop):\n        await self._client.post(url, json=shop)\n"
     assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+def test_listed_functions_around_a_closure():
+    source = 'package a\nimport "golang.org/x/sync/errgroup"\nfunc Both(fs ...func() error) func() error {\n'
+    source += "\treturn func() error {\n\t\tvar g errgroup.Group\n\t\tfor _, f := range fs {\n"
+    source += "\t\t\tg.Go(func() error { return f() })\n\t\t}\n\t\treturn g.Wait()\n\t}\n}\n"
+    assert lines_of(RULE, source, "go") == []
+    assert lines_of(RULE, source.replace("...func", "[]func"), "go") == [7]
