@@ -59,6 +59,9 @@ func load(ctx context.Context, id string) error {
 LONGEST_PARAGRAPH = 2  # lines between a comment and what it is about
 MOST_CALLS = 2  # around a fresh context, in which the given one may stand beside it
 LONGEST_COMMENT = 500  # bytes
+ANNOTATION = "context-or-none"  # rule of the marks that say that a function does without one
+_CHECKS = (b"ctx != nil", b"ctx == nil", b"context != nil", b"context == nil")
+_CHECK = re.compile(rb"\w*(?:ctx|context) [!=]= nil")
 _CONTEXT = re.compile(r"(\w+)\s+context\.Context\b")
 _REQUEST = re.compile(r"(\w+)\s+\*http\.Request\b")
 _OF_A_ROUTER = re.compile(r"(\w+)\s+\*?(?:gin|echo|fiber)\.(?:Context|Ctx)\b")
@@ -141,10 +144,21 @@ def look_at_nil(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _wants_context(called: str, place: Place, codebase: Codebase) -> bool:
-    """Whether all that a name can mean takes a context first."""
+    """Whether all that a name can mean takes a context first, and does not ask whether it was given one."""
     found = codebase.calls.resolve(place.path, place.function, called)
-    taken = [codebase.files[each.path].functions[each.position].parameters[:1] for each in found]
-    return bool(taken) and all(first and first[0].annotation.endswith("context.Context") for first in taken)
+    for each in found:
+        facts = codebase.files[each.path]
+        taken = facts.functions[each.position].parameters[:1]
+        if not taken or not taken[0].annotation.endswith("context.Context"):
+            return False
+        if any(mark.rule == ANNOTATION and mark.function == each.position for mark in facts.marks):
+            return False
+    return bool(found)
+
+
+def look_at_check(comparison: Node, file: SourceFile) -> Iterator[Mark]:
+    """A function that asks whether it was given a context at all."""
+    yield Mark(ANNOTATION, file.line(comparison), file.function_of(comparison), "", "")
 
 
 def _outlives(after: str) -> bool:
@@ -386,6 +400,7 @@ def _context_of(call: Node, file: SourceFile) -> str:
 
 
 WATCHES = (
+    Watch("(binary_expression right: (nil)) @n", look_at_check, GO, needs=_CHECKS, starts=_CHECK),
     Watch("(call_expression arguments: (argument_list . (nil))) @n", look_at_nil, GO, needs=(b"(nil",)),
     Watch(
         "call",

@@ -86,7 +86,9 @@ _AWAITS = re.compile(rb"<-\s*\w|\.Wait\(\)")
 _LEAVES = re.compile(rb"\s*(?:break|return)\b")
 _ENDS = re.compile(r"^_*(?i:destroy|close|shut_?down|dispose|disconnect|tear_?down|stop)(?![a-z])")
 _SHUT_DOWN = re.compile(r"\bfinally\s*\{[^}]*\.shutdown(?:Now)?\(")
-_TRANSACTION = re.compile(r"\b(tx|trx)\.")  # one connection: its calls wait for each other anyway
+# One connection: its calls wait for each other anyway.
+_TRANSACTION = re.compile(r"\b(?:tx|trx)\.|[,{]\s*(?:\w+:\s*)?(?:tx|trx|\w*[tT]ransaction)\s*[,})]")
+_BATCHED = re.compile(r"[lL]oaders?\b(?!\()")  # a loader of data asks once for all that is wanted at the same time
 _ELEMENT = re.compile(r"\s*(?:async\s*)?(?:function\s*\w*\s*)?\(?\s*(\w+)")  # what the given function calls it
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
 _EACH = re.compile(r"\bin\s+(?P<all>[\w.]+(?:\([\w.,\s]*\))?)\s*(?:if\b[^\]]*)?[\])]?$", re.DOTALL)
@@ -122,7 +124,7 @@ def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     text = file.text(started)
     mapped = _MAPPED.match(text)
-    if mapped is None or _TRANSACTION.search(text):
+    if mapped is None or _TRANSACTION.search(text) or _BATCHED.search(text):
         return
     by = next(iter(file.arguments(started)[0]), started)
     io = "known" if _CLIENT.search(text) else "named" if _IO.search(_SIGNS.sub("", text)) else ""

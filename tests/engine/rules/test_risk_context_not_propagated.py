@@ -253,8 +253,9 @@ def test_what_is_not_decided_yet_is_no_clean_up(fresh, count):
         ("rows []int, id int", "nil, 3", 0),
     ],
 )
-def test_nil_for_the_context_of_a_function_of_the_project(parameters, given, count):
-    store = f'package store\nimport "context"\ntype Store struct{{}}\nfunc (s *Store) Load({parameters}) {{\n}}\n'
+@pytest.mark.parametrize("asks", ["", "\tif ctx != nil {\n\t\tsay(ctx)\n\t}\n"])
+def test_nil_for_the_context_of_a_function_of_the_project(parameters, given, count, asks):
+    store = f'package store\nimport "context"\ntype Store struct{{}}\nfunc (s *Store) Load({parameters}) {{\n{asks}}}\n'
     shop = f'package shop\nimport "example.org/a/store"\nfunc Show(s *store.Store) {{\n\ts.Load({given})\n}}\n'
     files = {"go.mod": "module example.org/a\n\ngo 1.22\n", "store/store.go": store, "shop/shop.go": shop}
-    assert len(findings_of(RULE, files)) == count
+    assert len(findings_of(RULE, files)) == (0 if asks else count)

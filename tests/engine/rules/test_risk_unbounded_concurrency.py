@@ -332,3 +332,18 @@ def test_listed_functions_around_a_closure():
     source += "\t\t\tg.Go(func() error { return f() })\n\t\t}\n\t\treturn g.Wait()\n\t}\n}\n"
     assert lines_of(RULE, source, "go") == []
     assert lines_of(RULE, source.replace("...func", "[]func"), "go") == [7]
+
+
+@pytest.mark.parametrize(
+    ("started", "count"),
+    [
+        ("Order.create(row)", 1),
+        ("Order.create(row, { transaction })", 0),
+        ("Order.create(row, { transaction: dbTransaction })", 0),
+        ("context.loaders.Order.load(row)", 0),
+        ("orderOf(row, { loaders: req.loaders })", 0),
+    ],
+)
+def test_one_connection_and_loaders_that_ask_once(started, count):
+    source = f"export async function f(rows, req, context) {{\n  await Promise.all(rows.map((row) => {started}));\n}}\n"
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count
