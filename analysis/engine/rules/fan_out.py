@@ -21,8 +21,12 @@ _LIMITS = re.compile(
 )
 # What cuts a collection into pieces of known size, or off.
 _CUT = re.compile(
-    r"slice\(|splice\(|[cC]hunk|[bB]atch|[pP]artition|\[[^\[\]]*:[^\[\]]*\]|\.take\(|paginat|[tT]op_?[kKnN]\b"
+    r"slice\(|splice\(|[cC]hunk|[bB]atch|[pP]artition|\[[^\[\]]*:[^\[\]]*\]|\.take\(|paginat|[tT]op_?[kKnN]\b|\bmin\("
 )
+_ONE_PAGE = re.compile(r"(?i)\blimit\b|\btake\s*:|\bper_?page\b|\bpage_?size\b")  # of what a query is asked for
+_PIECEWISE = re.compile(r"[bB]atch|[cC]hunk|[pP]age")
+_ARGUMENTS = frozenset({"arguments", "argument_list"})
+_LONGEST_QUERY = 1_000  # characters
 _COUNTED = r"(?:\blen\({0}\)|(?<![\w.]){0}\.(?:length|size\(\)))\s*>=?(?!\s*[01]\b)"
 _CHANNEL = re.compile(r"\w\s*<-|<-\s*\w")
 _LIMITED_INSIDE = re.compile(rf"{_LIMITS.pattern}|\basync\s+with\s+[\w.]*(?:sem|limit|slots?|gate)\w*", re.IGNORECASE)
@@ -62,7 +66,10 @@ def is_limited(node: Node, started: str, collection: str, file: SourceFile) -> b
         if name in loop.variables and _CUT.search(loop.iterable):
             return True
         loop = loop.parent
-    if any(_CUT.search(file.text(value)[:_HEADER]) for value in assigned_values(name, node, file)):
+    texts = [file.text(value)[:_LONGEST_QUERY] for value in assigned_values(name, node, file)]
+    if any(_CUT.search(text[:_HEADER]) or _ONE_PAGE.search(text) for text in texts):
+        return True
+    if _is_given_by_batches(name, node, file):
         return True
     return re.search(_COUNTED.format(re.escape(collection)), text_before(node, file)) is not None
 
@@ -74,6 +81,18 @@ def _blocks_around(node: Node, file: SourceFile) -> Iterator[Node]:
         if scope.kind == "with":
             yield scope.node
         scope = scope.parent
+
+
+def _is_given_by_batches(name: str, node: Node, file: SourceFile) -> bool:
+    """Whether the name is that of a piece: `Order.findInBatches({...}, async (orders) => {...})`."""
+    function = file.enclosing_function(node)
+    while function is not None and function.parent is not None:
+        listed = function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
+        if listed is not None and name in re.findall(r"\w+", file.text(listed)):
+            around = function.parent.parent if function.parent.type in _ARGUMENTS else None
+            return around is not None and _PIECEWISE.search(file.callee(around)) is not None
+        function = file.enclosing_function(function.parent)
+    return False
 
 
 def waits_for_room(statement: Node, loop: Node, file: SourceFile) -> bool:

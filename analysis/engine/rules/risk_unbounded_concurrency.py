@@ -354,10 +354,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     is_reached = place.in_request_path or place.in_job_path
     if "each" in mark.data and mark.confidence == "low":
-        leaves = leaves_process(mark.data["each"], place, codebase)
-        if leaves and "given" in mark.data:
+        if "given" in mark.data and leaves_process(mark.data["each"], place, codebase):
             return place.finding(mark, confidence=Confidence.MEDIUM if is_reached else Confidence.LOW)
-        if not leaves and not mark.data["io"]:
+        if not mark.data["io"]:
             return None
     if mark.confidence == "low" and codebase.request_path and not is_reached:
         return None  # how many there are is decided when the process starts

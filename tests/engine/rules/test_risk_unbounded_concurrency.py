@@ -347,3 +347,25 @@ def test_listed_functions_around_a_closure():
 def test_one_connection_and_loaders_that_ask_once(started, count):
     source = f"export async function f(rows, req, context) {{\n  await Promise.all(rows.map((row) => {started}));\n}}\n"
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("const rows = await Order.findAll({ where, order });", 1),
+        ("const rows = await Order.findAll({ where, order, limit });", 0),
+        ("const rows = await db.order.findMany({ where, take: 50 });", 0),
+        ("const rows = Array(Math.min(count, 50)).fill(0);", 0),
+    ],
+)
+def test_a_page_of_rows(given, count):
+    source = f"async function f(where, order, limit, count) {{\n  {given}\n"
+    source += "  await Promise.all(rows.map((row) => client.send(row)));\n}\n"
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("method", "count"), [("findAllInBatches", 0), ("within", 1)])
+def test_pieces_that_a_function_is_given(method, count):
+    source = f"await Order.{method}({{}}, async (orders) => {{\n"
+    source += "  await Promise.all(orders.map((order) => client.send(order)));\n});\n"
+    assert len(lines_of(RULE, source, "typescript")) == count
