@@ -47,6 +47,7 @@ _RESOLVES_ONLY = re.compile(
     rb"\s*(?:async\s*)?(?:\(\s*\w+(?:\s*:[^,)]*)?\)|\w+)\s*=>"
 )
 _GIVES_OR_WAITS = re.compile(rb"\bawait\b|\bthrow\b|\breturn[ \t]+[^;\s]")
+_GIVES_BACK = re.compile(rb"\bawait [\w.?]+\.(?:release|close|end|destroy|disconnect|unlock|quit)\w*\(")
 HEAD = 300  # bytes of a function in which that stands
 
 
@@ -77,8 +78,11 @@ def keeps_errors(function: Node, source: bytes) -> bool:
 
 def _may_wait(part: Node, source: bytes) -> bool:
     """Whether a part of a `try` that handles its errors can fail for its own sake: what it answers there does not."""
+    text = source[part.start_byte : part.end_byte]
     if part.type == "catch_clause":
-        return b"await" in source[part.start_byte : part.end_byte]
+        return b"await" in text
+    if part.type == "finally_clause":
+        return text.count(b"await ") > len(_GIVES_BACK.findall(text))
     return part.type != "statement_block"
 
 

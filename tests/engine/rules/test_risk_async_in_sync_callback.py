@@ -245,3 +245,11 @@ def test_handlers_of_another_file(body, libraries, count):
         'const routes = Router();\nroutes.get("/x", orders.show);\n',
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("ends", "count"), [("await room.release();", 0), ("await tell(room);", 1)])
+def test_what_a_handler_gives_back_in_the_end(ends, count):
+    source = 'import express from "express";\nconst app = express();\n'
+    source += "app.get('/x', async (req, res, next) => {\n  try { res.json(await load(req)); } catch (e) { next(e); }"
+    source += f" finally {{ {ends} }}\n}});\n"
+    assert len(findings_of(RULE, EXPRESS | {"src/a.ts": source})) == count
