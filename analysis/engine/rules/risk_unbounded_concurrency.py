@@ -348,16 +348,17 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None  # what is open when the process ends is closed, all of it
     if "many" not in mark.data and runs_by_hand(codebase, place.path):
         return None
+    is_guess = mark.confidence == "low" and "each" in mark.data
+    leaves = is_guess and "given" in mark.data and leaves_process(mark.data["each"], place, codebase)
+    if is_guess and not leaves and not mark.data["io"]:
+        return None
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)
     if mark.confidence == "low" and place.facts.is_entry:
         return None
     is_reached = place.in_request_path or place.in_job_path
-    if "each" in mark.data and mark.confidence == "low":
-        if "given" in mark.data and leaves_process(mark.data["each"], place, codebase):
-            return place.finding(mark, confidence=Confidence.MEDIUM if is_reached else Confidence.LOW)
-        if not mark.data["io"]:
-            return None
+    if leaves:
+        return place.finding(mark, confidence=Confidence.MEDIUM if is_reached else Confidence.LOW)
     if mark.confidence == "low" and codebase.request_path and not is_reached:
         return None  # how many there are is decided when the process starts
     return place.finding(mark)
