@@ -24,7 +24,7 @@ _CUT = re.compile(
     r"slice\(|splice\(|[cC]hunk|[bB]atch|[pP]artition|\[[^\[\]]*:[^\[\]]*\]|\.take\(|paginat|[tT]op_?[kKnN]\b|\bmin\("
 )
 _ONE_PAGE = re.compile(r"(?i)\blimit\b|\btake\s*:|\bper_?page\b|\bpage_?size\b")  # of what a query is asked for
-_PIECEWISE = re.compile(r"[bB]atch|[cC]hunk|[pP]age")
+_PIECEWISE = re.compile(r"[bB]atch|[cC]hunk|[pP]age|DataLoader$")
 _ARGUMENTS = frozenset({"arguments", "argument_list"})
 _LONGEST_QUERY = 1_000  # characters
 _COUNTED = r"(?:\blen\({0}\)|(?<![\w.]){0}\.(?:length|size\(\)))\s*>=?(?!\s*[01]\b)"

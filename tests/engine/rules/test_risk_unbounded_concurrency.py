@@ -364,7 +364,7 @@ def test_a_page_of_rows(given, count):
     assert len(lines_of(RULE, source, "typescript")) == count
 
 
-@pytest.mark.parametrize(("method", "count"), [("findAllInBatches", 0), ("within", 1)])
+@pytest.mark.parametrize(("method", "count"), [("findAllInBatches", 0), ("DataLoader", 0), ("within", 1)])
 def test_pieces_that_a_function_is_given(method, count):
     source = f"await Order.{method}({{}}, async (orders) => {{\n"
     source += "  await Promise.all(orders.map((order) => client.send(order)));\n});\n"
