@@ -81,6 +81,7 @@ _SEMAPHORE = re.compile(rb"async\s+with\s+[\w.]*(?i:sem|limit|slots?|gate)")
 _SIGNS = re.compile(r"(?i)\w*signed_?\w*url\w*\(")  # calculated, without asking anybody
 _EACH_OF_JAVA = frozenset({"enhanced_for_statement", "lambda_expression"})
 _PAGE_SIDE = re.compile(r"(^|/)(frontend|ui|portal|components|hooks|stores?|static|public)/")
+_SEEDS = re.compile(r"(^|/)(?:seeds?|fixtures)/")
 _LONG_LIVED = re.compile(r"\.(Run|Start|Serve|Watch|Listen)\w*\(|\b\w*(loop|run|watch|serve)\w*\(", re.IGNORECASE)
 _AWAITS = re.compile(rb"<-\s*\w|\.Wait\(\)")
 _LEAVES = re.compile(rb"\s*(?:break|return)\b")
@@ -348,6 +349,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None  # what is open when the process ends is closed, all of it
     if "many" not in mark.data and runs_by_hand(codebase, place.path):
         return None
+    if _SEEDS.search(place.path):
+        return None  # fills a database for developers
     is_guess = mark.confidence == "low" and "each" in mark.data
     leaves = is_guess and "given" in mark.data and leaves_process(mark.data["each"], place, codebase)
     if is_guess and not leaves and not mark.data["io"]:

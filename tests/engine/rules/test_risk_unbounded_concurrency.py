@@ -369,3 +369,9 @@ def test_pieces_that_a_function_is_given(method, count):
     source = f"await Order.{method}({{}}, async (orders) => {{\n"
     source += "  await Promise.all(orders.map((order) => client.send(order)));\n});\n"
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("folder", "count"), [("seed", 0), ("shop", 1)])
+def test_what_fills_a_database_for_developers(folder, count):
+    source = "export const f = (rows) => Promise.all(rows.map((row) => client.send(row)));\n"
+    assert len(findings_of(RULE, {f"src/{folder}/rows.ts": source})) == count
