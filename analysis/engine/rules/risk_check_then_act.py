@@ -11,12 +11,14 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.rules import checked_files, checked_rows
+from analysis.engine.rules import checked_files, checked_maps
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.checked_files import FileAct
-from analysis.engine.rules.checked_rows import RowAct
+from analysis.engine.rules.checked_maps import MapAct
+from analysis.engine.rules.checked_rows import RowAct, java_act, script_act
+from analysis.engine.rules.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act
+from analysis.engine.rules.checked_rows_python import python_act, python_handler_act
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.reading import declarations, followed, function_text, text_after, text_before
 
 RULE = Rule(
     id="risk-check-then-act",
@@ -60,26 +62,9 @@ def place(reference):
     given=DJANGO_SHOP,
 )
 
-_STARTS_PYTHON = re.compile(rb"if\s+(?:not\s+)?(?:\(?await\s+)?[\w.]+")
+_STARTS_PYTHON = re.compile(rb"if\s+(?:not\s+)?\(?(?:await\s+)?[\w.]+")
 _STARTS_SCRIPT = re.compile(rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|\s*[)=!>]|Sync\())")
-_JAVA_MAP = re.compile(
-    rb"if\s*\(\s*(?:!\s*(?:this\.)?(?P<map>\w+)\.containsKey\(|(?:this\.)?(?P<got>\w+)\.get\([^()\n"
-    rb"]*(?:\(\))?\)\s*==\s*null|(?P<value>\w+)\s*==\s*null\s*\))"
-)
-_GOT = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.get\(")
-_SHARED_MAP = re.compile(rb"\b(?:private|protected|public|static)\b[^\n;(]*?\b\w*Map<[^\n;(]*\Z")
-_BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
-_MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Concurrent")
-_PUT = re.compile(r"\.put\(")
 _FAILS = re.compile(r"(?i)mkdir|makedirs|\.create(?:File|Directory)\(")
-# What is changed after it was made: of two, what one of them was given is lost.
-_NEW_OBJECT = re.compile(
-    r"\bnew\s+(?:[\w.]*(?:Map|Set|List|Queue|Deque|Lock|Semaphore|Executor|Client|Connection|Producer|Consumer|Session"
-    r"|Factory|Object|Buffer|Builder)|Atomic\w+|LongAdder|Thread)\b"
-)
-_NEW_IN_GO = r"(?:&\w|make\(|(?:\w+\.)?(?:New|new|Open|Dial|Connect)\w*\()"
-_KNOWS_LOCKS = re.compile(rb"Lock\b")
-_LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
 _STARTS_UP = re.compile(r"(?:^|[._])_*(?:init|setup|bootstrap|install|main|listen|serve)(?![a-z])")
 _BUILDS = re.compile(
     r"(?:^|/)(?:cli|docker|gen|codegen|generators?|generate)/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
@@ -90,7 +75,7 @@ _FILE_FIX = {
     "java": "Do it and handle `FileAlreadyExistsException`, or use `createDirectories` and `deleteIfExists`.",
     "script": "Do it and handle `EEXIST` or `ENOENT`: `mkdir(path, { recursive: true })`, `rm(path, { force: true })`.",
 }
-_GO_CHECKS = (checked_rows.GO_MISSING, checked_rows.GO_COUNTED, checked_files.GO_CHECK)
+_GO_CHECKS = (GO_MISSING, GO_ANSWERED, checked_files.GO_CHECK)
 _GO = re.compile(b"|".join(each.pattern for each in _GO_CHECKS))
 _ROW_FIX = {
     "python": "Use an atomic operation (`get_or_create`, `ON CONFLICT`) backed by a unique constraint{on}.",
@@ -101,58 +86,32 @@ _ROW_FIX = {
 
 
 def look_at_python(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _row(checked_rows.python_act(branch, file), branch, file)
+    yield from _row(python_act(branch, file), branch, file)
     yield from _file(checked_files.python_act(branch, file), branch, file)
 
 
 def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _row(checked_rows.python_handler_act(handler, file), handler, file)
+    yield from _row(python_handler_act(handler, file), handler, file)
 
 
 def look_at_script(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _row(checked_rows.script_act(branch, file), branch, file)
+    yield from _row(script_act(branch, file), branch, file)
     yield from _file(checked_files.script_act(branch, file), branch, file)
 
 
 def look_at_java(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _row(checked_rows.java_act(branch, file), branch, file)
+    yield from _row(java_act(branch, file), branch, file)
     yield from _file(checked_files.java_act(branch, file), branch, file)
-    yield from _map(branch, file)
+    yield from _map(checked_maps.java_act(branch, file), branch, file)
 
 
 def look_at_go(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _row(checked_rows.go_act(branch, file), branch, file)
+    yield from _row(go_act(branch, file), branch, file)
     yield from _file(checked_files.go_act(branch, file), branch, file)
 
 
 def look_at_read_lock(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """Go: a map is asked under `RLock` and written under `Lock`, and nobody asks again in between."""
-    lock = file.text(call).removesuffix(".RLock()")
-    if not re.fullmatch(r"[\w.]+", lock):
-        return
-    word, rest = re.escape(lock), text_after(call, file)
-    read, released, after = rest.partition(f"{lock}.RUnlock()")
-    asked = re.search(r"(?:,\s*\w+\s*:?=|\w\s*:?=|return)\s*([\w.]+)\[([^\]\n]+)\]", read)
-    locked = re.search(rf"\b{word}\.Lock\(\)", after) if released and asked is not None else None
-    if locked is None or asked is None or re.search(r"^defer\s*$", read.rpartition("\n")[2].strip()):
-        return
-    held = re.split(rf"\n\s*{word}\.Unlock\(\)", after[locked.end() :], maxsplit=1)[0]
-    map_name = re.escape(asked[1])
-    written = re.search(rf"(?<![\w.]){map_name}\[[^\]\n]+\]\s*=(?!=)", held)
-    if written is None or re.search(rf"(?:=|return|if)\s*{map_name}\[|len\({map_name}\)", held[: written.start()]):
-        return
-    start = len(rest) - len(after) + locked.end() + written.start()
-    line = file.lines.of(call.end_byte) + rest[:start].count("\n")
-    message = (
-        f"`{asked[1]}` is read under `RLock` and written here without asking again: another one may have been first"
-    )
-    fix = "Ask the map again under `Lock` before writing, or use `sync.Map.LoadOrStore`."
-    value = re.escape(held[written.end() :].strip().partition("\n")[0])
-    made = rf"(?<![\w.]){value}(?:, \w+)?\s*:?=\s*{_NEW_IN_GO}|^{_NEW_IN_GO}"
-    is_lost = re.search(made, read + after[: locked.end()] + held) or re.match(
-        _NEW_IN_GO, held[written.end() :].strip()
-    )
-    yield _at(line, call, file, message, fix, confidence="" if is_lost else "low", form="map")
+    yield from _map(checked_maps.go_act(call, file), call, file)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -163,19 +122,27 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if _STARTS_UP.search(place.function.name) and not place.in_request_path:
         return None
     is_run = place.in_request_path or (place.in_job_path and not place.facts.is_entry)
-    if not is_run and codebase.request_path:
-        return None
+    # In a program that answers requests, of what none is seen to reach nobody knows how often it runs.
+    is_elsewhere = not is_run and bool(codebase.request_path)
     if mark.data.get("form") == "file":
         return _of_file(mark, place, is_run=is_run)
+    confidence = Confidence.LOW if is_elsewhere else None
     if mark.data.get("form") == "map":
-        return None if is_run and mark.confidence == "low" else place.finding(mark)
+        return _of_map(mark, place, confidence, is_guess=is_run or is_elsewhere)
     schema = codebase.schemas.named(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (
         schema is not None
         and (any(schema.is_key(column) for column in asked) or any(asked.issuperset(each) for each in schema.unique))
     )
-    return place.finding(mark, severity=Severity.INFO if is_unique else None)
+    return place.finding(mark, severity=Severity.INFO if is_unique else None, confidence=confidence)
+
+
+def _of_map(mark: Mark, place: Place, confidence: Confidence | None, *, is_guess: bool) -> Finding | None:
+    """Of two values that are computed alike one is as good as the other: no more than worth knowing."""
+    if mark.confidence != "low":
+        return place.finding(mark, confidence=confidence)
+    return None if "usual" in mark.data and is_guess else place.finding(mark, severity=Severity.INFO)
 
 
 def _of_file(mark: Mark, place: Place, *, is_run: bool) -> Finding | None:
@@ -210,51 +177,11 @@ def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]
         yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), **data)
 
 
-def _map(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    """`if (!rows.containsKey(key)) rows.put(key, row)` on a field that several threads see."""
-    found = _JAVA_MAP.match(file.source, branch.start_byte)
-    body = branch.child_by_field_name("consequence")
-    function = file.enclosing_function(branch)
-    if found is None or body is None or file.is_in(branch, "with"):
-        return
-    if function is not None and function.type == "constructor_declaration":
-        return  # nobody else has the object yet
-    name = (found["map"] or found["got"] or b"").decode()
-    if found["value"] is not None:
-        got = [each[1] for each in followed(found["value"].decode(), text_before(branch, file), _GOT, "_.")]
-        name = got[-1] if got else ""
-    if not name:
-        return
-    put = next(followed(name, file.text(body), _PUT, "_"), None)
-    if put is None or _LOCKED.search(function_text(branch, file)):
-        return
-    field = next(filter(None, map(_SHARED_MAP.search, declarations(name, file))), None)
-    if field is None:
-        return
-    made = next(followed(name.encode(), file.source, _MADE_FOR_THREADS, b"_."), None)
-    is_concurrent = b"Concurrent" in field[0] or made is not None
-    if not is_concurrent and _KNOWS_LOCKS.search(file.source):
-        return  # whoever calls may hold the lock
-    is_shared = b"static" in field[0] or is_concurrent or _BEAN.search(file.source)
-    if function is not None and _is_static_set_up(function, file):
-        return
-    if found["value"] is not None and not is_shared:
-        return  # the usual way to fill a map of an object that one thread uses
-    line = file.line(body) + file.text(body)[: put.start()].count("\n")
-    message = f"`{name}` is asked for a key and then given it: another thread may do the same in between"
-    fix = "Use `computeIfAbsent` or `putIfAbsent` on a concurrent map."
-    # Of two values that are computed from the key one is as good as the other; of two objects, one is lost.
-    is_lost = _NEW_OBJECT.search(file.text(body)) is not None
-    yield _at(line, branch, file, message, fix, confidence="" if is_shared and is_lost else "low", form="map")
-
-
-def _is_static_set_up(method: Node, file: SourceFile) -> bool:
-    """Whether a static initialiser calls the method: it runs once, when the class is loaded."""
-    name = method.child_by_field_name("name")
-    if name is None:
-        return False
-    called = rb"\bstatic\s*\{[^{}]*\b" + re.escape(file.text(name).encode()) + rb"\("
-    return re.search(called, file.source) is not None
+def _map(act: MapAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
+    if act is not None:
+        data = {"form": "map"} | ({"usual": "1"} if act.is_usual else {})
+        confidence = "" if act.is_sure else "low"
+        yield _at(act.line, node, file, act.message, act.fix, confidence=confidence, **data)
 
 
 def _fix(fixes: dict[str, str], file: SourceFile) -> str:
@@ -287,6 +214,8 @@ WATCHES = (
             b"_or_none(",
             b".scalar",
             b"find_one(",
+            b"count_documents(",
+            b".objects.filter(",
             b".is_file()",
             b".is_dir()",
         ),
@@ -315,7 +244,10 @@ WATCHES = (
         "if",
         look_at_go,
         GO,
-        needs=(b"os.Stat(", b"ErrRecordNotFound", b"ErrNoRows", b"ErrNoDocuments", b".Count(&"),
+        needs=(
+            *(b"os.Stat(", b"ErrRecordNotFound", b"ErrNoRows", b"ErrNoDocuments", b".Count(&", b".First(", b".Take("),
+            *(b"QueryRow", b".FindOne(", b"RowsAffected", b"IsNotFound("),
+        ),
         starts=_GO,
     ),
     Watch("call", look_at_read_lock, GO, names=frozenset({"RLock"})),

@@ -426,11 +426,97 @@ def test_a_store_of_keys_is_no_table(store, count):
 VIEWS = "from rest_framework.views import APIView\nclass A(APIView):\n    def get(self, request):\n        pass\n"
 
 
-@pytest.mark.parametrize(("body", "count"), [("os.makedirs(path)", 0), ("os.remove(path)", 0)])
-def test_a_file_that_no_request_reaches_in_a_server(body, count):
+@pytest.mark.parametrize("body", ["os.makedirs(path)", "os.remove(path)"])
+def test_a_file_that_no_request_reaches_is_worth_knowing(body):
     source = f"import os\ndef f(path):\n    if {'not ' * ('make' in body)}os.path.exists(path):\n        {body}\n"
-    assert len(findings_of(RULE, {"shop/a.py": source})) == 1
-    assert len(findings_of(RULE, {"shop/a.py": source, "shop/views.py": VIEWS})) == count
+    for others in ({}, {"shop/views.py": VIEWS}):
+        (finding,) = findings_of(RULE, {"shop/a.py": source, **others})
+        assert (finding.severity, finding.confidence) == ("info", "low")
+
+
+def test_a_row_that_no_request_is_seen_to_reach_is_less_certain():
+    source = FLAGGED[0][0]
+    assert [each.confidence for each in findings(RULE, source)] == ["medium"]
+    assert [each.confidence for each in findings(RULE, source, others={"shop/views.py": VIEWS})] == ["low"]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("rows = Seat.objects.filter(no=no)\n    if not rows.exists():\n        Seat.objects.create(no=no)", [4]),
+        ("rows = Seat.objects.filter(no=no)\n    if len(rows) == 0:\n        Seat.objects.create(no=no)", [4]),
+        (
+            "rows = Seat.objects.filter(\n        no=no\n    )\n    if rows:\n        return rows[0]\n"
+            "    return Seat.objects.create(no=no)",
+            [7],
+        ),
+        ("if not (row := Seat.objects.filter(no=no).first()):\n        row = Seat.objects.create(no=no)", [3]),
+        ("if is_open and not Seat.objects.filter(no=no).exists():\n        Seat.objects.create(no=no)", [3]),
+        ("if not session.query(Seat).filter(Seat.no == no).first():\n        session.add(Seat(no=no))", [3]),
+        (
+            "asked = select(Seat).where(Seat.no == no)\n    if session.scalar(asked) is None:\n"
+            "        session.execute(insert(Seat).values(no=no))",
+            [4],
+        ),
+        ("rows = Seat.objects.create(no=no)\n    if not rows:\n        Seat.objects.create(no=no)", []),
+        ("rows = Seat.objects.filter(no=no)\n    if rows.exists():\n        Seat.objects.create(no=no)", []),
+        ("rows = rows_of(no)\n    if not rows.exists():\n        Seat.objects.create(no=no)", []),
+    ],
+)
+def test_a_question_by_way_of_variables(body, lines):
+    assert lines_of(RULE, f"def f(session, no, is_open):\n    {body}\n") == lines
+
+
+GO_ROW = "var row Seat\n\t"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (
+            GO_ROW + "if err := db.Where(q, no).First(&row).Error; err == nil {\n\t\treturn taken\n\t}\n"
+            "\treturn db.Create(&Seat{No: no}).Error",
+            [7],
+        ),
+        (
+            GO_ROW
+            + "err := db.First(&row).Error\n\tif !errors.Is(err, gorm.ErrRecordNotFound) {\n\t\treturn taken\n\t}\n"
+            "\treturn db.Create(&Seat{No: no}).Error",
+            [8],
+        ),
+        (
+            GO_ROW + "err := db.First(&row).Error\n\tif err == gorm.ErrRecordNotFound {\n"
+            "\t\treturn db.Create(&Seat{No: no}).Error\n\t}\n\treturn err",
+            [6],
+        ),
+        (
+            'var exists bool\n\tdb.QueryRow("SELECT EXISTS(SELECT 1 FROM seats WHERE no = $1)", no).Scan(&exists)\n'
+            '\tif !exists {\n\t\tdb.Exec("INSERT INTO seats (no) VALUES ($1)", no)\n\t}\n\treturn nil',
+            [6],
+        ),
+        (
+            'err := db.QueryRow("SELECT id FROM seats WHERE no = $1", no).Scan(&id)\n\tif err == sql.ErrNoRows {\n'
+            '\t\t_, err = db.Exec("INSERT INTO audits (no) VALUES ($1)", no)\n\t}\n\treturn err',
+            [],
+        ),
+        ("row, err := load(no)\n\tif err == nil {\n\t\treturn taken\n\t}\n\treturn db.Create(&row).Error", []),
+    ],
+)
+def test_what_go_asks_for_a_row(body, lines):
+    assert lines_of(RULE, f"package a\nfunc f(no int) error {{\n\t{body}\n}}\n", "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("door", ("warning", "medium")), ("UUID.randomUUID()", ("warning", "medium")), ("load(key)", ("info", "low"))],
+)
+def test_a_shared_map_that_loses_one_of_two_values(value, told):
+    source = (
+        "@Component\nclass A {\n  private final Map<String, Integer> doors = new ConcurrentHashMap<>();\n"
+        "  void f(String key, int door) {\n    if (!doors.containsKey(key)) {\n"
+        f"      doors.put(key, {value});\n    }}\n  }}\n}}\n"
+    )
+    assert [(each.severity, each.confidence) for each in findings_of(RULE, {"src/A.java": source})] == [told]
 
 
 @pytest.mark.parametrize(
