@@ -30,8 +30,8 @@ _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readL
 
 
 class MapAct(NamedTuple):
-    """Where a map is given what it was asked for. `is_sure`: of two values one is lost. `is_usual`: by the way in
-    which maps are mostly filled."""
+    """Where a map is given what it was asked for. `is_sure`: of two values one is lost. `is_usual`: in the way
+    in which the maps of one thread are filled."""
 
     line: int
     message: str
@@ -74,7 +74,7 @@ def java_act(branch: Node, file: SourceFile) -> MapAct | None:
     message = f"`{name}` is asked for a key and then given it: another thread may do the same in between"
     fix = "Use `computeIfAbsent` or `putIfAbsent` on a concurrent map."
     is_sure = is_shared and _is_lost(file.text(body), put.end(), function, file)
-    return MapAct(line, message, fix, is_sure=is_sure, is_usual=found["map"] is None)
+    return MapAct(line, message, fix, is_sure=is_sure, is_usual=found["map"] is None or not is_shared)
 
 
 def go_act(call: Node, file: SourceFile) -> MapAct | None:

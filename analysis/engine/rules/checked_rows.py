@@ -36,8 +36,9 @@ _IS_ABSENT = re.compile(r"(?:={2,3}\s*(?:0|null|undefined)|<\s*1)\s*\)$")
 _SCRIPT_ASSIGNED = re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}")
 
 JAVA_EXISTS = re.compile(
-    rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>\w+)\.(?:exists|count|find|select|get)\w*\("
-    rb"[^\n{;]*?\)\s*(?P<state>\.isPresent\(\)|\.isEmpty\(\)|[=!]= null|[=!]= 0|> 0)?\s*\)"
+    rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>[a-z]\w*)\.(?:exists|count|find|select|get)\w*\("
+    rb"(?:[^()\n{;]|\((?:[^()\n{;]|\([^()\n{;]*\))*\))*\)"
+    rb"\s*(?P<state>\.isPresent\(\)|\.isEmpty\(\)|[=!]= null|[=!]= 0|> 0)?\s*\)"
 )
 JAVA_VALUE = re.compile(
     rb"if\s*\(\s*(?:(?P<none>\w+)\s*==\s*null|(?P<there>\w+)\s*!=\s*null|(?P<not>!)?\s*(?P<optional>\w+)\."

@@ -67,7 +67,7 @@ _STARTS_SCRIPT = re.compile(rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.exist
 _FAILS = re.compile(r"(?i)mkdir|makedirs|\.create(?:File|Directory)\(")
 _STARTS_UP = re.compile(r"(?:^|[._])_*(?:init|setup|bootstrap|install|main|listen|serve)(?![a-z])")
 _BUILDS = re.compile(
-    r"(?:^|/)(?:cli|docker|gen|codegen|generators?|generate)/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
+    r"(?:^|/)(?:cli|docker|gen|codegen|generators?|generate|release|hack)/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
 )
 _FILE_FIX = {
     "python": 'Do it and handle the failure: `makedirs(..., exist_ok=True)`, mode `"x"`, `unlink(missing_ok=True)`.',
@@ -146,8 +146,11 @@ def _of_map(mark: Mark, place: Place, confidence: Confidence | None, *, is_guess
 
 
 def _of_file(mark: Mark, place: Place, *, is_run: bool) -> Finding | None:
-    if is_run:  # what is written twice is mostly the same; a folder that is there already is an error
+    """What is written twice is mostly the same; a folder that is there already is an error."""
+    if is_run:
         return place.finding(mark, confidence=None if "fails" in mark.data else Confidence.LOW)
+    if "writes" in mark.data and place.codebase.request_path:
+        return None
     return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
 
 
@@ -173,7 +176,7 @@ def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]
         if not act.makes and file.is_in(branch, "try"):
             return  # a failure to remove it is handled
         fails = act.makes and _FAILS.search(act.act) is not None
-        data = {"form": "file"} | ({"fails": "1"} if fails else {})
+        data = {"form": "file"} | ({"fails": "1"} if fails else {"writes": "1"} if act.makes else {})
         yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), **data)
 
 

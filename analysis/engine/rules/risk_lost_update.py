@@ -16,6 +16,8 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules import locks
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.reading import declarations, followed, function_text, short, text_after, text_before
+from analysis.engine.rules.row_changes import NAME, change_of, given_pairs, sign_of
+from analysis.engine.rules.row_versions import NEEDS, versioned
 from analysis.engine.rules.transactions import in_transaction
 
 RULE = Rule(
@@ -54,17 +56,12 @@ def pay(wallet, price):
     ),
 )
 
-_NAME = r"[A-Za-z_$][\w$]*"
 _WORD = re.compile(r"\w+")
-_CHANGED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*([-+])=\s*([^\n;]+)".encode())
-_ASSIGNED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*=\s*\1\.\2\s*([-+])\s*([^\n;]+)".encode())
-_STEPPED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})([-+])[-+]".encode())
+_CHANGED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})\s*([-+])=\s*([^\n;]+)".encode())
+_ASSIGNED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})\s*=\s*\1\.\2\s*([-+])\s*([^\n;]+)".encode())
+_STEPPED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})([-+])[-+]".encode())
 _UPDATES = frozenset({"update", "updateOne", "updateMany", "findByIdAndUpdate", "findOneAndUpdate"})
-_SETTER = re.compile(
-    rf"({_NAME})\.set(\w+)\(\s*\1\.get\2\(\)\s*(?:[-+]|\.add\(|\.subtract\(|\.plus\(|\.minus\()".encode()
-)
-_SETTER_COPY = re.compile(rf"({_NAME})\.set(\w+)\(\s*({_NAME})\s*\)".encode())
-_READ_OFF = re.compile(rf"\s*=\s*({_NAME})\.get(\w+)\(\)\s*(?:[-+]|\.add\(|\.subtract\()")
+_SETTER = re.compile(rf"({NAME})\.set(\w+)\((.*)\)".encode(), re.DOTALL)
 _SET_ANEW = re.compile(r"\.set\(\s*(?:0[\w.]*|(?:\w+\.)?ZERO)\s*\)")
 _LOADED = r"\b(?:find|get|load|select|fetch|read)\w*\("
 _READS = (
@@ -72,22 +69,17 @@ _READS = (
     r"|Find|Get|First|Load|Select|Query|One|Fetch|Read)"
 )
 _CREATES = re.compile(r"\s*(?:await\s+)?[\w.]+\.a?(?:create|bulk_create|insert|build)\(")
-_COPIED = re.compile(rf"({_NAME}(?:\.{_NAME})*)\.({_NAME})\s*=\s*({_NAME})".encode())
-_CALCULATED = re.compile(rf"\s*(?::[^=\n]+)?:?=\s*({_NAME}(?:\.{_NAME})+)\s*([-+])")
-_GIVEN = re.compile(
-    rf"[\"']?(?P<name>{_NAME})[\"']?\s*[:=]\s*(?P<owner>{_NAME})(?:\.(?P=name)"
-    rf"|\[[\"'](?P=name)[\"']\])\s*(?P<sign>[-+])(?!\s*[\"'`])"
-)
-_GIVEN_GO = re.compile(
-    rf"\"(?P<name>\w+)\"\s*[,:]\s*(?P<owner>{_NAME})\.(?P<field>{_NAME})\s*(?P<sign>[-+])(?!\s*[\"'`])"
-)
-_NAMED_VALUE = re.compile(rf"[\"']?({_NAME})[\"']?\s*[:=]\s*({_NAME})\s*(?=[,}})\n])")
+_COPIED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 # Who knows of others by their versions tries again.
 _VERSIONED = re.compile(
     r"@Version|[wW]ithVersion\(|save_condition|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|version_id"
 )
-_ROW_LOCK = re.compile(rf"(?i:for_?update|for update|pessimistic)|{locks.WORD}|refresh_from_db\(\s*from_queryset")
+# What keeps parcels is called a locker, too.
+_ROW_LOCK = re.compile(
+    rf"(?i:for_?update|for update|pessimistic)|{locks.WORD}(?!ers?(?![a-z])(?!\.(?:[lL]ock|acquire|with)))"
+    r"|refresh_from_db\(\s*from_queryset"
+)
 _OF_A_LOAD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*=)")
 # What many statements name, whichever row they are about.
 _COMMON = re.compile(
@@ -105,9 +97,14 @@ _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _LOAD = re.compile(r"\s*(?::[^=\n]+)?:?=(?!=)([^;]{0,400})|\s+in\s([^\n]{0,200})")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
+_MODEL = re.compile(r"(?<![\w.])([A-Z]\w*[a-z]\w*)\b")  # in what a row was loaded by: `session.get(Wallet, key)`
+_UPDATES_ROW = re.compile(
+    r"\bUPDATE\s+[`\"\\]*(?P<table>\w+)[`\"\\]*\s+SET\s+(?P<sets>.*?)(?P<rest>\bWHERE\b.*?)?(?:[\"'`]{1,3}\s*[,)])",
+    re.IGNORECASE | re.DOTALL,
+)
+_SET_TO = re.compile(r"(\w+)[`\"\\]*\s*=\s*(?:\?|\$\d|%s|:\w|@\w|%\()")
+_ISOLATED = re.compile(r"(?i)serializable|repeatable")
 _BY_EXPRESSION = re.compile(r"\.SetExpr\(|\.(?:Incr|Decr)\(")  # the database adds
-_VERSION_FIELD = re.compile(rb"(?:@[\w.]+(?:\([^()]*\))?\s*)*@(?:\w+\.)*Version\b")
-_CLASS_HEAD = re.compile(rb"\bclass\s+(\w+)")
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
 _FIX = {
     "python": 'Write it with one UPDATE (`update({1}=F("{1}") {2} ...)`), or load the row with `select_for_update()`.',
@@ -139,43 +136,87 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
-    """`left = account.balance - amount`, then `account.balance = left` and `account.save()`."""
+    """`account.balance = max(account.balance - amount, 0)` or `account.balance = left`, where that is what is left."""
     match = _COPIED.match(file.source, assignment.start_byte, assignment.end_byte)
-    if match is None or match.end() != assignment.end_byte:
+    if match is None or _ASSIGNED.match(file.source, assignment.start_byte, assignment.end_byte) is not None:
         return
     owner, name = match[1].decode(), match[2].decode()
-    made = followed(match[3].decode(), text_before(assignment, file), _CALCULATED, "_.")
-    found = next((each for each in made if each[1] == f"{owner}.{name}"), None)
+    value = match[3].decode("utf-8", "replace")
+    if name.startswith("_") or _SAID.search(name) or _TEXT.match(value):
+        return
+    before = text_before(assignment, file)
+    if f"{owner}.{name}" not in value and f"{owner}.{name}" not in before:
+        return
+    found = change_of(value, rf"(?<![\w.]){re.escape(owner)}\.{re.escape(name)}\b", before)
     saved = _saved_on(owner, assignment, file) if found is not None else 0
     if found is not None and saved and not _is_safe(owner, assignment, file):
-        yield _mark(assignment, owner, name, found[2], file, saved)
+        yield _mark(assignment, owner, name, sign_of(found), file, saved)
 
 
 def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """An UPDATE that is given a number of a row loaded before: `update({ data: { stock: item.stock - n } })`."""
+    """An UPDATE that is given a number of a row loaded before: `update({ data: { stock: item.stock - n } })`, also by
+    way of variables."""
     text = file.text(call)
-    match = _GIVEN.search(text, text.find("("))
-    given = (match["owner"], match["name"], match["sign"]) if match is not None else _given_by_name(text, call, file)
-    if given is None or file.in_test(call):
+    pairs = list(given_pairs(text[text.find("(") :]))
+    if not pairs or file.in_test(call):
         return
-    owner, name, sign = given
-    if _SAID.search(name) or _is_locked(owner, call, file) or _expects(owner, name, text):
-        return
-    loaded = (
-        rf"(?<![\w.]){re.escape(owner)}\s*(?::[^=\n]+)?=\s*(?:await\s)?[^\n"
-        rf"]*\b(?:find|get|first|load|select|query|one|fetch|scalar)\w*\b"
-    )
-    if re.search(loaded, text_before(call, file)):
-        yield _mark(call, owner, name, sign, file, file.line(call))
+    before = text_before(call, file)
+    for name, value in pairs:
+        if _SAID.search(name) or _TEXT.match(value):
+            continue
+        row = rf"(?<![\w.])(?P<owner>{NAME})(?:\.{re.escape(name)}\b|\[[\"']{re.escape(name)}[\"']\])"
+        found = change_of(value, row, before)
+        owner = found["owner"] if found is not None else None
+        if found is None or not owner or not _is_asked_for(owner, before):
+            continue
+        if not _is_locked(owner, call, file) and not _expects(owner, name, text):
+            yield _mark(call, owner, name, sign_of(found), file, file.line(call))
+            return
+
+
+def _is_asked_for(owner: str, before: str) -> bool:
+    """Whether the function loads the row by what is called like a question."""
+    asked = r"\s*(?::[^=\n]+)?=\s*(?:await\s)?[^\n]*\b(?:find|get|first|load|select|query|one|fetch|scalar)\w*\b"
+    return re.search(rf"(?<![\w.]){re.escape(owner)}{asked}", before) is not None
 
 
 def look_at_go_update(call: Node, file: SourceFile) -> Iterator[Mark]:
     """GORM: an UPDATE that is given a number of a row loaded before: `Update("stock", item.Stock - n)`."""
-    match = _GIVEN_GO.search(file.text(call))
-    if match is None or file.in_test(call) or _is_locked(match["owner"], call, file):
+    text = file.text(call)
+    if file.in_test(call):
         return
-    if _is_loaded(match["owner"], text_before(call, file)):
-        yield _mark(call, match["owner"], match["name"], match["sign"], file, file.line(call))
+    before = text_before(call, file)
+    for name, value in given_pairs(text[text.rfind(".Update") :]):
+        field = "_?".join(map(re.escape, name.replace("_", "")))
+        found = change_of(value, rf"(?<![\w.])(?P<owner>{NAME})\.(?i:{field})\b", before)
+        owner = found["owner"] if found is not None else None
+        if found is None or not owner or _TEXT.match(value) or re.search(r"[-+]\s*[\"`]", value):
+            continue
+        if _is_loaded(owner, before) and not _is_locked(owner, call, file):
+            yield _mark(call, owner, name, sign_of(found), file, file.line(call))
+            return
+
+
+def look_at_statement(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """SQL: an UPDATE that is given a number which a SELECT read before."""
+    text = file.text(call)
+    update = _UPDATES_ROW.search(text)
+    if update is None or file.in_test(call):
+        return
+    before = text_before(call, file)
+    if locks.held_at(call.start_byte, file) or _ROW_LOCK.search(before) or _ISOLATED.search(before):
+        return
+    given = text[update.end() :]
+    for name in _SET_TO.findall(update["sets"]):
+        asked = rf"(?i)\bSELECT\b[^;]*?\b{name}\b[^;]*?\bFROM\s+[`\"\\]*{re.escape(update['table'])}\b"
+        variable = "_?".join(map(re.escape, name.replace("_", "")))
+        reads = rf"(?:\w(?:\]|\))?\.|\[[\"']|(?<![\w.]))(?i:{variable})\b(?:[\"']\]|\(\))?"
+        found = change_of(given, reads, before) if re.search(asked, before) is not None else None
+        expects = re.search(rf"(?i)\b(?:{name}|\w*version)\b", update["rest"] or "")
+        if found is not None and expects is None and not _SAID.search(name):
+            mark = _mark(call, update["table"], name, sign_of(found), file, file.line(call))
+            yield structs.replace(mark, confidence="medium")
+            return
 
 
 def _expects(owner: str, name: str, text: str) -> bool:
@@ -185,35 +226,21 @@ def _expects(owner: str, name: str, text: str) -> bool:
     return re.search(rf"{same}|\b\w*[vV]ersion[\"']?\s*[:=]", text) is not None
 
 
-def _given_by_name(text: str, call: Node, file: SourceFile) -> tuple[str, str, str] | None:
-    """What an UPDATE is given when a variable holds it: `left = item.stock - n`, then `{ data: { stock: left } }`."""
-    before = text_before(call, file)
-    for name, value in _NAMED_VALUE.findall(text):
-        for made in followed(value, before, _CALCULATED, "_."):
-            owner, _, column = made[1].rpartition(".")
-            if column == name and owner.isidentifier():
-                return owner, name, made[2]
-    return None
-
-
 def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`account.setBalance(account.getBalance().subtract(amount))` followed by `accounts.save(account)`."""
     match = _SETTER.match(file.source, call.start_byte, call.end_byte)
-    copied = _SETTER_COPY.match(file.source, call.start_byte, call.end_byte) if match is None else None
-    if copied is not None:
-        made = followed(copied[3].decode(), text_before(call, file), _READ_OFF, "_.")
-        if any(each[1] == copied[1].decode() and each[2] == copied[2].decode() for each in made):
-            match = copied
     if match is None:
         return
-    owner = match[1].decode()
-    if _SET_ANEW.search(text_before(call, file).replace(f".set{match[2].decode()}(", ".set(")):
-        return  # counted here, from nothing
+    owner, name = match[1].decode(), match[2].decode()
+    before = text_before(call, file)
+    reads = rf"(?<![\w.]){re.escape(owner)}\.(?:get|is)?(?i:{name})\(\)"
+    found = change_of(match[3].decode("utf-8", "replace"), reads, before)
+    if found is None or _SET_ANEW.search(before.replace(f".set{name}(", ".set(")):
+        return  # or counted here, from nothing
     saved = _saved_on(owner, call, file)
     line = saved or _flushed_on(owner, call, file)
     if line and not _is_safe(owner, call, file):
-        name = match[2].decode()
-        mark = _mark(call, owner, name[:1].lower() + name[1:], "-", file, line)
+        mark = _mark(call, owner, name[:1].lower() + name[1:], sign_of(found), file, line)
         declared = next(filter(None, map(_DECLARED.search, declarations(owner, file))), None)
         more = {"model": declared[1].decode()} if declared is not None else {}
         yield structs.replace(mark, data=mark.data | more | ({} if saved else {"flushed": "1"}))
@@ -251,15 +278,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark, severity=severity, confidence=confidence)
 
 
-def look_at_version(field: Node, file: SourceFile) -> Iterator[Mark]:
-    """The column by which JPA sees that another was first, whatever it is called."""
-    if _VERSION_FIELD.match(file.source, field.start_byte, field.end_byte):
-        yield file.mark(RULE.id, field, "", data={"version": _class_around(field, file)})
-
-
-def _class_around(field: Node, file: SourceFile) -> str:
-    declared = list(_CLASS_HEAD.finditer(file.source, 0, field.start_byte))
-    return declared[-1][1].decode() if declared else ""
+def look_at_versions(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """The models whose rows carry a version."""
+    for node, model in versioned(root, file):
+        yield file.mark(RULE.id, node, "", data={"version": model})
 
 
 def _is_versioned(model: Table, codebase: Codebase) -> bool:
@@ -267,8 +289,8 @@ def _is_versioned(model: Table, codebase: Codebase) -> bool:
     lineage = [*codebase.schemas.lineage(model)]
     if any(column.name in _VERSIONS for each in lineage for column in each.columns):
         return True
-    marks = codebase.marks(RULE.id) if model.orm == "jpa" else ()
-    return not {each.name for each in lineage}.isdisjoint(mark.data.get("version", "") for _, mark in marks)
+    said = (mark.data.get("version", "") for _, mark in codebase.marks(RULE.id))
+    return not {each.name for each in lineage}.isdisjoint(said)
 
 
 def _match(change: Node, file: SourceFile) -> re.Match[bytes] | None:
@@ -304,7 +326,7 @@ def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bo
     before = text_before(change, file)
     word = re.escape(owner)
     saved = [found.end() for found in re.finditer(rf"(?<![\w.]){word}\.a?save\(|[(,]\s*&?{word}\s*[,)]", before)]
-    changed = re.compile(rf"(?<![\w.]){word}\.({_NAME})\s*(?:[-+]=|=\s*{word}\.\1\s*[-+])\s*([^\n;]+)")
+    changed = re.compile(rf"(?<![\w.]){word}\.({NAME})\s*(?:[-+]=|=\s*{word}\.\1\s*[-+])\s*([^\n;]+)")
     told = [
         found[1]
         for found in changed.finditer(before, saved[-1] if saved else 0)
@@ -367,21 +389,28 @@ def _is_locked(owner: str, node: Node, file: SourceFile) -> bool:
 def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: int) -> Mark:
     """The mark of a change, on the line of the save."""
     fix = _FIX.get(file.language, _FIX["script"])
+    before = text_before(node, file)
+    loads = (found[1] or found[2] for found in followed(owner, before, _LOAD, "_."))
+    models = [model for load in loads for model in _MODEL.findall(load)[:1]]
+    if file.language == "go":
+        models = re.findall(rf"\bvar\s+{re.escape(owner)}\s+\*?(?:\w+\.)?([A-Z]\w*)", before)
+    model = models[-1] if models else owner.rpartition(".")[2].title().replace("_", "")
     mark = file.mark(
         RULE.id,
         node,
         f"`{short(owner)}.{name}` is changed in memory and then saved: a change by somebody else in between is lost",
-        confidence="" if _is_loaded(owner, text_before(node, file)) else "medium",
+        confidence="" if _is_loaded(owner, before) else "medium",
         suggestion=fix.format(short(owner), name, sign),
-        data={"column": name, "owner": owner, "model": owner.rpartition(".")[2].title().replace("_", "")},
+        data={"column": name, "owner": owner, "model": model},
     )
     return structs.replace(mark, line=line)
 
 
-_FIRST = re.compile(rf"{_NAME}(?:\.{_NAME})+\s*[-+]?=".encode())
-_SELF = re.compile(rf"({_NAME}(?:\.{_NAME})+)\s*=\s*\1\s*[-+]".encode())
-_ADDED = re.compile(rf"{_NAME}(?:\.{_NAME})+\s*[-+]=".encode())
-_SETS = re.compile(rf"{_NAME}\.set\w+\(\s*{_NAME}(?:\.get|\s*\))".encode())
+_FIRST = re.compile(rf"{NAME}(?:\.{NAME})+\s*[-+]?=".encode())
+_SELF = re.compile(rf"({NAME}(?:\.{NAME})+)\s*=\s*\1\s*[-+]".encode())
+_ADDED = re.compile(rf"{NAME}(?:\.{NAME})+\s*[-+]=".encode())
+_SETS = re.compile(rf"{NAME}\.set\w+\(\s*[\w(]".encode())
+_ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 _SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
 
 WATCHES = (
@@ -398,6 +427,11 @@ WATCHES = (
     Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
     Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_ADDED),
     Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_SELF),
-    Watch("field", look_at_version, JAVA, needs=(b"@Version", b".Version")),
+    Watch("assignment_statement", look_at_copy, GO, needs=(b".Save(", b".Update"), starts=_COPIED),
+    Watch("call", look_at_statement, PYTHON, names=frozenset({"execute"})),
+    Watch("call", look_at_statement, SCRIPT, names=frozenset({"query", "execute", "run", "none"})),
+    Watch("call", look_at_statement, JAVA, names=frozenset({"update"})),
+    Watch("call", look_at_statement, GO, names=frozenset({"Exec", "ExecContext", "MustExec"})),
+    *(Watch(root, look_at_versions, languages, needs=NEEDS[languages]) for languages, root in _ROOTS),
     Watch("expression_statement", look_at_setter, JAVA, needs=(*_SAVES, b"@Transactional"), starts=_SETS),
 )

@@ -370,3 +370,123 @@ def test_a_private_attribute_is_no_column(name, count):
 def test_what_go_calls_an_update(saved, count):
     source = f"package a\nfunc F(id int) {{\n\tp := find(id)\n\tp.links++\n\t{saved}\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+LOADED = "async function f(id, n) {\n  const row = await Row.findById(id);\n"
+
+
+@pytest.mark.parametrize(
+    ("rest", "lines"),
+    [
+        ("  const left = Math.max(row.left - n, 0);\n  row.left = left;\n  await row.save();\n}", [5]),
+        ("  row.left = Number(row.left) + n;\n  await row.save();\n}", [4]),
+        ("  row.left = (row.left || 0) + n;\n  await row.save();\n}", [4]),
+        ("  const left = row.left - n;\n  await Row.update({\n    where: { id },\n    data: { left },\n  });\n}", [4]),
+        ("  await Row.update({ data: { left: Math.max(row.left - n, 0) } });\n}", [3]),
+        ("  row.left = Math.max(n, 0);\n  await row.save();\n}", []),
+        ("  row.left = row.top - n;\n  await row.save();\n}", []),
+        ("  row.left = `${row.left}-${n}`;\n  await row.save();\n}", []),
+        ("  const left = limit(n);\n  await Row.update({ data: { left } });\n}", []),
+    ],
+)
+def test_numbers_that_reach_the_row_by_other_ways(rest, lines):
+    assert lines_of(RULE, LOADED + rest, "typescript") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("int left = p.getStock();\n p.setStock(left - n);\n products.save(p);", [7]),
+        ("p.setStock(Math.max(p.getStock() - n, 0));\n products.save(p);", [6]),
+        ("int left = p.getSize();\n p.setStock(left - n);\n products.save(p);", []),
+        ("p.setLockerCode(code);\n p.setStock(p.getStock() - n);\n products.save(p);", [7]),
+    ],
+)
+def test_setters_that_are_given_what_was_read_off_before(body, lines):
+    assert lines_of(RULE, JAVA.format("", "findById", body), "java") == lines
+
+
+@pytest.mark.parametrize(
+    ("change", "lines"),
+    [
+        ('left := u.Visits + n\ndb.Model(&u).Update("visits", left)', [5]),
+        ('left := other.Count(n)\ndb.Model(&u).Update("visits", left)', []),
+        ("u.Visits = max(u.Visits-n, 0)\ndb.Save(&u)", [5]),
+    ],
+)
+def test_variables_of_go(change, lines):
+    assert lines_of(RULE, f"package a\nfunc f(db *gorm.DB, n int) {{\ndb.First(&u)\n{change}\n}}\n", "go") == lines
+
+
+SQL_GO = (
+    "package a\nfunc f(db *sql.DB, id, n int) error {\nvar left int\n"
+    'db.QueryRow("SELECT left FROM rows WHERE id = $1", id).Scan(&left)\n%s\n}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "lines"),
+    [
+        ("go", SQL_GO % 'db.Exec("UPDATE rows SET left = $1 WHERE id = $2", left-n, id)', [5]),
+        ("go", SQL_GO % 'left += n\ndb.Exec("UPDATE rows SET left = $1 WHERE id = $2", left, id)', [6]),
+        ("go", SQL_GO % 'db.Exec("UPDATE rows SET left = $1 WHERE id = $2", n, id)', []),
+        ("go", SQL_GO % 'db.Exec("UPDATE rows SET left = left - $1 WHERE id = $2", n, id)', []),
+        ("go", SQL_GO % 'db.Exec("UPDATE rows SET left = $1 WHERE id = $2 AND left = $3", left-n, id, left)', []),
+        ("go", SQL_GO % 'db.Exec("UPDATE others SET left = $1 WHERE id = $2", left-n, id)', []),
+        (
+            "go",
+            SQL_GO.replace("id = $1", "id = $1 FOR UPDATE") % 'db.Exec("UPDATE rows SET left = $1", left-n)',
+            [],
+        ),
+        (
+            "python",
+            "def f(cur, key, n):\n    cur.execute('SELECT left FROM rows WHERE id = %s', (key,))\n"
+            "    left = cur.fetchone()[0]\n    cur.execute('UPDATE rows SET left = %s WHERE id = 1', (left - n, key))\n",
+            [4],
+        ),
+        (
+            "typescript",
+            "async function f(n) {\n  const { rows } = await db.query('SELECT left FROM rows WHERE id = 1');\n"
+            "  await db.query('UPDATE rows SET left = $1 WHERE id = 1', [rows[0].left - n]);\n}",
+            [3],
+        ),
+    ],
+)
+def test_statements_that_are_given_what_was_read(language, source, lines):
+    assert lines_of(RULE, source, language) == lines
+
+
+VERSIONED = {
+    "sqlalchemy": (
+        "class Row(Base):\n    __tablename__ = 'rows'\n    left: Mapped[int] = mapped_column()\n"
+        "    rev: Mapped[int] = mapped_column()\n{}",
+        "    __mapper_args__ = {'version_id_col': rev}\n",
+    ),
+    "typeorm": (
+        "import { Entity, Column } from 'typeorm';\n@Entity()\nexport class Row {\n  @Column() left: number;\n{}}\n",
+        "  @VersionColumn() rev: number;\n",
+    ),
+    "sequelize": (
+        "const Row = sequelize.define('Row', { left: DataTypes.INTEGER }, { tableName: 'rows'{} });\n",
+        ", version: true",
+    ),
+    "mongoose": (
+        "const rows = new Schema({ left: Number }, { id: true{} });\nconst Row = mongoose.model('Row', rows);\n",
+        ", optimisticConcurrency: true",
+    ),
+}
+
+
+@pytest.mark.parametrize("orm", list(VERSIONED))
+def test_a_model_with_a_version_knows_who_was_first(orm):
+    model, version = VERSIONED[orm]
+    if orm == "sqlalchemy":
+        path, source = "a/rows.py", "def f(db, key):\n    it = db.get(Row, key)\n    it.left -= 1\n    db.commit()\n"
+    else:
+        path = "a/rows.ts"
+        source = (
+            "async function f(id) {\n  const row = await Row.findByPk(id);\n  row.left -= 1;\n  await row.save();\n}"
+        )
+    models = path.replace("rows", "models")
+    assert len(findings_of(RULE, {path: source, models: model.replace("{}", "")})) == 1
+    assert findings_of(RULE, {path: source, models: model.replace("{}", version)}) == []
