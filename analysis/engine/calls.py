@@ -112,7 +112,13 @@ class CallGraph:
             methods = [Callee(declared, index) for index in self._named(declared, name)] if declared else []
             if methods or (declared and not self._inherits(declared)):
                 return _few(methods)
+        if owner and receiver.isidentifier() and self._files[path].language == "go":
+            # The methods of a type may stand in all files of its package.
+            own += [each for each in self._neighbours(path, name) if self._owner_of(each) == owner]
         return _few([*own, *self._elsewhere(path, receiver, name)])
+
+    def _owner_of(self, callee: Callee) -> str:
+        return self._files[callee.path].functions[callee.position].owner
 
     def entered(self, path: str, name: str) -> tuple[Callee, ...]:
         """The functions that an entry of this name stands for; a class stands for its methods."""
@@ -218,7 +224,8 @@ class CallGraph:
             found = []
             for edge in self._graph.imports_of(path):
                 if edge.target in self._files:
-                    found.append((edge.target, self._names_in(edge.target), edge.names))
+                    for target in (edge.target, *self._rest_of_package(edge.target)):
+                        found.append((target, self._names_in(target), edge.names))
                     found += self._behind(edge.target, edge.names)
             self._imported[path] = found
         return found
@@ -245,6 +252,10 @@ class CallGraph:
         if known is None:
             known = self._exported[path] = frozenset(self._files[path].exports)
         return known
+
+    def _rest_of_package(self, path: str) -> tuple[str, ...]:
+        """Go imports packages: an edge leads to one of its files and stands for all of them."""
+        return self._siblings(path) if self._files[path].language == "go" else ()
 
     def _siblings(self, path: str) -> tuple[str, ...]:
         facts = self._files[path]
@@ -281,7 +292,8 @@ class CallGraph:
         for state in (self, before):
             keys = {_package_key(path, state._files[path]) for path in changed if path in state._files}
             touched |= keys
-            stale.update(path for key in keys for path in self._packages.get(key, ()))
+            shared = {path for key in keys for path in state._packages.get(key, ())}
+            stale |= shared | self._seeing(path for path in shared if state._files[path].language == "go")
             known = changed & state._files.keys()
             stale.update(caller for path in known for caller in state._callers_of_bases(path))
         if self._graph is not before._graph:
