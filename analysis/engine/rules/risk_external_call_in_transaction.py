@@ -67,6 +67,7 @@ _VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
 _HTTP = (
     rf"(?:requests|httpx)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
     rf"|got(?:\.{_VERBS})?|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|get|post|put|exchange|execute)"
+    rf"|(?:\w+\.)*\w*[cC]lient\.Do|(?:\w+\.)+http(?:Service)?\.(?:axiosRef\.)?{_VERBS}"
     r"|(?:\w+\.)*restTemplate\.(?:get|post|patch|head|options)For\w+|(?:\w+\.)*restTemplate\.(?:put|delete|exchange|execute)|(?:\w+\.)*_?(?:session|client)\.(?:post|put|patch|request)"
 )
 _MAIL = (
@@ -77,7 +78,9 @@ _QUEUE = (
     r"[\w.]+\.(?:delay|apply_async)|(?:\w+\.)*(?:\w*[kK]afka|rabbit|jms)Template\.(?:send|convertAndSend)"
     r"|(?:\w+\.)*\w*[qQ]ueue\.add|(?:[\w.]+\.)?triggerJob"
     r"|(?:\w+\.)*\w*(?:[qQ]ueue|[sS]qs|[kK]afka|[rR]abbit|[mM][qQ]|[bB]us|[bB]roker|[tT]opic)\w*\.(?:[sS]end|[pP]ublish)Message"
-    r"|(?:\w+\.)*\w*(?:[pP]roducer|[pP]ublisher)\.(?:send|publish|produce|Publish|Produce)"
+    r"|(?:\w+\.)*\w*(?:[pP]roducer|[pP]ublisher)\.(?:send|publish|produce|Publish|Produce|SendMessages?)"
+    # Kafka's, RabbitMQ's and Celery's own names
+    r"|(?:\w+\.)+(?:WriteMessages|PublishWithContext|basic_publish|basicPublish|sendToQueue|send_task)"
 )
 _PAYMENT = (
     r"(?:\w+\.)*[sS]tripe\.(?:\w+\.)+(?:create|modify|update|retrieve|list|capture|confirm|refund|cancel|del|delete)"

@@ -228,7 +228,7 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
     is_guess = words != _AWAITED
     if is_guess and lock_sections.is_taken_for_memory(lock, call, file, _is_slow):
         is_guess = words in (*_OWN_DATA, _SLEEPS)  # who tries again may have to keep the others out
-        if _answers_from_memory(call, start, file) or (is_guess and not _PLAIN.search(lock)):
+        if _answers_from_memory(call, start, file) or (words in _OWN_DATA and not _PLAIN.search(lock)):
             data["alone"] = "1"  # of rows and files a name that says anything says enough
     elif is_guess and (lock_sections.is_seen_whole(lock, file) or (words in _OWN_DATA and not _PLAIN.search(lock))):
         data["alone"] = "1"

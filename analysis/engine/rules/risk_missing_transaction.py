@@ -20,8 +20,8 @@ from analysis.engine.rules.branches import run_together
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.proxied_calls import runs_in_transaction, self_invocations
 from analysis.engine.rules.reading import function_text, short, text_after, text_before
-from analysis.engine.rules.session_commits import half_done
-from analysis.engine.rules.table_writes import Write, writes_by_function
+from analysis.engine.rules.session_commits import committed, half_done
+from analysis.engine.rules.table_writes import ASIDE, Write, writes_by_function
 from analysis.engine.rules.transactions import TRANSACTIONAL, in_transaction
 
 RULE = Rule(
@@ -85,6 +85,7 @@ _USED = re.compile(r"\.(?:Exec|Query|Create|Save|Delete|Update|Insert|Prepare|Se
 _APART = re.compile(rb"\b(?:REQUIRES_NEW|NESTED)\b")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
 _NEAR = 200  # characters
+_FIX_OF_COMMITS = "Commit once, when all is added, or use `with session.begin():`."
 MOST_LEVELS = 3  # of calls between a write and the transaction around it
 _FIX = {
     "python": "Wrap the writes in `with transaction.atomic():`, so a failure between them leaves nothing half done.",
@@ -194,8 +195,10 @@ def look_at_commits(root: Node, file: SourceFile) -> Iterator[Mark]:
     """SQLAlchemy: rows written and committed, and then others written and committed."""
     for first, line in half_done(root, file):
         message = f"Rows are committed before those of line {line}: a failure in between leaves the first half"
-        fix = "Commit once, when all is added, or use `with session.begin():`."
-        yield file.mark(RULE.id, first, message, suggestion=fix, data={"form": "writes"})
+        yield file.mark(RULE.id, first, message, suggestion=_FIX_OF_COMMITS, data={"form": "writes"})
+    for each in committed(root, file):
+        data = {"form": "committed", "calls": " ".join(each.calls)} | ({"sure": "1"} if each.is_sure else {})
+        yield file.mark(RULE.id, each.first, "", suggestion=_FIX_OF_COMMITS, data=data)
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -208,6 +211,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     )
     heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
     heard.extend(_with_callee(found, codebase))
+    heard.extend(_with_commits(found, codebase))
     only_documents = any(place.facts.language == "java" for place, _ in heard) and _keeps_only_documents(codebase)
     covered = _called_in_transactions(codebase, {Callee(place.path, place.index) for place, _ in heard})
     is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and _has_proxies(codebase)
@@ -279,6 +283,26 @@ def _with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterato
                 message = (
                     f"`{mark.data['table']}` is {mark.data['verb']} here and `{written['table']}` {written['verb']} in"
                     f" `{call.rpartition('.')[2]}`, not in one transaction"
+                )
+                yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
+                break
+
+
+def _with_commits(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
+    """SQLAlchemy: functions that commit what they write and then call one that does so too."""
+    both = [(place, mark) for place, mark in found if mark.data["form"] == "committed"]
+    commits = {Callee(place.path, place.index) for place, _ in both if place.kind is FileKind.SOURCE}
+    told = {Callee(place.path, place.index) for place, mark in found if mark.data["form"] == "writes"}
+    for place, mark in both:
+        here = Callee(place.path, place.index)
+        if "sure" not in mark.data or here in told:
+            continue
+        for call in mark.data["calls"].split():
+            name = call.rpartition(".")[2]
+            callees = codebase.calls.resolve(place.path, place.function, call)
+            if len(callees) == 1 and callees[0] in commits - {here} and not (ASIDE.search(name) or _READS.match(name)):
+                message = (
+                    f"Rows are committed before `{name}` writes and commits others: a failure leaves the first half"
                 )
                 yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
                 break

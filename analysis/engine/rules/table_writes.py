@@ -20,7 +20,7 @@ _CURSOR = re.compile(r"(?:await)?(\w*cur(?:sor)?)\.execute")
 _GORM = re.compile(
     rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
 )
-_ASIDE = re.compile(
+ASIDE = re.compile(
     r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt"
     r"|progress|(?:running|background|batch|import|export|sync|scan)_?(?:job|task)|(?:job|task)_?(?:run|result|state|status)"
 )
@@ -57,7 +57,7 @@ def writes_by_function(file: SourceFile) -> Mapping[int, list[Write]]:
     read = {query.line for query in file.queries if query.model}
     others = (write for write in (*_repositories(file), *_gorm(file)) if write.line not in read)
     for write in sorted({*queries, *others}):
-        if not _ASIDE.search(write.label) and not _NO_ROWS.search(write.label):
+        if not ASIDE.search(write.label) and not _NO_ROWS.search(write.label):
             index = file.scope_at(write.start, write.start + 1).function.index
             found.setdefault(index, []).append(write)
     return found

@@ -23,6 +23,7 @@ MOST_CALLS = 60
 
 _BLOCK = rb"[^\n]{0,100}?(?:atomic|\.begin\(|\.begin_nested\(|transaction)"
 _WITH = re.compile(rb"(?:async\s+)?with\s+" + _BLOCK)
+_OPENED = re.compile(rb"(?:await\s+)?[\w.]*(?:session|conn\w*|tr|transaction)\.begin\(\)", re.IGNORECASE)
 _DECORATOR = re.compile(rb"@[\w.]*(?:atomic|transactional)\w*")
 _RUNNERS = frozenset({"$transaction", "transaction", "withTransaction", "runInTransaction", "transactional"})
 _GO_RUNNERS = frozenset({"Transaction", "RunInTx", "InTx", "WithTx", "RunInTransaction"})
@@ -42,7 +43,7 @@ _STOP = frozenset(
     method_definition lambda_expression func_literal""".split()
 )
 _DECLARED = {  # the type of a name that talks to the outside
-    "java": rb"\b(\w*(?:Template|Client|Sender|Producer|Publisher))(?:<[^;=(]*>)?\s+%s\s*[;=,)]",
+    "java": rb"\b(\w*(?:Template|Operations|Client|Sender|Producer|Publisher))(?:<[^;=(]*>)?\s+%s\s*[;=,)]",
     "go": rb"\b%s\s*(?::?=\s*&?|\s\*?)(http\.Client)\b",
 }
 _ROLLED_BACK = re.compile(r"^(?!\s*defer\b)[^\n]*\.Rollback\(", re.MULTILINE)
@@ -109,9 +110,17 @@ def look_at_started(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield from _marked(call, function, file, start=call.end_byte, end=call.end_byte + length)
 
 
+def look_at_opened(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: from a line `session.begin()` to the last commit."""
+    function = file.enclosing_function(statement)
+    length = text_after(statement, file).encode().rfind(b".commit(")
+    if function is not None and length >= 0:
+        yield from _marked(statement, function, file, start=statement.end_byte, end=statement.end_byte + length)
+
+
 def look_at_template(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Java: `transactionTemplate.execute(status -> { ... })`."""
-    if _TEMPLATE.search(file.callee(call)):
+    if _TEMPLATE.search(typed(file.callee(call), file)):
         for argument in file.arguments(call)[0]:
             body = argument.child_by_field_name("body") if argument.type == "lambda_expression" else None
             if body is not None:
@@ -120,6 +129,7 @@ def look_at_template(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 WATCHES = (
     Watch("with", look_at_with, PYTHON, needs=(b"atomic", b".begin", b"transaction"), starts=_WITH),
+    Watch("expression_statement", look_at_opened, PYTHON, needs=(b".begin()",), starts=_OPENED),
     Watch("decorator", look_at_decorator, PYTHON, needs=(b"atomic", b"transactional"), starts=_DECORATOR),
     Watch("function", look_at_method, JAVA, needs=(_JAVA,)),
     Watch("call", look_at_runner, SCRIPT, names=_RUNNERS),
@@ -166,7 +176,7 @@ def typed(callee: str, file: SourceFile) -> str:
     if declared is None or not name.isidentifier():
         return callee
     found = re.search(declared % re.escape(name.encode()), file.source)
-    kind = found[1].decode().replace("http.C", "httpC") if found is not None else ""
+    kind = found[1].decode().replace("http.C", "httpC").replace("Operations", "Template") if found is not None else ""
     return f"{kind[:1].lower()}{kind[1:]}.{method}" if kind else callee
 
 

@@ -267,3 +267,43 @@ def test_what_is_done_after_the_rollback(first, count):
         f"\t\t{first}\n\t\ttime.Sleep(1)\n\t\treturn err\n\t}}\n\treturn tx.Commit()\n}}\n"
     )
     assert len(findings_of(RULE, {"shop/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "lines"),
+    [
+        (
+            "a.py",
+            "import time\ndef f(session):\n    session.begin()\n    session.execute(q)\n    time.sleep(2)\n"
+            "    session.commit()\n    time.sleep(2)\n",
+            [5],
+        ),
+        ("a.py", "import time\ndef f(session):\n    session.execute(q)\n    time.sleep(2)\n    session.commit()\n", []),
+        (
+            "a.ts",
+            "async function f(db) {\n  const t = db.createQueryRunner();\n  await t.startTransaction();\n"
+            "  await firstValueFrom(this.http.post(url, {}));\n  await t.commitTransaction();\n}\n",
+            [4],
+        ),
+        (
+            "A.java",
+            "class A {\n  private final TransactionTemplate tx;\n  private final KafkaOperations<K, V> kafka;\n"
+            '  void f() {\n    tx.executeWithoutResult(s -> {\n      kafka.send("a", b);\n    });\n  }\n}\n',
+            [6],
+        ),
+        (
+            "A.java",
+            "class A {\n  private final Executor tx;\n  private final KafkaTemplate<K, V> kafka;\n"
+            '  void f() {\n    tx.execute(() -> {\n      kafka.send("a", b);\n    });\n  }\n}\n',
+            [],
+        ),
+        (
+            "a.go",
+            "package a\nfunc (s *S) f() error {\n\ttx := s.db.Begin()\n\tdefer tx.Rollback()\n"
+            "\ts.out.WriteMessages(ctx, m)\n\treturn tx.Commit().Error\n}\n",
+            [5],
+        ),
+    ],
+)
+def test_transactions_and_queues_by_more_names(path, source, lines):
+    assert [each.line for each in findings_of(RULE, {path: source})] == lines

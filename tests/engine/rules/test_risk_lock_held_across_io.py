@@ -241,3 +241,13 @@ def test_a_lock_of_one_entry_keeps_nobody_else_out(lock, count):
 def test_only_scripts_fetch_by_that_name():
     source = "package a\nfunc (s *Store) load(fetch func() int) {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tfetch()\n}\n"
     assert lines_of(RULE, source, "go") == []
+
+
+@pytest.mark.parametrize(("slow", "count"), [("time.sleep(1)", 1), ("open(self.path)", 0)])
+def test_a_lock_by_a_name_of_its_own_protects_no_sleep(slow, count):
+    source = (
+        "import threading, time\n_print_lock = threading.Lock()\nclass A:\n    def mark(self):\n"
+        f"        with _print_lock:\n            self.done += 1\n            {slow}\n"
+        "    def count(self):\n        with _print_lock:\n            return self.done\n"
+    )
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count

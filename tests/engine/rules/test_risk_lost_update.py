@@ -441,7 +441,7 @@ SQL_GO = (
         (
             "python",
             "def f(cur, key, n):\n    cur.execute('SELECT left FROM rows WHERE id = %s', (key,))\n"
-            "    left = cur.fetchone()[0]\n    cur.execute('UPDATE rows SET left = %s WHERE id = 1', (left - n, key))\n",
+            "    left = cur.fetchone()[0]\n    cur.execute('UPDATE rows SET left = %s WHERE id = 1', (left - n,))\n",
             [4],
         ),
         (

@@ -178,6 +178,50 @@ def test_two_commits_of_sqlalchemy(body, lines):
     assert [each.line for each in findings_of(RULE, {"shop/tasks.py": head + body})] == lines
 
 
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (
+            "session.execute(update(Order))\n    session.commit()\n    session.execute(delete(Line))\n    session.commit()",
+            [7],
+        ),
+        (
+            "session.execute(select(Order))\n    session.commit()\n    session.execute(delete(Line))\n    session.commit()",
+            [],
+        ),
+        ("session.add(o)\n    session.commit()\n    run(session, delete(Line))", [7]),
+        ("session.add(o)\n    run(session, delete(Line))", []),
+        ("session.add(o)\n    session.commit()\n    log_action(session, l)", []),
+        ("session.add(o)\n    session.commit()\n    show(session, l)", []),
+    ],
+)
+def test_statements_and_functions_that_commit_a_second_time(body, lines):
+    head = "from celery import shared_task\n\n\n@shared_task\ndef f(session, o, l):\n    a = o.a\n    "
+    rest = (
+        "\n\n\ndef run(session, statement):\n    session.execute(statement)\n    session.commit()\n"
+        "\n\ndef log_action(session, l):\n    session.add(l)\n    session.commit()\n"
+        "\n\ndef show(session, l):\n    session.execute(select(Line))\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"shop/tasks.py": head + body + rest})] == lines
+
+
+def test_the_handlers_of_go_lead_into_all_files_of_a_package():
+    files = {
+        "go.mod": "module shop\n",
+        "web/web.go": (
+            'package web\nimport ("net/http"; "shop/orders")\ntype H struct{ svc *orders.Service }\n'
+            "func (h *H) Place(w http.ResponseWriter, r *http.Request) {\n\th.svc.Keep()\n}\n"
+        ),
+        "orders/a.go": "package orders\ntype Service struct{ db *gorm.DB }\n",
+        "orders/b.go": (
+            'package orders\nimport "gorm.io/gorm"\nfunc (s *Service) Keep() {\n'
+            "\ts.db.Create(&Order{})\n\ts.note()\n}\n"
+        ),
+        "orders/c.go": 'package orders\nimport "gorm.io/gorm"\nfunc (s *Service) note() {\n\ts.db.Create(&Line{})\n}\n',
+    }
+    assert [(each.file, each.line) for each in findings_of(RULE, files)] == [("orders/b.go", 4)]
+
+
 def test_one_write_is_one_write_whoever_reads_it():
     entity = "@Entity\npublic class Favorite {\n  @Id\n  private long id;\n}\n"
     repository = "public interface FavoriteRepository extends JpaRepository<Favorite, Long> {}\n"
