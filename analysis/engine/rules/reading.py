@@ -58,6 +58,11 @@ def is_named_as_test(path: str) -> bool:
     return _NAMED_AS_TEST.search(path) is not None
 
 
+def node_at(start: int, root: Node) -> Node:
+    """The innermost node at a byte."""
+    return root.descendant_for_byte_range(start, start + 1) or root
+
+
 def round_of(node: Node, file: SourceFile) -> LoopDraft | None:
     """The loop that runs the node in each of its rounds, also as the body of a function given to `forEach` or `map`."""
     index = file.loop_of(node)

@@ -1,17 +1,24 @@
 """Deleting a row takes the rows of a very large table with it."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from tree_sitter import Node
+
 from analysis.engine.codebase import Codebase
-from analysis.engine.facts import Relation
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Mark, Relation
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.models import IndexedModel
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
+from analysis.engine.rules.reading import node_at
+from analysis.engine.rules.soft_deletes import NEEDS, soft_deletes
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 
@@ -52,9 +59,18 @@ data_volumes:
 
 
 _SIZES = tuple(Volume)
+_FORCED = re.compile(r"\bforce\s*:\s*true|\bforce_delete\b|\bhard_delete\b")
+_IN_BULK = re.compile(r"\.(?:filter|exclude|all)\((?:[^()]|\([^()]*\))*\)\.delete\(")
 
 
 _Table = tuple[str, str]  # the schema file, where a repository may hold several, and the table
+
+
+def look(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """The models of a file whose rows stay when they are deleted."""
+    for each in soft_deletes(file):
+        data = {"soft": each.model} | ({"only_rows": "1"} if each.only_rows else {})
+        yield file.mark(RULE.id, node_at(each.start, root), "", data=data)
 
 
 class _Cascade(NamedTuple):
@@ -160,12 +176,23 @@ def _reached(
 
 
 def _deleted(codebase: Codebase) -> dict[_Table, QuerySite]:
-    """By table the first place that deletes rows of it, commands and scripts aside."""
+    """By table the first place that deletes rows of it, commands and scripts aside, and where they only are marked."""
     found: dict[_Table, QuerySite] = {}
+    soft = {mark.data["soft"]: "only_rows" in mark.data for _, mark in codebase.marks(RULE.id)}
     for site in codebase.queries.sites:
         if site.query.operation == "delete" and site.table and not runs_by_hand(codebase, site.path):
+            if soft and _is_soft(site, soft, codebase):
+                continue
             found.setdefault(_key(site.schema.entry) if site.schema else ("", site.table.lower()), site)
     return found
+
+
+def _is_soft(site: QuerySite, soft: Mapping[str, bool], codebase: Codebase) -> bool:
+    """Whether the row that is deleted stays in its table. A bulk deletion asks no row."""
+    if site.schema is None or _FORCED.search(site.query.anchor):
+        return False
+    names = {each.name for each in codebase.schemas.lineage(site.schema.entry.model)} & soft.keys()
+    return any(not soft[name] or not _IN_BULK.search(site.query.anchor) for name in names)
 
 
 def _volume(entry: IndexedModel, codebase: Codebase) -> Volume:
@@ -193,3 +220,9 @@ def _finding(cascade: _Cascade, volume: Volume, site: QuerySite | None) -> Findi
         severity=None if site is not None else Severity.INFO,
         tags=frozenset({MILDER}) if is_some else frozenset(),
     )
+
+
+WATCHES = tuple(
+    Watch(root, look, languages, needs=NEEDS[languages])
+    for languages, root in ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"))
+)

@@ -19,7 +19,7 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.branches import run_together
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.proxied_calls import runs_in_transaction, self_invocations
-from analysis.engine.rules.reading import function_text, short, text_after, text_before
+from analysis.engine.rules.reading import function_text, node_at, short, text_after, text_before
 from analysis.engine.rules.session_commits import committed, half_done
 from analysis.engine.rules.table_writes import ASIDE, Write, writes_by_function
 from analysis.engine.rules.transactions import TRANSACTIONAL, in_transaction
@@ -103,7 +103,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
             yield from _alone(writes, root, file)
         elif pair is not None:
             first, second = pair
-            node = _node_at(first.start, root)
+            node = node_at(first.start, root)
             message = (
                 f"`{first.label}` is {first.verb} here and `{second.label}` {second.verb} on line {second.line}, not in"
                 " one transaction"
@@ -118,7 +118,7 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     """A write that is half of what its function does, when that calls another one which writes elsewhere."""
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if len(bare) == len(writes) and len({write.label for write in bare}) == 1:
-        write, node = bare[0], _node_at(bare[0].start, root)
+        write, node = bare[0], node_at(bare[0].start, root)
         if not _BY_HAND.search(function_text(node, file)):
             data = {"form": "alone", "table": write.label, "verb": write.verb}
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
@@ -126,7 +126,7 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _is_upsert(write: Write, root: Node, file: SourceFile) -> bool:
     """Whether the statement of a write may run twice: it inserts or updates, whichever is due."""
-    return _UPSERT.search(file.text(file.statement_of(_node_at(write.start, root)))) is not None
+    return _UPSERT.search(file.text(file.statement_of(node_at(write.start, root)))) is not None
 
 
 def look_at_settings(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -300,10 +300,10 @@ def _with_commits(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterat
         for call in mark.data["calls"].split():
             name = call.rpartition(".")[2]
             callees = codebase.calls.resolve(place.path, place.function, call)
-            if len(callees) == 1 and callees[0] in commits - {here} and not (ASIDE.search(name) or _READS.match(name)):
-                message = (
-                    f"Rows are committed before `{name}` writes and commits others: a failure leaves the first half"
-                )
+            if ASIDE.search(name) or _READS.match(name):
+                continue
+            if len(callees) == 1 and callees[0] in commits - {here}:
+                message = f"Rows are committed before `{name}` commits others: a failure leaves the first half"
                 yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
                 break
 
@@ -375,7 +375,7 @@ def _name(function: Function) -> str:
 def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Write, Write] | None:
     """The first two writes to different tables that one run may reach."""
     if len({(write.label, write.row) for write in writes}) < 2 or _BY_HAND.search(
-        function_text(_node_at(writes[0].start, root), file)
+        function_text(node_at(writes[0].start, root), file)
     ):
         return None
     bare = [write for write in writes if not in_transaction(write.start, file)]
@@ -389,7 +389,7 @@ def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Wri
         for second in bare[position + 1 :]:
             if not first.differs_from(second) or _settles(first, second, root, file):
                 continue
-            if run_together(_node_at(first.start, root), _node_at(second.start, root)):
+            if run_together(node_at(first.start, root), node_at(second.start, root)):
                 return first, second
     return None
 
@@ -401,10 +401,6 @@ def _settles(first: Write, second: Write, root: Node, file: SourceFile) -> bool:
         return False
     between = file.source[first.start : second.start]
     return re.search(rb"\bif\b[^\n]*\b" + named[1] + rb"\b[^\n]*(?:\n\s*)?\breturn\b", between) is not None
-
-
-def _node_at(start: int, root: Node) -> Node:
-    return root.descendant_for_byte_range(start, start + 1) or root
 
 
 _NEEDS = {

@@ -7,6 +7,8 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT
+from analysis.engine.rules.reading import node_at
+from analysis.engine.rules.sequelize_options import models_with
 
 _CLASS_HEAD = re.compile(rb"\bclass\s+(\w+)|\btype\s+(\w+)\s+struct\b")
 # Where a class says that it has a version, whatever its column is called: JPA, TypeORM, SQLAlchemy, Django, GORM.
@@ -16,15 +18,11 @@ _IN_A_CLASS = {
     PYTHON: re.compile(rb"[\"']?version_id_col[\"']?\s*[:=]|=\s*(?:\w+\.)*(?:Int\w*|Auto\w*|Trigger)VersionField\("),
     GO: re.compile(rb"\boptimisticlock\.Version\b"),
 }
-_SEQUELIZE = re.compile(
-    rb"(?:\.define(?:<[^()]*>)?\(\s*[\"'`](?P<defined>\w+)|\b(?P<made>[A-Z]\w*)\.init\()(?P<rest>[^;]{0,4000}?)"
-    rb"\bversion\s*:\s*(?:true|[\"'])"
-)
 _MONGOOSE = re.compile(
     rb"\b(?P<schema>\w+)\s*(?::[^=\n]+)?=\s*new\s+(?:\w+\.)?Schema(?:<[^()]*>)?\((?P<rest>[^;]{0,4000}?)"
     rb"\boptimisticConcurrency\s*:\s*true"
 )
-_ANOTHER = re.compile(rb"\.define\(|\.init\(|new\s+(?:\w+\.)?Schema\(")
+_ANOTHER = re.compile(rb"new\s+(?:\w+\.)?Schema\(")
 _LANGUAGE = {language: languages for languages in _IN_A_CLASS for language in languages}
 NEEDS = {
     JAVA: (b"@Version", b".Version"),
@@ -39,18 +37,13 @@ def versioned(root: Node, file: SourceFile) -> Iterator[tuple[Node, str]]:
     for match in _IN_A_CLASS[_LANGUAGE[file.language]].finditer(file.source):
         heads = list(_CLASS_HEAD.finditer(file.source, 0, match.start()))
         if heads:
-            yield _node_at(match.start(), root), (heads[-1][1] or heads[-1][2]).decode()
+            yield node_at(match.start(), root), (heads[-1][1] or heads[-1][2]).decode()
     if file.language not in SCRIPT:
         return
-    for match in _SEQUELIZE.finditer(file.source):
-        if not _ANOTHER.search(match["rest"]):
-            yield _node_at(match.start(), root), (match["defined"] or match["made"]).decode()
+    for start, model in models_with(rb"version\s*:\s*(?:true|[\"'])", file):
+        yield node_at(start, root), model
     for match in _MONGOOSE.finditer(file.source):
         if not _ANOTHER.search(match["rest"]):
             made = rb"\bmodel(?:<[^()]*>)?\(\s*[\"'`](\w+)[\"'`]\s*,\s*" + match["schema"] + rb"\b"
             for model in re.findall(made, file.source):
-                yield _node_at(match.start(), root), model.decode()
-
-
-def _node_at(start: int, root: Node) -> Node:
-    return root.descendant_for_byte_range(start, start + 1) or root
+                yield node_at(match.start(), root), model.decode()

@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.branches import run_together
-from analysis.engine.rules.reading import within
+from analysis.engine.rules.reading import node_at, within
 
 _STEP = re.compile(
     rb"\b(?:\w*[sS]ession|db)(?:\.session)?\."
@@ -103,4 +103,4 @@ def _may_follow(first: re.Match[bytes], second: re.Match[bytes], root: Node) -> 
 
 def _node_of(step: re.Match[bytes], root: Node) -> Node:
     start = step.start() + len(step[0]) - len(step[0].lstrip())
-    return root.descendant_for_byte_range(start, start + 1) or root
+    return node_at(start, root)

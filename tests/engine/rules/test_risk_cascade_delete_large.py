@@ -219,7 +219,7 @@ DDL = {
 @pytest.mark.parametrize(
     ("sources", "place"),
     [
-        (JPA, ("src/main/java/a/Account.java", 10)),
+        (JPA, ("src/main/java/a/Account.java", 9)),
         (PRISMA, ("prisma/schema.prisma", 10)),
         (TYPEORM, ("src/entities.ts", 12)),
         (SEQUELIZE, ("src/models.js", 6)),
@@ -294,3 +294,64 @@ def test_a_child_that_a_parent_has_once_is_one_row(key, count):
     )
     view = "from log.models import Account\n\ndef f(pk):\n    Account.objects.filter(pk=pk).delete()\n"
     assert len(cascades({"log/models.py": models, "log/views.py": view}, {"log_entry": "XL"})) == count
+
+
+SOFT = """
+    def delete(self):
+        self.gone = True
+        self.save()
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "deleted", "count"),
+    [
+        (SOFT, "Account.objects.get(pk=pk).delete()", 0),
+        (SOFT, "Account.objects.filter(pk=pk).delete()", 1),
+        (SOFT.replace("self.save()", "super().delete()"), "Account.objects.get(pk=pk).delete()", 1),
+        ("", "Account.objects.get(pk=pk).delete()", 1),
+    ],
+)
+def test_a_row_of_django_that_is_only_marked_stays(own, deleted, count):
+    models = (
+        f"from django.db import models\n\n\nclass Account(models.Model):\n    gone = models.BooleanField()\n{own}\n\n"
+        "class LogEntry(models.Model):\n    account = models.ForeignKey(Account, on_delete=models.CASCADE)\n"
+    )
+    work = f"from log.models import Account\n\n\ndef close(pk):\n    {deleted}\n"
+    assert len(cascades({"log/models.py": models, "log/work.py": work}, {"log_logentry": "XL"})) == count
+
+
+@pytest.mark.parametrize(
+    ("options", "call", "count"),
+    [
+        (", paranoid: true", "{ where: { id } }", 0),
+        (", paranoid: true", "{ where: { id }, force: true }", 1),
+        (", paranoid: false", "{ where: { id } }", 1),
+    ],
+)
+def test_a_paranoid_model_of_sequelize_keeps_its_rows(options, call, count):
+    models = SEQUELIZE["src/models.js"].replace("'account' }", f"'account'{options} }}")
+    work = SEQUELIZE["src/work.js"].replace("{ where: { id } }", call)
+    assert len(cascades({"src/models.js": models, "src/work.js": work}, {"log_entry": "XL"})) == count
+
+
+@pytest.mark.parametrize(("above", "count"), [('@SQLDelete(sql = "UPDATE account SET gone = true")\n', 0), ("", 1)])
+def test_an_entity_with_a_deletion_of_its_own_keeps_its_rows(above, count):
+    entity = JPA["src/main/java/a/Account.java"].replace("@Entity", f"{above}@Entity")
+    assert len(cascades(JPA | {"src/main/java/a/Account.java": entity}, {"log_entry": "XL"})) == count
+
+
+def test_a_decorator_over_several_lines_is_told_at_its_first():
+    entities = TYPEORM["src/entities.ts"].replace(
+        "@ManyToOne(() => Account, { onDelete: 'CASCADE' }) account",
+        "@ManyToOne(() => Account, {\n    onDelete: 'CASCADE',\n  })\n  account",
+    )
+    ((path, line, _, _),) = cascades(TYPEORM | {"src/entities.ts": entities}, {"log_entry": "XL"})
+    assert (path, line) == ("src/entities.ts", 12)
+
+
+def test_a_session_deletes_what_it_loads_in_the_same_breath():
+    work = "from log.models import Account\n\n\ndef close(session, pk):\n    session.delete({})\n"
+    models = {"log/models.py": SQLALCHEMY.format(**BY_PARENT)}
+    for loaded in ("session.scalars(select(Account).where(Account.id == pk)).one()", "session.get(Account, pk)"):
+        assert len(cascades(models | {"log/work.py": work.format(loaded)}, {"log_entry": "XL"})) == 1

@@ -182,11 +182,11 @@ def test_two_commits_of_sqlalchemy(body, lines):
     ("body", "lines"),
     [
         (
-            "session.execute(update(Order))\n    session.commit()\n    session.execute(delete(Line))\n    session.commit()",
+            "session.execute(update(Order))\n    session.commit()\n    session.add(l)\n    session.commit()",
             [7],
         ),
         (
-            "session.execute(select(Order))\n    session.commit()\n    session.execute(delete(Line))\n    session.commit()",
+            "session.execute(select(Order))\n    session.commit()\n    session.add(l)\n    session.commit()",
             [],
         ),
         ("session.add(o)\n    session.commit()\n    run(session, delete(Line))", [7]),

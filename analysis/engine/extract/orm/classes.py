@@ -219,7 +219,7 @@ def _relation(name: str, decorator: Decorator, kind: str, line: int, file: Sourc
         reverse[1] if reverse is not None else "",
         deleted[1].lower().replace(" ", "_") if deleted is not None else "",
         fetch,
-        decorator.line if fetch == "eager" else line,
+        decorator.line if fetch == "eager" or deleted is not None else line,
     )
 
 

@@ -108,7 +108,8 @@ def _read(
     if relation:
         text = above[relation]
         eager = "EAGER" in text or (relation in _TO_ONE and "LAZY" not in text)
-        if eager and relation in _TO_MANY:  # what loads the rows stands in the annotation
+        cascades = _CASCADES.search(text) is not None
+        if cascades or (eager and relation in _TO_MANY):  # what loads or deletes the rows stands in the annotation
             line = file.lines.of(file.source.find(text.encode(), node.start_byte))
         batched = not _BATCHED.isdisjoint(above)
         target = _TARGET_ENTITY.search(text) or _TARGET.search(kind)
@@ -119,7 +120,7 @@ def _read(
                 "to_one" if relation in _TO_ONE else "to_many",
                 next((each for each in target.groups() if each), "") if target is not None else "",
                 mapped[1] if mapped is not None else "",
-                "cascade" if _CASCADES.search(text) else "",
+                "cascade" if cascades else "",
                 "batch" if batched else "eager" if eager else "lazy",
                 line,
             )

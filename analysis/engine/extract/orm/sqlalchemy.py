@@ -34,6 +34,7 @@ _ENDS = frozenset({"all", "first", "one", "one_or_none", "scalar", "count"})  # 
 _DATABASE = re.compile(r"(?i)(?:^|[._])(?:db|database|sess|s|tx|conn|connection)$")
 _CLASS = re.compile(r"(?:\w+\.)*[A-Z][A-Za-z0-9]*[a-z]\w*\b")
 _STATEMENT = re.compile(r"[(\s]*(?:\w+\.)?(?:select|insert|update|delete)\(")
+_LOADED = re.compile(r"(?:\b(?:select|query|get)\(\s*|^)([A-Z]\w*)(?=\s*[,)]|\.query\b)")
 _QUERIED = re.compile(r"\.query\(\s*(?:\w+\.)*[A-Z]\w*")
 _LAST_STEP = re.compile(r"\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)[\s)]*\Z")
 _COMPUTED = re.compile(r"\bselect\(\s*(?:\w+\.)?(?:func\.)?(count|sum|min|max|avg|exists)\(")
@@ -174,9 +175,12 @@ def _is_unit_of_work(chain: Chain, file: SourceFile) -> bool:
 
 
 def _model_of_row(call: Node, file: SourceFile) -> str:
-    """Of which model the row is that a session is given, where the function has loaded it itself."""
+    """Of which model the row is that a session is given, where the function has loaded it itself, there or before."""
     given = file.arguments(call)[0]
     name, function = file.text(given[0]) if len(given) == 1 else "", file.function_of(call)
+    at_once = _LOADED.search(name) if not name.isidentifier() else None
+    if at_once is not None:
+        return at_once[1]
     loaded = (query for query in reversed(file.queries) if query.variable == name and query.function == function)
     return next((query.model for query in loaded if name), "")
 
