@@ -398,7 +398,7 @@ def test_a_check_of_which_kind_it_is(other, count):
     assert len(findings_of(RULE, {"shop/work.py": source})) == count
 
 
-@pytest.mark.parametrize(("name", "count"), [("listen", 0), ("receive", 1)])
+@pytest.mark.parametrize(("name", "count"), [("listen", 0), ("Init", 0), ("receive", 1)])
 def test_the_socket_that_a_server_removes_before_it_listens(name, count):
     source = (
         f"package main\nfunc main() {{\n\t{name}()\n}}\nfunc {name}() {{\n"
