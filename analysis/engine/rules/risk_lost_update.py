@@ -15,8 +15,9 @@ from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.rules import locks
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import declarations, followed, function_text, short, text_after, text_before
+from analysis.engine.rules.reading import declarations, followed, short, text_after, text_before
 from analysis.engine.rules.row_changes import NAME, change_of, given_pairs, sign_of
+from analysis.engine.rules.row_locks import LOAD, ROW_LOCK, is_loaded, is_locked, is_safe
 from analysis.engine.rules.row_versions import NEEDS, versioned
 from analysis.engine.rules.transactions import in_transaction
 
@@ -56,7 +57,6 @@ def pay(wallet, price):
     ),
 )
 
-_WORD = re.compile(r"\w+")
 _CHANGED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})\s*([-+])=\s*([^\n;]+)".encode())
 _ASSIGNED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})\s*=\s*\1\.\2\s*([-+])\s*([^\n;]+)".encode())
 _STEPPED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})([-+])[-+]".encode())
@@ -64,28 +64,8 @@ _UPDATES = frozenset({"update", "updateOne", "updateMany", "findByIdAndUpdate", 
 _SETTER = re.compile(rf"({NAME})\.set(\w+)\((.*)\)".encode(), re.DOTALL)
 _SET_ANEW = re.compile(r"\.set\(\s*(?:0[\w.]*|(?:\w+\.)?ZERO)\s*\)")
 _LOADED = r"\b(?:find|get|load|select|fetch|read)\w*\("
-_READS = (
-    r"(?:(?<![A-Za-z])(?:find|get|first|load|select|query|one|fetch|scalar|read|objects)"
-    r"|Find|Get|First|Load|Select|Query|One|Fetch|Read)"
-)
-_CREATES = re.compile(r"\s*(?:await\s+)?[\w.]+\.a?(?:create|bulk_create|insert|build)\(")
 _COPIED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
-# Who knows of others by their versions tries again.
-_VERSIONED = re.compile(
-    r"@Version|[wW]ithVersion\(|save_condition|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|version_id"
-)
-# What keeps parcels is called a locker, too.
-_ROW_LOCK = re.compile(
-    rf"(?i:for_?update|for update|pessimistic)|{locks.WORD}(?!ers?(?![a-z])(?!\.(?:[lL]ock|acquire|with)))"
-    r"|refresh_from_db\(\s*from_queryset"
-)
-_OF_A_LOAD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*=)")
-# What many statements name, whichever row they are about.
-_COMMON = re.compile(
-    r"^_?(?:[A-Z]\w*|\w*[sS]ession|\w*[dD][bB]|tx|trx|conn\w*|client|em|ctx|context|this|self|await|new|prisma|\w*[rR]epo\w*"
-    r"|t|s|req|request|data|body|input|params|args|kwargs|int|str|user)$"
-)
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
 _SAID = re.compile(
     r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?|explanation|reason|details?|output|traceback|summary|\w*_at|\w*date|\w*time|deadline|next_\w+|expir\w+)$"
@@ -95,7 +75,6 @@ _TALLY = re.compile(
 )  # a little less is no harm
 _LOADS = r"\.(?:query|get|first|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
-_LOAD = re.compile(r"\s*(?::[^=\n]+)?:?=(?!=)([^;]{0,400})|\s+in\s([^\n]{0,200})")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
 _MODEL = re.compile(r"(?<![\w.])([A-Z]\w*[a-z]\w*)\b")  # in what a row was loaded by: `session.get(Wallet, key)`
 _UPDATES_ROW = re.compile(
@@ -131,7 +110,7 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     if name.startswith("_"):
         return  # no column
     saved = _saved_on(owner, change, file)
-    if saved and not _is_safe(owner, change, file) and not _is_told_before(owner, name, change, file):
+    if saved and not is_safe(owner, change, file) and not _is_told_before(owner, name, change, file):
         yield _mark(change, owner, name, sign, file, saved)
 
 
@@ -149,7 +128,7 @@ def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
         return
     found = change_of(value, rf"(?<![\w.]){re.escape(owner)}\.{re.escape(name)}\b", before)
     saved = _saved_on(owner, assignment, file) if found is not None else 0
-    if found is not None and saved and not _is_safe(owner, assignment, file):
+    if found is not None and saved and not is_safe(owner, assignment, file):
         yield _mark(assignment, owner, name, sign_of(found), file, saved)
 
 
@@ -169,7 +148,7 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
         owner = found["owner"] if found is not None else None
         if found is None or not owner or not _is_asked_for(owner, before):
             continue
-        if not _is_locked(owner, call, file) and not _expects(owner, name, text):
+        if not is_locked(owner, call, file) and not _expects(owner, name, text):
             yield _mark(call, owner, name, sign_of(found), file, file.line(call))
             return
 
@@ -192,7 +171,7 @@ def look_at_go_update(call: Node, file: SourceFile) -> Iterator[Mark]:
         owner = found["owner"] if found is not None else None
         if found is None or not owner or _TEXT.match(value) or re.search(r"[-+]\s*[\"`]", value):
             continue
-        if _is_loaded(owner, before) and not _is_locked(owner, call, file):
+        if is_loaded(owner, before) and not is_locked(owner, call, file):
             yield _mark(call, owner, name, sign_of(found), file, file.line(call))
             return
 
@@ -204,7 +183,7 @@ def look_at_statement(call: Node, file: SourceFile) -> Iterator[Mark]:
     if update is None or file.in_test(call):
         return
     before = text_before(call, file)
-    if locks.held_at(call.start_byte, file) or _ROW_LOCK.search(before) or _ISOLATED.search(before):
+    if locks.held_at(call.start_byte, file) or ROW_LOCK.search(before) or _ISOLATED.search(before):
         return
     given = text[update.end() :]
     for name in _SET_TO.findall(update["sets"]):
@@ -239,7 +218,7 @@ def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # or counted here, from nothing
     saved = _saved_on(owner, call, file)
     line = saved or _flushed_on(owner, call, file)
-    if line and not _is_safe(owner, call, file):
+    if line and not is_safe(owner, call, file):
         mark = _mark(call, owner, name[:1].lower() + name[1:], sign_of(found), file, line)
         declared = next(filter(None, map(_DECLARED.search, declarations(owner, file))), None)
         more = {"model": declared[1].decode()} if declared is not None else {}
@@ -335,62 +314,11 @@ def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bo
     return bool(told) and (not _COUNTER.search(name) or any(_COUNTER.search(each) for each in told))
 
 
-def _is_safe(owner: str, node: Node, file: SourceFile) -> bool:
-    """Whether the row is locked, or made right here."""
-    if _is_locked(owner, node, file) or file.in_test(node):
-        return True
-    before = text_before(node, file)
-    made = re.search(
-        rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",
-        before,
-    )
-    opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
-    return made is not None or re.search(opened, before) is not None or _is_created(owner, before)
-
-
-def _is_created(owner: str, before: str) -> bool:
-    """Whether each value that the function gives the name is a row that it inserts."""
-    given = [found[1] for found in followed(owner, before, _LOAD, "_.") if found[1]]
-    return bool(given) and all(_CREATES.match(each) for each in given)
-
-
-def _is_loaded(owner: str, before: str) -> bool:
-    """Whether the function is seen to load the row."""
-    root = re.escape(owner.partition(".")[0])
-    loaded = (
-        rf"(?<![\w.]){root}\s*(?:,\s*\w+\s*)?(?::[^=\n]+)?:?=(?!=)[^;\n]*(?:\n\s*\.[^;\n]*)?{_READS}|\bfor\b[^\n]{{0,20}}\b{root}\s+(?:in|of)\b"
-        rf"|\.(?:First|Find|Take|Last|Get|Scan)\w*\([^()\n]*&?{root}\b|\bfor\s*\([^:\n]{{0,60}}\b{root}\s*:"
-    )
-    return re.search(loaded, before) is not None
-
-
-def _is_locked(owner: str, node: Node, file: SourceFile) -> bool:
-    """Whether a lock is held, or the row was locked, or one that it was loaded by. A lock of another row is none."""
-    if locks.held_at(node.start_byte, file) or _VERSIONED.search(function_text(node, file)):
-        return True
-    before = text_before(node, file)
-    asked = list(_ROW_LOCK.finditer(before))
-    if not asked:
-        return False
-    root = owner.partition(".")[0]
-    names = {root}
-    for loaded in followed(root, before, _LOAD, "_."):
-        names.update(name for name in _OF_A_LOAD.findall(loaded[1] or loaded[2]) if not _COMMON.match(name))
-    start = len(before.encode())
-    for found in asked:
-        place = node.start_byte - start + len(before[: found.start()].encode())
-        spot = file.tree.root_node.descendant_for_byte_range(place, place + 1)
-        statement = file.text(file.statement_of(spot)) if spot is not None else ""
-        if not names.isdisjoint(_WORD.findall(statement)):
-            return True
-    return False
-
-
 def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: int) -> Mark:
     """The mark of a change, on the line of the save."""
     fix = _FIX.get(file.language, _FIX["script"])
     before = text_before(node, file)
-    loads = (found[1] or found[2] for found in followed(owner, before, _LOAD, "_."))
+    loads = (found[1] or found[2] for found in followed(owner, before, LOAD, "_."))
     models = [model for load in loads for model in _MODEL.findall(load)[:1]]
     if file.language == "go":
         models = re.findall(rf"\bvar\s+{re.escape(owner)}\s+\*?(?:\w+\.)?([A-Z]\w*)", before)
@@ -399,14 +327,13 @@ def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: 
         RULE.id,
         node,
         f"`{short(owner)}.{name}` is changed in memory and then saved: a change by somebody else in between is lost",
-        confidence="" if _is_loaded(owner, before) else "medium",
+        confidence="" if is_loaded(owner, before) else "medium",
         suggestion=fix.format(short(owner), name, sign),
         data={"column": name, "owner": owner, "model": model},
     )
     return structs.replace(mark, line=line)
 
 
-_FIRST = re.compile(rf"{NAME}(?:\.{NAME})+\s*[-+]?=".encode())
 _SELF = re.compile(rf"({NAME}(?:\.{NAME})+)\s*=\s*\1\s*[-+]".encode())
 _ADDED = re.compile(rf"{NAME}(?:\.{NAME})+\s*[-+]=".encode())
 _SETS = re.compile(rf"{NAME}\.set\w+\(\s*[\w(]".encode())

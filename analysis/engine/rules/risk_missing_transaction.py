@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.calls import Callee
@@ -20,8 +19,9 @@ from analysis.engine.rules.branches import run_together
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.proxied_calls import runs_in_transaction, self_invocations
 from analysis.engine.rules.reading import function_text, node_at, short, text_after, text_before
+from analysis.engine.rules.second_writes import with_callee, with_commits
 from analysis.engine.rules.session_commits import committed, half_done
-from analysis.engine.rules.table_writes import ASIDE, Write, writes_by_function
+from analysis.engine.rules.table_writes import Write, writes_by_function
 from analysis.engine.rules.transactions import TRANSACTIONAL, in_transaction
 
 RULE = Rule(
@@ -83,7 +83,6 @@ _WRITES = re.compile(rb"\.(?:save|insert|update|delete|remove|persist|merge|crea
 _STARTS_UP = re.compile(r"^_*(?:run_?)?(?i:seed|migrat|bootstrap|init)(?:[A-Z_s]|ers?\b|e(?:rs?|s)?\b|ial|$)")
 _USED = re.compile(r"\.(?:Exec|Query|Create|Save|Delete|Update|Insert|Prepare|Set|Put|Get|Model|Where|First|Find)\w*\(")
 _APART = re.compile(rb"\b(?:REQUIRES_NEW|NESTED)\b")
-_READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
 _NEAR = 200  # characters
 _FIX_OF_COMMITS = "Commit once, when all is added, or use `with session.begin():`."
 MOST_LEVELS = 3  # of calls between a write and the transaction around it
@@ -210,8 +209,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         mark.data["form"] == "atomic requests" for place, mark in found if place.kind is FileKind.SOURCE
     )
     heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
-    heard.extend(_with_callee(found, codebase))
-    heard.extend(_with_commits(found, codebase))
+    heard.extend(with_callee(found, codebase))
+    heard.extend(with_commits(found, codebase))
     only_documents = any(place.facts.language == "java" for place, _ in heard) and _keeps_only_documents(codebase)
     covered = _called_in_transactions(codebase, {Callee(place.path, place.index) for place, _ in heard})
     is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and _has_proxies(codebase)
@@ -257,55 +256,6 @@ def _is_run_by_a_view(place: Place, codebase: Codebase) -> bool:
         other.path.rpartition("/")[0] == folder and mark.function in codebase.handlers.get(other.path, ())
         for other, mark in codebase.marks(transactions.ANNOTATION)
     )
-
-
-def _with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
-    """Functions that write to one table and call, outside of any transaction, one that writes to another."""
-    alone = {
-        Callee(place.path, place.index): mark.data
-        for place, mark in found
-        if mark.data["form"] == "alone" and place.kind is FileKind.SOURCE
-    }
-    inside: dict[Callee, set[str]] = {}
-    for place, mark in codebase.marks(transactions.ANNOTATION) if alone else ():
-        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
-        inside.setdefault(Callee(place.path, mark.function), set()).update(called)
-    for place, mark in found:
-        if mark.data["form"] != "alone" or Callee(place.path, place.index) not in alone:
-            continue
-        protected = inside.get(Callee(place.path, place.index), set())
-        for call in place.function.calls:
-            if _READS.match(call.rpartition(".")[2]):
-                continue
-            callees = codebase.calls.resolve(place.path, place.function, call) if call not in protected else []
-            written = alone.get(callees[0]) if len(callees) == 1 else None
-            if written is not None and written["table"] != mark.data["table"]:
-                message = (
-                    f"`{mark.data['table']}` is {mark.data['verb']} here and `{written['table']}` {written['verb']} in"
-                    f" `{call.rpartition('.')[2]}`, not in one transaction"
-                )
-                yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
-                break
-
-
-def _with_commits(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
-    """SQLAlchemy: functions that commit what they write and then call one that does so too."""
-    both = [(place, mark) for place, mark in found if mark.data["form"] == "committed"]
-    commits = {Callee(place.path, place.index) for place, _ in both if place.kind is FileKind.SOURCE}
-    told = {Callee(place.path, place.index) for place, mark in found if mark.data["form"] == "writes"}
-    for place, mark in both:
-        here = Callee(place.path, place.index)
-        if "sure" not in mark.data or here in told:
-            continue
-        for call in mark.data["calls"].split():
-            name = call.rpartition(".")[2]
-            callees = codebase.calls.resolve(place.path, place.function, call)
-            if ASIDE.search(name) or _READS.match(name):
-                continue
-            if len(callees) == 1 and callees[0] in commits - {here}:
-                message = f"Rows are committed before `{name}` commits others: a failure leaves the first half"
-                yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
-                break
 
 
 def _severity(mark: Mark, place: Place) -> Severity | None:
