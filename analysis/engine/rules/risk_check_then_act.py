@@ -219,6 +219,8 @@ WATCHES = (
             b"find_one(",
             b"count_documents(",
             b".objects.filter(",
+            b".query(",
+            b"select(",
             b".is_file()",
             b".is_dir()",
         ),
@@ -249,7 +251,7 @@ WATCHES = (
         GO,
         needs=(
             *(b"os.Stat(", b"ErrRecordNotFound", b"ErrNoRows", b"ErrNoDocuments", b".Count(&", b".First(", b".Take("),
-            *(b"QueryRow", b".FindOne(", b"RowsAffected", b"IsNotFound("),
+            *(b"QueryRow", b".FindOne(", b"RowsAffected", b"IsNotFound(", b".Last(", b".Only(", b".Get(&"),
         ),
         starts=_GO,
     ),
