@@ -141,7 +141,7 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     before = text_before(call, file)
     for name, value in pairs:
-        if _SAID.search(name) or _TEXT.match(value):
+        if _SAID.search(name) or _TEXT.match(value) or not _may_be_read(name, value, before):
             continue
         row = rf"(?<![\w.])(?P<owner>{NAME})(?:\.{re.escape(name)}\b|\[[\"']{re.escape(name)}[\"']\])"
         found = change_of(value, row, before)
@@ -151,6 +151,12 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
         if not is_locked(owner, call, file) and not _expects(owner, name, text):
             yield _mark(call, owner, name, sign_of(found), file, file.line(call))
             return
+
+
+def _may_be_read(name: str, value: str, before: str) -> bool:
+    """Whether an expression can hold the column of a row: a look that costs less than a pattern."""
+    is_said = f".{name}" in value or f'["{name}' in value or f"['{name}" in value
+    return is_said or (f".{name}" in before and re.search(r"[A-Za-z_]", value) is not None)
 
 
 def _is_asked_for(owner: str, before: str) -> bool:
@@ -166,6 +172,8 @@ def look_at_go_update(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     before = text_before(call, file)
     for name, value in given_pairs(text[text.rfind(".Update") :]):
+        if f".{name.replace('_', '')}".lower() not in f"{before}{value}".lower():
+            continue
         field = "_?".join(map(re.escape, name.replace("_", "")))
         found = change_of(value, rf"(?<![\w.])(?P<owner>{NAME})\.(?i:{field})\b", before)
         owner = found["owner"] if found is not None else None
@@ -211,9 +219,11 @@ def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
     if match is None:
         return
     owner, name = match[1].decode(), match[2].decode()
-    before = text_before(call, file)
+    before, value = text_before(call, file), match[3].decode("utf-8", "replace")
+    if f"{name}()" not in value and f"{name}()" not in before:
+        return
     reads = rf"(?<![\w.]){re.escape(owner)}\.(?:get|is)?(?i:{name})\(\)"
-    found = change_of(match[3].decode("utf-8", "replace"), reads, before)
+    found = change_of(value, reads, before)
     if found is None or _SET_ANEW.search(before.replace(f".set{name}(", ".set(")):
         return  # or counted here, from nothing
     saved = _saved_on(owner, call, file)
