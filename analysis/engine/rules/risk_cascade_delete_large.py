@@ -15,7 +15,7 @@ from analysis.engine.models import IndexedModel
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
-from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.reading import node_at
 from analysis.engine.rules.soft_deletes import NEEDS, soft_deletes
@@ -59,7 +59,7 @@ data_volumes:
 
 
 _SIZES = tuple(Volume)
-_FORCED = re.compile(r"\bforce\s*:\s*true|\bforce_delete\b|\bhard_delete\b")
+_FORCED = re.compile(r"\bforce\s*:\s*true|\bforce_delete\b|\bhard_delete\b|\bUnscoped\(\)")
 _IN_BULK = re.compile(r"\.(?:filter|exclude|all)\((?:[^()]|\([^()]*\))*\)\.delete\(")
 
 
@@ -224,5 +224,5 @@ def _finding(cascade: _Cascade, volume: Volume, site: QuerySite | None) -> Findi
 
 WATCHES = tuple(
     Watch(root, look, languages, needs=NEEDS[languages])
-    for languages, root in ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"))
+    for languages, root in ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 )

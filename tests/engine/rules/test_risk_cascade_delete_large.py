@@ -355,3 +355,12 @@ def test_a_session_deletes_what_it_loads_in_the_same_breath():
     models = {"log/models.py": SQLALCHEMY.format(**BY_PARENT)}
     for loaded in ("session.scalars(select(Account).where(Account.id == pk)).one()", "session.get(Account, pk)"):
         assert len(cascades(models | {"log/work.py": work.format(loaded)}, {"log_entry": "XL"})) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "count"), [("gorm.Model", 1), ('Gone gorm.DeletedAt `gorm:"index"`', 1), ("ID uint", 0)]
+)
+def test_gorm_keeps_the_rows_of_structs_with_a_deletion_of_their_own(field, count):
+    source = f'package a\n\nimport "gorm.io/gorm"\n\ntype Account struct {{\n\t{field}\n\tName string\n}}\n'
+    marks = extract(source.encode(), "go").marks
+    assert [each.data["soft"] for each in marks if each.rule == RULE] == ["Account"] * count
