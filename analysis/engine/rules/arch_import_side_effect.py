@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from analysis.engine.codebase import Codebase
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
@@ -13,7 +13,7 @@ from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, is_imported, origin_of
+from analysis.engine.rules.reading import assigned_values, followed, is_imported, origin_of, text_before
 
 RULE = Rule(
     id="arch-import-side-effect",
@@ -82,7 +82,7 @@ _PYTHON_CALLS = _table(
         )
         + " socket.socket().connect",
         DATABASE: "sqlalchemy.create_engine().connect psycopg.connect psycopg2.connect sqlite3.connect pymysql.connect"
-        " MySQLdb.connect asyncpg.connect mysql.connector.connect mongoengine.connect"
+        " MySQLdb.connect asyncpg.connect mysql.connector.connect mongoengine.connect pyodbc.connect oracledb.connect"
         " sqlalchemy.MetaData().create_all sqlalchemy.MetaData().reflect "
         + " ".join(f"redis.{made}().{verb}" for made in ("Redis", "StrictRedis", "from_url") for verb in _OF_REDIS),
         FILE: "open io.open pathlib.Path().read_text pathlib.Path().read_bytes pathlib.Path().open",
@@ -99,7 +99,8 @@ _SCRIPT_CALLS = _table(
         NETWORK: "fetch " + " ".join(f"axios.{verb}" for verb in _VERBS),
         DATABASE: "mongoose.connect mysql.createConnection mysql2.createConnection typeorm.createConnection"
         " @prisma/client.PrismaClient().$connect pg.Client().connect pg.Pool().connect mongodb.MongoClient().connect"
-        " redis.createClient().connect",
+        " redis.createClient().connect mongoose.createConnection().openUri typeorm.DataSource().initialize"
+        " sequelize.Sequelize().authenticate sequelize.Sequelize().sync",
         FILE: "fs.readFileSync node:fs.readFileSync fs.readdirSync node:fs.readdirSync",
         PROCESS: " ".join(
             f"{module}.{name}"
@@ -108,14 +109,16 @@ _SCRIPT_CALLS = _table(
         )
         + " worker_threads.Worker express().listen fastify().listen http.createServer().listen"
         + " https.createServer().listen net.createServer().listen",
-        GLOBAL: "process.on process.chdir process.umask",
+        GLOBAL: "process.on process.once process.chdir process.umask",
     }
 )
 _GO_CALLS = _table(
     {
-        NETWORK: "net.Dial net.Listen net/http.Get net/http.Post net/http.Head net/http.ListenAndServe",
+        NETWORK: "net.Dial net.DialTimeout net.Listen net/http.Get net/http.Post net/http.Head"
+        " net/http.ListenAndServe github.com/rabbitmq/amqp091-go.Dial github.com/streadway/amqp.Dial",
         DATABASE: "gorm.io/gorm.Open github.com/jmoiron/sqlx.Connect github.com/jmoiron/sqlx.MustConnect"
-        " database/sql.Open().Ping github.com/jmoiron/sqlx.Open().Ping",
+        " database/sql.Open().Ping database/sql.Open().PingContext github.com/jmoiron/sqlx.Open().Ping"
+        " github.com/jackc/pgx.Connect github.com/jackc/pgx/v4.Connect github.com/jackc/pgx/v5.Connect",
         FILE: "os.ReadFile os.Open os.ReadDir io/ioutil.ReadFile",
         PROCESS: "os.StartProcess os/exec.Command().Run os/exec.Command().Output os/exec.Command().CombinedOutput"
         " os/exec.Command().Start",
@@ -123,6 +126,9 @@ _GO_CALLS = _table(
         GLOBAL: "os.Chdir os.Setenv",
     }
 )
+_STARTS_A_SERVER = frozenset({"listen", "serve", "run_forever"})
+# What opens a connection by its name alone, wherever the client comes from.
+_CONNECTS = frozenset({"$connect", "openUri"})
 # Files beside the module are part of the package.
 _OWN_DATA = re.compile(
     r"__file__|__dirname|import\.meta|process\.cwd\(\)|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
@@ -135,6 +141,13 @@ _LIBRARY_ENTRY = re.compile(
     r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|celery\w*|__main__)\.\w+$|(^|/)server/index\.\w+$"
 )
 _MAIN_GUARD = re.compile(rb"__name__|require\.main|\bis_?main", re.IGNORECASE)
+
+
+# A file of the machine, and no data of the package; what the system says of itself, and secrets, lie there at once.
+_OF_THE_MACHINE = re.compile(r"""["'`](?:/(?!proc/|sys/|(?:var/)?run/secrets/|dev/|etc/os-release)|[A-Za-z]:\\)""")
+_GO_ORIGIN = re.compile(r"(?:\s*,\s*\w+)*\s*:?=\s*([\w.]+)\(")
+_CALLED = re.compile(rb"\(")
+_DECLARES = (b"def ", b"function ", b"function* ", b"func ")
 
 
 # The only way to read the mask is to set another one; it is given back at once.
@@ -165,24 +178,50 @@ def look_at_go_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[str, ...] = ()) -> Iterator[Mark]:
-    if not _runs_on_import(call, file, functions):
+    started = call if _runs_on_import(call, file, functions) else _call_of_its_function(call, file, known, functions)
+    if started is None:
         return
     callee = _callee(call, file)
-    effect = known.get(callee)
-    if effect is None or _OWN_DATA.search(file.text(call)) or _is_guarded(call, file):
+    effect = known.get(callee) or (DATABASE if callee.rpartition(".")[2] in _CONNECTS else "")
+    if not effect or _OWN_DATA.search(file.text(call)) or _is_guarded(started, file):
         return
     if callee == "os.umask" and _UMASK_READ.search(file.source) is not None:
         return
     if effect == FILE and (_is_own_data(call, file) or _is_named_outside(call, file) or _is_tried(call)):
         return
+    way = f" by way of `{file.scope_of(call).function.name}`" if started is not call else ""
+    is_sure = callee in known and started is call
+    confidence = _LESS_SURE.get(effect, "") if is_sure else Confidence.MEDIUM.value
     yield file.mark(
         RULE.id,
-        call,
-        f"Importing this file runs `{callee}`, {effect}",
+        started,
+        f"Importing this file runs `{callee}`, {effect}{way}",
         severity=Severity.CRITICAL.value if effect in (NETWORK, DATABASE) else "",
-        confidence=_LESS_SURE.get(effect, ""),
+        confidence=Confidence.MEDIUM.value
+        if effect == FILE and _OF_THE_MACHINE.search(file.text(call))
+        else confidence,
         data={"effect": effect},
     )
+
+
+def _call_of_its_function(
+    call: Node, file: SourceFile, known: dict[str, str], functions: tuple[str, ...]
+) -> Node | None:
+    """The call at the top level of the function around a call: what that does, importing does. Files are left out: a
+    function that reads one is mostly told which."""
+    if known.get(file.callee(call), FILE) == FILE or _is_tried(call):
+        return None
+    around = file.scope_of(call).function
+    if not around.name.isidentifier() or file.enclosing_function(call) is None:
+        return None
+    name = around.name.encode()
+    for match in followed(name, file.source, _CALLED, b"_.$"):
+        start = match.start() - len(name)
+        at = file.scope_at(start, match.end()).function
+        if (at.index == 0 or at.name in functions) and not file.source[:start].endswith(_DECLARES):
+            found = file.tree.root_node.descendant_for_byte_range(start, match.end())
+            return found if found is not None and not _is_tried(found) else None
+    return None
 
 
 def _runs_on_import(node: Node, file: SourceFile, functions: tuple[str, ...]) -> bool:
@@ -234,9 +273,17 @@ def _callee(call: Node, file: SourceFile) -> str:
     if callee.endswith(".metadata.create_all"):
         return "sqlalchemy.MetaData().create_all"
     head, dot, rest = callee.partition(".")
-    if dot and head.isidentifier() and not is_imported(callee, file) and (made := origin_of(head, call, file)):
+    if dot and head.isidentifier() and not is_imported(callee, file) and (made := _made_by(head, call, file)):
         return f"{file.resolve(made.removesuffix('()'))}().{rest}" if made.endswith("()") else callee
     return file.resolve(head.removesuffix("()")) + "()" * head.endswith("()") + dot + rest
+
+
+def _made_by(name: str, call: Node, file: SourceFile) -> str:
+    """What gave a variable its value; in Go also beside an error, `db, err := sql.Open(url)`."""
+    if file.language != "go":
+        return origin_of(name, call, file)
+    made = [match[1] for match in followed(name, text_before(call, file), _GO_ORIGIN, "_.")]
+    return f"{file.resolve(made[-1])}()" if made else ""
 
 
 def _is_guarded(call: Node, file: SourceFile) -> bool:
@@ -250,11 +297,15 @@ def _is_guarded(call: Node, file: SourceFile) -> bool:
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
-    """Marks and queries at the top level of files that something imports."""
+    """Marks and queries at the top level of files that something imports, or that offer what nobody imports yet."""
     for place, mark in codebase.marks(RULE.id):
-        if _is_imported(codebase, place.path) and not (
-            mark.data.get("effect") == FILE and _SETTINGS.search(place.path)
-        ):
+        if mark.data.get("effect") == FILE and _SETTINGS.search(place.path):
+            continue
+        if _is_imported(codebase, place.path):
+            yield place.finding(mark)
+        elif _is_offered(place) and not mark.confidence:
+            yield place.finding(mark, confidence=Confidence.MEDIUM)
+        elif _is_offered(place):
             yield place.finding(mark)
     for site in codebase.queries.sites:
         if _is_asked_on_import(site) and site.facts.language in RULE.languages and _is_imported(codebase, site.path):
@@ -293,6 +344,22 @@ def _is_imported(codebase: Codebase, path: str) -> bool:
     )
 
 
+def _is_offered(place: Place) -> bool:
+    """Whether a file declares for others what it does not use itself, and starts nothing that answers requests: no
+    program, though nobody is seen to import it."""
+    facts = place.facts
+    if facts.is_entry or _LIBRARY_ENTRY.search(place.path) or MADE_UP.search(place.path):
+        return False
+    if any(entry.kind != "main" for entry in facts.entries):
+        return False
+    used = {name.rpartition(".")[2] for function in facts.functions for name in function.calls}
+    if _STARTS_A_SERVER & used:
+        return False
+    offered = {*facts.exports, *(each.name for each in facts.classes if not each.name.startswith("_"))}
+    declared = {each.name for each in facts.functions} | {each.name for each in facts.classes}
+    return not used.issuperset(offered & declared)
+
+
 def _is_registered(entry: Entry) -> bool:
     """Whether a file gives its handler to a server itself, `app.get("/x", show)`: it must be imported or started."""
     return entry.framework in ("express", "fastify") or entry.detail == "createServer"
@@ -304,7 +371,7 @@ def _last_names(known: Mapping[str, str]) -> frozenset[str]:
 
 WATCHES = (
     Watch("call", look_at_python, PYTHON, names=_last_names(_PYTHON_CALLS)),
-    Watch("call", look_at_script, SCRIPT, names=_last_names(_SCRIPT_CALLS)),
+    Watch("call", look_at_script, SCRIPT, names=_last_names(_SCRIPT_CALLS) | _CONNECTS),
     Watch("call", look_at_go, GO, names=_last_names(_GO_CALLS)),
     Watch("go", look_at_go_statement, GO, needs=(b"func init()",)),
 )

@@ -358,6 +358,52 @@ class TestImportSideEffect:
 
         assert found(arch_import_side_effect, {"job.py": extract(source, "python"), "other.py": []}) == []
 
+    @pytest.mark.parametrize(
+        ("more", "count"),
+        [
+            ("\ndef rate(): ...\n", 1),
+            ("\nclass Rate: ...\n", 1),
+            ("\ndef rate(): ...\nrate()\n", 0),
+            ("\ndef _rate(): ...\n", 0),
+            ("\ndef rate(): ...\nif __name__ == '__main__':\n    rate()\n", 0),
+        ],
+    )
+    def test_what_a_file_offers_is_imported_one_day(self, more, count):
+        source = f"import requests\nrows = requests.get(URL)\n{more}"
+        told = found(arch_import_side_effect, {"rates.py": extract(source.encode(), "python"), "other.py": []})
+
+        assert [each.confidence for each in told] == ["medium"] * count
+
+    @pytest.mark.parametrize(
+        ("source", "line"),
+        [
+            ("import requests\ndef load():\n    return requests.get(URL)\nROWS = load()", 4),
+            ("import requests\ndef load():\n    return requests.get(URL)\ndef rows():\n    return load()", 0),
+            ("import requests\ndef load():\n    return requests.get(URL)\nif __name__ == '__main__':\n    load()", 0),
+            ("def load():\n    return open('/etc/x').read()\nROWS = load()", 0),
+        ],
+    )
+    def test_what_a_function_does_that_is_called_at_the_top_level(self, source, line):
+        assert [(each.line, each.confidence) for each in self.effects(source)] == [(line, "medium")] * (line > 0)
+
+    def test_what_init_of_go_opened_and_calls(self):
+        source = (
+            'package a\n\nimport (\n\t"database/sql"\n\t"net/http"\n)\n\n'
+            'func init() {\n\tdb, err := sql.Open("x", url)\n'
+            "\terr = db.Ping()\n\tload()\n}\n\nfunc load() {\n\thttp.Get(url)\n}\n"
+        )
+        told = found(arch_import_side_effect, {"a/a.go": extract(source.encode(), "go")})
+
+        assert [each.line for each in told] == [10, 11]
+
+    @pytest.mark.parametrize("opening", ["await client.$connect();", "await client.openUri(URL);"])
+    def test_a_method_that_only_connects_says_so_itself(self, opening):
+        source = f"import {{ client }} from './client';\n{opening}\nexport const rows = () => client.rows;\n"
+        files = {"src/a.ts": extract(source.encode(), "typescript"), "src/client.ts": []}
+        (finding,) = found(arch_import_side_effect, files)
+
+        assert (finding.line, finding.severity, finding.confidence) == (2, Severity.CRITICAL, "medium")
+
     def test_what_only_the_hook_of_an_entry_imports_is_started(self):
         files = {"setup.ts": extract(b"const rows = await fetch(URL);", "typescript")}
         at_start = {"instrumentation.ts": [deferred("./setup")]}
@@ -386,12 +432,14 @@ class TestImportSideEffect:
     @pytest.mark.parametrize(
         ("source", "confidence"),
         [
-            ("rows = open('/etc/hosts').read()", "low"),
+            ("rows = open('words.txt').read()", "low"),
+            ("rows = open('/proc/cpuinfo').read()", "low"),
+            ("rows = open('/etc/hosts').read()", "medium"),
             ("import os\nos.umask(0)", "medium"),
             ("import time\ntime.sleep(1)", "high"),
         ],
     )
-    def test_reading_a_file_is_a_guess_and_a_setting_of_the_process_likely(self, source, confidence):
+    def test_reading_a_file_is_a_guess_but_of_the_machine_and_a_setting_of_the_process_likely(self, source, confidence):
         (finding,) = self.effects(source)
 
         assert str(finding.confidence or arch_import_side_effect.RULE.confidence) == confidence
