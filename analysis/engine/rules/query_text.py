@@ -48,6 +48,7 @@ from analysis.engine.rules.loop_text import indent_of, is_in_block, loop_notes
 from analysis.engine.rules.reading import followed
 from analysis.engine.rules.row_text import marked, ready_at
 from analysis.engine.rules.row_work import kept_by, taken_by
+from analysis.engine.rules.whole_tables import names_whole_table
 
 LONGEST_CHAIN = 3_000  # characters of a chain that are read
 LONGEST_FUNCTION = 60_000
@@ -94,16 +95,6 @@ _UNREAD_LIMIT = re.compile(
 )
 _LIMITS = ("take", ".slice(", "limit", "paginat", "cursor", "page", "distinct")
 _REMEMBERED = re.compile(r"(?i)\bif\b[^\n]*cache[^\n]*\n?\s*return\b|\bif\b[^\n]*cache[^\n]*:\s*return\b")
-_WHOLE = re.compile(
-    r"\b[A-Z]\w*\.objects\.(?:all\(\)\.)?a?(?:update|delete)\(|\.updateMany\(\s*\{\s*data\b|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
-    r"|\.query\(\s*\w+\s*\)\.(?:update|delete)\(|\b[A-Z]\w*\.query\.(?:update|delete)\("
-    r"|\.exec(?:ute)?\(\s*(?:\w+\.)?(?:update|delete)\(\s*(?:\w+\.)*[A-Z]\w*\s*\)(?:(?!where|filter)[^;])*\Z"
-    # TypeORM and Mongoose, Sequelize, GORM, which else refuses, and Spring Data.
-    r"|\.(?:delete|softDelete)\(\s*\{\s*\}\s*\)|\.(?:update|updateMany)\(\s*\{\s*\}\s*,|\bwhere:\s*\{\s*\}"
-    r"|\.createQueryBuilder\(\s*\)\s*\.(?:delete|update)\([^()]*\)(?:(?![wW]here)[^;])*\.execute\("
-    r"|Where\(\s*\"(?:1 ?= ?1|true)\"\s*\)|AllowGlobalUpdate:\s*true"
-    r"|\.(?:deleteAll|deleteAllInBatch)\(\s*\)|[qQ]uery\(\s*\"(?i:delete\s+from|update)\s(?:(?!(?i:where))[^;])*executeUpdate\("
-)
 _EMPTY_WHERE = re.compile(r"\.(?:delete|update)Many\(\s*\{\s*where:\s*\{\s*\}")
 _COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
 _STAND_IN = re.compile(r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s+$")
@@ -168,7 +159,7 @@ def _notes(query: Query, lines: list[str], file: SourceFile) -> Iterator[tuple[s
     yield from _of_caller(query, text, lines, file)
     yield from _of_moment(query, text, lines, file)
     yield from _of_relations(query, text, lines, file)
-    yield from _of_write(query, text, lines)
+    yield from _of_write(query, text, lines, file)
     loop = file.loops[query.loop] if query.loop >= 0 else None
     if loop is not None:
         yield from loop_notes(query, loop, lines, text, file)
@@ -250,12 +241,19 @@ def _of_relations(query: Query, text: str, lines: list[str], file: SourceFile) -
             yield "joined", " ".join(dict.fromkeys(joined))
 
 
-def _of_write(query: Query, text: str, lines: list[str]) -> Iterator[tuple[str, str]]:
+def _of_write(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
     """How far a statement that writes reaches, and what the program learns of it."""
     if query.operation == "update" and query.variable and _is_asked(query, lines):
         yield "claimed", "1"
-    if query.operation in ("update", "delete") and _WHOLE.search(text):
+    if query.operation in ("update", "delete") and names_whole_table(text, _lines_before(query, lines, file)):
         yield "whole", "1"
+
+
+def _lines_before(query: Query, lines: list[str], file: SourceFile) -> list[str]:
+    """The lines of the function before a query; at the top level none."""
+    if query.function == 0:
+        return []
+    return lines[file.lines.of(file.functions[query.function].node.start_byte) - 1 : query.line - 1]
 
 
 def _of_rows(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:

@@ -1,16 +1,21 @@
 """An UPDATE or DELETE touches every row of a table, because nothing says which."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import PurePosixPath
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
-from analysis.engine.names import SMALL, runs_by_hand
+from analysis.engine.facts import Filter, Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
+from analysis.engine.names import MADE_UP, SMALL, runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
+from analysis.engine.rules.sql_scripts import writes_in
+from analysis.engine.schemas import KEYS
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 
@@ -82,18 +87,77 @@ _ONE_ROW = re.compile(
     r"(?i)(?:^|_)(?:alembic|schema|db|database)_?(?:version|info|migrations?)$|_(?:stream_)?(?:ordering|position|cursor)$"
 )
 _BY_KEYS = re.compile(r"\(update\(\w+\),\w")  # rows that are given with their keys
+# A script of SQL that sets a database up or brings it to a version, by its name.
+_OF_A_VERSION = re.compile(
+    r"(?i)^[vur]?\d|__|schema|init|setup|install|bootstrap|structure|dump|patch|update|alter|import"
+)
+MOST_OF_A_SCRIPT = 50  # statements of a file that are told
 _SCRATCH = ("tmp", "temp", "staging", "scratch")
+
+
+def look_at_sql(source: str) -> Iterator[Mark]:
+    """Statements of a SQL file without a condition, or with none but on flags and spans."""
+    if "UPDATE" not in source.upper() and "DELETE" not in source.upper():
+        return
+    told = (each for each in writes_in(source) if not each.filters or _leaves_many(each.filters))
+    for each in islice(told, MOST_OF_A_SCRIPT):
+        data = {"table": each.table, "operation": each.operation}
+        data["columns"] = " ".join(dict.fromkeys(condition.column for condition in each.filters))
+        yield Mark(RULE.id, each.line, 0, "", each.text, data=data)
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Statements without any condition, and those on large tables whose conditions leave a good part of the rows."""
-    declared = _declared_whole(codebase)
+    declared = _declared_writes(codebase)
     for site in codebase.queries.sites:
         by_hand = runs_by_hand(codebase, site.path)
         if _TESTS.search(site.path) or (by_hand and (_tears_down(site.path) or not is_large(site.volume))):
             continue  # who starts it by hand wants just that
-        if (_is_unscoped(site, declared) and not _all_are_meant(site)) or _is_unbounded(site):
+        if (_is_unscoped(site, declared) and not _all_are_meant(site)) or _is_unbounded(site, declared):
             yield _finding(site, codebase)
+    yield from _of_scripts(codebase)
+
+
+def _of_scripts(codebase: Codebase) -> Iterator[Finding]:
+    """Statements of SQL files that a job runs, which are neither migrations nor what sets a database up."""
+    for path, facts in codebase.files.items():
+        if facts.language != "sql" or not facts.marks or codebase.kind(path) is not FileKind.SOURCE:
+            continue
+        name = PurePosixPath(path).stem
+        said = (name, PurePosixPath(path).parent.name)
+        if MADE_UP.search(path) or _OF_A_VERSION.search(name) or _tears_down(path):
+            continue
+        if _TESTS.search(path) or any(_MEANS_ALL.search(each) for each in said):
+            continue
+        for mark in facts.marks:
+            if mark.rule == RULE.id and (finding := _of_script(mark, path, codebase)) is not None:
+                yield finding
+
+
+def _of_script(mark: Mark, path: str, codebase: Codebase) -> Finding | None:
+    table, columns = mark.data["table"], mark.data["columns"].split()
+    schema = codebase.schemas.named(table)
+    model = schema.name if schema is not None else table
+    volume = codebase.volumes.of(table, model)
+    is_known = schema is not None or is_large(volume) or mark.data["operation"] == "update"
+    if not is_known or any(word in table.lower() for word in _SCRATCH) or _ONE_ROW.search(table):
+        return None
+    if columns and (not is_large(volume) or any(schema.is_key(each) for each in columns if schema is not None)):
+        return None
+    if not is_large(volume) and SMALL.search(model):
+        return None
+    return Finding(
+        rule_id=RULE.id,
+        file=path,
+        line=mark.line,
+        message=f"{_extent(columns)} of `{table}` is {_VERBS[mark.data['operation']]} in one statement"
+        f" (table `{table}`, {volume})",
+        function="module",
+        anchor=mark.anchor,
+        confidence=_confidence(volume, is_known=schema is not None, is_whole=not columns),
+        table=table,
+        volume=volume,
+    )
 
 
 def _is_unscoped(site: QuerySite, declared: frozenset[str]) -> bool:
@@ -118,28 +182,38 @@ def _is_unscoped(site: QuerySite, declared: frozenset[str]) -> bool:
     return query.terminal in _STATEMENTS.get(query.orm, ()) and "whole" in site.notes
 
 
-def _declared_whole(codebase: Codebase) -> frozenset[str]:
-    """Methods of Spring's repositories that declare such a statement, in an `@Query` without WHERE."""
+def _declared_writes(codebase: Codebase) -> frozenset[str]:
+    """Methods of Spring's repositories that declare a statement that writes, in an `@Query`."""
     return frozenset(
         query.terminal
         for _, facts in codebase.sources
         for access in facts.accesses
         for query in access.queries
-        if query.operation in _VERBS and not query.filters and not query.raw
+        if query.operation in _VERBS and not query.raw
     )
 
 
-def _is_unbounded(site: QuerySite) -> bool:
+def _is_unbounded(site: QuerySite, declared: frozenset[str]) -> bool:
     """Whether a large table is changed by conditions on flags or spans only, all in one statement."""
     query = site.query
     if query.operation not in _VERBS or not query.filters or query.limit or site.is_unreadable or site.loop is not None:
         return False
-    if query.terminal not in _STATEMENTS.get(query.orm, ()) or not is_large(site.volume) or site.has_key:
+    is_statement = query.orm == "sql" or "declared" in site.notes or query.terminal in declared
+    if not (is_statement or query.terminal in _STATEMENTS.get(query.orm, ())) or not is_large(site.volume):
         return False
-    ranges = [each.column for each in query.filters if each.operator == "range"]
+    if site.has_key:
+        return False
+    return _leaves_many(query.filters)
+
+
+def _leaves_many(conditions: Sequence[Filter]) -> bool:
+    """Whether conditions on flags or spans only leave a good part of the rows."""
+    ranges = [each.column for each in conditions if each.operator == "range"]
     if len(ranges) > len(set(ranges)):
         return False  # between two bounds: a batch
-    return all(each.operator == "range" or each.constant for each in query.filters)
+    if any(each.operator == "eq" and each.column in KEYS for each in conditions):
+        return False
+    return all(each.operator == "range" or each.constant for each in conditions)
 
 
 def _says_all(site: QuerySite) -> bool:
@@ -178,27 +252,28 @@ def _tears_down(path: str) -> bool:
 
 
 def _finding(site: QuerySite, codebase: Codebase) -> Finding:
+    columns = [each.column for each in site.query.filters]
     return Finding(
         rule_id=RULE.id,
         file=site.path,
         line=site.line,
-        message=f"{_extent(site)} of {site.label} is {_VERBS[site.query.operation]} in one statement{size_of(site)}",
+        message=f"{_extent(columns)} of {site.label} is {_VERBS[site.query.operation]} in one statement{size_of(site)}",
         function=site.function.name,
         anchor=site.query.anchor,
-        confidence=_confidence(site),
+        confidence=_confidence(site.volume, is_known=site.schema is not None, is_whole=not columns),
         table=site.table,
         volume=site.volume if site.table else None,
         tags=frozenset({MILDER}) if runs_by_hand(codebase, site.path) else frozenset(),
     )
 
 
-def _confidence(site: QuerySite) -> Confidence:
+def _confidence(volume: Volume, *, is_known: bool, is_whole: bool) -> Confidence:
     """High where the model is known; low for all rows of a table that nobody calls large, which are mostly meant."""
-    if not site.query.filters and not is_large(site.volume):
+    if is_whole and not is_large(volume):
         return Confidence.LOW
-    return Confidence.HIGH if site.schema is not None else Confidence.MEDIUM
+    return Confidence.HIGH if is_known else Confidence.MEDIUM
 
 
-def _extent(site: QuerySite) -> str:
-    conditions = ", ".join(dict.fromkeys(f"`{each.column}`" for each in site.query.filters))
+def _extent(columns: Sequence[str]) -> str:
+    conditions = ", ".join(f"`{each}`" for each in dict.fromkeys(columns))
     return f"Every row with the given {conditions}" if conditions else "Every row"
