@@ -138,12 +138,15 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     values = {(place.path, mark.data["values"]) for place, mark in codebase.marks(RULE.id)}
     inward = _INWARD.search(policy.architecture) is not None
     modelled = frozenset() if inward else _folders_of_models(codebase)
+    places = assign_layers(codebase.graph.nodes, policy)
     is_django = any(entry.model.orm == "django" for entry in codebase.models.all)
     for path in _domain_files(codebase, policy):
         language = codebase.files[path].language
         family = language if language in _KINDS else "script"
         seen: set[str] = set()
-        is_of_models = folder_of(path) in modelled or (
+        place = places.get(path)
+        is_domain = place is not None and place.name.lower() == "domain"  # rows are not what such a layer is for
+        is_of_models = (folder_of(path) in modelled and not is_domain) or (
             is_django and not inward and _MODELS_FILE.search(path) is not None
         )
         for external in codebase.graph.external.get(path, ()):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
@@ -72,8 +73,9 @@ def index():
 MOST_CHANGES = 20  # places of one name that are looked at
 
 _NOT_STATE = re.compile(
-    r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|in_?flight|tasks|cool_?down|debounce|throttle|time(?:out|r)s?$|interval|promises$|pending"
+    r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|tasks|cool_?down|debounce|throttle|time(?:out|r)s?$|interval|promises$|pending"
 )
+_IN_FLIGHT = re.compile(r"(?i)in_?flight")  # in scripts and Go what all who ask at once wait for
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
 _ON_PURPOSE = re.compile(rb"(?i)cache|memo|locks?$")
@@ -134,20 +136,27 @@ _NEST_COLLECTION = re.compile(
     rb"(?:(?:private|protected|public|readonly)\s+)*(\w+)\s*(?::[^=\n;]+)?"
     rb"=\s*(?:\[\s*\]|\{\s*\}|new (?:Map|Set)(?:<[^\n]*>)?\(\))\s*;?\Z"
 )
+_CALLED = re.compile(rb"\s*\(")
+_HELD = re.compile(
+    rb"(?:export\s+)?(?:const|let|var)\s+\w+\s*(?::[^=\n]+)?=\s*new\s|(?:export\s+default|module\.exports\s*=)\s+new\s"
+)
+_MADE_ONCE = (b"@Injectable(", b"@Controller(", b"@Resolver(", b"= new ", b"default new ")
 _PROVIDER = re.compile(rb"@(?:Injectable|Controller|Resolver)\(")
 _JAVA_SAFE_TYPES = re.compile(rb"Atomic|Concurrent|ThreadLocal|CopyOnWrite|BlockingQueue|Logger")
 _COLLECTION = re.compile(rb"(?:Map|List|Set|Collection|Queue|Deque|Stack|Vector|BitSet)\b")
 _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository)\b|extends\s+\w*Servlet\b")
 _SCOPED = re.compile(rb"@Scope|@RequestScope|@SessionScope|@ConfigurationProperties|@Configuration")
+_CONSTRUCTORS = frozenset({"__init__", "constructor"})
 _STARTUP = re.compile(
-    r"^_*(?:constructor$|(?i:set_?up|init|initiali[sz]e|start|start_?up|stop|destroy|configure|afterPropertiesSet|close|shutdown)"
-    r"(?![a-z])|on[A-Z_])"
+    r"^_*(?:(?i:set_?up|init|initiali[sz]e|start_?up|configure|afterPropertiesSet|shutdown)(?![a-z])|on[A-Z_])"
 )
+_BEGINS = re.compile(r"^_*(?i:start|stop|close|destroy)(?![a-z])")  # of the process, or of what a handler is asked for
 _PREPARES = re.compile(
     r"^_*(?i:set|load|refresh|reload|register)(?![a-z])"
 )  # before requests come, or for each of them
 _GO_START = re.compile(
-    rb"\w+\s*(?:map\[[^\n]*|=\s*(?:map\[|make\(map\[))|\w+\s+(?:u?int\d*|float\d+)\s*(?=\n|=|\Z)|\w+\s*=\s*0\s"
+    rb"\w+\s*(?:map\[[^\n]*|=\s*(?:map\[|make\(map\[))|\w+\s+(?:u?int\d*|float\d+|string|bool|\[\]\w+|\*?[A-Z]\w*)"
+    rb"\s*(?=\n|=|\Z)|\w+\s*=\s*(?:0|\"\"|nil|false)\s"
 )
 _CALLED_ON = re.compile(rb"\.\w+\(|\s*[,)]")
 _CHECKED_TWICE = re.compile(rb"if\s*\(\s*(\w+)\s*==\s*null\s*\)\s*\{?\s*\Z")
@@ -267,7 +276,8 @@ def _java_state(field: Node, file: SourceFile) -> str:
 
 
 def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
-    """A field of a provider of Nest, of which there is one for the whole process, that its methods write."""
+    """A field of which there is one for the whole process, that methods write: of a provider of Nest, or of a class of
+    which the module makes its only object."""
     found = _NEST_COLLECTION.match(file.source, field.start_byte, field.end_byte) or _NEST_FIELD.match(
         file.source, field.start_byte, field.end_byte
     )
@@ -279,13 +289,25 @@ def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
     if is_dated(found[1], file) or is_remembered(found[1], file):
         return
     head = file.source[max(0, owner.start - 200) : owner.start + 200].partition(b"class ")[0].rpartition(b"\n\n")[2]
-    if _PROVIDER.search(head) is None or b"Scope.REQUEST" in head or b"Scope.TRANSIENT" in head:
+    is_provider = _PROVIDER.search(head) is not None and b"Scope.REQUEST" not in head and b"Scope.TRANSIENT" not in head
+    if not is_provider and not _is_made_once(owner, file):
         return
     # What a field is asked to set that holds no collection, is its own business: `this.client.set(key, value)`.
     is_collection = found.re is _NEST_COLLECTION or _TYPED_COLLECTION.search(found[0]) is not None
     behind = _SCRIPT_BEHIND if is_collection else _ASSIGNED
     changes = followed(b"this." + found[1], file.source, behind, b"_.$", field.end_byte)
     yield from _changed(found[1].decode(), field, changes, file)
+
+
+def _is_made_once(owner: Scope, file: SourceFile) -> bool:
+    """Whether the module that declares a class makes one object of it, and nobody else can make more."""
+    name = owner.prefix.rstrip(".").rpartition(".")[2].encode()
+    made = [match.start() for match in followed(name, file.source, _CALLED, b"_.$")]
+    exported = re.search(rb"\bexport\s+(?:default\s+)?(?:abstract\s+)?class\s+" + name + rb"\b", file.source)
+    if len(made) != 1 or exported is not None or (file.language == "tsx" or _BROWSER.search(file.source)):
+        return False
+    line = file.source[file.source.rfind(b"\n", 0, made[0]) + 1 : made[0]]
+    return _HELD.match(line) is not None
 
 
 def look_at_synchronized(block: Node, file: SourceFile) -> Iterator[Mark]:
@@ -320,7 +342,8 @@ def _is_synchronized(node: Node, file: SourceFile) -> bool:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """State that only start-up code or a command changes is nobody's surprise. What a handler changes itself, or is set
-    to what the caller gives, is shared by requests for certain; a collection that a helper fills may be a registry."""
+    to what the caller gives, is shared by requests for certain. A collection that a helper fills may be a registry or a
+    cache, but hardly where something is taken out of it."""
     form = mark.data["form"]
     reached = codebase.request_path.get(place.path, frozenset())
     if form == "static":
@@ -330,9 +353,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if form == "class":
         return place.finding(mark, confidence=None if changed_by else Confidence.LOW)
     handlers = codebase.handlers.get(place.path, ())
+    at_start = {int(index) for index in mark.data["at_start"].split()}.difference(handlers)
+    changed_by = [index for index in changed_by if index not in at_start]
     kinds = dict(zip(functions, mark.data["kinds"].split(), strict=True))
     certain = [index for index in changed_by if _is_certain(kinds[index], place, is_handler=index in handlers)]
-    kept = (KEPT, PREPARED) if place.facts.language in (*SCRIPT, *JAVA) else ()
+    kept = (KEPT, PREPARED) if place.facts.language == "java" or "taken" in mark.data else ()
     guessed = [index for index in changed_by if index in handlers or kinds[index] in kept]
     if place.facts.is_entry or not (certain or guessed):
         return None
@@ -368,10 +393,11 @@ def _is_singleton(field: Node, file: SourceFile) -> bool:
 def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file: SourceFile) -> Iterator[Mark]:
     """A mark with the functions that change the name without holding a lock. Where others hold one, whoever calls these
     may hold it too."""
-    if _NOT_STATE.search(name):
+    if _NOT_STATE.search(name) or (file.language != "python" and _IN_FLIGHT.search(name)):
         return
     functions: dict[int, str] = {}  # what only takes out does not share anything
-    is_guarded = False
+    is_guarded = is_taken = False
+    at_start: dict[int, None] = {}  # by their names, unless a request enters them
     own = file.scope_of(declared)
     for count, match in enumerate(changes):
         function = file.scope_at(match.start(), match.end()).function
@@ -379,23 +405,29 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
             break
         text = file.source[function.node.start_byte : function.node.end_byte]
         last = function.name.rpartition(".")[2]
-        if not function.index or _STARTUP.search(last):
+        if not function.index or last in _CONSTRUCTORS or _STARTUP.search(last):
             continue  # it runs before the first request
         if locks.held_at(match.start(), file):
             is_guarded = True
             continue
+        is_taken = is_taken or _TAKES_OUT.search(match[0]) is not None
         if has_own(name, text) or is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
             continue
         if re.search(rb"=\s*this\." + re.escape(name.encode()) + rb"\s*;?\s*$", text, re.MULTILINE):
             continue  # looked at before it is set
         if file.language != "python" or _is_global(name, text) or not _is_assigned(name, text):
             kind = kind_of(match, function.node, file)
+            if _BEGINS.search(last):
+                at_start[function.index] = None
             if _PREPARES.search(last):
                 kind = PREPARED if kind == GIVEN and _OF_A_USER.search(file.text(declared)) else SET
             functions[function.index] = GIVEN if GIVEN in (kind, functions.get(function.index)) else kind
     if functions:
         data = {"form": "module", "name": name, "functions": " ".join(map(str, functions))}
         data["kinds"] = " ".join(functions.values())
+        data["at_start"] = " ".join(map(str, at_start))
+        if is_taken:
+            data["taken"] = "1"
         message = f"`{name}` is shared by everything in the process and changed"
         yield file.mark(RULE.id, declared, message, confidence="low" if is_guarded else "", data=data)
 
@@ -413,7 +445,7 @@ WATCHES = (
     Watch("(module (expression_statement (assignment) @n))", look_at_python, PYTHON, starts=_PYTHON_START),
     Watch(_OF_A_CLASS, look_at_class_attribute, PYTHON, needs=(b"self.",), starts=_CLASS_START),
     Watch("variable_declarator", look_at_script, SCRIPT, starts=_SCRIPT_START),
-    Watch("field", look_at_script_field, SCRIPT, needs=(b"@Injectable(", b"@Controller(", b"@Resolver(")),
+    Watch("field", look_at_script_field, SCRIPT, needs=_MADE_ONCE),
     Watch("var_spec", look_at_go, GO, starts=_GO_START),
     Watch(
         "field",

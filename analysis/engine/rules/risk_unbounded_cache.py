@@ -1,7 +1,7 @@
 """A cache that only ever grows."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -141,7 +141,7 @@ _BROWSER = re.compile(
 )
 _CLOSED_KEYS = re.compile(
     r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
-    r"|country|mode|theme|clazz"
+    r"|country|mode(?!l)|^model$|theme|clazz"
     r"|schema|template|queue|table|column|field|dialect|driver|provider|env\b|stage|version"
     r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric|\bflag|^(?:length|size|width|height|count)$"
 )
@@ -167,6 +167,16 @@ _ENUM = rb"\bKEY\s*===?\s*[A-Z]\w*\.[A-Z]\w*"  # asked for members one by one
 _CONSTANT = re.compile(rb"_?[A-Z][A-Z0-9_]{2,}")
 _OF_CONSTANTS = re.compile(rb"=\s*(?:tuple|frozenset|sorted|str|repr)\(\s*(?:\w+\.)?_?[A-Z][A-Z0-9_]{2,}\s*\)")
 _TABLE = rb"^(?:export\s+)?(?:const\s+)?NAME\s*(?::[^=\n]+)?=\s*(?:new \w+\(|Object\.freeze\()?\s*[\[{(]\s*[^\s\]})]"
+# Of which there are as many as callers have: no enumeration, and no class of the project.
+_OF_TEXT = re.compile(
+    r"(?i)|(?:final )?(?:java\.lang\.)?(?:string|str|u?int\d*|integer|long|number|bigint|uuid|bytes|objectid)"
+    r"(?: \| none)?"
+    r"|optional\[(?:str|int)\]"
+)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_MADE_OF = re.compile(rb"\s*:?=(?!=)([^\n]*)")
+_ASKS = re.compile(rb"(\[[^\]\n]+\]|\.(?:get|has|contains|containsKey|getOrDefault|Load)\([^\n]*)")
+_ASKS_AND_ADDS = re.compile(rb"\.(?:putIfAbsent|computeIfAbsent|setdefault|LoadOrStore)\(")
 # What may stand before the name where something is added.
 _ALONE = re.compile(rb"(?:^|[^.])\Z")
 _OF_SOMETHING = re.compile(rb"\w\.\Z")
@@ -242,7 +252,7 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
     if b"removeEldestEntry" in file.source[field.start_byte : field.end_byte]:
         return
     if found is not None and (b"static" in found[0] or _BEAN.search(file.source)):
-        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD)
+        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=b"static" not in found[0])
 
 
 def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
@@ -269,7 +279,7 @@ def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
     """A map in a provider of Nest, or in a static field: there is one for the whole process."""
     found = _SCRIPT_FIELD.match(file.source, field.start_byte, field.end_byte)
     if found is not None and (b"static" in found[0] or b"@Injectable(" in file.source):
-        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD)
+        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=b"static" not in found[0])
 
 
 def look_at_python(assignment: Node, file: SourceFile) -> Iterator[Mark]:
@@ -307,13 +317,24 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_handler = not functions.isdisjoint(codebase.handlers.get(place.path, ()))
     if form == "memo":
         return place.finding(mark, confidence=_guess("configured" in mark.data)) if is_served else None
-    if "configured" in mark.data:
-        return place.finding(mark, confidence=Confidence.LOW) if is_handler else None
-    if not (is_handler or "people" in mark.data):
+    sure = _surely_grows(mark, is_served=is_served, is_handler=is_handler)
+    if sure is None:
         return None
-    if is_served:
-        return place.finding(mark, confidence=_guess(form == "field"))
-    return place.finding(mark, confidence=Confidence.LOW) if not form else None
+    return place.finding(mark, confidence=_guess(not sure))
+
+
+def _surely_grows(mark: Mark, *, is_served: bool, is_handler: bool) -> bool | None:
+    """Whether there are many keys for certain; None where nothing says so."""
+    given, form = mark.data.get("given", ""), mark.data.get("form", "")
+    if is_served and "configured" not in mark.data and (is_handler or "people" in mark.data):
+        return form != "field"
+    if given == "remembered" and (is_served or "bean" in mark.data):
+        return is_served
+    if "configured" in mark.data:
+        return False if is_handler or (given and is_served) else None
+    if given and is_served:
+        return False
+    return False if (is_handler or "people" in mark.data) and not form else None
 
 
 def _guess(is_guess: bool) -> Confidence | None:
@@ -356,7 +377,13 @@ def _is_looked_up(key: bytes, cache: bytes, text: bytes, file: SourceFile) -> bo
 
 
 def _grown(
-    name: str, declared: Node, file: SourceFile, form: str = "", owner: re.Pattern[bytes] = _ALONE
+    name: str,
+    declared: Node,
+    file: SourceFile,
+    form: str = "",
+    owner: re.Pattern[bytes] = _ALONE,
+    *,
+    of_bean: bool = False,
 ) -> Iterator[Mark]:
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
     is_named = _CACHE_NAME.search(name) is not None
@@ -407,7 +434,33 @@ def _grown(
             data["configured"] = "1"
         if form or not is_named:
             data["form"] = form or "other"
+        if given := _given_keys(name, added, file):
+            data["given"] = given
+        if of_bean:
+            data["bean"] = "1"  # services are there for requests, whoever calls them
         yield file.mark(RULE.id, declared, message, data=data)
+
+
+def _given_keys(name: str, added: Sequence[re.Match[bytes]], file: SourceFile) -> str:
+    """Whether the caller of a function brings the text or number under which it adds; `remembered` where it looks
+    first what is there for that key, as a cache does."""
+    found = ""
+    for match in added:
+        key = (match["key"] or match["given"] or b"").strip()
+        function = file.scope_at(match.end() - 1, match.end()).function
+        parameters = {
+            each.name.encode()
+            for each in file.dialect.parameters(function.node, file)
+            if function.index and _OF_TEXT.fullmatch(each.annotation)
+        }
+        text = file.source[function.node.start_byte : match.start() - len(name)]
+        made = [each[1] for each in followed(key, text, _MADE_OF, b"_.")] if _WORD.fullmatch(key) else []
+        if parameters.isdisjoint(_WORD.findall(b" ".join((key, *made)))):
+            continue
+        asks = (key in each[1] for each in followed(name.encode(), text, _ASKS, b"_$"))
+        asked = _ASKS_AND_ADDS.match(match[0]) is not None or b" in " + name.encode() in text or any(asks)
+        found = "remembered" if asked else found or "1"
+    return found
 
 
 def _is_meant(start: int, owner: re.Pattern[bytes], file: SourceFile) -> bool:

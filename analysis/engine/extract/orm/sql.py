@@ -38,7 +38,7 @@ LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
     "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
     " Select prepareStatement executeQuery executeUpdate queryForObject queryForList createNativeQuery raw update"
-    " $queryRawUnsafe"
+    " $queryRawUnsafe $queryRaw $executeRaw"
 )
 _RUNS_PREPARED = frozenset(
     "Exec ExecContext executeUpdate execute executeQuery Query QueryContext QueryRow QueryRowContext".split()
@@ -52,8 +52,9 @@ _PREPARED = re.compile(
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """A call whose first or second argument is SQL written out."""
-    given = file.arguments(call)[0]
-    for argument in given[:2]:
+    written = call.child_by_field_name("arguments")
+    tagged = [written] if written is not None and written.type == "template_string" else []  # $queryRaw`SELECT 1`
+    for argument in tagged or file.arguments(call)[0][:2]:
         text = _literal(argument, file)
         if not text and argument.type == "identifier":
             text = _held(file.text(argument), call, file)
@@ -98,7 +99,8 @@ def _held(name: str, call: Node, file: SourceFile) -> str:
     if not any(map(file.mentions, _WORDS)):
         return ""
     values = assigned_values(name, call, file) or given_values(name, file)
-    return _literal(values[0], file) if len(values) == 1 and "string" in values[0].type else ""
+    is_text = len(values) == 1 and ("string" in values[0].type or values[0].type == "call")
+    return _literal(values[0], file) if is_text else ""
 
 
 def _literal(node: Node, file: SourceFile) -> str:
