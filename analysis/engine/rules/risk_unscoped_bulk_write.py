@@ -70,10 +70,10 @@ _STATEMENTS = {
     "gorm": frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns", "Delete"}),
     "jpa": frozenset({"deleteAll", "deleteAllInBatch", "executeUpdate"}),
 }
-_TEAR_DOWN = re.compile(r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty", re.IGNORECASE)
-_ALL = re.compile(
-    r"(?i)(delete|remove|destroy|clear|purge|reset|drop|update|mark|set)_?all|^_?[a-z]+_all(?:_|$)|^_?(clear|reset|drop|purge|truncate|wipe|flush|empty|erase|clean(?!_?up))"
+_TEAR_DOWN = re.compile(
+    r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty|scrub|anonymi[sz]e|saniti[sz]e", re.IGNORECASE
 )
+_ALL = re.compile(r"(?i)(delete|remove|destroy|clear|purge|reset|drop|update|mark|set)_?all|^_?[a-z]+_all(?:_|$)")
 _MEANS_ALL = re.compile(
     r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync|invalidate|revoke|(?:^|_)release"
     r"|migrat|upgrade|schema|(?:^|_)db_?check|create_?tables?|test_?data|fixture|seed|demo|auto_?update|bridge"

@@ -47,9 +47,10 @@ def test_the_severity_follows_the_volume():
 
 def test_a_function_that_says_all_means_all():
     assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()") == []
-    for name in ("clean_orders", "destroyAll", "invalidate_orders"):
+    for name in ("destroyAll", "invalidate_orders"):
         assert lines(RULE, f"def {name}():\n    Order.objects.all().delete()") == []
-    assert lines(RULE, "def cleanup_orders():\n    Order.objects.all().delete()") == [2]
+    for name in ("cleanup_orders", "clean_orders", "resetOrders"):
+        assert lines(RULE, f"def {name}():\n    Order.objects.all().delete()") == [2]
     assert lines(RULE, "def delete_all():\n    Order.objects.all().delete()", volumes={"shop_order": "XL"}) == [2]
 
 
@@ -252,3 +253,79 @@ def test_between_two_keys_stand_the_rows_of_a_batch():
     source = "def f(a, b):\n    Order.objects.filter(total__gte=a, total__lt=b).delete()"
     assert findings(RULE, source, volumes={"shop_order": "XL"}) == []
     assert len(findings(RULE, source.replace("total__gte=a, ", ""), volumes={"shop_order": "XL"})) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "count"),
+    [("", 1), ("    wanted = wanted.where(User.x == 1)\n", 0), ("    print(1)\n", 1)],
+)
+def test_a_statement_that_a_variable_holds(more, count):
+    source = (
+        "from sqlalchemy import update\nclass User(Base):\n    __tablename__ = 'users'\n"
+        f"    id = mapped_column(Integer, primary_key=True)\ndef f(session):\n"
+        f"    wanted = update(User).values(x=2)\n{more}    session.execute(wanted)"
+    )
+    assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("condition", "count"), [("at < %s", 1), ("at < %s AND at > %s", 0), ("id = %s", 0)])
+def test_a_span_of_a_large_table_in_sql(condition, count):
+    source = f"def f(cursor, day):\n    cursor.execute('DELETE FROM visits WHERE {condition}', day)"
+    assert len(findings(RULE, source, volumes={"visits": "XL"})) == count
+    assert findings(RULE, source) == []
+
+
+TABLES = "CREATE TABLE visits (id BIGINT PRIMARY KEY, at DATE, open BOOLEAN);\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "lines"),
+    [
+        ("BEGIN;\nUPDATE visits SET open = false;\nCOMMIT;\n", [2]),
+        ("-- all of them\nDELETE FROM public.visits;\n", [2]),
+        ("UPDATE visits\nSET open = false\nWHERE id = 3;\nDELETE FROM visits;\n", [4]),
+        ("DELETE FROM other;\n", []),
+        ("DELETE FROM visits WHERE at < now() - interval '1 year';\n", []),
+        ("DELETE FROM visits USING old WHERE old.id = visits.id;\n", []),
+        ("UPDATE visits SET open = old.open FROM old;\n", []),
+        ("DELETE FROM visits LIMIT 500;\n", []),
+        ("UPDATE tmp_visits SET open = false;\n", []),
+        ("/* UPDATE visits SET open = false; */\nSELECT 'UPDATE x; DELETE FROM visits;';\n", []),
+        ("CREATE FUNCTION f() AS $$\nDELETE FROM visits;\n$$;\n", []),
+        ("DELETE FROM visits;\nINSERT INTO visits VALUES (1);\n", []),
+    ],
+)
+def test_statements_of_a_script(script, lines):
+    found = findings_of(RULE, {"db/tables.sql": TABLES, "db/jobs/night.sql": script})
+    assert [each.line for each in found] == lines
+    assert {each.confidence for each in found} <= {"low"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"), [("at < now()", 1), ("open = true", 1), ("id = 3", 0), ("at > now() AND at < now()", 0)]
+)
+def test_a_script_that_changes_a_good_part_of_a_large_table(condition, count):
+    files = {"db/tables.sql": TABLES, "db/jobs/night.sql": f"DELETE FROM visits WHERE {condition};\n"}
+    found = findings_of(RULE, files, volumes={"visits": "XL"})
+    assert [(each.confidence, each.table, each.volume, each.severity) for each in found] == [
+        ("high", "visits", "XL", "critical")
+    ] * count
+
+
+@pytest.mark.parametrize(
+    "path", ["db/migrations/a.sql", "db/V2__open.sql", "db/schema.sql", "sql/scrub_visits.sql", "seeds/visits.sql"]
+)
+def test_scripts_that_set_up_or_tear_down(path):
+    assert findings_of(RULE, {"db/tables.sql": TABLES, path: "UPDATE visits SET open = false;\n"}) == []
+
+
+def test_a_span_of_a_large_table_that_a_repository_declares():
+    entity = "import jakarta.persistence.*;\n@Entity\nclass Visit {\n@Id\nprivate Long id;\nprivate Instant at;\n}"
+    head = "interface VisitRepository extends JpaRepository<Visit, Long> {\n@Modifying\n"
+    declared = f'{head}@Query("delete from Visit v where v.at < :day")\nint forget(Instant day);\n}}'
+    caller = "class Work {\nprivate final VisitRepository visits;\nvoid f() { visits.forget(day()); }\n}"
+    files = {"src/Visit.java": entity, "src/Visits.java": declared}
+    assert [each.line for each in findings_of(RULE, files, volumes={"Visit": "XL"})] == [4]
+    files["src/Work.java"] = caller
+    assert [each.file for each in findings_of(RULE, files, volumes={"Visit": "XL"})] == ["src/Work.java"]
+    assert findings_of(RULE, files) == []
