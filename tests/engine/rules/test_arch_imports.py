@@ -417,6 +417,7 @@ class TestFrameworksInTheDomain:
         }
 
         assert found(arch_domain_imports_framework, files, policy_of("model=model/**")) == []
+        assert len(found(arch_domain_imports_framework, files, policy_of("domain=model/**"))) == 1
         inward = policy_of("model=model/**", architecture="hexagonal")
         assert len(found(arch_domain_imports_framework, files, inward)) == 1
 

@@ -9,6 +9,7 @@ from msgspec import structs
 from analysis.engine.extract import extract
 from analysis.engine.facts import Class, Entry, FileFacts, Function, FunctionFlag, Query
 from analysis.engine.history import History
+from analysis.engine.languages import language_of
 from analysis.engine.model import Severity
 from analysis.engine.policy import Policy
 from analysis.engine.rules import (
@@ -223,6 +224,28 @@ class TestControllerUsesOrm:
         called_by_nobody = structs.replace(facts, entries=())
 
         assert len(found(arch_controller_uses_orm, {path: called_by_nobody}, SERVICES)) == count
+
+    @pytest.mark.parametrize(
+        ("path", "source", "line"),
+        [
+            (
+                "api/rates.ts",
+                "import { prisma } from './client';\nrouter.get('/x', async (req, res) => {\n"
+                "  const rows = await prisma.$queryRaw`SELECT kind FROM rates WHERE id = ${req.query.id}`;\n});\n",
+                3,
+            ),
+            (
+                "api/rates.py",
+                "from flask import Flask\napp = Flask(__name__)\nRATES = text('SELECT kind FROM rates')\n\n"
+                "@app.get('/x')\ndef show():\n    return session.execute(RATES).all()\n",
+                7,
+            ),
+        ],
+    )
+    def test_sql_that_is_tagged_or_held_by_a_constant(self, path, source, line):
+        files = {path: extract(source.encode(), language_of(path))}
+
+        assert [each.line for each in found(arch_controller_uses_orm, files, SERVICES)] == [line]
 
     def test_a_service_that_a_library_calls_back_is_no_handler(self):
         assert found(arch_controller_uses_orm, handler(path="v1/orders.service.ts"), SERVICES) == []

@@ -556,3 +556,89 @@ def test_what_a_handler_sets_a_field_to(value, confidences):
         f"  @Get(':id') async one(id: string) {{ this.last = {value}; }}\n}}\n"
     )
     assert [each.confidence for each in findings_of(RULE, {"src/a.ts": source})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("body", "confidences"),
+    [
+        ("_open.append(key)\n    work()\n    _open.remove(key)", ["low"]),
+        ("_open.append(key)", []),
+    ],
+)
+def test_what_a_helper_puts_in_and_takes_out_is_state(body, confidences):
+    service = f"_open = []\n\ndef book(key):\n    {body}\n"
+    view = f"{FLASK}from shop.work import book\n@app.get('/')\ndef index():\n    return book(1)\n"
+    found = findings_of(RULE, {"shop/work.py": service, "shop/v.py": view})
+    assert [each.confidence for each in found] == confidences
+
+
+@pytest.mark.parametrize(("value", "count"), [("code.value()", 1), ("code", 1), ("Clock.now()", 0), ("loadAll()", 0)])
+def test_what_a_request_brings_by_way_of_a_local_variable(value, count):
+    service = (
+        "import org.springframework.stereotype.Service;\n@Service\npublic class Pickups {\n  private String lastCode;\n"
+        "  public void pick(Form form) {\n    Parcel parcel = parcels.byId(form.id());\n"
+        f"    final Code code = Code.of(parcel);\n    lastCode = {value};\n  }}\n}}\n"
+    )
+    controller = (
+        "import org.springframework.web.bind.annotation.*;\n@RestController\npublic class A {\n"
+        '  private final Pickups pickups;\n  @PostMapping("/c")\n  public void c(Form f) { pickups.pick(f); }\n}\n'
+    )
+    found = findings_of(RULE, {"src/Pickups.java": service, "src/A.java": controller})
+    assert [each.confidence for each in found] == ["medium"] * count
+
+
+@pytest.mark.parametrize(
+    ("made", "head", "count"),
+    [
+        ("const lobby = new Lobby();", "class Lobby", 1),
+        ("export const lobby = new Lobby();", "class Lobby", 1),
+        ("const lobby = new Lobby();", "export class Lobby", 0),
+        ("const one = new Lobby();\nconst two = new Lobby();", "class Lobby", 0),
+        ("const make = () => new Lobby();", "class Lobby", 0),
+    ],
+)
+def test_the_only_object_of_a_class(made, head, count):
+    source = (
+        f"const app = express();\n{head} {{\n  private waiting: string[] = [];\n"
+        "  join(name: string) {\n    this.waiting = [...this.waiting, name];\n  }\n}\n"
+        f"{made}\napp.post('/', (req, res) => {{\n  lobby.join(req.body.name);\n  res.end();\n}});\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/a.ts": source})] == [3] * count
+
+
+@pytest.mark.parametrize(("name", "count"), [("start", 1), ("setUp", 0)])
+def test_a_handler_may_start_something(name, count):
+    source = f"""package a
+import "net/http"
+var begun = map[string]int{{}}
+func {name}(w http.ResponseWriter, r *http.Request) {{ begun[r.URL.Path]++ }}
+"""
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "count"),
+    [
+        ("last string", 'r.FormValue("x")', 1),
+        ("last *User", "load(r)", 1),
+        ("last string", '"x"', 1),
+        ("last string", "", 0),
+    ],
+)
+def test_a_package_variable_of_go_that_a_handler_sets(declared, value, count):
+    change = f"last = {value}" if value else "log(last)"
+    source = f"""package a
+import "net/http"
+var {declared}
+func show(w http.ResponseWriter, r *http.Request) {{ {change} }}
+"""
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("inFlight", 0), ("amounts", 1)])
+def test_a_list_that_is_kept_short_is_state_too(name, count):
+    source = (
+        f"const app = express();\nconst {name} = [];\napp.post('/', (req, res) => {{\n  {name}.push(req.body.x);\n"
+        f"  if ({name}.length > 20) {name}.shift();\n  res.end();\n}});\n"
+    )
+    assert len(findings_of(RULE, {"src/a.js": source})) == count

@@ -370,3 +370,61 @@ def test_the_declared_type_of_a_key(kind, count):
 def test_what_is_set_back_to_what_was_there(body, count):
     source = f"class A {{\nstatic final ThreadLocal<User> TENANT = new ThreadLocal<>();\n{body}\n}}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("key", "body", "confidences"),
+    [
+        (
+            "plate: str",
+            "if plate not in _names:\n        _names[plate] = load(plate)\n    return _names[plate]",
+            ["medium"],
+        ),
+        ("plate", "known = _names.get(plate)\n    _names[plate] = known or load(plate)", ["medium"]),
+        ("plate", "key = f'x:{plate}'\n    if key in _names:\n        return\n    _names[key] = 1", ["medium"]),
+        ("plate", "return _names.setdefault(plate, load(plate))", ["medium"]),
+        ("plate", "_names[plate] = load(plate)", ["low"]),
+        ("plate: Plate", "if plate not in _names:\n        _names[plate] = load(plate)", []),
+        ("plate", "for each in rows():\n        _names[each] = plate", []),
+        ("locale", "if locale not in _names:\n        _names[locale] = load(locale)", []),
+    ],
+)
+def test_keys_that_callers_bring_make_a_cache_of_any_map(key, body, confidences):
+    service = f"_names = {{}}\n\ndef name_of({key}):\n    {body}\n"
+    view = (
+        f"{FLASK}from shop.names import name_of\n@app.get('/')\ndef index():\n    return name_of(request.args['x'])\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"shop/names.py": service, "shop/v.py": view})] == confidences
+    assert findings_of(RULE, {"shop/names.py": service}) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "count"), [("@Injectable()\nexport class A", 1), ("export class A", 0), ("@Component()\nclass A", 0)]
+)
+def test_a_service_is_there_for_requests_whoever_calls_it(head, count):
+    source = (
+        f"{head} {{\n  private readonly firmware = new Map<string, string>();\n  async firmwareOf(serial: string) {{\n"
+        "    const known = this.firmware.get(serial);\n    if (known) return known;\n"
+        "    this.firmware.set(serial, await ask(serial));\n  }\n}\n"
+    )
+    found = findings_of(RULE, {"src/a.ts": source})
+    assert [each.confidence for each in found] == (["low"] if count else [])
+
+
+def test_a_bean_of_java_that_a_controller_asks():
+    service = (
+        "@Service\npublic class Doors {\n private final Map<String, String> firmware = new ConcurrentHashMap<>();\n"
+        " public String of(String serial) {\n  String known = firmware.get(serial);\n"
+        "  if (known == null) { firmware.put(serial, ask(serial)); }\n  return known;\n }\n}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"src/Doors.java": service})] == ["low"]
+    controller = (
+        "import org.springframework.web.bind.annotation.*;\n@RestController\npublic class A {\n"
+        ' private final Doors doors;\n @GetMapping("/x")\n public String x(String s) { return doors.of(s); }\n}\n'
+    )
+    found = findings_of(RULE, {"src/Doors.java": service, "src/A.java": controller})
+    assert [each.confidence for each in found] == ["medium"]
+    emptied = service.replace(
+        "public String of", "public void drop(String s) { firmware.remove(s); }\n public String of"
+    )
+    assert findings_of(RULE, {"src/Doors.java": emptied, "src/A.java": controller}) == []
