@@ -227,7 +227,7 @@ def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
     if file.scope_of(spec).kind != "module":
         return
     name = re.match(rb"\w+", file.source[spec.start_byte : spec.end_byte])
-    if name is not None:
+    if name is not None and name[0] != b"_":
         inside = re.compile(
             rb"(?<![\w.])(?:"
             + re.escape(name[0])
@@ -411,6 +411,8 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
             is_guarded = True
             continue
         is_taken = is_taken or _TAKES_OUT.search(match[0]) is not None
+        if file.language == "java" and not match[0].startswith(b"this.") and _is_local(name, text):
+            continue
         if has_own(name, text) or is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
             continue
         if re.search(rb"=\s*this\." + re.escape(name.encode()) + rb"\s*;?\s*$", text, re.MULTILINE):
@@ -430,6 +432,14 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
             data["taken"] = "1"
         message = f"`{name}` is shared by everything in the process and changed"
         yield file.mark(RULE.id, declared, message, confidence="low" if is_guarded else "", data=data)
+
+
+def _is_local(name: str, text: bytes) -> bool:
+    """Whether a method of Java declares a variable or a parameter of this name."""
+    return (
+        re.search(rb"(?:(?!\breturn\b|\belse\b)\b\w+|[>\]])\s+" + re.escape(name.encode()) + rb"\s*[=;,):]", text)
+        is not None
+    )
 
 
 def _is_global(name: str, text: bytes) -> bool:

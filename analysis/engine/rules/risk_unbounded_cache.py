@@ -63,7 +63,7 @@ _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.
 # Other names count as well where a request or a job adds to them, but for what is filled at the start.
 _FILLED_AT_THE_START = re.compile(
     r"(?i)regist|handler|plugin|listener|subscri|hook|middleware|route|loader|factor|command|strateg|convert|config"
-    r"|setting|option|propert|histogram|metric|gauge|stats|instance|client|engine|lock|mutex|pool|logger|context"
+    r"|setting|option|propert|histogram|metric|gauge|counter|stats|instance|client|engine|lock|mutex|pool|logger|context"
 )
 _FILLS_AT_THE_START = re.compile(
     r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
@@ -86,6 +86,7 @@ _OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a 
 _RUNS = re.compile(
     r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
 )
+_BEFORE_REQUESTS = re.compile(r"(^|/)(?:install|migrate|upgrade)/")
 _STARTS_UP = re.compile(r"^_*(?:init|setup|bootstrap)(?![a-z])")
 _PYTHON_CACHE = re.compile(
     rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|\[ ?\]|dict\(\)|set\(\)|list\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$"
@@ -114,7 +115,7 @@ _JAVA_CACHE = re.compile(
     rb"(?:(?:public|private|protected|final|static|volatile)\s+)+(?:java\.util\.)?(?:concurrent\.)?\w*(?:Map"
     rb"|Set|List)<[^;=]*>\s+"
     rb"(?P<name>\w+)\s*=\s*(?:Collections\.synchronized\w+\(\s*)?"
-    rb"(?:new\s+(?!Weak)\w*(?:HashMap|HashSet|TreeMap|ArrayList|LinkedList)\b|\w*\.newConcurrentMap\()"
+    rb"(?:new\s+(?!Weak|\w*Reference)\w*(?:HashMap|HashSet|TreeMap|ArrayList|LinkedList)\b|\w*\.newConcurrentMap\()"
 )
 _THREAD_LOCAL = re.compile(
     rb"(?:(?:public|private|protected|final|static)\s+)*static\s[^;=\n]*\b\w*ThreadLocal<[^;=]*>\s+(?P<name>\w+)\s*="
@@ -142,7 +143,7 @@ _BROWSER = re.compile(
 _CLOSED_KEYS = re.compile(
     r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
     r"|country|mode(?!l)|^model$|theme|clazz"
-    r"|schema|template|queue|table|column|field|dialect|driver|provider|env\b|stage|version"
+    r"|schema|template|queue|topic|protocol|table|column|field|dialect|driver|provider|env\b|stage|version"
     r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric|\bflag|^(?:length|size|width|height|count)$"
 )
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
@@ -308,6 +309,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if (
         place.facts.is_entry
         or place.kind is FileKind.SCRIPT
+        or _BEFORE_REQUESTS.search(place.path)
         or (place.facts.language in SCRIPT and runs_in_browsers(place))
     ):
         return None
