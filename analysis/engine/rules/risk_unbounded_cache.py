@@ -1,7 +1,7 @@
 """A cache that only ever grows."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -16,6 +16,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.rules import made_objects
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.browsers import runs_in_browsers
+from analysis.engine.rules.cache_keys import are_of_people, given_by_callers, has_few_keys, says_few, says_many
 from analysis.engine.rules.made_objects import Made
 from analysis.engine.rules.reading import followed, has_own
 
@@ -68,20 +69,6 @@ _FILLED_AT_THE_START = re.compile(
 _FILLS_AT_THE_START = re.compile(
     r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
 )
-# Keys of which there are as many as there are users, requests or texts.
-_OPEN_KEYS = re.compile(
-    r"(?i)id(?![a-z])|uuid|user|account|tenant|org|customer|member|owner|session|token|e_?mail|\bip|addr|host|ur[il]\b"
-    r"|link|quer(?:y|ies)|sql|message|msg|text|content|request|\breq\b|\bctx\b|hash|digest|path|file|date|time|order"
-    r"|product|sku|phone|login|region|key(?![a-z])|\b[a-z]\b"
-)
-# Of whom there are as many as use the service, and what they send.
-_OF_PEOPLE = re.compile(
-    r"(?i)uuid|user|account|tenant|org(?:ani[sz]ation)?(?:_?id)?(?![a-z])|customer|member|owner|session|token|e_?mail"
-    r"|(?<![a-z])ip(?![a-z])|addr|request|(?<![a-z])req(?![a-z])|project|workspace|team|device|phone|link|message|quer(?:y|ies)"
-    r"|\b[a-z]\b|\bpath\b"
-)
-_KEY_TYPE = re.compile(r"(?:Map|[dD]ict|Record)[<\[]\s*(\w+)|\bmap\[(\w+)\]")
-_OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a key that is made of settings
 # What runs: there may be as many as are configured, which only the name tells.
 _RUNS = re.compile(
     r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
@@ -140,12 +127,6 @@ _SCRIPT_FIELD = re.compile(
 _BROWSER = re.compile(
     rb"\b(window|document|localStorage|useState|useEffect|useRef|ipcRenderer|AudioContext)\b|['\"]use client['\"]"
 )
-_CLOSED_KEYS = re.compile(
-    r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
-    r"|country|mode(?!l)|^model$|theme|clazz"
-    r"|schema|template|queue|topic|protocol|table|column|field|dialect|driver|provider|env\b|stage|version"
-    r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric|\bflag|^(?:length|size|width|height|count)$"
-)
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
 # Adding under a key that is no literal, and all that makes a collection smaller or asks how large it is.
 _ADDED = re.compile(
@@ -160,24 +141,6 @@ _TAKEN = (
     rb"|len\((?:\w+\.)*NAME\)|Object\.keys\((?:this\.)?NAME\)|\bclear\((?:\w+\.)*NAME\)"
     rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:\w+\.)?NAME\s*=[^=])"
 )
-_ASKED = (
-    rb"(?<![\w.])(?P<table>\w+)(?:\[\s*KEY(?:\s+as\s[^\]\n]*)?\]|\.(?:get|has|includes)\(\s*KEY\s*\))"
-    rb"|\bKEY\s+(?:not\s+)?in\s+(?P<list>\w+)"
-)
-_ENUM = rb"\bKEY\s*===?\s*[A-Z]\w*\.[A-Z]\w*"  # asked for members one by one
-_CONSTANT = re.compile(rb"_?[A-Z][A-Z0-9_]{2,}")
-_OF_CONSTANTS = re.compile(rb"=\s*(?:tuple|frozenset|sorted|str|repr)\(\s*(?:\w+\.)?_?[A-Z][A-Z0-9_]{2,}\s*\)")
-_TABLE = rb"^(?:export\s+)?(?:const\s+)?NAME\s*(?::[^=\n]+)?=\s*(?:new \w+\(|Object\.freeze\()?\s*[\[{(]\s*[^\s\]})]"
-# Of which there are as many as callers have: no enumeration, and no class of the project.
-_OF_TEXT = re.compile(
-    r"(?i)|(?:final )?(?:java\.lang\.)?(?:string|str|u?int\d*|integer|long|number|bigint|uuid|bytes|objectid)"
-    r"(?: \| none)?"
-    r"|optional\[(?:str|int)\]"
-)
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-_MADE_OF = re.compile(rb"\s*:?=(?!=)([^\n]*)")
-_ASKS = re.compile(rb"(\[[^\]\n]+\]|\.(?:get|has|contains|containsKey|getOrDefault|Load)\([^\n]*)")
-_ASKS_AND_ADDS = re.compile(rb"\.(?:putIfAbsent|computeIfAbsent|setdefault|LoadOrStore)\(")
 # What may stand before the name where something is added.
 _ALONE = re.compile(rb"(?:^|[^.])\Z")
 _OF_SOMETHING = re.compile(rb"\w\.\Z")
@@ -225,7 +188,7 @@ def look_at_memo(decorator: Node, file: SourceFile) -> Iterator[Mark]:
     definition = decorator.parent.child_by_field_name("definition") if decorator.parent is not None else None
     if head is None or definition is None or head[2].strip().startswith((b"self", b"cls")) or not head[2].strip():
         return
-    if _CLOSED_KEYS.search(head[2].decode("utf-8", "replace")):
+    if says_few(head[2].decode("utf-8", "replace")):
         return
     index = next((each.index for each in file.functions if each.node.id == definition.id), 0)
     message = f"The cache of `{head[1].decode()}` has no limit and keeps an answer for every argument it was ever given"
@@ -351,33 +314,6 @@ def _kept_alive(mark: Mark, place: Place, codebase: Codebase) -> Finding | None:
     return place.finding(mark, confidence=_guess(made is not Made.BY_REQUESTS))
 
 
-def _has_closed_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
-    """Whether the key, or what the function made it from, is of a kind of which there are few."""
-    key = (added["key"] or added["given"] or b"").strip()
-    made = re.compile(rb"(?<![\w.])" + re.escape(key) + rb"\s*:?=(?!=)[^\n]*") if re.fullmatch(rb"\w+", key) else None
-    function = file.scope_at(added.end() - 1, added.end()).function.node
-    found = made.search(file.source, function.start_byte, added.start()) if made is not None else None
-    if found is not None and _OF_CONSTANTS.search(found[0]):
-        return True
-    if made is not None and _is_looked_up(key, name, file.source[function.start_byte : function.end_byte], file):
-        return True
-    text = (found[0] if found is not None else key).decode("utf-8", "replace")
-    return _CLOSED_KEYS.search(text) is not None or _OF_SETTINGS.search(text) is not None
-
-
-def _is_looked_up(key: bytes, cache: bytes, text: bytes, file: SourceFile) -> bool:
-    """Whether the function looks the same key up in a table that the source writes out: there are as many keys."""
-    if re.search(_ENUM.replace(b"KEY", re.escape(key)), text):
-        return True
-    for asked in re.finditer(_ASKED.replace(b"KEY", re.escape(key)), text):
-        table = asked["table"] or asked["list"]
-        if table == cache:
-            continue
-        if _CONSTANT.fullmatch(table) or re.search(_TABLE.replace(b"NAME", table), file.source, re.MULTILINE):
-            return True
-    return False
-
-
 def _grown(
     name: str,
     declared: Node,
@@ -390,7 +326,7 @@ def _grown(
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
     is_named = _CACHE_NAME.search(name) is not None
     if (
-        _CLOSED_KEYS.search(name)
+        says_few(name)
         or (not is_named and _FILLED_AT_THE_START.search(name))
         or (file.language in SCRIPT and _BROWSER.search(file.source))
     ):
@@ -402,7 +338,7 @@ def _grown(
     added = [
         match
         for match in followed(name.encode(), file.source, _ADDED, b"_$")
-        if _is_meant(match.start() - len(name), owner, file) and not _has_closed_keys(name.encode(), match, file)
+        if _is_meant(match.start() - len(name), owner, file) and not has_few_keys(name.encode(), match, file)
     ]
     if not added:
         return
@@ -430,39 +366,17 @@ def _grown(
         data = {"functions": " ".join(map(str, functions))}
         keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
         declares = file.source[declared.start_byte : declared.end_byte].partition(b"=")[0].decode("utf-8", "replace")
-        if _OF_PEOPLE.search(keys) or _OF_PEOPLE.search(" ".join(map("".join, _KEY_TYPE.findall(declares)))):
+        if are_of_people(keys, declares):
             data["people"] = "1"
-        if _RUNS.search(name) or not ("people" in data or _OPEN_KEYS.search(keys)):
+        if _RUNS.search(name) or not ("people" in data or says_many(keys)):
             data["configured"] = "1"
         if form or not is_named:
             data["form"] = form or "other"
-        if given := _given_keys(name, added, file):
+        if given := given_by_callers(name, added, file):
             data["given"] = given
         if of_bean:
             data["bean"] = "1"  # services are there for requests, whoever calls them
         yield file.mark(RULE.id, declared, message, data=data)
-
-
-def _given_keys(name: str, added: Sequence[re.Match[bytes]], file: SourceFile) -> str:
-    """Whether the caller of a function brings the text or number under which it adds; `remembered` where it looks
-    first what is there for that key, as a cache does."""
-    found = ""
-    for match in added:
-        key = (match["key"] or match["given"] or b"").strip()
-        function = file.scope_at(match.end() - 1, match.end()).function
-        parameters = {
-            each.name.encode()
-            for each in file.dialect.parameters(function.node, file)
-            if function.index and _OF_TEXT.fullmatch(each.annotation)
-        }
-        text = file.source[function.node.start_byte : match.start() - len(name)]
-        made = [each[1] for each in followed(key, text, _MADE_OF, b"_.")] if _WORD.fullmatch(key) else []
-        if parameters.isdisjoint(_WORD.findall(b" ".join((key, *made)))):
-            continue
-        asks = (key in each[1] for each in followed(name.encode(), text, _ASKS, b"_$"))
-        asked = _ASKS_AND_ADDS.match(match[0]) is not None or b" in " + name.encode() in text or any(asks)
-        found = "remembered" if asked else found or "1"
-    return found
 
 
 def _is_meant(start: int, owner: re.Pattern[bytes], file: SourceFile) -> bool:
