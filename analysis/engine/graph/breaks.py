@@ -191,12 +191,14 @@ def _past_entry(graph: ImportGraph, edge: Edge, passing: Mapping[str, int]) -> D
     is one also for what it does not pass on."""
     folder = _guarded_folder(graph, edge.target)
     entry = graph.entries.get(folder)
-    if not entry or passing.get(entry, 0) >= _CONVENIENCE or entry == edge.target or is_inside(edge.source, folder):
+    is_inner = _INTERNAL in edge.target  # which its name says, whoever goes past the entry
+    if not entry or entry == edge.target or is_inside(edge.source, folder):
+        return None
+    if not is_inner and passing.get(entry, 0) >= _CONVENIENCE:
         return None
     if graph.packages.get(edge.source) != graph.packages.get(edge.target) or _offers(edge):
         return None
     passed = next((each for each in graph.imports_of(entry) if each.target == edge.target), None)
-    is_inner = _INTERNAL in edge.target
     if passed is None and not is_inner and (passing.get(entry, 0) >= 0 or _DRAWER.search(folder)):
         return None
     if _loads(graph, entry, edge.source):

@@ -48,7 +48,7 @@ def name():
     ),
 )
 _SCRIPT_INSIDE = re.compile(
-    r"^(?!@(?:site|app|root|shoelace-style)/)(@[^/]+/)?[^/]+/(src|dist|internal)/(?!.*\.(css|scss|json|svg|png|wasm)$)"
+    r"^(?!@(?:site|app|root|shoelace-style)/)(@[^/]+/)?[^/]+/(src|dist|internal|lib/(?:core|internals?|private|helpers|utils?))/(?!.*\.(css|scss|json|svg|png|wasm)$)"
     # Packages without `exports` document where their styles, languages and workers lie.
     r"(?!(?:.*/)?(styles?|themes?|presets?|locales?|lang|languages?|l10n|i18n|css|workers?|plugins?|icons|components)(/|$)|(?:.*/)?entry\b)"
 )

@@ -437,3 +437,23 @@ def test_what_is_internal_to_a_folder_with_an_entry():
     assert "public entry of `billing`" in finding.message
     del files["src/modules/billing/index.ts"]
     assert findings_of("arch-deep-import", files) == []
+
+
+def test_an_internal_folder_is_one_whoever_goes_past_the_entry():
+    files = {
+        "src/modules/billing/index.ts": "export { charge } from './charge';",
+        "src/modules/billing/charge.ts": "export const charge = 1;\nexport const rate = 2;",
+        "src/modules/billing/internal/round.ts": "export const round = 1;",
+        "src/modules/orders/place.ts": "import { round } from '../billing/internal/round';\nround();",
+    }
+    for name in "abcd":
+        files[f"src/modules/{name}/use.ts"] = "import { rate } from '../billing/charge';\nrate();"
+    assert [each.file for each in findings_of("arch-deep-import", files)] == ["src/modules/orders/place.ts"]
+
+
+@pytest.mark.parametrize(
+    ("target", "count"),
+    [("axios/lib/core/settle", 1), ("highlight.js/lib/core", 0), ("antd/lib/button", 0), ("@a/b/lib/internal/x", 1)],
+)
+def test_the_inside_of_what_a_package_has_built(target, count):
+    assert len(findings_of("arch-deep-import", {"src/a.ts": f"import x from '{target}';\nx();\n"})) == count

@@ -642,3 +642,21 @@ def test_a_list_that_is_kept_short_is_state_too(name, count):
         f"  if ({name}.length > 20) {name}.shift();\n  res.end();\n}});\n"
     )
     assert len(findings_of(RULE, {"src/a.js": source})) == count
+
+
+@pytest.mark.parametrize(("declared", "count"), [("String last = f.id();", 0), ("last = f.id();", 1)])
+def test_a_local_variable_of_java_named_like_a_field(declared, count):
+    source = (
+        "import org.springframework.web.bind.annotation.*;\n@RestController\npublic class A {\n  private String last;\n"
+        f'  @PostMapping("/c")\n  public void c(Form f) {{ {declared} send(last); }}\n}}\n'
+    )
+    assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+def test_a_blank_of_go_holds_nothing():
+    source = """package a
+import "net/http"
+var _ http.Handler = (*H)(nil)
+func show(w http.ResponseWriter, r *http.Request) { _ = r.Body.Close() }
+"""
+    assert findings_of(RULE, {"a/a.go": source}) == []

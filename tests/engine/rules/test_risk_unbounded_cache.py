@@ -428,3 +428,19 @@ def test_a_bean_of_java_that_a_controller_asks():
         "public String of", "public void drop(String s) { firmware.remove(s); }\n public String of"
     )
     assert findings_of(RULE, {"src/Doors.java": emptied, "src/A.java": controller}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "made", "count"),
+    [
+        ("src/Doors.java", "new ConcurrentHashMap<>()", 1),
+        ("src/Doors.java", "new ConcurrentReferenceHashMap<>(16, SOFT)", 0),
+        ("src/install/Doors.java", "new ConcurrentHashMap<>()", 0),
+    ],
+)
+def test_what_memory_empties_or_no_request_fills(path, made, count):
+    source = (
+        f"@Service\npublic class Doors {{\n private final Map<String, String> firmware = {made};\n"
+        " public String of(String serial) { return firmware.computeIfAbsent(serial, this::ask); }\n}\n"
+    )
+    assert len(findings_of(RULE, {path: source})) == count
