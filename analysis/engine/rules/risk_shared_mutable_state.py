@@ -76,6 +76,7 @@ _NOT_STATE = re.compile(
     r"(?i)cache|memo|regist|subscri|listener|observer|handlers|plugins|_?logger|lock|mutex|pool|metrics|gauge|local$|ctx|context|tasks|cool_?down|debounce|throttle|time(?:out|r)s?$|interval|promises$|pending"
 )
 _IN_FLIGHT = re.compile(r"(?i)in_?flight")  # in scripts and Go what all who ask at once wait for
+_OF_TASKS = re.compile(rb":[^=\n]*\b(?:Task|Future)\b")
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
 _ON_PURPOSE = re.compile(rb"(?i)cache|memo|locks?$")
@@ -395,6 +396,8 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
     may hold it too."""
     if _NOT_STATE.search(name) or (file.language != "python" and _IN_FLIGHT.search(name)):
         return
+    if _OF_TASKS.search(file.source, declared.start_byte, declared.end_byte):
+        return  # so that what runs is not collected
     functions: dict[int, str] = {}  # what only takes out does not share anything
     is_guarded = is_taken = False
     at_start: dict[int, None] = {}  # by their names, unless a request enters them

@@ -9,7 +9,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.facts import Filter, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
-from analysis.engine.names import MADE_UP, SMALL, runs_by_hand
+from analysis.engine.names import FLAG, MADE_UP, SMALL, runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -203,6 +203,9 @@ def _is_unbounded(site: QuerySite, declared: frozenset[str]) -> bool:
         return False
     if site.has_key:
         return False
+    conditions = [each for each in query.filters if each.operator != "range"]
+    if query.orm == "sql" and not all(FLAG.search(each.column) for each in conditions):
+        return False  # a value in quotes may be put together: `'" + code + "'`
     return _leaves_many(query.filters)
 
 

@@ -660,3 +660,9 @@ var _ http.Handler = (*H)(nil)
 func show(w http.ResponseWriter, r *http.Request) { _ = r.Body.Close() }
 """
     assert findings_of(RULE, {"a/a.go": source}) == []
+
+
+@pytest.mark.parametrize(("kind", "count"), [("asyncio.Task", 0), ("str", 1)])
+def test_tasks_are_kept_so_that_they_are_not_collected(kind, count):
+    source = f"{FLASK}_running: set[{kind}] = set()\n\n@app.get('/x')\ndef handle():\n    _running.add(begin())\n"
+    assert len(findings_of(RULE, {"shop/views.py": source})) == count

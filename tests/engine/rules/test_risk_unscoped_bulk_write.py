@@ -329,3 +329,11 @@ def test_a_span_of_a_large_table_that_a_repository_declares():
     files["src/Work.java"] = caller
     assert [each.file for each in findings_of(RULE, files, volumes={"Visit": "XL"})] == ["src/Work.java"]
     assert findings_of(RULE, files) == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"), [("code = '\" + code + \"'", 0), ("at < '\" + day + \"'", 1), ("is_open = 'no'", 1)]
+)
+def test_a_value_that_is_put_into_quotes_is_no_constant(condition, count):
+    source = f'def f(cursor, code, day):\n    cursor.execute("DELETE FROM visits WHERE {condition}")'
+    assert len(findings(RULE, source, volumes={"visits": "XL"})) == count
