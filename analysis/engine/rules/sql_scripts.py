@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.facts import Filter
 
-_NO_STATEMENT = re.compile(r"--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$", re.DOTALL)  # comments, and bodies of functions
+LONGEST_SCRIPT = 100_000  # characters: what is longer is data
+# Comments, and bodies of functions; what nobody closes goes on to the end.
+_NO_STATEMENT = re.compile(r"--[^\n]*|/\*(?:.*?\*/|.*)|\$(\w*)\$(?:.*?\$\1\$|.*)", re.DOTALL)
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 _NOT_A_LINE = re.compile(r"[^\n]")
 _CHANGES = re.compile(
@@ -31,7 +33,10 @@ class Write:
 
 
 def writes_in(source: str) -> Iterator[Write]:
-    """Every UPDATE and DELETE of which all conditions are read, but of tables that the file makes or fills itself."""
+    """Every UPDATE and DELETE of which all conditions are read, but of tables that the file makes or fills itself; none
+    of a file that is too long for a script."""
+    if len(source) > LONGEST_SCRIPT:
+        return
     plain = _TEXT.sub(_masked, _NO_STATEMENT.sub(lambda match: _NOT_A_LINE.sub(" ", match[0]), source))
     filled = {name.rpartition(".")[2].strip('"`[]').lower() for name in _FILLED.findall(plain)}
     line = 1

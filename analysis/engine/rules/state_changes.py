@@ -16,8 +16,8 @@ _LONGEST_VALUE = 200  # bytes
 _LONGEST_WAY = 4_000  # bytes before a change in which its value is made
 # A local variable and what it is made of.
 _MADE = re.compile(
-    rb"^[ \t]*(?:(?:const|let|var|final)\s+)?(?:[\w<>\[\], .?]+\s)?(\w+)(?:,[ ]*\w+)*(?:\s*:[^=\n]+)?[ ]*:?=(?!=)"
-    rb"([^\n]*)",
+    rb"^[ \t]*(?:(?:const|let|var|final)\s+)?(?:[\w<>\[\], .?]{1,60}\s)?(\w+)(?:,[ ]*\w+){0,3}"
+    rb"(?:\s*:[^=\n]{1,60})?[ ]*:?=(?!=)([^\n]*)",
     re.MULTILINE,
 )
 
