@@ -41,16 +41,22 @@ def marked(query: Query, lines: list[str], file: SourceFile) -> str:
     function = file.functions[query.function].node
     before = file.source[max(function.start_byte, span[0] - LONGEST_HEAD) : span[0]].decode("utf-8", "replace")
     behind = file.source[span[1] : min(function.end_byte, span[1] + LONGEST_WORK)].decode("utf-8", "replace")
-    while (step := _PASSING.match(behind)) is not None:
-        behind = behind[step.end() :]
+    behind = _behind_all(behind)
     opened = _OPENED.search(before)
     wrapped = opened[0] if opened is not None else ""
     for _ in range(wrapped.count("(")):
         if behind.lstrip()[:1] != ")":
             wrapped = wrapped[wrapped.rfind("(") + 1 :]
             break
-        behind = behind.lstrip()[1:]
+        behind = _behind_all(behind.lstrip()[1:])  # `(await …).all()`
     return before[: len(before) - len(wrapped)] + SOURCE + behind
+
+
+def _behind_all(text: str) -> str:
+    """What comes behind the steps that give all rows."""
+    while (step := _PASSING.match(text)) is not None:
+        text = text[step.end() :]
+    return text
 
 
 def uses(name: str, text: str) -> Iterator[tuple[int, int]]:

@@ -89,7 +89,12 @@ def test_java_measures_rows_in_streams_and_lists(orm, body):
 
 @pytest.mark.parametrize(
     "body",
-    ["len(session.query(User).all())", "rows = session.execute(select(User))\n    return len(rows.scalars().all())"],
+    [
+        "len(session.query(User).all())",
+        "rows = session.execute(select(User))\n    return len(rows.scalars().all())",
+        "return len((await session.execute(select(User))).scalars().all())",
+        "rows = (await session.execute(select(User))).scalars().all()\n    return len(rows)",
+    ],
 )
 def test_rows_of_sqlalchemy_that_are_only_counted(body):
     source = (

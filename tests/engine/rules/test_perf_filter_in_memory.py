@@ -126,6 +126,16 @@ def f(session, least):
     ("body", "found"),
     [
         ("return sorted(session.scalars(select(Parcel)).all(), key=lambda p: p.weight)[:3]", [9]),
+        ("return max((await session.scalars(select(Parcel))).all(), key=lambda p: p.weight)", [9]),
+        (
+            "rows = (await session.execute(select(Parcel))).scalars().all()\n"
+            "    return [p for p in rows if p.weight > least]",
+            [9],
+        ),
+        (
+            "row = (await session.execute(select(Parcel))).first()\n    return [row for p in row if p.weight > least]",
+            [],
+        ),
         ("return sum(p.weight for p in session.query(Parcel).all())", [9]),
         ("return [p for p in session.query(Parcel).all() if p.weight > least]", [9]),
         ("return [p for p in session.query(Parcel).all() if p.label.lower() == 'x']", [9]),

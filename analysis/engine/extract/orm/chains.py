@@ -12,6 +12,7 @@ from analysis.engine.rules.transactions import in_transaction
 LONGEST_CHAIN = 60  # steps
 
 _GOES_ON = re.compile(rb"(?:\[[^\[\]]*:[^\[\]]*\])?\s*\??\.[A-Za-z_]\w*[(<]")
+_GIVES_ALL = frozenset({"scalars", "unique", "mappings", "all", "fetchall"})  # of a result that was awaited
 _MEMBERS = frozenset({"attribute", "member_expression", "selector_expression"})
 
 _WRAPPERS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "len", "bool", "sum", "min", "max", "any", "all"})
@@ -106,7 +107,8 @@ def _use(top: Node, parent: Node | None, file: SourceFile) -> tuple[str, str]:
     if parent is None:
         return "", ""
     if parent.type in ("await", "await_expression"):
-        terminal, variable = _use(parent, file.parent_of(parent), file)
+        whole = _taken_whole(parent, file)
+        terminal, variable = _use(whole, file.parent_of(whole), file)
         return terminal or "await", variable
     if parent.type in ("assignment", "variable_declarator"):
         left = parent.child_by_field_name("left") or parent.child_by_field_name("name")
@@ -130,6 +132,21 @@ def _use(top: Node, parent: Node | None, file: SourceFile) -> tuple[str, str]:
     if parent.type == "argument_list" and _MANY.search(file.source, top.end_byte, parent.end_byte):
         return "list", ""
     return "", ""
+
+
+def _taken_whole(awaited: Node, file: SourceFile) -> Node:
+    """`(await …).scalars().all()` of the awaited part in it: what all rows stand for. The part itself where other steps
+    follow, or none."""
+    node = file.parent_of(awaited)
+    if node is None or node.type != "parenthesized_expression":
+        return awaited
+    while (member := file.parent_of(node)) is not None and member.type in _MEMBERS:
+        call = file.parent_of(member)
+        step = member.child_by_field_name("attribute") or member.child_by_field_name("property")
+        if call is None or step is None or not _is_called(member, file) or file.text(step) not in _GIVES_ALL:
+            return awaited
+        node = call
+    return node
 
 
 def query_at(

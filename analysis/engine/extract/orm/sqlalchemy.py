@@ -84,6 +84,9 @@ _MODEL = re.compile(r"\b([A-Z]\w*)")
 _TAKES = re.compile(
     rb"(?:\.(?:scalars|unique|mappings|tuples)\(\))*\.(all|first|one|one_or_none|scalar\w*|fetchall)\(\)"
 )
+_AWAITED_LENGTH = re.compile(rb"\blen\(\s*\(\s*await\s+\Z")
+_TO_THE_END = re.compile(rb"\s*\)(?:\s*\.\w+\(\))*\s*\)")
+LONGEST_AWAIT = 40  # bytes of `len((await `, with line breaks
 LONGEST_WAY = 300  # bytes behind a statement in which its rows are taken
 
 
@@ -272,6 +275,10 @@ def _counted(chain: Chain, file: SourceFile) -> str:
     """`len` when nothing but the number of rows is asked for, here or of the result that a variable holds."""
     if chain.terminal in ("len", "bool") and chain.steps:
         return chain.terminal
+    start, end = chain.top.start_byte, chain.top.end_byte
+    head = file.source[max(0, start - LONGEST_AWAIT) : start]
+    if _AWAITED_LENGTH.search(head) is not None and _TO_THE_END.match(file.source, end) is not None:
+        return "len"
     if chain.variable and chain.steps and chain.steps[-1].name in ("execute", "exec"):
         after = file.source[chain.top.end_byte : chain.top.end_byte + LONGEST_WAY]
         for match in followed(chain.variable.encode(), after, _TAKES, b"_.$"):
