@@ -16,6 +16,7 @@ from analysis.engine.rules.browsers import is_copied_library, runs_in_browsers
 from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
 from analysis.engine.rules.reading import (
     assigned_values,
+    declarations,
     followed,
     function_name,
     is_parameter,
@@ -98,6 +99,7 @@ _HIDDEN_IMPORT = re.compile(
 # The mode in which Python compiles what is typed at its prompt, and the classes for such a prompt.
 _CONSOLE = re.compile(rb"compile\([^()\n]*,\s*[\"']single[\"']|\bInteractive(?:Console|Interpreter)\b")
 # What makes a path that nobody outside of the program chose.
+_RUNS_SCRIPTS = re.compile(rb"(?i)(?:engine|script|shell|sandbox|context|interpreter|var)\b[^\n]{0,40}$")
 _DRIVEN = re.compile(r"\.(?:evaluate\w*|addInitScript|\$\$?eval)$")
 _OWN_PATH = re.compile(
     r"(?:await\s+)?(?:(?:path|os|fs|fsp|tempfile|crypto)\.)*(?:join|resolve|mkdtemp(?:Sync)?|mkstemp|tmpdir|gettempdir"
@@ -166,8 +168,15 @@ def _with_shell(given: list[Node], file: SourceFile) -> bool:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional, _ = file.arguments(call)
-    if 0 < len(positional) <= 2 and file.mentions(b"javax.script."):
+    if 0 < len(positional) <= 2 and file.mentions(b"javax.script.") and not _is_of_another_kind(call, file):
         yield from _code(call, "ScriptEngine.eval", positional[0], file)
+
+
+def _is_of_another_kind(call: Node, file: SourceFile) -> bool:
+    """Whether what evaluates is declared as something that runs no scripts: `TariffModel model`."""
+    receiver = call.child_by_field_name("object")
+    known = [*declarations(file.text(receiver), file)] if receiver is not None and receiver.type == "identifier" else []
+    return bool(known) and not any(_RUNS_SCRIPTS.search(each) for each in known)
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:

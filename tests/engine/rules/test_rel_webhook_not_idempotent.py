@@ -33,6 +33,7 @@ FINE = [
     ("a.ts", EXPRESS % "await queue.enqueue(req.body);"),
     ("a.ts", (EXPRESS % "await credits.add(1);").replace("/hooks/pay", "/orders")),
     ("a.py", FLASK % "if Delivery.objects.filter(event_id=x).exists():\n        return\n    org.save()"),
+    ("Hooks.java", SPRING % "if (receipts.existsByNumber(number)) return;\n    accounts.save(event.account());"),
     ("a.py", FLASK % "log(request)"),
     ("a.py", (FLASK % "org.save()").replace("POST", "GET").replace("pay_webhook", "pay")),
     ("a.py", (FLASK % "hook.save()").replace("pay_webhook", "create_webhook").replace("webhooks/pay", "webhooks")),
