@@ -105,6 +105,6 @@ def test_a_child_that_was_killed_between_two_orders_is_replaced(start: Any, note
     run = start()
     run("first")
     os.kill(pids(notes)[0], signal.SIGKILL)
-    time.sleep(0.1)
+    os.waitid(os.P_PID, pids(notes)[0], os.WEXITED | os.WNOWAIT)  # it is gone, and its owner has not been told
 
     assert run("second") == Outcome.FINISHED
