@@ -6,7 +6,6 @@ To build and compile a look-up takes Django twice as long as to ask PostgreSQL a
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 from uuid import UUID
-from weakref import WeakKeyDictionary
 
 from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -38,7 +37,6 @@ class CompiledQuery(Generic[R]):
 
     def __init__(self, build: Callable[[], models.QuerySet[Any, R]]) -> None:
         self._build = build
-        self._compiled: WeakKeyDictionary[BaseDatabaseWrapper, _Compiled[R]] = WeakKeyDictionary()
 
     def first(self, **keys: UUID) -> R | None:
         """The first row in the queryset's order, or None. One query."""
@@ -47,10 +45,11 @@ class CompiledQuery(Generic[R]):
     def all(self, **keys: UUID) -> list[R]:
         """Every row. One query."""
         connection = connections["default"]
-        compiled = self._compiled.get(connection)
-        if compiled is None:
-            compiled = self._compiled[connection] = _Compiled(self._build())
-        return compiled.rows(keys, connection)
+        # Kept by the connection, which a compiler refers to: it goes when its thread goes.
+        known: dict[CompiledQuery[R], _Compiled[R]] = vars(connection).setdefault("compiled_queries", {})
+        if self not in known:
+            known[self] = _Compiled(self._build())
+        return known[self].rows(keys, connection)
 
 
 class _Compiled(Generic[R]):

@@ -1,11 +1,13 @@
 """A query that is compiled once answers as Django's own: for other ids, in other threads, on a new connection."""
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection, models
+from django.db import connection, connections, models
 
 from accounts.models import User
 from config.compiled import CompiledQuery, Key
@@ -70,3 +72,19 @@ def test_threads_and_new_connections_ask_for_themselves() -> None:
     assert query.first(user=people[0].pk) == people[0]
     connection.close()
     assert query.first(user=people[1].pk) == people[1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_connection_of_a_thread_goes_with_the_thread() -> None:
+    query = CompiledQuery(lambda: User.objects.filter(pk=Key("user")))
+    ada = factories.user()
+
+    def look() -> weakref.ref[Any]:
+        query.first(user=ada.pk)
+        connection.close()
+        return weakref.ref(connections["default"])
+
+    with ThreadPoolExecutor(1) as pool:
+        used = pool.submit(look).result()
+    gc.collect()
+    assert used() is None
