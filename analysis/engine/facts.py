@@ -12,7 +12,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 39
+EXTRACTOR_VERSION = 40
 
 
 class FunctionFlag:
@@ -157,6 +157,7 @@ class Column(msgspec.Struct, array_like=True, frozen=True, gc=False):
     primary_key: bool = False
     line: int = 0
     enumerated: bool = False  # the class or schema lists all its values
+    stored: str = ""  # its name in the database, where the model says so
 
 
 class Relation(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -176,7 +177,7 @@ class Model(msgspec.Struct, array_like=True, frozen=True):
     line: int
     columns: tuple[Column, ...] = ()
     relations: tuple[Relation, ...] = ()
-    indexes: tuple[tuple[str, ...], ...] = ()  # leading column first
+    indexes: tuple[tuple[str, ...], ...] = ()  # leading column first; empty for one over expressions
     abstract: bool = False
     bases: tuple[str, ...] = ()
     managed: bool = True

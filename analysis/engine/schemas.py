@@ -119,7 +119,7 @@ class Schemas:
             is_script = model.orm == "ddl" and entry.model.orm != "ddl"  # its keys are columns of the class
             known = columns if is_script else relations
             relations.update((each.name, each) for each in model.relations if each.kind and each.name not in known)
-            indexes += model.indexes
+            indexes += filter(None, model.indexes)  # one of expressions names no column
             searchable.update(model.searchable)
         for name, relation in self._reverse.get(entry.model.name, {}).items():
             relations.setdefault(name, relation)
@@ -195,6 +195,7 @@ class Schemas:
 def _in_words_of(columns: Mapping[str, Column], table: Model) -> Model:
     """A table whose columns and indexes have the names that the model gives them: `AppId` is `appId`."""
     known = {_folded(name): name for name in columns}
+    known.update((_folded(each.stored), name) for name, each in columns.items() if each.stored)
     alone = tuple(
         (known.get(_folded(each.name), each.name),) for each in table.columns if each.indexed or each.primary_key
     )

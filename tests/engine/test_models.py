@@ -3,7 +3,9 @@
 import pytest
 
 from analysis.engine.extract import extract
+from analysis.engine.languages import reading_of
 from analysis.engine.models import ModelIndex
+from analysis.engine.schemas import Schemas
 
 ENTITY = """
 package a;
@@ -49,3 +51,81 @@ def test_a_table_may_be_named_by_a_constant(constant, table):
 
     assert entry is not None
     assert entry.table == table
+
+
+JPA_COLUMNS = """
+package a;
+import jakarta.persistence.*;
+
+@Entity
+@Table(name = "orders", indexes = {%s}, uniqueConstraints = {%s})
+public class Order {
+    @Id private Long id;
+    @Column(name = "cust_ref") private String customerReference;
+    @Column(name = Names.BUYER_COLUMN) private String buyer;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("indexes", "constraints", "leading"),
+    [
+        ('@Index(columnList = "cust_ref, id")', "", {"customerReference"}),
+        ("@Index(columnList = Names.BUYER_COLUMN)", "", {"buyer"}),
+        ("", "@UniqueConstraint(columnNames = {Names.BUYER_COLUMN, Names.OTHER})", {"buyer"}),
+        ("", "@UniqueConstraint(columnNames = {Names.OTHER})", set()),
+    ],
+)
+def test_an_index_of_an_entity_is_told_in_the_names_of_its_attributes(indexes, constraints, leading):
+    assert schema_of({"a/Order.java": JPA_COLUMNS % (indexes, constraints)}, "Order").leading == leading
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("a/models.py", "class Order(models.Model):\n    class Meta:\n        indexes = [models.Index(fields=[])]\n"),
+        ("schema.prisma", "model Order {\n  id Int @id\n  @@index([])\n}\n"),
+        ("a/order.ts", 'import { Entity } from "typeorm";\n@Entity()\n@Index([])\nexport class Order {}\n'),
+    ],
+)
+def test_an_index_without_columns_leads_nowhere(path, source):
+    assert schema_of({path: source}, "Order").leading == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("a/Order.java", JPA_COLUMNS % ("", "")),
+        (
+            "schema.prisma",
+            'model Order {\n  id Int @id\n  customerReference String @map("cust_ref")\n  @@map("orders")\n}\n',
+        ),
+        (
+            "a/order.ts",
+            'import { Column, Entity } from "typeorm";\n@Entity("orders")\nexport class Order {\n'
+            '  @Column({ name: "cust_ref" })\n  customerReference: string;\n}\n',
+        ),
+        (
+            "a/order.js",
+            'const Order = sequelize.define("Order",\n'
+            '  { customerReference: { type: DataTypes.STRING, field: "cust_ref" } }, { tableName: "orders" });\n',
+        ),
+        (
+            "a/models.py",
+            'class Order(Base):\n    __tablename__ = "orders"\n'
+            '    customerReference = Column("cust_ref", String(20))\n',
+        ),
+    ],
+)
+def test_an_index_of_a_script_is_told_in_the_names_of_the_model(path, source):
+    script = "CREATE INDEX by_reference ON orders (cust_ref);\n"
+
+    assert schema_of({path: source, "migrations/2.sql": script}, "Order").is_indexed("customerReference")
+
+
+def schema_of(sources, name):
+    """The schema of a model in a codebase of these files."""
+    facts = {path: extract(source.encode(), reading_of(path)) for path, source in sources.items()}
+    schema = Schemas(ModelIndex(facts), facts, {}).named(name)
+    assert schema is not None
+    return schema

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.options import elements, options_of, pairs
@@ -15,6 +16,7 @@ _REVERSE = re.compile(r"=>\s*\w+[?!]?\.(\w+)")
 _TO_ONE = frozenset({"ManyToOne", "OneToOne", "BelongsTo", "HasOne"})
 _TO_MANY = frozenset({"OneToMany", "ManyToMany", "HasMany", "BelongsToMany"})
 _COLUMNS = re.compile(r"(?:Column|Prop|ObjectIdColumn|IsEmail|ForeignKey|PrimaryKey|CreatedAt|UpdatedAt|DeletedAt)$")
+_MARKS = ("Entity", "ViewEntity", "ChildEntity", "Table", "Schema")
 _KEYS = frozenset({"PrimaryColumn", "PrimaryGeneratedColumn", "ObjectIdColumn", "PrimaryKey"})
 _STRINGS = re.compile(r"[\"'`](\w+)[\"'`]")
 _INCLUDED = re.compile(r"\b(?:association\s*:\s*[\"'](\w+)|model\s*:\s*(\w+)|as\s*:\s*[\"'](\w+))")
@@ -66,56 +68,52 @@ def _orm(file: SourceFile) -> str:
 
 
 def _model(node: Node, name: str, orm: str, file: SourceFile) -> Model | None:
-    above = {each.name: each for each in _decorators(node, file, with_parent=True)}
-    mark = next(
-        (above[each] for each in ("Entity", "ViewEntity", "ChildEntity", "Table", "Schema") if each in above), None
-    )
+    given = _decorators(node, file, with_parent=True)
+    above = {each.name: each for each in given}
+    mark = next((above[each] for each in _MARKS if each in above), None)
     columns: list[Column] = []
     relations: list[Relation] = []
-    indexes: list[tuple[str, ...]] = []
     body = node.child_by_field_name("body")
     for each in body.named_children if body is not None else ():
-        if each.type in ("public_field_definition", "method_definition") and (given := _decorators(each, file)):
-            _read_field(each, given, columns, relations, file)
+        if each.type in ("public_field_definition", "method_definition") and (on_field := _decorators(each, file)):
+            _read_field(each, on_field, columns, relations, file)
     if mark is None and not columns and not relations:
         return None
-    for decorator in _decorators(node, file, with_parent=True):
-        if decorator.name in ("Index", "Unique"):
-            listed = next((argument for argument in decorator.arguments if argument.type == "array"), None)
-            found = (
-                _STRINGS.findall(file.text(listed))
-                if listed is not None
-                else re.findall(r"=>\s*\[?[^\]]*", decorator.text)
-            )
-            indexes.append(tuple(found if listed is not None else re.findall(r"\.(\w+)", " ".join(found))))
     options = _options(mark, file)
-    included = (
-        {each for match in _INCLUDED.findall(above["DefaultScope"].text) for each in match}
-        if "DefaultScope" in above
-        else set()
-    )
-    if "indexes" in options:
-        indexes += indexes_of(options["indexes"], file)
-    is_timed = orm == "sequelize" or (orm == "mongoose" and "timestamps" in options)
-    for timed in ("createdAt", "updatedAt") if is_timed and mark is not None else ():
-        if all(each.name != timed for each in columns):
-            columns.append(Column(timed, "date"))
+    if mark is not None and (orm == "sequelize" or (orm == "mongoose" and "timestamps" in options)):
+        known = {each.name for each in columns}
+        columns += [Column(timed, "date") for timed in ("createdAt", "updatedAt") if timed not in known]
     return Model(
         orm=orm,
         name=name,
         table=_table(mark, options, file),
         line=file.line(file.dialect.name_node(node)),
         columns=tuple(columns),
-        relations=tuple(
-            Relation(each.name, each.kind, each.target, each.reverse, each.on_delete, "eager", each.line)
-            if each.name in included or each.target in included
-            else each
-            for each in relations
+        relations=tuple(_with_scope(relations, above.get("DefaultScope"))),
+        indexes=(
+            *(_index(each, file) for each in given if each.name in ("Index", "Unique")),
+            *indexes_of(options.get("indexes"), file),
         ),
-        indexes=tuple(each for each in indexes if each),
         abstract=mark is None,
         bases=file.headers[node.id].bases,
     )
+
+
+def _index(decorator: Decorator, file: SourceFile) -> tuple[str, ...]:
+    """The attributes of `@Index(["a", "b"])` or `@Index((order) => [order.a])`."""
+    listed = next((argument for argument in decorator.arguments if argument.type == "array"), None)
+    if listed is not None:
+        return tuple(_STRINGS.findall(file.text(listed)))
+    arrows: list[str] = re.findall(r"=>\s*\[?[^\]]*", decorator.text)
+    return tuple(re.findall(r"\.(\w+)", " ".join(arrows)))
+
+
+def _with_scope(relations: list[Relation], scope: Decorator | None) -> Iterator[Relation]:
+    """The relations, eager where the default scope of the class includes them."""
+    included = {each for match in _INCLUDED.findall(scope.text) for each in match} if scope is not None else set()
+    for each in relations:
+        is_included = each.name in included or each.target in included
+        yield structs.replace(each, fetch="eager") if is_included else each
 
 
 def _table(mark: Decorator | None, options: dict[str, Node | None], file: SourceFile) -> str:
@@ -163,45 +161,43 @@ def _read_field(
         return
     name, line = file.text(name_node), file.line(name_node)
     kind = file.text(annotated).lstrip(": ") if annotated is not None else ""
+    related = next((each for each in given if each.name in _TO_ONE or each.name in _TO_MANY), None)
+    if related is not None:
+        relations.append(_relation(name, related, kind, line, file))
+    elif any(_COLUMNS.search(each.name) for each in given):
+        options = {key: _written(value, file) for each in given for key, value in _options(each, file).items()}
+        columns.append(_column(name, kind, given, options, file, line))
+        reference = options.get("ref", "").rpartition(".")[0] or options.get("ref", "")
+        if reference:
+            relations.append(Relation(name, "to_many" if "[" in kind else "to_one", reference, line=line))
+
+
+def _column(
+    name: str, kind: str, given: list[Decorator], options: dict[str, str], file: SourceFile, line: int
+) -> Column:
     names = {each.name for each in given}
-    for each in given:
-        if each.name in _TO_ONE or each.name in _TO_MANY:
-            relations.append(_relation(name, each, kind, line, file))
-            return
-    column = next((each for each in given if _COLUMNS.search(each.name)), None)
-    if column is None:
-        return
-    options = {
-        key: file.text(value) if value is not None else ""
-        for each in given
-        for key, value in _options(each, file).items()
-    }
-    written = next(
-        (
-            file.text(each).strip("\"'`")
-            for each in column.arguments[:1]
-            if each.type in ("string", "member_expression")
-        ),
-        "",
-    )
+    decorator = next(each for each in given if _COLUMNS.search(each.name))
+    first = next((each for each in decorator.arguments[:1] if each.type in ("string", "member_expression")), None)
+    written = _written(first, file)
     is_key = not names.isdisjoint(_KEYS) or options.get("primaryKey") == "true"
     unique = "Unique" in names or options.get("unique") == "true"
-    indexed = is_key or unique or "Index" in names or options.get("index") == "true"
-    reference = options.get("ref", "").strip("\"'").rpartition(".")[0] or options.get("ref", "").strip("\"'")
-    columns.append(
-        Column(
-            name,
-            options.get("type", "").strip("\"'`") or written or kind,
-            options.get("nullable") == "true" or options.get("required") not in (None, "true"),
-            unique,
-            indexed,
-            is_key,
-            line,
-            "enum" in options or "enum" in (options.get("type", "").strip("\"'`").lower(), written),
-        )
+    declared = options.get("type", "")
+    return Column(
+        name,
+        declared or written or kind,
+        nullable=options.get("nullable") == "true" or options.get("required") not in (None, "true"),
+        unique=unique,
+        indexed=is_key or unique or "Index" in names or options.get("index") == "true",
+        primary_key=is_key,
+        line=line,
+        enumerated="enum" in options or "enum" in (declared.lower(), written),
+        stored=options.get("name") or options.get("field", ""),
     )
-    if reference:
-        relations.append(Relation(name, "to_many" if "[" in kind else "to_one", reference, line=line))
+
+
+def _written(value: Node | None, file: SourceFile) -> str:
+    """The text of a value, that of a string without its quotes."""
+    return file.text(value).strip("\"'`") if value is not None else ""
 
 
 def _relation(name: str, decorator: Decorator, kind: str, line: int, file: SourceFile) -> Relation:
@@ -225,9 +221,5 @@ def _relation(name: str, decorator: Decorator, kind: str, line: int, file: Sourc
 
 def indexes_of(node: Node | None, file: SourceFile) -> list[tuple[str, ...]]:
     """`indexes: [{ fields: ["a", "b"] }]` of Sequelize."""
-    found: list[tuple[str, ...]] = []
-    for each in elements(node):
-        for key, value in pairs(each, file):
-            if key == "fields" and value is not None:
-                found.append(tuple(_STRINGS.findall(file.text(value))))
-    return [each for each in found if each]
+    given = (value for each in elements(node) for key, value in pairs(each, file) if key == "fields")
+    return [tuple(_STRINGS.findall(file.text(value))) for value in given if value is not None]

@@ -112,7 +112,8 @@ def _is_argument(end: re.Match[bytes], before: bytes) -> bool:
 
 # The brace that ends a model stands alone; one in `@default("{}")` ends nothing.
 _MODEL = re.compile(r"^model\s+(\w+)\s*\{([^\n}]*\}|.*?^\s*\})", re.MULTILINE | re.DOTALL)
-_FIELD = re.compile(r"^\s*(\w+)\s+(\w+)(\[\])?(\?)?(.*)$")
+_FIELD = re.compile(r"^\s*(?P<name>\w+)\s+(?P<kind>\w+)(?P<many>\[\])?(?P<optional>\?)?(?P<rest>.*)$")
+_MAP = re.compile(r"@map\(\s*(?:name:\s*)?\"([^\"]+)\"")
 _BLOCK = re.compile(r"^\s*@@(index|unique|id|map)\(\s*(?:fields:\s*|name:\s*)?(\[[^\]]*\]|\"[^\"]*\")", re.MULTILINE)
 _SCALARS = frozenset(
     {"String", "Boolean", "Int", "BigInt", "Float", "Decimal", "DateTime", "Json", "Bytes", "Unsupported"}
@@ -130,37 +131,47 @@ def schema(source: str) -> tuple[Model, ...]:
 def _schema_model(name: str, body: str, line: int, names: set[str]) -> Model:
     columns: list[Column] = []
     relations: list[Relation] = []
-    for offset, text in enumerate(body.split("\n")):
+    for number, text in enumerate(body.split("\n"), line):
         match = _FIELD.match(text.partition("//")[0])
-        if match is None:
-            continue
-        field, kind, many, optional, rest = match.groups()
-        if kind in names:
-            on_delete = re.search(r"onDelete:\s*(\w+)", rest)
-            relations.append(
-                Relation(
-                    field,
-                    "to_many" if many else "to_one",
-                    kind,
-                    on_delete=_ON_DELETE.get(on_delete[1], "") if on_delete is not None else "",
-                    line=line + offset,
-                )
-            )
-        else:
-            key, unique = "@id" in rest, "@unique" in rest
-            is_enumerated = kind not in _SCALARS and not many
-            columns.append(
-                Column(field, kind, bool(optional), unique, unique or key, key, line + offset, is_enumerated)
-            )
+        if match is not None and match["kind"] in names:
+            relations.append(_relation(match, number))
+        elif match is not None:
+            columns.append(_column(match, number))
     found = _BLOCK.findall(body)
-    table = next((value.strip('"') for kind, value in found if kind == "map"), "")
-    indexes = tuple(tuple(re.findall(r"(\w+)(?:\([^)]*\))?", value)) for kind, value in found if kind != "map")
     return Model(
         orm="prisma",
         name=name,
-        table=table,
+        table=next((value.strip('"') for kind, value in found if kind == "map"), ""),
         line=line,
         columns=tuple(columns),
         relations=tuple(relations),
-        indexes=indexes,
+        indexes=tuple(tuple(re.findall(r"(\w+)(?:\([^)]*\))?", value)) for kind, value in found if kind != "map"),
+    )
+
+
+def _relation(field: re.Match[str], line: int) -> Relation:
+    on_delete = re.search(r"onDelete:\s*(\w+)", field["rest"])
+    return Relation(
+        field["name"],
+        "to_many" if field["many"] else "to_one",
+        field["kind"],
+        on_delete=_ON_DELETE.get(on_delete[1], "") if on_delete is not None else "",
+        line=line,
+    )
+
+
+def _column(field: re.Match[str], line: int) -> Column:
+    kind, rest = field["kind"], field["rest"]
+    key, unique = "@id" in rest, "@unique" in rest
+    stored = _MAP.search(rest)
+    return Column(
+        field["name"],
+        kind,
+        nullable=bool(field["optional"]),
+        unique=unique,
+        indexed=unique or key,
+        primary_key=key,
+        line=line,
+        enumerated=kind not in _SCALARS and not field["many"],
+        stored=stored[1] if stored is not None else "",
     )

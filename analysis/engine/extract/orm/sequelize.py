@@ -74,12 +74,13 @@ def _column(name: str, value: Node | None, file: SourceFile) -> Column:
     return Column(
         name,
         kind.rpartition(".")[2][:40],
-        options.get("allowNull") != "false" and not key,
-        unique,
-        unique or key,
-        key,
-        line,
-        kind.rpartition(".")[2].startswith("ENUM"),
+        nullable=options.get("allowNull") != "false" and not key,
+        unique=unique,
+        indexed=unique or key,
+        primary_key=key,
+        line=line,
+        enumerated=kind.rpartition(".")[2].startswith("ENUM"),
+        stored=options.get("field", "").strip("\"'`"),
     )
 
 

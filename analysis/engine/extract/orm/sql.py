@@ -263,7 +263,7 @@ class _Table:
             line=self.line,
             columns=tuple(self.columns),
             relations=tuple(self.relations),
-            indexes=tuple(each for each in self.indexes if each),
+            indexes=tuple(self.indexes),
             searchable=tuple(self.searchable),
         )
 

@@ -38,41 +38,29 @@ def models(file: SourceFile) -> Iterator[Model]:
 
 
 def _model(node: Node, name: str, file: SourceFile) -> Model | None:
-    table, columns, relations = "", [], []
+    table = ""
+    columns: list[Column] = []
+    relations: list[Relation] = []
     indexes: list[tuple[str, ...]] = []
     searchable: list[str] = []
-    body = node.child_by_field_name("body")
-    for statement in body.named_children if body is not None else ():
-        inner = statement.child(0) if statement.type == "expression_statement" else None
-        target = inner.child_by_field_name("left") if inner is not None and inner.type == "assignment" else None
-        value = inner.child_by_field_name("right") if target is not None and inner is not None else None
-        if target is None or value is None:
-            if target is not None and (annotated := _ANNOTATED.match(file.text(statement))) is not None:
-                kind = annotated[1]  # `total: Mapped[int]`
-                line = file.line(statement)
-                columns.append(Column(file.text(target), kind, line=line, enumerated=bool(_ENUMERATED.search(kind))))
-            continue
-        field = file.text(target)
-        callee = file.callee(value).rpartition(".")[2] if value.type == "call" else ""
-        if field == "__tablename__":
+    for field, statement, value in _attributes(node, file):
+        callee = file.callee(value).rpartition(".")[2] if value is not None and value.type == "call" else ""
+        if value is None:
+            columns += _annotated(field, statement, file)
+        elif field == "__tablename__":
             table = file.text(value).strip("\"'")
         elif field == "__table_args__" or callee == "Index":
             for names, searched in _indexes(file.text(value)):
-                indexes += [names] if names else []
+                indexes.append(names)
                 searchable += searched
         elif callee in ("Column", "mapped_column"):
             columns.append(_column(field, statement, value, file))
-            if (parent := _CASCADING.search(file.text(value))) is not None:
-                # Nothing can be read through it: for loading it counts as eager.
-                relations.append(
-                    Relation(field, "to_one", parent[1], on_delete="cascade", fetch="eager", line=file.line(value))
-                )
+            relations += _cascading(field, value, file)
         elif callee == "relationship":
             relations.append(_relation(field, statement, value, file))
     if not table and not columns:
         return None
     keys = {each.name for each in columns}
-    relations = [each if each.kind else structs.replace(each, kind=_kind(each.name, keys)) for each in relations]
     bases = file.headers[node.id].bases
     if not table and any(map(_NAMED_BY_FLASK.search, bases)) and b"__abstract__" not in file.source:
         table = _SNAKE.sub("_", name.rpartition(".")[2]).lower()
@@ -82,12 +70,39 @@ def _model(node: Node, name: str, file: SourceFile) -> Model | None:
         table=table,
         line=file.line(file.dialect.name_node(node)),
         columns=tuple(columns),
-        relations=tuple(relations),
+        relations=tuple(
+            each if each.kind else structs.replace(each, kind=_kind(each.name, keys)) for each in relations
+        ),
         indexes=tuple(indexes),
         searchable=tuple(searchable),
         abstract=not table,
         bases=bases,
     )
+
+
+def _attributes(node: Node, file: SourceFile) -> Iterator[tuple[str, Node, Node | None]]:
+    """What the body of a class assigns or annotates: name, statement, value (None for an annotation alone)."""
+    body = node.child_by_field_name("body")
+    for statement in body.named_children if body is not None else ():
+        inner = statement.child(0) if statement.type == "expression_statement" else None
+        target = inner.child_by_field_name("left") if inner is not None and inner.type == "assignment" else None
+        if inner is not None and target is not None:
+            yield file.text(target), statement, inner.child_by_field_name("right")
+
+
+def _annotated(field: str, statement: Node, file: SourceFile) -> Iterator[Column]:
+    """The column of `total: Mapped[int]`."""
+    annotated = _ANNOTATED.match(file.text(statement))
+    if annotated is not None:
+        kind = annotated[1]
+        yield Column(field, kind, line=file.line(statement), enumerated=bool(_ENUMERATED.search(kind)))
+
+
+def _cascading(field: str, value: Node, file: SourceFile) -> Iterator[Relation]:
+    """A foreign key whose rows the database deletes. Nothing can be read through it: for loading it counts as eager."""
+    parent = _CASCADING.search(file.text(value))
+    if parent is not None:
+        yield Relation(field, "to_one", parent[1], on_delete="cascade", fetch="eager", line=file.line(value))
 
 
 def _column(name: str, statement: Node, value: Node, file: SourceFile) -> Column:
@@ -100,12 +115,13 @@ def _column(name: str, statement: Node, value: Node, file: SourceFile) -> Column
     return Column(
         name,
         kinds[0] if kinds else "",
-        options.get("nullable", "True") == "True" and not key,
-        unique,
-        unique or key or options.get("index") == "True",
-        key,
-        file.line(value),
-        any(map(_ENUMERATED.search, kinds)),
+        nullable=options.get("nullable", "True") == "True" and not key,
+        unique=unique,
+        indexed=unique or key or options.get("index") == "True",
+        primary_key=key,
+        line=file.line(value),
+        enumerated=any(map(_ENUMERATED.search, kinds)),
+        stored=next(iter(strings_in(positional[:1], file)), ""),
     )
 
 
