@@ -1,5 +1,6 @@
 """Models with all that they inherit, and what other places add: parts of a class, migrations, reverse relations."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,9 +77,9 @@ class Schemas:
 
     def lineage(self, model: Model) -> Iterator[Model]:
         """The model and its bases, each once."""
-        pending, seen = [model], {model.name}
+        pending, seen = deque([model]), {model.name}
         while pending:
-            each = pending.pop(0)
+            each = pending.popleft()
             yield each
             for base in each.bases:
                 found = self._any_model.get(base.rpartition(".")[2])

@@ -118,7 +118,7 @@ def _end_superseded(run: Run) -> None:
     )
     forgotten = waiting.exclude(sha=_sha(run)).exclude(sha__in=being_judged.values("commit_sha"))
     for row in forgotten:
-        replace_words(row.key, run=row.run, payload=_status(run, words.superseded()))
+        replace_words(row.key, payload=_status(run, words.superseded()))
 
 
 def _show_check_run(run: Run, check_run: words.CheckRun) -> None:

@@ -106,9 +106,11 @@ def _store_violations(repository: Repository, report: Report, now: datetime) -> 
     earlier = Violation.objects.filter(repository=repository, source=ViolationSource.DETERMINISTIC)
     stored = {print_: (pk, values) for pk, print_, *values in earlier.values_list("pk", "fingerprint", *SCANNED_FIELDS)}
     found = dict(_found(report))
-    for print_, before in _renamed(report, found, stored).items():
-        earlier.filter(fingerprint=before).update(fingerprint=print_)
-        stored[print_] = stored.pop(before)
+    taken_over = {print_: stored.pop(before) for print_, before in _renamed(report, found, stored).items()}
+    stored.update(taken_over)
+    Violation.objects.bulk_update(
+        (Violation(pk=pk, fingerprint=print_) for print_, (pk, _) in taken_over.items()), ["fingerprint"], BATCH
+    )
     changed = [print_ for print_, values in found.items() if print_ not in stored or stored[print_][1] != values]
     reopened = [print_ for print_ in changed if print_ in stored and stored[print_][1][0] == ViolationStatus.RESOLVED]
     gone = [

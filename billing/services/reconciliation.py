@@ -96,7 +96,7 @@ def _mend(
     else:
         # Our mark of a provider without an end at the period's end is not a difference.
         record_subscription(replace(fact, occurred_at=subscription.fact_at, based_on=subscription.version))
-    missing = [payment for payment in payments if not _is_logged(payment.provider, payment.invoice_id)]
+    missing = _not_logged(payments)
     for payment in missing:
         record_payment(replace(payment, confirmed=True, opens_period=False, period_start=None, period_end=None))
     held = hold(fact)
@@ -112,8 +112,10 @@ def _mend(
     return Repair.objects.bulk_create(repairs)
 
 
-def _is_logged(provider: str, invoice_id: str) -> bool:
-    return Payment.objects.filter(provider=provider, invoice_id=invoice_id).exists()
+def _not_logged(payments: list[PaymentFact]) -> list[PaymentFact]:
+    asked = Payment.objects.filter(invoice_id__in=[payment.invoice_id for payment in payments])
+    logged = set(asked.values_list("provider", "invoice_id"))
+    return [payment for payment in payments if (payment.provider, payment.invoice_id) not in logged]
 
 
 def _gone(subscription: Subscription) -> SubscriptionEnded:

@@ -226,11 +226,7 @@ class Walk:
         scope.count.cyclomatic += not scope.broken
 
     def ternary(self, node: Node, start: int, scope: Scope) -> None:
-        if scope.broken:
-            return
-        scope.count.cyclomatic += 1
-        self._weigh(scope)
-        self._open("ternary", node, start, scope).nesting += 1
+        self._branch("ternary", node, start, scope)
 
     def switch(self, node: Node, start: int, scope: Scope) -> None:
         if scope.broken:
@@ -250,11 +246,14 @@ class Walk:
         self._deeper("try", node, start, scope, nesting=0)
 
     def handler(self, node: Node, start: int, scope: Scope) -> None:
+        self._branch("handler", node, start, scope)
+
+    def _branch(self, kind: str, node: Node, start: int, scope: Scope) -> None:
         if scope.broken:
             return
         scope.count.cyclomatic += 1
         self._weigh(scope)
-        self._open("handler", node, start, scope).nesting += 1
+        self._open(kind, node, start, scope).nesting += 1
 
     def cleanup(self, node: Node, start: int, scope: Scope) -> None:
         self._open("finally", node, start, scope)

@@ -1,6 +1,7 @@
 """Which parts of a text are fixed and which are put in at run time."""
 
 import re
+from collections import deque
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -50,20 +51,20 @@ def built_text(expression: Node, file: SourceFile) -> BuiltText:
     fixed: list[str] = []
     parts: list[Node] = []
     leads: list[str] = []
-    pending: list[Node | _Slot | bytes] = [expression]
+    pending: deque[Node | _Slot | bytes] = deque([expression])
     while pending and len(parts) < _MOST_PARTS:
-        node = pending.pop(0)
+        node = pending.popleft()
         slot = node if isinstance(node, _Slot) else None
         if isinstance(node, bytes):
             fixed.append(node.decode("utf-8", "replace"))
             continue
         node = node.value if isinstance(node, _Slot) else node
         if node.type in _STRINGS:
-            pending[:0] = _pieces(node, file)
+            pending.extendleft(reversed(_pieces(node, file)))
         elif node.type in _NUMBERS or node.type in COMMENTS:
             continue
         elif slot is None and (inner := _operands(node, file)) is not None:
-            pending[:0] = inner
+            pending.extendleft(reversed(inner))
         elif slot is not None and node.type in _CHOICES | _CALLS and _operands(node, file) is not None:
             chosen = _texts_of_slot(node, file)
             fixed.append(chosen.fixed)

@@ -3,10 +3,10 @@ export class ApiError extends Error {
   /**
    * @param {number} status the HTTP status; 0 when no answer came at all
    * @param {string} message the sentence of the API, which may begin with the name of a field
-   * @param {number} [retryAfter] seconds after which it is worth asking again
+   * @param {{retryAfter?: number, cause?: unknown}} [more] seconds after which it is worth asking again; what failed
    */
-  constructor(status, message, retryAfter = 0) {
-    super(message);
+  constructor(status, message, { retryAfter = 0, cause } = {}) {
+    super(message, { cause });
     this.status = status;
     this.retryAfter = retryAfter;
   }

@@ -69,7 +69,9 @@ export async function logOut() {
   const leaving = accessToken;
   end();
   otherTabs.postMessage("ended");
-  await exchange("POST", "/auth/logout", { token: leaving, keepalive: true }).catch(() => {});
+  await exchange("POST", "/auth/logout", { token: leaving, keepalive: true }).catch(() => {
+    // Here it has ended already; a session that the server did not hear of runs out by itself.
+  });
 }
 
 otherTabs.addEventListener("message", () => end());

@@ -45,12 +45,12 @@ async function reached(address, options) {
     return await fetch(address, options);
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new ApiError(0, "The service cannot be reached. Check the connection and try again.");
+    throw new ApiError(0, "The service cannot be reached. Check the connection and try again.", { cause: error });
   }
 }
 
 async function refusal(response) {
   const body = await response.json().catch(() => ({}));
   const message = body.message ?? `The service answered with status ${response.status}.`;
-  return new ApiError(response.status, message, Number(response.headers.get("Retry-After") ?? 0));
+  return new ApiError(response.status, message, { retryAfter: Number(response.headers.get("Retry-After") ?? 0) });
 }

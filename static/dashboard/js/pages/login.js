@@ -1,19 +1,15 @@
 /** Sign in with a password or a provider. */
 
 import { h } from "../core/dom.js";
-import { navigate } from "../core/router.js";
-import { isSignedIn, logIn } from "../core/session.js";
+import { logIn } from "../core/session.js";
 import { button } from "../ui/button.js";
 import { card } from "../ui/card.js";
 import { field, form } from "../ui/form.js";
-import { afterSignIn, providerButtons, providers } from "./entrance/ways-in.js";
+import { afterSignIn, providerButtons, waysIn } from "./entrance/ways-in.js";
 
 export const title = "Sign in";
 
-export function load() {
-  if (isSignedIn()) return navigate("/", { replace: true });
-  return providers();
-}
+export const load = waysIn;
 
 export function view(available, page) {
   return [

@@ -1,19 +1,15 @@
 /** Open an account. */
 
 import { h } from "../core/dom.js";
-import { navigate } from "../core/router.js";
-import { isSignedIn, signUp } from "../core/session.js";
+import { signUp } from "../core/session.js";
 import { button } from "../ui/button.js";
 import { card } from "../ui/card.js";
 import { field, form } from "../ui/form.js";
-import { afterSignIn, providerButtons, providers } from "./entrance/ways-in.js";
+import { afterSignIn, providerButtons, waysIn } from "./entrance/ways-in.js";
 
 export const title = "Open an account";
 
-export function load() {
-  if (isSignedIn()) return navigate("/", { replace: true });
-  return providers();
-}
+export const load = waysIn;
 
 export function view(available, page) {
   return [

@@ -3,13 +3,14 @@
 import * as api from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { navigate } from "../../core/router.js";
+import { isSignedIn } from "../../core/session.js";
 import { icon } from "../../ui/icons.js";
 
 const NEXT = "after-sign-in";
 
-/** The providers that are set up here: `[{id, name}]`. */
-export function providers() {
-  return api.open("GET", "/auth/providers");
+/** The providers that are set up here, `[{id, name}]`; who is signed in already goes on to the front page. */
+export function waysIn() {
+  return isSignedIn() ? navigate("/", { replace: true }) : api.open("GET", "/auth/providers");
 }
 
 /** A button for each provider, with a line between them and the form below; nothing when there is none. */
