@@ -4,6 +4,7 @@ import re
 
 from tree_sitter import Node
 
+from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.rules.reading import LONGEST_TEXT, followed, function_text
 
@@ -34,6 +35,9 @@ _JAVA_VALUES = re.compile(  # of `var`
 _NO_TYPES = frozenset({"return", "new", "case", "throw", "else", "instanceof", "in", "package", "import"})
 _JAVA_BEHIND = re.compile(r"\s*[=;,)]")
 _GROWS = re.compile(r"\.(append|push|add|extend|insert)\(")
+_OTHER_TARGETS = re.compile(
+    r"^[ \t]*(?:[\w.]+,[ \t]*)+\Z", re.MULTILINE
+)  # `pending, ` before `seen = [start], {start}`
 _ENDS_THERE = re.compile(rb"(?![\w$])")
 FEW = 10  # elements of a literal that cost nothing to search
 
@@ -97,8 +101,16 @@ def _last_declaration(name: str, file: SourceFile, start: int, end: int) -> str:
             found = f"<{before[1]}>"
         else:
             found = ""
-        found += text[begin : begin + 200]
+        others = _OTHER_TARGETS.search(text, max(0, begin - 120), begin - len(bare))
+        declared = text[begin : begin + 200]
+        found += declared if others is None else _one_of(declared, others[0].count(","))
     return found
+
+
+def _one_of(declared: str, position: int) -> str:
+    """What one of several names is given: ` = {start}` of ` = [start], {start}`."""
+    values = parts_of(declared.partition("=")[2].partition("\n")[0])
+    return f" = {values[position]}" if position < len(values) else ""
 
 
 def _is_parameter(name: str, function: Node, file: SourceFile) -> bool:

@@ -82,6 +82,14 @@ def test_searches_in_functions_that_run_for_each_element(head, body, lines):
     assert lines_of(RULE, loop(head, body), "typescript") == lines
 
 
+@pytest.mark.parametrize(("values", "lines"), [("list(start), set(start)", []), ("set(start), list(start)", [4])])
+def test_of_several_names_each_has_its_own_value(values, lines):
+    source = (
+        f"def f(orders, start):\n    known, seen = {values}\n    for order in orders:\n        show(order in seen)\n"
+    )
+    assert lines_of(RULE, source) == lines
+
+
 @pytest.mark.parametrize(
     ("source", "language", "lines"),
     [
