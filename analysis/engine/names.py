@@ -25,7 +25,7 @@ _OF_FEW_ROWS = """
 SMALL = re.compile(rf"(?i)^tax\w*$|^os$|^settings?_?items?$|({'|'.join(_OF_FEW_ROWS)})s?$")
 MADE_UP = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/example/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])"
-    r"|(?:random|dummy|fake|_seed)_data|[\w-]\.seeds?\.[jt]s$|(^|/)(?:factories|populate)\.py$"
+    r"|(?:random|dummy|fake|_seed)_data|[\w-]\.seeds?\.[jt]s$|(^|/)seed[A-Z]\w*\.[jt]s$|(^|/)(?:factories|populate)\.py$"
     r"|/commands/(?:generate|populate|seed|fill)_\w+\.py$"
 )
 _COMMANDS = re.compile(

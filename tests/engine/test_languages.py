@@ -25,6 +25,7 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("public/js/admin/lib/redactor.js", FileKind.VENDORED),
         ("src/js/jquery.js", FileKind.SOURCE),
         ("src/test-setup.ts", FileKind.TEST),
+        ("shop/src/integrationTest/java/shop/Orders.java", FileKind.TEST),
         ("web/src/setupTests.js", FileKind.TEST),
         ("web/jest.setup.ts", FileKind.TEST),
         ("src/setup.ts", FileKind.SOURCE),

@@ -30,7 +30,7 @@ _QUERY = re.compile(
     r"(\.\w+\(\))*|(^|\.)[A-Z]\w*\.query)\.(first|last|one_or_none|scalar_one_or_none)$"
 )
 _COMPILED = re.compile(rb"(?:\s*:[^=\n]+)?\s*=\s*re\.compile\(")
-_LITERAL = re.compile(rb"\s*r?[\"']([^\"'\n]+)[\"']\s*\)")  # all that is given
+_LITERAL = re.compile(rb"\s*[rb]{0,2}[\"']([^\"'\n]+)[\"']\s*\)")  # all that is given
 _DOCUMENT = re.compile(r"\w\.find_one(?:_and_\w+)?$")
 _BY_KEY = re.compile(r"(?:^|\.)[A-Z]\w*\.query\.get$")
 _LOADED = re.compile(r"(^|[._])(session|db|query\(\))\.get$")  # SQLAlchemy: by primary key

@@ -37,7 +37,8 @@ def loop_notes(
             break
     following = lines[query.line] if query.line < min(len(lines), file.lines.of(loop.node.end_byte - 1)) else ""
     leaves = loop.kind != "callback" and _LEAVES.match(following)  # from a callback `return` only ends the round
-    if leaves and indent_of(following) >= indent and not _FAILED.search(lines[query.line - 1]):
+    is_last = first < query.line and loop.kind == "for" and _LEAVES.match(lines[query.line - 1])
+    if is_last or (leaves and indent_of(following) >= indent and not _FAILED.search(lines[query.line - 1])):
         yield "searched", "1"
     if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:
         yield "retried", "1"

@@ -63,7 +63,7 @@ def owners(customer_ids):
 )
 WATCHES = query_text.WATCHES
 
-SEEDED = re.compile(r"(^|/)(?:seeds?|seeders?|fixtures|demo|samples?)(?:/|[-_.])")  # few rows, made up
+SEEDED = re.compile(r"(^|/)(?:(?:seeds?|seeders?|fixtures|demo|samples?)(?:/|[-_.])|seed[A-Z])")  # few rows, made up
 ONE_ROUND = frozenset({"retried", "searched"})  # notes of loops that stop once the query was right
 _ENDLESS = re.compile(
     r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\(|\.(?:listen|subscribe|consume|iter_messages)\("

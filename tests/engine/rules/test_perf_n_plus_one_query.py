@@ -63,6 +63,11 @@ FINE = [
         "shop/work.py",
         "def f(rows):\n    for row in rows:\n        Wallet.objects.select_for_update().get(pk=row.wallet_id)",
     ),
+    (
+        "shop/work.py",
+        "def f(rows):\n    for row in rows:\n        if row.ok:\n            return Order.objects.get(code=row.code)",
+    ),
+    ("db/seedOrders.ts", "for (const { id } of rows) {\n  await prisma.order.findUnique({ where: { id } });\n}"),
     ("shop/work.ts", "for (const id of [1, 2, 3]) {\n  await prisma.order.findUnique({ where: { id } });\n}"),
     (
         "shop/work.ts",

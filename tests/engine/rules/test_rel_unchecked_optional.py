@@ -29,6 +29,7 @@ RULE = "rel-unchecked-optional"
         ("d = dict(a)\nx = d.get('k').y", [3]),
         ("d = dict(a)\nd['k'] = y\nx = d.get('k').y", []),
         ("if 'k' in d: x = d.get('k').y", []),
+        ("SPACE = re.compile(rb'\\s*')\nx = SPACE.match(s).end()", []),
         ("x = client.get('k').y", []),
         ("x = session.get(User, 1).name", [2]),
         ("x = session.execute(q).scalar_one_or_none().name", [2]),
