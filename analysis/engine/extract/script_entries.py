@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Mark
-from analysis.engine.rules.reading import followed
+from analysis.engine.readers.reading import followed
 
 PROCEDURES = frozenset({"query", "mutation", "subscription"})
 VERBS = frozenset({"get", "post", "put", "patch", "delete", "all", "use", "head", "options"})

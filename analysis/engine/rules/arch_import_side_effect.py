@@ -12,8 +12,8 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.readers.reading import assigned_values, followed, is_imported, origin_of, text_before
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, followed, is_imported, origin_of, text_before
 
 RULE = Rule(
     id="arch-import-side-effect",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
-from analysis.engine.rules.thresholds import judged_functions
+from analysis.engine.readers.thresholds import judged_functions
 from analysis.engine.severity import WORSE_IN_HOTSPOT
 
 LIMIT = 15

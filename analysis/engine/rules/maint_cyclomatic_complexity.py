@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts, FunctionFlag
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
-from analysis.engine.rules.thresholds import graded, judged_functions
+from analysis.engine.readers.thresholds import graded, judged_functions
 
 INFO, WARNING, CRITICAL = 10, 15, 50
 POINTS_PER_EXCESS = 0.1

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.engine.facts import FileFacts
 from analysis.engine.languages import PARSED, FileKind, kind_of
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
-from analysis.engine.rules.thresholds import graded
+from analysis.engine.readers.thresholds import graded
 
 INFO, WARNING, CRITICAL = 500, 1000, 3000
 LINES_PER_POINT = 250  # beyond WARNING

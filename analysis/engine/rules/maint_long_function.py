@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
-from analysis.engine.rules.thresholds import graded, judged_functions
+from analysis.engine.readers.thresholds import graded, judged_functions
 
 INFO, WARNING, CRITICAL = 60, 100, 300
 LINES_PER_POINT = 100  # beyond WARNING

@@ -12,8 +12,8 @@ from analysis.engine.facts import Mark
 from analysis.engine.metrics.churn import STALE_DAYS
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.reading import short
 from analysis.engine.rules.base import ALL, Watch
-from analysis.engine.rules.reading import short
 from analysis.engine.severity import WORSE_IN_HOTSPOT
 
 RULE = Rule(

@@ -13,8 +13,8 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
+from analysis.engine.readers.reading import followed, function_name, round_of
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import followed, function_name, round_of
 
 RULE = Rule(
     id="perf-client-per-call",

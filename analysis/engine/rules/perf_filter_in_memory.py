@@ -7,7 +7,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
-from analysis.engine.rules.bounds import grows
+from analysis.engine.readers.bounds import grows
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import milder, size_of
 

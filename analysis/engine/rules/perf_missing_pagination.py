@@ -13,12 +13,12 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.names import MADE_UP, SMALL, named_thing
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.readers.bounds import asks_for_all, grows, is_declared, is_unbounded
+from analysis.engine.readers.sizes import Size, is_named_for_many, size_by_name
 from analysis.engine.rules.base import PYTHON, Watch
-from analysis.engine.rules.bounds import asks_for_all, grows, is_declared, is_unbounded
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.rules.perf_n_plus_one_relation import RULE as SERIALIZED_RULE
-from analysis.engine.rules.sizes import Size, is_named_for_many, size_by_name
 
 RULE = Rule(
     id="perf-missing-pagination",

@@ -11,10 +11,10 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import FEW, Queries, QuerySite
-from analysis.engine.rules import query_text
+from analysis.engine.readers import query_text
+from analysis.engine.readers.loop_calls import changing_parameters, rounds_of
+from analysis.engine.readers.sizes import Size
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.loop_calls import changing_parameters, rounds_of
-from analysis.engine.rules.sizes import Size
 from analysis.engine.severity import MILDER
 
 RULE = Rule(

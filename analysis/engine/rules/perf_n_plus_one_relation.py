@@ -8,11 +8,11 @@ from analysis.engine.facts import Loop, Mark, Relation
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
-from analysis.engine.rules import loop_reads, serialized_rows
+from analysis.engine.readers import loop_reads, serialized_rows
+from analysis.engine.readers.loop_reads import ANNOTATED
+from analysis.engine.readers.serialized_rows import Served
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.loop_reads import ANNOTATED
 from analysis.engine.rules.perf_n_plus_one_query import goes_on, is_named, milder, rounds
-from analysis.engine.rules.serialized_rows import Served
 from analysis.engine.schemas import Schema
 
 RULE = Rule(

@@ -14,9 +14,9 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.models import IndexedModel
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.readers.reading import assigned_values
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
 from analysis.engine.rules.perf_n_plus_one_query import size_of
-from analysis.engine.rules.reading import assigned_values
 from analysis.engine.schemas import Schema
 from analysis.engine.volumes import UNDECLARED, is_large
 

@@ -12,9 +12,8 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.lists import declaration
-from analysis.engine.rules.reading import (
+from analysis.engine.readers.lists import declaration
+from analysis.engine.readers.reading import (
     assigned_values,
     followed,
     is_short_list,
@@ -22,7 +21,8 @@ from analysis.engine.rules.reading import (
     short,
     text_before,
 )
-from analysis.engine.rules.sizes import Size, is_loaded, size_by_name, size_of
+from analysis.engine.readers.sizes import Size, is_loaded, size_by_name, size_of
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="perf-quadratic-concat",

@@ -13,11 +13,11 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
+from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.lists import FEW, grows, is_few, is_list
+from analysis.engine.readers.reading import followed, round_of, statements, text_after
+from analysis.engine.readers.sizes import Size, size_of
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.lists import FEW, grows, is_few, is_list
-from analysis.engine.rules.reading import followed, round_of, statements, text_after
-from analysis.engine.rules.sizes import Size, size_of
 
 RULE = Rule(
     id="perf-quadratic-lookup",

@@ -12,9 +12,9 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
+from analysis.engine.readers.built_text import built_text, is_constant
+from analysis.engine.readers.reading import followed, function_name, is_made_once, round_of, short, text_before
 from analysis.engine.rules.base import ALL, Watch
-from analysis.engine.rules.built_text import built_text, is_constant
-from analysis.engine.rules.reading import followed, function_name, is_made_once, round_of, short, text_before
 
 RULE = Rule(
     id="perf-regex-in-loop",

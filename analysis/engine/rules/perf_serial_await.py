@@ -12,9 +12,9 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.reading import COMMENTS, function_name, is_short_list, short
+from analysis.engine.readers.sizes import Size, size_by_name, size_of
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import COMMENTS, function_name, is_short_list, short
-from analysis.engine.rules.sizes import Size, size_by_name, size_of
 
 RULE = Rule(
     id="perf-serial-await",

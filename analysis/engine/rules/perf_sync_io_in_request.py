@@ -11,8 +11,8 @@ from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.reading import function_name, is_made_once
 from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.reading import function_name, is_made_once
 
 RULE = Rule(
     id="perf-sync-io-in-request",

@@ -7,11 +7,11 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.names import MADE_UP, runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
-from analysis.engine.rules.bounds import grows, is_unbounded
+from analysis.engine.readers.bounds import grows, is_unbounded
+from analysis.engine.readers.sizes import is_named_for_many
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_missing_pagination import listing_handlers
 from analysis.engine.rules.perf_n_plus_one_query import milder, size_of
-from analysis.engine.rules.sizes import is_named_for_many
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 

@@ -12,15 +12,15 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.rules.asked_answers import (
+from analysis.engine.readers.asked_answers import (
     LIMITED,
     PYTHON_CALLS,
     SCRIPT_CALLS,
     answers_of_python,
     answers_of_script,
 )
+from analysis.engine.readers.reading import assigned_values, followed, function_name, function_text, text_before
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import assigned_values, followed, function_name, function_text, text_before
 
 RULE = Rule(
     id="perf-unbounded-read",

@@ -10,7 +10,7 @@ from analysis.engine.models import snake_case
 from analysis.engine.names import FLAG, runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries, QuerySite
-from analysis.engine.rules.bounds import grows
+from analysis.engine.readers.bounds import grows
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.schemas import Schema

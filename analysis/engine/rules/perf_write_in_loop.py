@@ -10,10 +10,10 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.names import MADE_UP, runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries, QuerySite
+from analysis.engine.readers.loop_calls import rounds_of
+from analysis.engine.readers.sizes import Size
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.loop_calls import rounds_of
 from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, goes_on, rounds, size_of
-from analysis.engine.rules.sizes import Size
 from analysis.engine.severity import MILDER
 
 RULE = Rule(

@@ -10,9 +10,9 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.handlers import comment_above, explaining_words, guarded_text
+from analysis.engine.readers.reading import short, statements, text_after
 from analysis.engine.rules.base import JAVA, PYTHON, Watch
-from analysis.engine.rules.handlers import comment_above, explaining_words, guarded_text
-from analysis.engine.rules.reading import short, statements, text_after
 
 RULE = Rule(
     id="rel-broad-except",

@@ -8,9 +8,9 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.readers.handlers import explaining_words, guarded_text, said_of_function
+from analysis.engine.readers.reading import function_name, function_text, text_after, text_before
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
-from analysis.engine.rules.handlers import explaining_words, guarded_text, said_of_function
-from analysis.engine.rules.reading import function_name, function_text, text_after, text_before
 
 RULE = Rule(
     id="rel-cancellation-swallowed",

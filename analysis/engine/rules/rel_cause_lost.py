@@ -8,10 +8,10 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.readers.go_results import is_in_failure
+from analysis.engine.readers.handlers import guarded_text
+from analysis.engine.readers.reading import DEFINITIONS, function_text, within
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.go_results import is_in_failure
-from analysis.engine.rules.handlers import guarded_text
-from analysis.engine.rules.reading import DEFINITIONS, function_text, within
 
 RULE = Rule(
     id="rel-cause-lost",

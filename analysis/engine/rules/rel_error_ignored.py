@@ -11,11 +11,10 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_failing import failing, of_this_file
-from analysis.engine.rules.go_known_calls import ALONE, BESIDE, CLOSING, METHODS, RARELY_FAIL
-from analysis.engine.rules.go_results import function_names, functions_that_fail, is_in_failure, receiver_of
-from analysis.engine.rules.go_thrown_away import (
+from analysis.engine.readers.go_failing import failing, of_this_file
+from analysis.engine.readers.go_known_calls import ALONE, BESIDE, CLOSING, METHODS, RARELY_FAIL
+from analysis.engine.readers.go_results import function_names, functions_that_fail, is_in_failure, receiver_of
+from analysis.engine.readers.go_thrown_away import (
     answers_client,
     is_harmless,
     is_interrupt,
@@ -23,7 +22,8 @@ from analysis.engine.rules.go_thrown_away import (
     is_text_of_an_error,
     reads_what_was_sent,
 )
-from analysis.engine.rules.reading import followed, short, statements, text_after, text_before
+from analysis.engine.readers.reading import followed, short, statements, text_after, text_before
+from analysis.engine.rules.base import GO, Watch
 
 RULE = Rule(
     id="rel-error-ignored",

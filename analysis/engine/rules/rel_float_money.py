@@ -12,9 +12,9 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
+from analysis.engine.readers.money_names import is_amount, is_asked_total, is_bare, is_bill, is_of_a_bill
+from analysis.engine.readers.reading import short
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.money_names import is_amount, is_asked_total, is_bare, is_bill, is_of_a_bill
-from analysis.engine.rules.reading import short
 
 RULE = Rule(
     id="rel-float-money",

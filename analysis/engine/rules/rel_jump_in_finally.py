@@ -8,8 +8,8 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.readers.reading import DEFINITIONS
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import DEFINITIONS
 
 RULE = Rule(
     id="rel-jump-in-finally",

@@ -10,10 +10,10 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.java_dates import is_zoned, reads_texts, stored_as
+from analysis.engine.readers.reading import followed, function_text, short, text_after
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.java_dates import is_zoned, reads_texts, stored_as
-from analysis.engine.rules.reading import followed, function_text, short, text_after
 
 RULE = Rule(
     id="rel-naive-datetime",

@@ -11,10 +11,10 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.go_results import returns_error
+from analysis.engine.readers.handlers import comment_above, explaining_words
+from analysis.engine.readers.reading import function_name, statements, text_before
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_results import returns_error
-from analysis.engine.rules.handlers import comment_above, explaining_words
-from analysis.engine.rules.reading import function_name, statements, text_before
 
 RULE = Rule(
     id="rel-nil-error-returned",

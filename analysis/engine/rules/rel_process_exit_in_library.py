@@ -11,9 +11,9 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.handlers import said_of_function
+from analysis.engine.readers.reading import function_text, text_before, within
 from analysis.engine.rules.base import ALL, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.handlers import said_of_function
-from analysis.engine.rules.reading import function_text, text_before, within
 
 RULE = Rule(
     id="rel-process-exit-in-library",

@@ -11,9 +11,9 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.promises import async_function, keeps_its_error, never_rejects
+from analysis.engine.readers.reading import followed, is_named_as_test, short, text_after, text_before
 from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.promises import async_function, keeps_its_error, never_rejects
-from analysis.engine.rules.reading import followed, is_named_as_test, short, text_after, text_before
 
 RULE = Rule(
     id="rel-promise-unhandled",

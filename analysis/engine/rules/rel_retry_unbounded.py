@@ -11,11 +11,11 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.handlers import comment_above, guarded_text
+from analysis.engine.readers.outside_calls import what_it_does
+from analysis.engine.readers.reading import followed, function_name, statements, text_before, within
+from analysis.engine.readers.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
-from analysis.engine.rules.handlers import comment_above, guarded_text
-from analysis.engine.rules.reading import followed, function_name, statements, text_before, within
-from analysis.engine.rules.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
-from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
 
 RULE = Rule(
     id="rel-retry-unbounded",

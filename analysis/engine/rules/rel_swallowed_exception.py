@@ -11,13 +11,13 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.answers import asks, asks_storage, is_failure, only_tells
+from analysis.engine.readers.answers import asks, asks_storage, is_failure, only_tells
+from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.handlers import comment_above, explaining_words, says_it_may_fail
+from analysis.engine.readers.promises import keeps_its_error
+from analysis.engine.readers.reading import text_after
+from analysis.engine.readers.silent_handlers import WRITES, SilentHandler, handler_that_does_nothing, is_right
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.handlers import comment_above, explaining_words, says_it_may_fail
-from analysis.engine.rules.promises import keeps_its_error
-from analysis.engine.rules.reading import text_after
-from analysis.engine.rules.silent_handlers import WRITES, SilentHandler, handler_that_does_nothing, is_right
 
 RULE = Rule(
     id="rel-swallowed-exception",

@@ -11,12 +11,11 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
-from analysis.engine.rules.lookups import Missing
-from analysis.engine.rules.lookups_go import look_at_assertion, look_at_first
-from analysis.engine.rules.lookups_java import look_at_get, look_at_nothing
-from analysis.engine.rules.lookups_python import look_at_python
-from analysis.engine.rules.lookups_script import (
+from analysis.engine.readers.lookups import Missing
+from analysis.engine.readers.lookups_go import look_at_assertion, look_at_first
+from analysis.engine.readers.lookups_java import look_at_get, look_at_nothing
+from analysis.engine.readers.lookups_python import look_at_python
+from analysis.engine.readers.lookups_script import (
     FOUND_ONE,
     ROWS_OF_SCRIPT,
     look_at_find,
@@ -24,7 +23,8 @@ from analysis.engine.rules.lookups_script import (
     look_at_map,
     look_at_match,
 )
-from analysis.engine.rules.reading import is_named_as_test
+from analysis.engine.readers.reading import is_named_as_test
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
 
 RULE = Rule(
     id="rel-unchecked-optional",

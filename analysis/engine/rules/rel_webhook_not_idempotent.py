@@ -13,8 +13,8 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import WRITES
+from analysis.engine.readers.outside_calls import what_it_does
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
 
 RULE = Rule(
     id="rel-webhook-not-idempotent",

@@ -11,16 +11,16 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import SCRIPT, Watch
-from analysis.engine.rules.browsers import is_copied_library, nearest_manifest, runs_in_browsers
-from analysis.engine.rules.promises import (
+from analysis.engine.readers.browsers import is_copied_library, nearest_manifest, runs_in_browsers
+from analysis.engine.readers.promises import (
     async_function,
     async_functions,
     awaited_elsewhere,
     awaits_only_what_keeps_errors,
     never_rejects,
 )
-from analysis.engine.rules.reading import followed
+from analysis.engine.readers.reading import followed
+from analysis.engine.rules.base import SCRIPT, Watch
 
 RULE = Rule(
     id="risk-async-in-sync-callback",

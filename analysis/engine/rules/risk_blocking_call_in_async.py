@@ -13,8 +13,8 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.reading import followed, full_callee, function_name, origin_of
 from analysis.engine.rules.base import PYTHON, Watch
-from analysis.engine.rules.reading import followed, full_callee, function_name, origin_of
 
 RULE = Rule(
     id="risk-blocking-call-in-async",

@@ -15,10 +15,10 @@ from analysis.engine.models import IndexedModel
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.readers.reading import node_at
+from analysis.engine.readers.soft_deletes import NEEDS, soft_deletes
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.reading import node_at
-from analysis.engine.rules.soft_deletes import NEEDS, soft_deletes
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large
 

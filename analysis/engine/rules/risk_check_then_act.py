@@ -11,13 +11,13 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.rules import checked_files, checked_maps
+from analysis.engine.readers import checked_files, checked_maps
+from analysis.engine.readers.checked_files import FileAct
+from analysis.engine.readers.checked_maps import MapAct
+from analysis.engine.readers.checked_rows import RowAct, java_act, script_act
+from analysis.engine.readers.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act
+from analysis.engine.readers.checked_rows_python import python_act, python_handler_act
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.checked_files import FileAct
-from analysis.engine.rules.checked_maps import MapAct
-from analysis.engine.rules.checked_rows import RowAct, java_act, script_act
-from analysis.engine.rules.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act
-from analysis.engine.rules.checked_rows_python import python_act, python_handler_act
 from analysis.engine.rules.example_models import DJANGO_SHOP
 
 RULE = Rule(

@@ -11,9 +11,9 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.go_results import bound_names, helps_tests
+from analysis.engine.readers.reading import function_name, function_text, text_after, text_before
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_results import bound_names, helps_tests
-from analysis.engine.rules.reading import function_name, function_text, text_after, text_before
 
 RULE = Rule(
     id="risk-context-not-propagated",

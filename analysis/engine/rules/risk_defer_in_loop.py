@@ -11,9 +11,9 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.go_results import helps_tests
+from analysis.engine.readers.reading import short, statements
 from analysis.engine.rules.base import GO, Watch
-from analysis.engine.rules.go_results import helps_tests
-from analysis.engine.rules.reading import short, statements
 
 RULE = Rule(
     id="risk-defer-in-loop",

@@ -11,10 +11,9 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import is_copied_library, runs_in_browsers
-from analysis.engine.rules.built_text import BuiltText, is_constant, text_of_argument
-from analysis.engine.rules.reading import (
+from analysis.engine.readers.browsers import is_copied_library, runs_in_browsers
+from analysis.engine.readers.built_text import BuiltText, is_constant, text_of_argument
+from analysis.engine.readers.reading import (
     assigned_values,
     declarations,
     followed,
@@ -24,6 +23,7 @@ from analysis.engine.rules.reading import (
     text_after,
     text_before,
 )
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="risk-dynamic-code-execution",

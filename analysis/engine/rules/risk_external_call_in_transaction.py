@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
@@ -10,7 +9,8 @@ from analysis.engine.facts import Function, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules import transactions
+from analysis.engine.readers import transactions
+from analysis.engine.readers.outside_calls import what_it_does
 
 RULE = Rule(
     id="risk-external-call-in-transaction",
@@ -63,48 +63,6 @@ def pay(order):
 
 WATCHES = transactions.WATCHES
 
-_VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
-_HTTP = (
-    rf"(?:requests|httpx)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
-    rf"|got(?:\.{_VERBS})?|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|get|post|put|exchange|execute)"
-    rf"|(?:\w+\.)*\w*[cC]lient\.Do|(?:\w+\.)+http(?:Service)?\.(?:axiosRef\.)?{_VERBS}"
-    r"|(?:\w+\.)*restTemplate\.(?:get|post|patch|head|options)For\w+|(?:\w+\.)*restTemplate\.(?:put|delete|exchange|execute)|(?:\w+\.)*_?(?:session|client)\.(?:post|put|patch|request)"
-)
-_MAIL = (
-    r"django\.core\.mail\.(?:send_mail|send_mass_mail|mail_admins|mail_managers)|smtplib\.SMTP\w*|net/smtp\.SendMail"
-    r"|(?:\w+\.)*\w*[mM]ail(?:er|Sender|Service)?\.(?:send\w*)|(?:[\w.]+\.)?(?:sendMail|sendEmail|send_email|send_mail)"
-)
-_QUEUE = (
-    r"[\w.]+\.(?:delay|apply_async)|(?:\w+\.)*(?:\w*[kK]afka|rabbit|jms)Template\.(?:send|convertAndSend)"
-    r"|(?:\w+\.)*\w*[qQ]ueue\.add|(?:[\w.]+\.)?triggerJob"
-    r"|(?:\w+\.)*\w*(?:[qQ]ueue|[sS]qs|[kK]afka|[rR]abbit|[mM][qQ]|[bB]us|[bB]roker|[tT]opic)\w*\.(?:[sS]end|[pP]ublish)Message"
-    r"|(?:\w+\.)*\w*(?:[pP]roducer|[pP]ublisher)\.(?:send|publish|produce|Publish|Produce|SendMessages?)"
-    # Kafka's, RabbitMQ's and Celery's own names
-    r"|(?:\w+\.)+(?:WriteMessages|PublishWithContext|basic_publish|basicPublish|sendToQueue|send_task)"
-)
-_PAYMENT = (
-    r"(?:\w+\.)*[sS]tripe\.(?:\w+\.)+(?:create|modify|update|retrieve|list|capture|confirm|refund|cancel|del|delete)"
-)
-_CLOUD = (
-    r"(?:\w+\.)*(?:s3|sqs|sns|ses)(?:_?[cC]lient)?\.(?:send|put\w*|upload\w*|get_object|delete_object|publish|send_\w+)"
-)
-_PROCESS = (
-    r"subprocess\.(?:run|call|check_call|check_output|Popen)|os\.system|os/exec\.Command\(\)\.(?:Run|Output|CombinedOutput)"
-    r"|child_process\.\w+"
-)
-_SLEEP = r"time\.sleep|asyncio\.sleep|time\.Sleep|(?:[\w.]+\.)?Thread\.sleep|(?:[\w.]+\.)?TimeUnit\.\w+\.sleep"
-_KINDS = {
-    "calls another service over HTTP": re.compile(_HTTP),
-    "sends mail": re.compile(_MAIL),
-    "puts a message into a queue": re.compile(_QUEUE),
-    "talks to the payment provider": re.compile(_PAYMENT),
-    "talks to a cloud service": re.compile(_CLOUD),
-    "runs a process": re.compile(_PROCESS),
-    "sleeps": re.compile(_SLEEP),
-}
-_OF_OTHERS = re.compile(r"ueue\.add$|^(?:requests|httpx|axios|got)\.")
-_OF_SCRIPTS = re.compile(r"(?:fetch|got|axios)\b")  # in other languages anything may be called so
-_ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
 _OF_ROWS = re.compile(r"\.\w+\.(?:update|create|delete|get|filter|add|remove|set)$")  # `user.groups.add`
 _BROKERS = re.compile(r"(?i)shared_task|celery|\bapp\.task|(?:^|\.)job(?:\(|$)|actor|\brq\b|huey|dramatiq")
 _FIX = {
@@ -120,17 +78,6 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             found = _direct(mark, place) or _one_level_deep(mark, place)
             if found is not None:
                 yield _finding(mark, place, *found)
-
-
-@lru_cache(maxsize=2**16)  # the same few names are called everywhere
-def what_it_does(call: str, language: str = "") -> str:
-    """What a call does outside of the process, in words; empty when it stays inside, as far as its name tells."""
-    call = call if _ANY.fullmatch(call) else call.rpartition("/")[2]  # `./mailer.mailer.send` of a file at hand
-    if not _ANY.fullmatch(call) or (language == "java" and _OF_OTHERS.search(call)):
-        return ""  # Java's queues are collections, and its `requests` a counter or a list
-    if language in ("python", "go") and _OF_SCRIPTS.match(call):
-        return ""
-    return next(words for words, pattern in _KINDS.items() if pattern.fullmatch(call))
 
 
 def _calls(mark: Mark) -> Iterator[tuple[str, int]]:

@@ -14,9 +14,8 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import WRITES
-from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import is_copied_library, runs_in_browsers
-from analysis.engine.rules.promises import (
+from analysis.engine.readers.browsers import is_copied_library, runs_in_browsers
+from analysis.engine.readers.promises import (
     async_function,
     awaited_elsewhere,
     awaits_only_what_keeps_errors,
@@ -25,6 +24,7 @@ from analysis.engine.rules.promises import (
     runs_only_what_keeps_errors,
     settles_at_once,
 )
+from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="risk-floating-promise",

@@ -12,9 +12,8 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.reading import (
+from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.reading import (
     assigned_values,
     declarations,
     followed,
@@ -23,6 +22,7 @@ from analysis.engine.rules.reading import (
     is_imported,
     origin_of,
 )
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="risk-http-no-timeout",

@@ -11,11 +11,11 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules import lock_sections
+from analysis.engine.readers import lock_sections
+from analysis.engine.readers.outside_calls import what_it_does
+from analysis.engine.readers.reading import followed, function_name, short, text_after, within
+from analysis.engine.readers.transactions import typed
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
-from analysis.engine.rules.reading import followed, function_name, short, text_after, within
-from analysis.engine.rules.risk_external_call_in_transaction import what_it_does
-from analysis.engine.rules.transactions import typed
 
 RULE = Rule(
     id="risk-lock-held-across-io",

@@ -10,9 +10,9 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.go_lock_paths import leaving
+from analysis.engine.readers.reading import declarations, followed, function_name, text_after, text_before
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.go_lock_paths import leaving
-from analysis.engine.rules.reading import declarations, followed, function_name, text_after, text_before
 
 RULE = Rule(
     id="risk-lock-not-released",

@@ -16,8 +16,8 @@ from analysis.engine.languages import FileKind, kind_of
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import app_label
 from analysis.engine.policy import Policy
+from analysis.engine.readers.reading import function_name
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import function_name
 
 RULE = Rule(
     id="risk-locking-migration",

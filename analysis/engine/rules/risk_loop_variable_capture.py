@@ -12,8 +12,8 @@ from analysis.engine.facts import Mark
 from analysis.engine.graph.paths import ancestors, folder_of, joined
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.reading import within
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import within
 
 RULE = Rule(
     id="risk-loop-variable-capture",

@@ -13,13 +13,13 @@ from analysis.engine.facts import Model as Table
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
-from analysis.engine.rules import locks
+from analysis.engine.readers import locks
+from analysis.engine.readers.reading import declarations, followed, short, text_after, text_before
+from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, sign_of
+from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_locked, is_safe
+from analysis.engine.readers.row_versions import NEEDS, versioned
+from analysis.engine.readers.transactions import in_transaction
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import declarations, followed, short, text_after, text_before
-from analysis.engine.rules.row_changes import NAME, change_of, given_pairs, sign_of
-from analysis.engine.rules.row_locks import LOAD, ROW_LOCK, is_loaded, is_locked, is_safe
-from analysis.engine.rules.row_versions import NEEDS, versioned
-from analysis.engine.rules.transactions import in_transaction
 
 RULE = Rule(
     id="risk-lost-update",

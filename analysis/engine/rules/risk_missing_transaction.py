@@ -13,16 +13,16 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.rules import transactions
+from analysis.engine.readers import transactions
+from analysis.engine.readers.branches import run_together
+from analysis.engine.readers.proxied_calls import runs_in_transaction, self_invocations
+from analysis.engine.readers.reading import function_text, node_at, short, text_after, text_before
+from analysis.engine.readers.second_writes import with_callee, with_commits
+from analysis.engine.readers.session_commits import committed, half_done
+from analysis.engine.readers.table_writes import Write, writes_by_function
+from analysis.engine.readers.transactions import TRANSACTIONAL, in_transaction
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.branches import run_together
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.proxied_calls import runs_in_transaction, self_invocations
-from analysis.engine.rules.reading import function_text, node_at, short, text_after, text_before
-from analysis.engine.rules.second_writes import with_callee, with_commits
-from analysis.engine.rules.session_commits import committed, half_done
-from analysis.engine.rules.table_writes import Write, writes_by_function
-from analysis.engine.rules.transactions import TRANSACTIONAL, in_transaction
 
 RULE = Rule(
     id="risk-missing-transaction",

@@ -16,8 +16,8 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.reading import followed, short
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import followed, short
 
 RULE = Rule(
     id="risk-regex-backtracking",

@@ -11,16 +11,16 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.go_resources import (
+from analysis.engine.readers.go_resources import (
     belongs_to_outer,
     is_closed_by_next_round,
     is_named_result,
     without_borrowers,
 )
-from analysis.engine.rules.go_results import bound_names, helps_tests, without_failure
-from analysis.engine.rules.reading import full_callee, function_text, origin_of, text_after, within
-from analysis.engine.rules.script_resources import descriptors_of, takes_from_pool, without_work_on
+from analysis.engine.readers.go_results import bound_names, helps_tests, without_failure
+from analysis.engine.readers.reading import full_callee, function_text, origin_of, text_after, within
+from analysis.engine.readers.script_resources import descriptors_of, takes_from_pool, without_work_on
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="risk-resource-not-closed",

@@ -11,11 +11,11 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules import locks
+from analysis.engine.readers import locks
+from analysis.engine.readers.kept_values import is_dated, is_filled_once, is_remembered
+from analysis.engine.readers.reading import followed, has_own
+from analysis.engine.readers.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.kept_values import is_dated, is_filled_once, is_remembered
-from analysis.engine.rules.reading import followed, has_own
-from analysis.engine.rules.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
 
 RULE = Rule(
     id="risk-shared-mutable-state",

@@ -12,11 +12,11 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.built_text import BuiltText, built_text, text_of_argument, values_of
+from analysis.engine.readers.joined_text import joined_name, pushed_into
+from analysis.engine.readers.reading import function_text, short
+from analysis.engine.readers.sql_parts import holds_numbers, holds_text, is_counted, is_safe, joined_into
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.built_text import BuiltText, built_text, text_of_argument, values_of
-from analysis.engine.rules.joined_text import joined_name, pushed_into
-from analysis.engine.rules.reading import function_text, short
-from analysis.engine.rules.sql_parts import holds_numbers, holds_text, is_counted, is_safe, joined_into
 
 RULE = Rule(
     id="risk-sql-string-building",

@@ -13,12 +13,12 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.rules import made_objects
+from analysis.engine.readers import made_objects
+from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.cache_keys import are_of_people, given_by_callers, has_few_keys, says_few, says_many
+from analysis.engine.readers.made_objects import Made
+from analysis.engine.readers.reading import followed, has_own
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.cache_keys import are_of_people, given_by_callers, has_few_keys, says_few, says_many
-from analysis.engine.rules.made_objects import Made
-from analysis.engine.rules.reading import followed, has_own
 
 RULE = Rule(
     id="risk-unbounded-cache",

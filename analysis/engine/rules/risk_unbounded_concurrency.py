@@ -12,9 +12,8 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.browsers import runs_in_browsers
-from analysis.engine.rules.fan_out import (
+from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.fan_out import (
     SMALL,
     are_parts,
     called_in,
@@ -26,7 +25,7 @@ from analysis.engine.rules.fan_out import (
     leaves_process,
     waits_for_room,
 )
-from analysis.engine.rules.reading import (
+from analysis.engine.readers.reading import (
     assigned_values,
     function_text,
     is_short_list,
@@ -34,7 +33,8 @@ from analysis.engine.rules.reading import (
     short,
     text_after,
 )
-from analysis.engine.rules.sizes import Size, is_loaded, size_of
+from analysis.engine.readers.sizes import Size, is_loaded, size_of
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="risk-unbounded-concurrency",

@@ -13,8 +13,7 @@ from analysis.engine.graph.manifest import manifest_of
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
-from analysis.engine.rules.reading import (
+from analysis.engine.readers.reading import (
     assigned_values,
     followed,
     function_name,
@@ -23,6 +22,7 @@ from analysis.engine.rules.reading import (
     is_parameter,
     text_before,
 )
+from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="risk-unsafe-deserialization",

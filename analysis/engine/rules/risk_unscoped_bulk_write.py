@@ -12,9 +12,9 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.names import FLAG, MADE_UP, SMALL, runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.readers.sql_scripts import writes_in
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import size_of
-from analysis.engine.rules.sql_scripts import writes_in
 from analysis.engine.schemas import KEYS
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large

@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.engine.facts import Function, Loop, LoopCall, Parameter
-from analysis.engine.rules.loop_calls import changing_parameters, rounds_of
+from analysis.engine.readers.loop_calls import changing_parameters, rounds_of
 
 TARGET = Function("Shop.load", 1, 9, 9, 1, 0, 0, 0, parameters=(Parameter("self"), Parameter("key"), Parameter("kind")))
 

@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.engine.rules.money_names import is_amount
+from analysis.engine.readers.money_names import is_amount
 from tests.engine.rules.reading import findings_of, lines_of
 
 RULE = "rel-float-money"

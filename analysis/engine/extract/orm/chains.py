@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile, innermost_loop
 from analysis.engine.facts import Filter, Query
-from analysis.engine.rules.transactions import in_transaction
+from analysis.engine.readers.transactions import in_transaction
 
 LONGEST_CHAIN = 60  # steps
 

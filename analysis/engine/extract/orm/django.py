@@ -12,7 +12,7 @@ from analysis.engine.extract.orm.conditions import alternatives
 from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Query, Relation
-from analysis.engine.rules.reading import followed
+from analysis.engine.readers.reading import followed
 
 _MANAGER = re.compile(r"(?:^|\.)([A-Z]\w*)\.(?:\w*objects|_default_manager|_base_manager|\w*_manager)$")
 _LOOKUPS = {

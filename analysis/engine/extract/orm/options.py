@@ -11,7 +11,7 @@ from analysis.engine.extract.orm.chains import is_literal
 from analysis.engine.extract.orm.conditions import alternatives
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter
-from analysis.engine.rules.reading import assigned_values, followed
+from analysis.engine.readers.reading import assigned_values, followed
 
 DEEPEST = 5  # levels of objects that are read
 

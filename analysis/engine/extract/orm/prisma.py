@@ -10,7 +10,7 @@ from analysis.engine.extract.orm.options import condition, conditions, keys, lim
 from analysis.engine.extract.orm.steps import steps_after, takes_length
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
-from analysis.engine.rules.reading import assigned_values, followed
+from analysis.engine.readers.reading import assigned_values, followed
 
 _CLIENT = re.compile(r"(?i)(?:^|\.)(?:\w*prisma\w*|tx|trx|db|\w*client)(?:\(\))?\.(\w+)$")
 _OPERATIONS = {

@@ -13,7 +13,7 @@ from analysis.engine.extract.orm.sql_rows import Rows, rows_of
 from analysis.engine.extract.orm.steps import closing_bracket, parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Mark, Model, Relation
-from analysis.engine.rules.reading import assigned_values, followed, given_values, text_before
+from analysis.engine.readers.reading import assigned_values, followed, given_values, text_before
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)

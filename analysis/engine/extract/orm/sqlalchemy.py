@@ -11,7 +11,7 @@ from analysis.engine.extract.orm.chains import Chain, chain_of, query_at
 from analysis.engine.extract.orm.steps import closing_bracket, parts_of, statements_on, steps_after
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark
-from analysis.engine.rules.reading import followed
+from analysis.engine.readers.reading import followed
 
 _SESSION = re.compile(r"(?i)(^|\.)(db\.)?_?\w*session(\(\))?$")
 _TERMINALS = {

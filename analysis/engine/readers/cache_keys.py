@@ -1,0 +1,110 @@
+"""What a map is filled under: keys of which there are few, and keys that callers bring."""
+
+import re
+from collections.abc import Sequence
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import followed
+
+# Keys of which there are as many as there are users, requests or texts.
+_OPEN_KEYS = re.compile(
+    r"(?i)id(?![a-z])|uuid|user|account|tenant|org|customer|member|owner|session|token|e_?mail|\bip|addr|host|ur[il]\b"
+    r"|link|quer(?:y|ies)|sql|message|msg|text|content|request|\breq\b|\bctx\b|hash|digest|path|file|date|time|order"
+    r"|product|sku|phone|login|region|key(?![a-z])|\b[a-z]\b"
+)
+# Of whom there are as many as use the service, and what they send.
+_OF_PEOPLE = re.compile(
+    r"(?i)uuid|user|account|tenant|org(?:ani[sz]ation)?(?:_?id)?(?![a-z])|customer|member|owner|session|token|e_?mail"
+    r"|(?<![a-z])ip(?![a-z])|addr|request|(?<![a-z])req(?![a-z])|project|workspace|team|device|phone|link|message|quer(?:y|ies)"
+    r"|\b[a-z]\b|\bpath\b"
+)
+_KEY_TYPE = re.compile(r"(?:Map|[dD]ict|Record)[<\[]\s*(\w+)|\bmap\[(\w+)\]")
+_OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a key that is made of settings
+_CLOSED_KEYS = re.compile(
+    r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
+    r"|country|mode(?!l)|^model$|theme|clazz"
+    r"|schema|template|queue|topic|protocol|table|column|field|dialect|driver|provider|env\b|stage|version"
+    r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric|\bflag|^(?:length|size|width|height|count)$"
+)
+_ASKED = (
+    rb"(?<![\w.])(?P<table>\w+)(?:\[\s*KEY(?:\s+as\s[^\]\n]*)?\]|\.(?:get|has|includes)\(\s*KEY\s*\))"
+    rb"|\bKEY\s+(?:not\s+)?in\s+(?P<list>\w+)"
+)
+_ENUM = rb"\bKEY\s*===?\s*[A-Z]\w*\.[A-Z]\w*"  # asked for members one by one
+_CONSTANT = re.compile(rb"_?[A-Z][A-Z0-9_]{2,}")
+_OF_CONSTANTS = re.compile(rb"=\s*(?:tuple|frozenset|sorted|str|repr)\(\s*(?:\w+\.)?_?[A-Z][A-Z0-9_]{2,}\s*\)")
+_TABLE = rb"^(?:export\s+)?(?:const\s+)?NAME\s*(?::[^=\n]+)?=\s*(?:new \w+\(|Object\.freeze\()?\s*[\[{(]\s*[^\s\]})]"
+# Of which there are as many as callers have: no enumeration, and no class of the project.
+_OF_TEXT = re.compile(
+    r"(?i)|(?:final )?(?:java\.lang\.)?(?:string|str|u?int\d*|integer|long|number|bigint|uuid|bytes|objectid)"
+    r"(?: \| none)?"
+    r"|optional\[(?:str|int)\]"
+)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_MADE_OF = re.compile(rb"\s*:?=(?!=)([^\n]*)")
+_ASKS = re.compile(rb"(\[[^\]\n]+\]|\.(?:get|has|contains|containsKey|getOrDefault|Load)\([^\n]*)")
+_ASKS_AND_ADDS = re.compile(rb"\.(?:putIfAbsent|computeIfAbsent|setdefault|LoadOrStore)\(")
+
+
+def says_few(text: str) -> bool:
+    """Whether a name speaks of something of which there are few."""
+    return _CLOSED_KEYS.search(text) is not None
+
+
+def says_many(keys: str) -> bool:
+    """Whether keys by their names are as many as users, requests or texts."""
+    return _OPEN_KEYS.search(keys) is not None
+
+
+def are_of_people(keys: str, declared: str) -> bool:
+    """Whether keys, by their names or by the declared type of the map, are what people bring."""
+    return any(map(_OF_PEOPLE.search, (keys, " ".join(map("".join, _KEY_TYPE.findall(declared))))))
+
+
+def has_few_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
+    """Whether the key, or what the function made it from, is of a kind of which there are few."""
+    key = (added["key"] or added["given"] or b"").strip()
+    made = re.compile(rb"(?<![\w.])" + re.escape(key) + rb"\s*:?=(?!=)[^\n]*") if re.fullmatch(rb"\w+", key) else None
+    function = file.scope_at(added.end() - 1, added.end()).function.node
+    found = made.search(file.source, function.start_byte, added.start()) if made is not None else None
+    if found is not None and _OF_CONSTANTS.search(found[0]):
+        return True
+    if made is not None and _is_looked_up(key, name, file.source[function.start_byte : function.end_byte], file):
+        return True
+    text = (found[0] if found is not None else key).decode("utf-8", "replace")
+    return says_few(text) or _OF_SETTINGS.search(text) is not None
+
+
+def given_by_callers(name: str, added: Sequence[re.Match[bytes]], file: SourceFile) -> str:
+    """Whether the caller of a function brings the text or number under which it adds; `remembered` where it looks
+    first what is there for that key, as a cache does."""
+    found = ""
+    for match in added:
+        key = (match["key"] or match["given"] or b"").strip()
+        function = file.scope_at(match.end() - 1, match.end()).function
+        parameters = {
+            each.name.encode()
+            for each in file.dialect.parameters(function.node, file)
+            if function.index and _OF_TEXT.fullmatch(each.annotation)
+        }
+        text = file.source[function.node.start_byte : match.start() - len(name)]
+        made = [each[1] for each in followed(key, text, _MADE_OF, b"_.")] if _WORD.fullmatch(key) else []
+        if parameters.isdisjoint(_WORD.findall(b" ".join((key, *made)))):
+            continue
+        asks = (key in each[1] for each in followed(name.encode(), text, _ASKS, b"_$"))
+        asked = _ASKS_AND_ADDS.match(match[0]) is not None or b" in " + name.encode() in text or any(asks)
+        found = "remembered" if asked else found or "1"
+    return found
+
+
+def _is_looked_up(key: bytes, cache: bytes, text: bytes, file: SourceFile) -> bool:
+    """Whether the function looks the same key up in a table that the source writes out: there are as many keys."""
+    if re.search(_ENUM.replace(b"KEY", re.escape(key)), text):
+        return True
+    for asked in re.finditer(_ASKED.replace(b"KEY", re.escape(key)), text):
+        table = asked["table"] or asked["list"]
+        if table == cache:
+            continue
+        if _CONSTANT.fullmatch(table) or re.search(_TABLE.replace(b"NAME", table), file.source, re.MULTILINE):
+            return True
+    return False

@@ -1,0 +1,93 @@
+"""Rows that Go looks for and then makes, as `risk-check-then-act` sees them."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.checked_rows import LEAVES, NEAR, RowAct, decoded, is_handled
+from analysis.engine.readers.reading import text_after, text_before
+
+_NO_ROW = rb"(?:gorm\.ErrRecordNotFound|(?:sql|pgx)\.ErrNoRows|mongo\.ErrNoDocuments)"
+GO_MISSING = re.compile(
+    rb"if\s+(?:[^\n{]*;\s*)?(?:(?P<other>!)?errors\.Is\(\s*(?:\w+|[\w.()]*\.Error),\s*"
+    + _NO_ROW
+    + rb"\)|\w+ == "
+    + _NO_ROW
+    + rb"|\w+\.RowsAffected == 0|(?P<any>!)?ent\.IsNotFound\(\w+\))\s*\{"
+)
+# The answer to a question that counts, or says whether there is one, or fails where there is none.
+GO_ANSWERED = re.compile(
+    rb"if\s+(?:(?P<asked>[^\n{]*);\s*)?(?:(?P<count>\w+)\s*(?P<sign>==|>|!=)\s*0|err == nil"
+    rb"|(?P<absent>!)?(?P<there>exists|found|taken|has\w*))\s*\{"
+)
+_SCANNED = r"\.(?:Scan|Count|Get)\([^\n)]*&%s\b"
+_LOADS = re.compile(r"\.(?:First|Take|Find|Last)\(&(?P<row>\w+)|\.Model\(&?(?:\w+\.)?(?P<model>[A-Z]\w*)\{")
+_LOADS_ONE = re.compile(r"\.(?:First|Take|Last|FindOne|QueryRow\w*|Only)\([^\n]*\Z")
+_ASKED_TABLE = re.compile(r"(?i)\bSELECT\b[^;]*?\bFROM\s+[`\"\\]*(\w+)")
+_COLUMN = re.compile(r"[\"\s(](\w+)\s*=\s*(?:\?|\$\d|:\w)")
+_MADE = re.compile(
+    r"\.Create\(\s*&?(?:\w+\.)?(?:(?P<model>[A-Z]\w*)\{|\w)|\bINSERT\s+INTO\s+[`\"\\]*(?P<table>\w+)|\.InsertOne\(|\.Insert\(",
+    re.IGNORECASE,
+)
+
+
+def go_act(branch: Node, file: SourceFile) -> RowAct | None:
+    """`if errors.Is(err, gorm.ErrRecordNotFound) { db.Create(&row) }`, `sql.ErrNoRows` and then `INSERT`, the same over
+    a count of such rows, and the guard that leaves when there is one."""
+    body = branch.child_by_field_name("consequence")
+    if body is None:
+        return None
+    before = text_before(branch, file)[-NEAR:]
+    absent = _is_absent(branch, before, file)
+    if absent is None:
+        return None
+    head = file.source[branch.start_byte : body.start_byte].decode("utf-8", "replace")
+    text, first = file.text(body), file.line(body)
+    if not absent:
+        if not LEAVES.search(text):
+            return None
+        text, first = text_after(branch, file)[:NEAR], file.lines.of(branch.end_byte)
+    made = _MADE.search(text)
+    if made is None or is_handled(branch, file):
+        return None
+    asked, table = _model(before + head), _table(before + head)
+    if (made["model"] and asked and made["model"] != asked) or (made["table"] and table and made["table"] != table):
+        return None  # another row is made
+    question = (before + head).rpartition(".Where(")[2] if asked else (before + head)[-NEAR:].rpartition("SELECT")[2]
+    columns = tuple(dict.fromkeys(_COLUMN.findall(question)))
+    return RowAct(asked or table, first + text[: made.start()].count("\n"), columns)
+
+
+def _is_absent(branch: Node, before: str, file: SourceFile) -> bool | None:
+    """Whether the branch is taken where there is no such row; None when it asks for something else."""
+    missing = GO_MISSING.match(file.source, branch.start_byte)
+    if missing is not None:
+        return not (missing["other"] or missing["any"])
+    answered = GO_ANSWERED.match(file.source, branch.start_byte)
+    if answered is None:
+        return None
+    before += decoded(answered["asked"] or b"")
+    if answered["count"] or answered["there"]:
+        name = decoded(answered["count"] or answered["there"])
+        if re.search(_SCANNED % re.escape(name), before) is None:
+            return None
+        return bool(answered["absent"]) if answered["there"] else answered["sign"] == b"=="
+    # Of an error that is none: what was asked right before has an answer.
+    return False if _LOADS_ONE.search(before.rstrip().rpartition("\n")[2]) is not None else None
+
+
+def _model(before: str) -> str:
+    """The model that the last question before a branch is about; empty when unknown."""
+    for found in reversed(list(_LOADS.finditer(before))):
+        if found["model"]:
+            return found["model"]
+        declared = re.findall(rf"\b{found['row']}\s*(?::?=\s*&?|\s+)(?:\w+\.)?([A-Z]\w*)", before)
+        if declared:
+            return declared[-1]
+    return ""
+
+
+def _table(before: str) -> str:
+    tables = _ASKED_TABLE.findall(before)
+    return tables[-1] if tables else ""

@@ -1,0 +1,49 @@
+"""What a Go function does with a file or an answer besides closing it: who borrows it, and who else may close it."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import text_before
+
+# Go: who reads or writes and keeps nothing, and what is made around a file for this function alone.
+_BORROWED = re.compile(
+    r"\b(?:io|ioutil)\.(?:ReadAll|ReadFull|Copy\w*|WriteString)\([^()\n]*\)|\bfmt\.F\w+\([^()\n]*\)"
+    r"|\b(?:json|xml|gob|yaml|csv|bufio|toml)\.New\w+\([^()\n]*\)\.\w+|\bcsv\.NewReader\([^()\n]*\)\.\w+"
+)
+_WRAPPED = re.compile(r"\b(\w+)\s*:?=\s*(?:bufio|csv|json|xml|gob|yaml)\.New\w+\([^()\n]*\)")
+
+
+def without_borrowers(rest: str) -> str:
+    """The text without calls that use a file and hand it back."""
+    for made in _WRAPPED.finditer(rest):
+        if not re.search(rf"\breturn\b[^\n]*\b{made[1]}\b(?!\.)|[(,:=]\s*&?{made[1]}\s*[,)}}\n]", rest[made.end() :]):
+            rest = rest.replace(made[0], "")
+    return _BORROWED.sub("", rest)
+
+
+def belongs_to_outer(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether the function only assigns a variable that is declared around it, where it may be closed."""
+    statement = call.parent.parent if call.parent is not None else None
+    if statement is None or statement.type != "assignment_statement":
+        return False
+    declared = rf"\b{name}\b[^\n;={{]*:=|(?:\bvar\b|^|[(,])\s*{name}(?:,\s*\w+)*\s+\*?[\w.]+"
+    return re.search(declared, text_before(call, file), re.MULTILINE) is None
+
+
+def is_closed_by_next_round(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether the loop closes a file of the round before, and then opens the next one into the same name."""
+    statement = call.parent.parent if call.parent is not None else None
+    index = file.loop_of(call)
+    if index is None or statement is None or statement.type != "assignment_statement":
+        return False
+    start = file.loops[index].node.start_byte
+    return f"{name}.Close()".encode() in file.source[start : call.start_byte]
+
+
+def is_named_result(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether a bare `return` hands the name on: `func get() (resp *http.Response, err error)`."""
+    function = file.enclosing_function(call)
+    result = function.child_by_field_name("result") if function is not None else None
+    return result is not None and re.match(rf"\((?:[^()]*[\s,])?{re.escape(name)}\s", file.text(result)) is not None

@@ -1,0 +1,106 @@
+"""When an error of Go that was thrown away harms nobody, as far as the call and what is around it tell."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.go_failing import IN_MEMORY
+from analysis.engine.readers.go_known_calls import RARELY_FAIL
+from analysis.engine.readers.go_results import receiver_of
+from analysis.engine.readers.reading import followed, function_text, text_after, text_before
+
+NEAR = 300  # characters before a call
+_NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*begin\s+raise)\b")
+_TO_CLIENT = re.compile(r"\b(w|rw|c\.Writer|ctx\.Writer|writer|resp)\b")
+_SENT = re.compile(r"\b(?:FormValue|PostFormValue|PostForm|Getenv|PathValue)\(|\.Header\.Get\(|\bos\.Args\[")
+_DECODED = re.compile(r"\b(?:Decode|Unmarshal|\w*Bind\w*|ReadJSON|BodyParser)\([^\n]*\Z")
+_WORD_END = re.compile(r"\b")
+_MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
+_TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
+_NEW_ENCODER = re.compile(r"\bNewEncoder\(&?(\w+)\)")
+_ERROR_NEXT = re.compile(r"\s*return\b[^\n]*\b(?:Errorf|errors\.New)\([^\n]*StatusCode")
+_PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
+_MADE_OF = re.compile(r"\s*:=\s*&?([A-Za-z]\w*)\{")
+_PLAIN_STRUCT = r"(?m)^\s*type\s+{name}\s+struct\s*\{{\n(?:\s*(?://[^\n]*|\w+\s+\*?(?:\[\])?(?:string|bool|u?int\d*)\b[^\n]*)?\n)*\s*\}}"
+
+
+def is_harmless(call: Node, name: str, file: SourceFile) -> bool:
+    """Whether what fails there harms nobody, so that it was thrown away on purpose: a client may be gone, and what the
+    program has made itself can be written."""
+    if name.endswith((".Exec", ".ExecContext")) and _NO_WRITE.search(file.text(call)):
+        return True
+    if name.endswith((".Encode", ".Write", ".WriteString")) and _TO_CLIENT.search(file.text(call)):
+        return True
+    if answers_client(call, name, file) or (name == "json.Unmarshal" and _is_own_json(call, file)):
+        return True
+    if name.endswith(".Encode") and _encodes_into_memory(call, file):
+        return True
+    return name in RARELY_FAIL or name.endswith(".Shutdown")
+
+
+def reads_what_was_sent(call: Node, file: SourceFile) -> bool:
+    """Whether a number is read out of what somebody else has written: a field of what the function has decoded, a form,
+    the environment. No number becomes nought there."""
+    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    if _SENT.search(given):
+        return True
+    root, dot, _ = given.partition(".")
+    return (
+        bool(dot)
+        and root.isidentifier()
+        and any(_DECODED.search(line) for line in _lines_with(f"&{root}", text_before(call, file)))
+    )
+
+
+def _lines_with(word: str, text: str) -> Iterator[str]:
+    """The lines up to a word, where it stands whole."""
+    return (text[text.rfind("\n", 0, each.start()) + 1 : each.start()] for each in followed(word, text, _WORD_END, ""))
+
+
+def answers_client(call: Node, name: str, file: SourceFile) -> bool:
+    """Whether a body is copied to a client, who may be gone."""
+    return name == "io.Copy" and _TO_CLIENT.search(file.text(file.arguments(call)[0][0])) is not None
+
+
+def _is_own_json(call: Node, file: SourceFile) -> bool:
+    """Whether what is read was written right before: a copy by way of JSON."""
+    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    return given.isidentifier() and next(followed(given, text_before(call, file), _MARSHALLED, "_."), None) is not None
+
+
+def is_interrupt(call: Node, file: SourceFile) -> bool:
+    """Whether the function around is told why all ends: `func(err error) { _ = server.Shutdown(ctx) }`."""
+    function = file.enclosing_function(call)
+    return (
+        function is not None
+        and function.type == "func_literal"
+        and _TOLD_WHY.match(file.source, function.start_byte) is not None
+    )
+
+
+def _encodes_into_memory(call: Node, file: SourceFile) -> bool:
+    """Whether an encoder writes into a buffer of the function, so that only the value can be at fault."""
+    function = function_text(call, file)
+    made = {found[1] for found in IN_MEMORY.finditer(function)}
+    return any(found[1] in made for found in _NEW_ENCODER.finditer(function))
+
+
+def is_text_of_an_error(call: Node, file: SourceFile) -> bool:
+    """Whether an answer that is an error already is read for what it says."""
+    before, after = text_before(call, file), text_after(call, file)
+    return "StatusCode" in before[-NEAR:] or _ERROR_NEXT.match(after) is not None
+
+
+def is_plain(call: Node, file: SourceFile) -> bool:
+    """Whether what is marshalled is a list or a map of texts and numbers that the function has made, or a struct of
+    such fields: one made right there, or the receiver of the method."""
+    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    is_name = re.fullmatch(r"\w+(?:\.\w+)*", given) is not None
+    receiver, owner = receiver_of(call, file)
+    made = next(followed(given, text_before(call, file), _MADE_OF, "_."), None) if is_name else None
+    owner = made[1] if made is not None else owner if given == receiver else ""
+    if owner:
+        return re.search(_PLAIN_STRUCT.format(name=owner), file.source.decode("utf-8", "replace")) is not None
+    return is_name and next(followed(given, text_before(call, file), _PLAIN, "_."), None) is not None

@@ -1,0 +1,78 @@
+"""What becomes of a `Date` or of a `SimpleDateFormat` of Java (`rel-naive-datetime`)."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import followed, text_after
+
+_TIME = r"\w*(?:At|On|Date|Time|Created|Updated|Modified|Until|Since|Expir\w+)"
+_SET = re.compile(rf"\b(set(?!SentDate){_TIME})\(\s*\Z")
+_PUT = re.compile(r"(?:^|[;{}\s])((?:this\.)?\w+)\s*=\s*\Z")
+_VARIABLE = re.compile(r"\b(?:Date|var)\s+(\w+)\s*=\s*\Z")
+_ENTITY = re.compile(rb"@(?:Entity|Document|Embeddable|MappedSuperclass)\b")
+_FIELD = re.compile(rb"\bDate\s+\Z")
+_IS_SAVED = re.compile(
+    r"(?i)\b\w*(?:mapper|repo\w*|dao|entityManager)\.(?:\w*(?:insert|save|persist|update|merge|store))\w*\("
+)
+_GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
+_LOCAL = re.compile(rb"\b(?:SimpleDateFormat|DateFormat|var)\s+\w+\s*=\s*\Z")
+_WORD_END = re.compile(r"\b")
+NEAR = 80  # bytes before a call
+
+
+def stored_as(made: Node, file: SourceFile) -> tuple[str, bool]:
+    """What a `Date` of now is kept as, right away or by way of a variable, and whether that is known to be stored: by
+    the function, or because it is a field of an entity. Empty where it is kept as nothing."""
+    before = file.source[max(0, made.start_byte - NEAR) : made.start_byte].decode("utf-8", "replace")
+    after = text_after(made, file)
+    is_saved = _IS_SAVED.search(after) is not None
+    variable = _VARIABLE.search(before)
+    if variable is None:
+        return _kept_as(before, is_saved, file)
+    for use in followed(variable[1], after, _WORD_END, "_."):
+        kept = _kept_as(
+            after[max(0, use.start() - len(variable[1]) - NEAR) : use.start() - len(variable[1])], is_saved, file
+        )
+        if kept[0]:
+            return kept
+    return "", False
+
+
+def _kept_as(before: str, is_saved: bool, file: SourceFile) -> tuple[str, bool]:
+    given = _SET.search(before)
+    if given is not None:
+        return given[1], is_saved
+    put = _PUT.search(before) if _ENTITY.search(file.source) else None
+    name = put[1].removeprefix("this.") if put is not None else ""
+    return (name, True) if name and _is_field(name, file) else ("", False)
+
+
+def _is_field(name: str, file: SourceFile) -> bool:
+    declared = followed(name.encode(), file.source, re.compile(rb"\s*[;=]"), b"_.")
+    return any(
+        _FIELD.search(file.source, max(0, each.start() - len(name) - NEAR), each.start() - len(name))
+        for each in declared
+    )
+
+
+def reads_texts(made: Node, file: SourceFile) -> bool:
+    """Whether the format reads texts that come from elsewhere: what it writes is mostly for people of this place."""
+    called = _name_of(made, file) + b".parse("
+    return file.source.startswith(b".parse(", made.end_byte) or (called != b".parse(" and called in file.source)
+
+
+def is_zoned(made: Node, file: SourceFile) -> bool:
+    """Whether the format that is made gets a zone: by its variable, in its function where it is one of that, or one
+    that is unknown somewhere in the file."""
+    called = _name_of(made, file) + b".setTimeZone("
+    is_local = _LOCAL.search(file.source, max(0, made.start_byte - NEAR), made.start_byte) is not None
+    if is_local and file.enclosing_function(made) is not None:
+        return called.decode() in text_after(made, file)
+    return called in file.source
+
+
+def _name_of(made: Node, file: SourceFile) -> bytes:
+    given = _GIVEN_TO.search(file.source, max(0, made.start_byte - NEAR), made.start_byte)
+    return given[1] if given is not None else b""

@@ -1,0 +1,110 @@
+"""Type assertions of Go on values that come from outside."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.lookups import ASKED, Missing
+from analysis.engine.readers.reading import followed, short, text_before
+
+_TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
+_IS_OF_CONTEXT = re.compile(r"^(?:c|ctx|gc|ec)\.(?:Must)?Get\(")  # of gin, of echo
+_FIRST = re.compile(rb"(\w+)\[0\]")
+_GIVEN_LAST = re.compile(r"\b")
+_FILLS = re.compile(r"\.(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z")
+_GIVEN_ANEW = re.compile(r"\s*(?:=(?!=)|,\s*\w+\s*=(?!=))")
+LONGEST_CALL = 200  # characters of a call before what it fills
+_OUTSIDE = re.compile(
+    r"(?i)^(?:c|ctx|gc|ec)\.(?:Must)?Get\([^()]*\)$|\.(?:Value|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
+)
+_SET_BEFORE = re.compile(r"\.Context\(\)\.Value\(")
+_OF_MAP = re.compile(r"([\w.]+)\[")
+_FROM_OUTSIDE = re.compile(
+    r"(?i)claim|token|session|payload|body|json|params|query|form|header|response|result|msg|message|event|^[a-z]$"
+)
+_ASKED_KEY = re.compile(r"\.Value\(([^()]+)\)")
+_PUT_KEY = re.compile(rb"\bWithValue\([^,\n]+,\s*([^,\n]+?)\s*,")
+_OF_VARIABLE = re.compile(r"(\w+)\.Value\(")
+_CONTEXT = re.compile(r"\s*:?=\s*[\w.]+\.Context\(\)|\s+context\.Context\b")
+_HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
+
+
+def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Missing]:
+    """`value.(*User)` in Go, where nobody asks whether it is one."""
+    before = file.source[max(0, assertion.start_byte - 60) : assertion.start_byte]
+    text = file.text(assertion)
+    if ".(func(" in text:
+        return  # a table of functions, which the program has made
+    if _TWO_RESULTS.search(before.rpartition(b"\n")[2]) or not _comes_from_outside(text, assertion, file):
+        return
+    if _is_put_by_file(text, file):
+        return
+    yield Missing(
+        assertion,
+        f"`{short(text)}` panics when the value is of another type or missing",
+        # What runs before a handler puts there what it takes, as far as anybody can see from here.
+        confidence="low" if _is_of_program(text, assertion, file) else "medium",
+        suggestion="Take the second result (`value, ok := ...`) and answer with an error.",
+        data={"form": "assertion"} | (ASKED if _SET_BEFORE.search(text) or _IS_OF_CONTEXT.search(text) else {}),
+    )
+
+
+def look_at_first(element: Node, file: SourceFile) -> Iterator[Missing]:
+    """`rows[0].Name` in Go, where a query has filled the list and nobody has asked how long it is."""
+    found = _FIRST.match(file.source, element.start_byte, element.end_byte)
+    name = found[1].decode() if found is not None else ""
+    if not name or file.source[element.end_byte : element.end_byte + 1] != b".":
+        return
+    before = text_before(element, file)
+    filled = list(followed(f"&{name}", before, _GIVEN_LAST, ""))[-1:]
+    if not filled or not _FILLS.search(before, max(0, filled[0].start() - LONGEST_CALL), filled[0].start()):
+        return
+    since = before[filled[0].end() :]
+    if f"len({name})" in since or any(followed(name, since, _GIVEN_ANEW, "_.")) or f"range {name}" in since:
+        return
+    if "RowsAffected" in since:
+        return
+    yield Missing(element, f"`{name}` may hold no row, and `{name}[0]` of nothing panics", confidence="medium")
+
+
+def _is_put_by_file(text: str, file: SourceFile) -> bool:
+    """Whether the file itself puts a value into a context by the key that is asked for."""
+    asked = _ASKED_KEY.search(text)
+    return asked is not None and any(found[1].decode() == asked[1] for found in _PUT_KEY.finditer(file.source))
+
+
+def _is_of_program(text: str, assertion: Node, file: SourceFile) -> bool:
+    """Whether the value was put there by the program itself, as far as names tell."""
+    if _SET_BEFORE.search(text) or _IS_OF_CONTEXT.search(text) or _is_of_context(text, assertion, file):
+        return True
+    indexed = _OF_MAP.match(text)
+    return (
+        indexed is not None
+        and _FROM_OUTSIDE.search(indexed[1]) is None
+        and "Unmarshal(" not in text_before(assertion, file)
+    )
+
+
+def _is_of_context(text: str, assertion: Node, file: SourceFile) -> bool:
+    """Whether the value is one of a context that the function has from its request: `ctx := r.Context()`."""
+    taken = _OF_VARIABLE.match(text)
+    return (
+        taken is not None and next(followed(taken[1], text_before(assertion, file), _CONTEXT, "_."), None) is not None
+    )
+
+
+def _comes_from_outside(text: str, assertion: Node, file: SourceFile) -> bool:
+    """Whether the value comes from a session, a request's context, a token or decoded text, and nobody has asked
+    whether it is there."""
+    operand = text.rpartition(".(")[0]
+    before = text_before(assertion, file)
+    if (kind := _HELD.fullmatch(operand)) and re.search(rf"\b{kind[1]}\.Type\(\)\s*[!=]=", before):
+        return False
+    if not re.fullmatch(r"\w+", operand):
+        return _OUTSIDE.search(operand) is not None and not re.search(re.escape(operand) + r"\s*[!=]=\s*nil\b", before)
+    given = list(re.finditer(rf"\b{operand}\s*:?=\s*([^\n]*)", before))[-1:]
+    if not given or not _OUTSIDE.search(given[0][1].rstrip()):
+        return False
+    return not re.search(rf"\b{operand}\s*[!=]=\s*nil\b", before[given[0].end() :])

@@ -1,0 +1,152 @@
+"""Look-ups of Java: an `Optional` that is opened unasked, keys of a map, first rows, `null` for want of anything."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.handlers import is_caught
+from analysis.engine.readers.lookups import (
+    ALWAYS_A_ROW,
+    ASKED,
+    FAILS,
+    NEAR,
+    WORD_END,
+    Missing,
+    is_asked_by_key,
+    text_before_in_outermost,
+)
+from analysis.engine.readers.reading import LONGEST_TYPE, declarations, followed, function_text, short, text_before
+
+_MAP = re.compile(rb"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+$")
+_PLAIN_KEY = re.compile(rb"Map<\s*(?:String|Long|Integer|UUID|Object)\s*,[^;=(]*>\s+$")  # not one of few kinds
+_KEY_OF_PROGRAM = re.compile(r"(?:\w+\.)*[A-Z][A-Z0-9_]+|[\w.]+\.(?:class|getClass\(\))")
+_TABLE_OF_PROGRAM = re.compile(rb"\b(?:static\s+final|final\s+static)\b[^;{}]*\Z|\bEnumMap<[^;{}]*\Z")
+_ASKED_OR_PUT = re.compile(r"\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(")
+_HAS_KEY = re.compile(r"\.(?:containsKey\(|size\(\)\s*;)")
+_OF_ROWS = re.compile(r"\s*:\s*\w+(?:\(\))?\)\s*\{")
+_COLLECTED = re.compile(r"\s*=[^;]*\b(?:toMap|convertMap|uniqueIndex|groupingBy|partitioningBy)\(")
+LONGEST_AROUND = 3_000  # characters before a call in which its map is made
+_OPTIONAL_TYPE = re.compile(r"\bOptional(?:<[^;=(),]*>)?\s+\Z")
+_ASKED_OPTIONAL = re.compile(r"\s*\.\s*(?:isPresent|isEmpty|ifPresent|orElse\w*)\b")
+_FILLED = re.compile(r"\s*=[^;]*\bof\(")
+_ROWS_OF_JAVA = re.compile(
+    r"\s*=\s*[\w.]*(?:[jJ]dbc\w*|[tT]emplate|[qQ]uery|[eE]m|[mM]anager)\b[^;]*\.(?:query|queryForList|getResultList)\([^;]*;"
+)
+_QUERIED_ROWS = re.compile(r"\.(?:query|queryForList|getResultList)\(\)$")
+_SIZE = re.compile(r"[eE]mpty\(|size\(\)|hasNext\(\)")
+_MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager)\.find$")
+_FOUND_BY = re.compile(r"\s*=\s*[\w.]+\.find(?:ById|First|Any|One)\w*\([^;]*;")
+_VAR = re.compile(r"\bvar\s+\Z")
+_OPTIONAL = re.compile(
+    r"(^|\.)(find\w*|get\w*Optional|findFirst\(\)|findAny\(\)|max\(\)|min\(\)|reduce\(\)|stream\(\)[\w().]*)\(\)\.get$"
+)
+_FUTURE = re.compile(r"\b(ExecutionException|\w*Future)\b|Async\(")  # `get()` waits there
+
+
+def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`map.get(key).method()` of a declared `Map` in Java, where nobody has put or asked for a key before."""
+    head, _, _ = file.callee(call).rpartition(".")
+    if len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
+        return
+    name = head.rpartition(".")[2]
+    declared = list(declarations(name, file))
+    if file.source[call.end_byte : call.end_byte + 1] != b"." or not any(map(_MAP.search, declared)):
+        return
+    if _KEY_OF_PROGRAM.fullmatch(file.text(file.arguments(call)[0][0])) or any(map(_TABLE_OF_PROGRAM.search, declared)):
+        return  # who wrote the key wrote the map
+    before = text_before(call, file)
+    if any(followed(name, before, _ASKED_OR_PUT, "_")) or is_caught(call, file, FAILS):
+        return
+    around = text_before_in_outermost(call, file)[-LONGEST_AROUND:]
+    if any(followed(name, around, _HAS_KEY, "_")):
+        return  # in the step before, which lets through what has one, or as many as there are
+    if any(followed(name, around, _OF_ROWS, "_")) or any(followed(name, around, _COLLECTED, "_")):
+        return  # a row has its columns, and a map that was made of a list has its elements
+    message = f"`{head}.get` gives null for a key that is not there, and its use throws"
+    is_plain = all(_PLAIN_KEY.search(each) for each in declared if _MAP.search(each))
+    is_asked = is_plain and is_asked_by_key(call, file)
+    yield Missing(call, message, confidence="low", data=ASKED if is_asked else None)
+
+
+def look_at_get(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`Optional.get()` in Java, right on a look-up or by way of a variable."""
+    callee = file.callee(call)
+    given = file.arguments(call)[0]
+    if given:
+        is_first = file.text(given[0]) == "0"
+        yield from look_at_first_row(call, file) if is_first else look_at_java_map(call, file)
+        return
+    variable = re.fullmatch(r"(\w+)\.get", callee)
+    is_optional = file.mentions(b"Optional") or file.mentions(b"var ")
+    if not (is_optional if variable is not None else _OPTIONAL.search(callee)):
+        return
+    if is_caught(call, file, FAILS):
+        return
+    before = text_before(call, file)
+    if variable is not None:
+        yield from _look_at_variable(variable[1], before, call, file)
+        return
+    if _FUTURE.search(function_text(call, file)):
+        return
+    start, _ = file.dialect.callee(call)
+    looked_up = file.source[start : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
+    if looked_up + ".isPresent()" in before or re.search(
+        r"isPresent\(\)|isEmpty\(\)|size\(\)|hasNext\(\)", before[-NEAR:]
+    ):
+        return
+    yield Missing(
+        call,
+        f"`{short(looked_up)}` may be empty, and `get()` then throws an error that names nothing",
+        # Who walks over a list mostly knows what is in it.
+        confidence="low" if "stream()" in looked_up else "medium",
+    )
+
+
+def look_at_first_row(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`jdbc.query(sql, mapper).get(0)`, where nobody has asked how many rows there are."""
+    head = file.callee(call).rpartition(".")[0]
+    before = text_before(call, file)
+    if is_caught(call, file, FAILS):
+        return
+    if head.isidentifier():
+        made = list(followed(head, before, _ROWS_OF_JAVA, "_."))[-1:]
+        if not made or _SIZE.search(before, made[0].end()):
+            return
+    elif _QUERIED_ROWS.search(head) is None or ALWAYS_A_ROW.search(file.text(call)):
+        return
+    message = f"`{short(head)}` may give no row, and `get(0)` of nothing throws"
+    yield Missing(call, message, confidence="medium")
+
+
+def look_at_nothing(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`repository.findById(id).orElse(null).name()`, `entityManager.find(Order.class, id).total()` in Java."""
+    callee = file.callee(call)
+    given = [file.text(each) for each in file.arguments(call)[0]]
+    is_null = callee.endswith(".orElse") and given == ["null"]
+    if not is_null and not (_MANAGER.search(callee) and len(given) > 1 and given[0].endswith(".class")):
+        return
+    if file.source[call.end_byte : call.end_byte + 1] == b"." and not is_caught(call, file, FAILS):
+        yield Missing(call, f"`{short(callee)}` may give null, and its use throws")
+
+
+def _look_at_variable(name: str, before: str, call: Node, file: SourceFile) -> Iterator[Missing]:
+    if "Optional" not in before and "var " not in before:
+        return
+    ends = [
+        each.end()
+        for each in followed(name, before, WORD_END, "_")
+        if _OPTIONAL_TYPE.search(before, max(0, each.start() - LONGEST_TYPE), each.start() - len(name))
+        or (
+            _VAR.search(before, max(0, each.start() - LONGEST_TYPE), each.start() - len(name))
+            and _FOUND_BY.match(before, each.end())
+        )
+    ]
+    if not ends:
+        return
+    since = before[ends[-1] :]
+    if _FILLED.match(since) or any(followed(name, since, _ASKED_OPTIONAL, "_")):
+        return
+    message = f"`{name}` may be empty, and `get()` then throws an error that names nothing"
+    yield Missing(call, message, confidence="medium")

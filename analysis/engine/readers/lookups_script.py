@@ -1,0 +1,183 @@
+"""Look-ups of JavaScript and TypeScript that give undefined or null: elements, rows, matches, keys of a `Map`."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.handlers import is_caught
+from analysis.engine.readers.lookups import (
+    ALWAYS_A_ROW,
+    ASKED,
+    FAILS,
+    NEAR,
+    OWN_KEY,
+    Missing,
+    is_asked_by_key,
+    is_asked_for,
+    is_tested_before,
+    matches_most,
+    text_before_in_outermost,
+    used_unchecked,
+)
+from analysis.engine.readers.reading import followed, short, text_before
+
+FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk"})
+ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
+_FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
+_OWN_STORE = re.compile(r"^this\.\w*[rR]epo(?:sitory)?\w*\.findById$")  # no library's: it may throw for what is missing
+_CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
+_OF_REQUEST = re.compile(r"\b(?:req|request|ctx|params|query|body|searchParams)\.\w")
+_ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
+_TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
+_ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
+_MAP_OF = re.compile(rb"(?:\??\s*:[^=;\n]*?|[^;\n]{0,60}?=\s*new\s+)Map<\s*([\w.]+)")
+_BEGINS = re.compile(r"/\^?([\w: -]{4,})")
+_OF_TYPE = re.compile(r"toString\s*\.\s*call\(")
+_ALWAYS_MATCHES = re.compile(r"/\^?(?:\(?(?:\[[^\]]*\]|\\?.)\*\)?)+\$?/")
+
+
+def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`array.find(...).x` in script."""
+    given = file.arguments(call)[0]
+    if len(given) != 1 or given[0].type not in ("arrow_function", "function_expression"):
+        return
+    callee = file.callee(call)
+    if is_tested_before(call, file) or is_caught(call, file, FAILS):
+        return
+    used = re.match(rb"\.[\w$]+", file.source[call.end_byte : call.end_byte + 60])
+    if used is not None:
+        member = used[0].decode()
+        yield Missing(
+            call,
+            f"`{short(callee)}` gives undefined when nothing matches, and `{member}` of it throws",
+            # Who looks into a list mostly knows what is in it; a request may ask for anything.
+            confidence="medium" if _OF_REQUEST.search(file.text(given[0])) else "low",
+            data=ASKED if not _CONSTANT.search(callee) and is_asked_for(file.text(given[0]), call, file) else None,
+            suggestion=f"Handle the missing case (`?{member}`, or an error that names what was looked for).",
+        )
+    elif not _CONSTANT.search(callee):
+        yield from _used_by_variable(call, file, confidence="low")
+
+
+def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`(await repository.findOne(...)).x`, and `rows[0]` of a query."""
+    name = file.callee(call).rpartition(".")[2]
+    if not _FROM_STORE.search(file.callee(call)) or is_caught(call, file, FAILS):
+        return
+    given = [file.text(each) for each in file.arguments(call)[0]]
+    if len(given) == 1 and OWN_KEY.fullmatch(given[0]):
+        return
+    after = file.source[call.end_byte : call.end_byte + 60]
+    before = file.source[max(0, call.start_byte - 20) : call.start_byte]
+    used = re.match(rb"\s*\)\s*(\.[\w$]+|\[0\]\.[\w$]+)", after) if re.search(rb"\(\s*await\s+\Z", before) else None
+    if used is not None and (name in FOUND_ONE) == used[1].startswith(b"."):
+        message = f"`{short(file.callee(call))}` may find nothing, and `{used[1].decode()}` of it throws"
+        yield Missing(call, message)
+    elif name in ROWS_OF_SCRIPT and ALWAYS_A_ROW.search(file.text(call)):
+        return
+    elif name in FOUND_ONE and _is_taken_apart(call, file):
+        yield Missing(call, f"`{short(file.callee(call))}` may find nothing, and taking that apart throws")
+    elif used is None and re.search(rb"=\s*await\s+\Z", before):
+        confidence = "low" if _OWN_STORE.search(file.callee(call)) else "medium"
+        yield from _used_by_variable(call, file, rows=name in ROWS_OF_SCRIPT, confidence=confidence)
+
+
+def _is_taken_apart(call: Node, file: SourceFile) -> bool:
+    """`const { name } = await repository.findOne(id)`."""
+    start = call.start_byte
+    apart = _TAKEN_APART.search(file.source, max(0, start - NEAR), start)
+    return apart is not None and apart[1].strip() not in (b"rows", b"data", b"error") and _ends(call, file)
+
+
+def look_at_match(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`text.match(/(\\d+)/)[1]` in script: no match gives null."""
+    given = file.arguments(call)[0]
+    if len(given) != 1 or is_caught(call, file, FAILS):
+        return
+    if file.callee(call).endswith("exec"):
+        function = call.child_by_field_name("function")
+        written = function.child_by_field_name("object") if function is not None else None
+    else:
+        written = given[0]
+    if written is None or written.type != "regex":
+        return
+    pattern = file.text(written)
+    if _OF_TYPE.search(file.text(call)):
+        return  # `[object Date]`
+    before = text_before(call, file)
+    if _ALWAYS_MATCHES.match(pattern) or pattern.rpartition("/")[0] in before:
+        return  # somebody has asked with the same pattern
+    begins = _BEGINS.match(pattern)
+    if begins is not None and f'includes("{begins[1].strip()}")' in before[-NEAR:].replace("'", '"'):
+        return  # or for the words that it begins with
+    used = _ELEMENT.match(file.source, call.end_byte)
+    if used is not None:
+        message = f"`{_shown(call, file)}` gives null when nothing matches, and `{used[0].decode()}` of null throws"
+        inner, _, flags = pattern.rpartition("/")
+        is_guess = matches_most(inner[1:], re.IGNORECASE if "i" in flags else 0)
+        yield Missing(call, message, confidence="low" if is_guess else "medium")
+    else:
+        yield from _used_by_variable(call, file, confidence="low")
+
+
+def look_at_map(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`map.get(key).method()` of a `Map` in script."""
+    callee = file.callee(call)
+    head = callee.removesuffix(".get")
+    if head in (callee, "this") or len(file.arguments(call)[0]) != 1 or not re.fullmatch(r"(this\.)?\w+", head):
+        return
+    is_taken = file.source[call.end_byte : call.end_byte + 1] == b"."
+    if not (is_taken or _ENDS_STATEMENT.match(file.source, call.end_byte)) or is_caught(call, file, FAILS):
+        return
+    name = head.rpartition(".")[2]
+    if not re.search(rf"\b{name}\b(?:[^;\n]{{0,60}}=\s*new Map\b|\??:\s*Map<)", file.source.decode("utf-8", "replace")):
+        return
+    if re.search(rf"\b{name}\.(has|set|keys|entries|forEach)\(|\.map\b", text_before(call, file)):
+        return
+    if re.search(rf"\b{name}\.set\(", text_before_in_outermost(call, file)[-NEAR:]):
+        return  # in the function around
+    if not is_taken:
+        yield from _used_by_variable(call, file, confidence="low")
+        return
+    yield Missing(
+        call,
+        f"`{head}.get` gives undefined for a key that is not there, and its use throws",
+        # Who asks a map mostly knows what is in it.
+        confidence="medium" if _OF_REQUEST.search(file.text(call)) else "low",
+        data=ASKED if is_asked_by_key(call, file) and not _keyed_by_kind(name, file) else None,
+    )
+
+
+def _keyed_by_kind(name: str, file: SourceFile) -> bool:
+    """Whether the keys of a map are no texts and no numbers: of few kinds all are there."""
+    kinds = (found[1] for found in followed(name.encode(), file.source, _MAP_OF, b"_$"))
+    return any(kind not in (b"string", b"number") for kind in kinds)
+
+
+def _ends(call: Node, file: SourceFile) -> bool:
+    """Whether the statement ends with the call, so that nothing stands in for what is missing."""
+    return _ENDS_STATEMENT.match(file.source, call.end_byte) is not None
+
+
+def _used_by_variable(
+    call: Node, file: SourceFile, *, rows: bool = False, confidence: str = "medium"
+) -> Iterator[Missing]:
+    if not _ends(call, file):
+        return
+    declared = re.search(
+        rb"(?:const|let|var)\s+(\w+|\{\s*rows\s*\})\s*=\s*(?:await\s+)?\Z",
+        file.source[max(0, call.start_byte - 100) : call.start_byte],
+    )
+    name = declared[1].decode().strip("{ }") if declared is not None else ""
+    used = used_unchecked(name, call, file) if name else None
+    if used is not None and used.text.startswith(("[0].", ".rows[0].")) is rows:
+        message = f"`{name}` may be missing: `{_shown(call, file)}` gave it, and `{name}{short(used.text, 30)}` throws"
+        yield Missing(used.node, message, confidence=confidence)
+
+
+def _shown(call: Node, file: SourceFile) -> str:
+    """The callee for a message, of a pattern that is written out its method alone."""
+    callee = file.callee(call)
+    return short(callee if callee[:1].isidentifier() else callee.rpartition(".")[2])

@@ -1,0 +1,61 @@
+"""What a call in a loop gives to the function that it calls, and how many rounds there are, as far as names tell."""
+
+import re
+
+from analysis.engine.calls import OWN_RECEIVERS
+from analysis.engine.facts import Function, Loop, LoopCall
+from analysis.engine.queries import QuerySite
+from analysis.engine.readers.sizes import Size, size_by_name
+
+_NAMES = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*")
+_KEYWORD = re.compile(r"(\w+)=(?!=)")
+_ITERABLE = re.compile(  # the last name of what a loop goes through, without what gives or lists it
+    r"(?:^|[\w\])]\.|[(\s.])(?:get(?=[A-Z])|get_(?:all_)?)?(\w+?)\??(?:\(\))?(?:\.(?:items|values|keys|entries|stream)\(\))?\)?$"
+)
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+def changing_parameters(call: LoopCall, loop: Loop, target: Function) -> frozenset[str]:
+    """The parameters that get something else in each round, and `self` for a method of the loop's variable. Empty where
+    nobody can see it: the call is too long, is given a whole object, or a name that the loop's body assigned."""
+    variables = frozenset(loop.variables)
+    head, bracket, rest = call.anchor.partition("(")
+    if not bracket:
+        return frozenset()
+    if not variables.isdisjoint(_NAMES.findall(head)):
+        return OWN_RECEIVERS
+    names = [each.name.lstrip("*&") for each in target.parameters if each.name not in OWN_RECEIVERS]
+    found: set[str] = set()
+    for position, text in enumerate(_arguments(rest)):
+        if text.startswith("{") or variables.isdisjoint(_NAMES.findall(text)):
+            continue
+        named = _KEYWORD.match(text)
+        found.update([named[1]] if named is not None else names[position : position + 1])
+    return frozenset(found)
+
+
+def rounds_of(loop: Loop, driver: QuerySite | None) -> Size:
+    """How many rounds a loop has: by the query that gives its rows, else by the name of what it goes through. What it
+    takes tells of few only: everything is a `row`."""
+    if driver is not None:
+        return Size.FEW if driver.looks_small else Size.MANY
+    named = _ITERABLE.search(loop.iterable)
+    size = size_by_name(named[1]) if named is not None else Size.UNKNOWN
+    if size is Size.UNKNOWN and len(loop.variables) == 1:
+        is_few = size_by_name(f"{loop.variables[0]}s") is Size.FEW
+        return Size.FEW if is_few else size
+    return size
+
+
+def _arguments(text: str) -> list[str]:
+    """The arguments of a call, whose text begins behind its bracket."""
+    parts, level = [""], 0
+    for letter in text:
+        level += (letter in _OPENING) - (letter in _CLOSING)
+        if level < 0:
+            break
+        if letter == "," and level == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

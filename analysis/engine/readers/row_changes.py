@@ -1,0 +1,63 @@
+"""How a number that is written follows from one that was read, as `risk-lost-update` sees it."""
+
+import re
+from collections.abc import Iterator
+
+from analysis.engine.extract.orm.steps import closing_bracket
+from analysis.engine.readers.reading import followed
+
+NAME = r"[A-Za-z_$][\w$]*"
+LEVELS = 3  # of local variables between a number and what is written
+_LOCAL = re.compile(r"(?<![\w.\"'`$])([A-Za-z_]\w*)\b(?!\s*[(.\[:\w])")
+_GIVEN = re.compile(r"\s*(?::[^=\n]+)?(?P<step>[-+:])?=(?!=)\s*(?P<value>[^;\n]+)")
+_BY_METHOD = r"\.(?P<verb>add|subtract|plus|minus)\("
+_OR_ZERO = r"(?:\s*(?:\|\||\?\?|\bor\b)\s*0)?"
+_KEY = re.compile(rf"[{{(,\n]\s*[\"']?(?P<name>{NAME})[\"']?\s*(?:(?P<given>[:=,](?!=))|(?=\}}))")
+_END = re.compile(r"[,})\n]")
+_OPENS = re.compile(r"[(\[{]")
+
+
+def change_of(expression: str, reads: str, before: str) -> re.Match[str] | None:
+    """Where an expression adds to the number that `reads` matches or takes from it, also by way of local variables
+    that `before` sets; `sign_of` tells which."""
+    last = re.sub(r"\(\?P<\w+>", "(?:", reads)
+    plain = re.compile(rf"(?:\w*\(\s*)?{reads}{_OR_ZERO}\s*\)?\s*(?P<sign>[-+])(?![-+=])|\+\s*{last}")
+    method = re.compile(rf"{reads}\s*{_BY_METHOD}")
+    for _ in range(LEVELS):
+        found = plain.search(expression) or method.search(expression)
+        if found is not None:
+            return found
+        expression = _LOCAL.sub(lambda local: f"({_value(local[1], before)})", expression)
+    return None
+
+
+def sign_of(change: re.Match[str]) -> str:
+    """`+` or `-`."""
+    said = change.groupdict()
+    return "-" if (said.get("verb") or "").startswith(("sub", "min")) else said.get("sign") or "+"
+
+
+def given_pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Names and the expressions that they are given: `stock: left`, `"stock": left`, `stock=left`, `"stock", left`, and
+    `{ stock }` for itself."""
+    for key in _KEY.finditer(text):
+        if not key["given"]:
+            yield key["name"], key["name"]
+            continue
+        start = position = key.end()
+        while (end := _END.search(text, position)) is not None:
+            opened = _OPENS.search(text, position, end.start())
+            if opened is None:
+                break
+            position = closing_bracket(text, opened.end()) + 1
+        yield key["name"], text[start : end.start() if end is not None else len(text)].strip()
+        if key["given"] == ",":
+            yield key["name"], key["name"]
+
+
+def _value(name: str, before: str) -> str:
+    """What a local variable was last set to, with the steps it was changed by since."""
+    value = name
+    for given in followed(name, before, _GIVEN, "_."):
+        value = f"{value} {given['step']} {given['value']}" if given["step"] in ("-", "+") else given["value"]
+    return value

@@ -1,0 +1,83 @@
+"""Whether a row that is changed is locked, or known to this function alone, as `risk-lost-update` sees it."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers import locks
+from analysis.engine.readers.reading import followed, function_text, text_before
+
+_WORD = re.compile(r"\w+")
+_READS = (
+    r"(?:(?<![A-Za-z])(?:find|get|first|load|select|query|one|fetch|scalar|read|objects)"
+    r"|Find|Get|First|Load|Select|Query|One|Fetch|Read)"
+)
+_CREATES = re.compile(r"\s*(?:await\s+)?[\w.]+\.a?(?:create|bulk_create|insert|build)\(")
+# Who knows of others by their versions tries again.
+_VERSIONED = re.compile(
+    r"@Version|[wW]ithVersion\(|save_condition|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|version_id"
+)
+# What keeps parcels is called a locker, too.
+ROW_LOCK = re.compile(
+    rf"(?i:for_?update|for update|pessimistic)|{locks.WORD}(?!ers?(?![a-z])(?!\.(?:[lL]ock|acquire|with)))"
+    r"|refresh_from_db\(\s*from_queryset"
+)
+_OF_A_LOAD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*=)")
+# What many statements name, whichever row they are about.
+_COMMON = re.compile(
+    r"^_?(?:[A-Z]\w*|\w*[sS]ession|\w*[dD][bB]|tx|trx|conn\w*|client|em|ctx|context|this|self|await|new|prisma|\w*[rR]epo\w*"
+    r"|t|s|req|request|data|body|input|params|args|kwargs|int|str|user)$"
+)
+LOAD = re.compile(r"\s*(?::[^=\n]+)?:?=(?!=)([^;]{0,400})|\s+in\s([^\n]{0,200})")
+
+
+def is_safe(owner: str, node: Node, file: SourceFile) -> bool:
+    """Whether the row is locked, or made right here."""
+    if is_locked(owner, node, file) or file.in_test(node):
+        return True
+    before = text_before(node, file)
+    made = re.search(
+        rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",
+        before,
+    )
+    opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
+    return made is not None or re.search(opened, before) is not None or _is_created(owner, before)
+
+
+def _is_created(owner: str, before: str) -> bool:
+    """Whether each value that the function gives the name is a row that it inserts."""
+    given = [found[1] for found in followed(owner, before, LOAD, "_.") if found[1]]
+    return bool(given) and all(_CREATES.match(each) for each in given)
+
+
+def is_loaded(owner: str, before: str) -> bool:
+    """Whether the function is seen to load the row."""
+    root = re.escape(owner.partition(".")[0])
+    loaded = (
+        rf"(?<![\w.]){root}\s*(?:,\s*\w+\s*)?(?::[^=\n]+)?:?=(?!=)[^;\n]*(?:\n\s*\.[^;\n]*)?{_READS}|\bfor\b[^\n]{{0,20}}\b{root}\s+(?:in|of)\b"
+        rf"|\.(?:First|Find|Take|Last|Get|Scan)\w*\([^()\n]*&?{root}\b|\bfor\s*\([^:\n]{{0,60}}\b{root}\s*:"
+    )
+    return re.search(loaded, before) is not None
+
+
+def is_locked(owner: str, node: Node, file: SourceFile) -> bool:
+    """Whether a lock is held, or the row was locked, or one that it was loaded by. A lock of another row is none."""
+    if locks.held_at(node.start_byte, file) or _VERSIONED.search(function_text(node, file)):
+        return True
+    before = text_before(node, file)
+    asked = list(ROW_LOCK.finditer(before))
+    if not asked:
+        return False
+    root = owner.partition(".")[0]
+    names = {root}
+    for loaded in followed(root, before, LOAD, "_."):
+        names.update(name for name in _OF_A_LOAD.findall(loaded[1] or loaded[2]) if not _COMMON.match(name))
+    start = len(before.encode())
+    for found in asked:
+        place = node.start_byte - start + len(before[: found.start()].encode())
+        spot = file.tree.root_node.descendant_for_byte_range(place, place + 1)
+        statement = file.text(file.statement_of(spot)) if spot is not None else ""
+        if not names.isdisjoint(_WORD.findall(statement)):
+            return True
+    return False

@@ -1,0 +1,298 @@
+"""Work on loaded rows that the database could have done: filters, sums and orders over their own columns."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from analysis.engine.extract.orm.steps import closing_bracket, parts_of
+from analysis.engine.facts import Query
+from analysis.engine.readers.row_reads import attribute, attributes, condition
+from analysis.engine.readers.row_text import SOURCE
+
+LINES_BEFORE = 12  # of a query, in which a sum begins
+
+_ROWS = rf"{SOURCE}\)?\s*\??"
+_FILTERS = frozenset({"filter", "find", "findLast", "findIndex", "some", "every", "anyMatch", "allMatch", "noneMatch"})
+_TESTS = frozenset({"any", "all"})
+_STREAM = rf"{SOURCE}(?:\.stream\(\))"
+
+# Python
+_COMPREHENSION = re.compile(rf"\bfor\s+(\w+)\s+in\s+{SOURCE}\s+if\s+")
+_TOTAL = re.compile(rf"\b(sum|min|max|any|all)\(\s*[\[(]?\s*([^\[\]\n]+?)\s+for\s+(\w+)\s+in\s+{SOURCE}\s*[\])]")
+_SORTED = re.compile(rf"(?:\b(?:sorted|min|max)\(\s*{SOURCE}\s*,|{SOURCE}\.sort\()")
+_KEY = re.compile(r"\bkey\s*=\s*(?:lambda\s+(\w+)\s*:\s*|(?:\w+\.)?(?:attrgetter|itemgetter)\(\s*[\"'](\w+)[\"'])")
+_PYTHON_LOOP = re.compile(rf"^([ \t]*)for\s+(\w+)\s+in\s+{SOURCE}:[ \t]*\n", re.MULTILINE)
+_PYTHON_IF = re.compile(r"\s*if\s+([^\n]+):[ \t]*\n")
+# Languages with braces
+_CALLBACK = re.compile(rf"{_ROWS}\.(\w+)\(")
+_ARROW = re.compile(r"\s*\(?\s*(?:(\w+)(?:\s*:[^=()]*)?|\{([\w\s,]+)\}[^=()]*)\)?\s*=>\s*")
+_REDUCER = re.compile(r"\s*\(\s*(\w+)[^,()]*,\s*(\w+)[^()]*\)\s*(?::\s*\w+\s*)?=>\s*")
+_COMPARER = re.compile(r"\s*\(\s*(\w+)[^,()]*,\s*(\w+)[^()]*\)\s*=>\s*")
+_ONLY_RETURNED = re.compile(r"\s*\{\s*return\s+([^;{}]+);?\s*\}\s*\Z")
+_BRACE_LOOP = re.compile(
+    r"\bfor\s*\(?\s*(?:_,\s*|(?:const|let|var|final)\s+|[A-Z][\w<>]*\s+)*(\w+)\s*(?::=\s*range|\bof\b|:)\s*"
+    rf"{SOURCE}\s*\)?[ \t]*(\{{|(?=\w))"
+)
+_BRACE_IF = re.compile(r"\s*if\b\s*")
+_SKIPS = re.compile(r"\{?\s*continue\s*;?\s*\}?")
+_GO_ORDER = re.compile(
+    rf"\bsort\.Slice(?:Stable)?\({SOURCE},\s*func\((\w+), \w+ int\) bool \{{\s*return\s+{SOURCE}\[\1\]\.(\w+)"
+    rf"(?:\s*[<>]|\.(?:Before|After|Cmp|Compare|LessThan|GreaterThan)\()\s*{SOURCE}\[\w+\]\.\2\b"
+)
+_ADDED = re.compile(r"\s*(\w+)\s*(?:\+=\s*([^\n;]+)|=\s*\1\s*\+\s*([^\n;]+)|=\s*\1\.add\((.+)\));?\s*\Z")
+_NUMBER = r"\b{}\b(?:\s*:\s*\w+)?(?:\s*:?=\s*(?:-?\d|BigDecimal\.ZERO|Decimal\()|\s+u?(?:int|float)\d*\b)"
+# Streams of Java
+_LAMBDA = re.compile(r"\s*\(?(\w+)\)?\s*->\s*([^\n{}]+)$|\s*\w+::(\w+)$")
+_GETS = re.compile(r"\b(\w+)\s*->\s*\1\.(\w+)\(\)(?=\s*[,)])")  # what may be written `Order::getTotal`
+_JAVA_WORK = (
+    ("sum", re.compile(rf"{_STREAM}\s*\.mapTo\w+\(\s*\w+::(\w+)\s*\)\s*\.(?:sum|max|min|average)\(\)")),
+    ("sum", re.compile(rf"{_STREAM}\s*\.map\(\s*\w+::(\w+)\s*\)\s*\.reduce\(")),
+    (
+        "sort",
+        re.compile(
+            rf"(?:{_STREAM}\s*\.(?:sorted|max|min)|{SOURCE}\.sort)\(\s*(?:Comparator\.)?comparing\w*\(\s*\w+::(\w+)"
+        ),
+    ),
+    ("group", re.compile(rf"{_STREAM}\s*\.collect\(\s*(?:Collectors\.)?(?:grouping|partitioning)By\(\s*\w+::(\w+)")),
+)
+
+
+def kept_by(text: str, query: Query, lines: list[str], language: str) -> str:
+    """What the code does with all rows of a query, when that is all it does: `filter is_paid`. Empty when it does
+    more, or calls functions on the way. `text` is that of the function, see `row_text`."""
+    if text.count(SOURCE) == 1:
+        before = "\n".join(lines[max(0, query.line - LINES_BEFORE) : query.line]) + text[: text.find(SOURCE)]
+        return next(filter(None, _LOOKS.get(language, _of_script)(text, before)), "")
+    return next(filter(None, _orders(text, query.variable, language)), "")
+
+
+def _of_python(text: str, before: str) -> Iterator[str]:
+    if (match := _COMPREHENSION.search(text)) is not None:
+        yield condition(match[1], text[match.end() : closing_bracket(text, match.end())], "filter", "python")
+    yield from _orders(text, "", "python")
+    if (match := _TOTAL.search(text)) is not None:
+        yield condition(match[3], match[2], "filter" if match[1] in _TESTS else "sum", "python")
+    if (loop := _PYTHON_LOOP.search(text)) is not None:
+        body = _indented(text[loop.end() :], len(loop[1]))
+        tested = _PYTHON_IF.match(body)
+        inner = _indented(body[tested.end() :], _indent(body)) if tested is not None else ""
+        if tested is not None and (not body[tested.end() + len(inner) :].strip() or inner.strip() == "continue"):
+            yield condition(loop[2], tested[1], "filter", "python")
+        yield _added(loop[2], body, before, "python")
+
+
+def _of_script(text: str, before: str) -> Iterator[str]:
+    called = _CALLBACK.search(text)
+    if called is not None:
+        given = text[called.end() : closing_bracket(text, called.end())]
+        if called[1] in _FILTERS:
+            yield _of_arrow(given)
+        elif called[1] == "reduce":
+            yield _of_reducer(given)
+        elif called[1] == "forEach" and (arrow := _ARROW.match(given)) is not None and arrow[1]:
+            yield from _of_body(arrow[1], given[arrow.end() :].strip().removeprefix("{").removesuffix("}"), before, "")
+    yield from _orders(text, "", "")
+    yield from _of_loop(text, before, "")
+
+
+def _of_go(text: str, before: str) -> Iterator[str]:
+    yield from _of_loop(text, before, "go")
+
+
+def _of_java(text: str, before: str) -> Iterator[str]:
+    """Of streams, where getters stand for attributes."""
+    text = _GETS.sub(r"Row::\2", text)
+    called = re.search(rf"{_STREAM}\s*\.(?:filter|anyMatch|allMatch|noneMatch)\(", text)
+    if called is not None:
+        match = _LAMBDA.match(text[called.end() : closing_bracket(text, called.end())].rstrip())
+        if match is not None:
+            yield f"filter {attribute(match[3])}" if match[3] else condition(match[1], match[2], "filter", "java")
+        return
+    yield from _of_loop(text, before, "java")
+    for work, pattern in _JAVA_WORK:
+        if (match := pattern.search(text)) is not None:
+            yield f"{work} {attribute(match[1])}"
+
+
+_LOOKS: dict[str, Callable[[str, str], Iterator[str]]] = {"python": _of_python, "go": _of_go, "java": _of_java}
+
+
+def _of_arrow(given: str) -> str:
+    """The condition of a callback, also of one that takes its row apart: `({ total }) => total > 5`."""
+    arrow = _ARROW.match(given)
+    if arrow is None:
+        return ""
+    body = _expression(given[arrow.end() :])
+    if arrow[1]:
+        return condition(arrow[1], body, "filter", "")
+    names = [name.strip() for name in (arrow[2] or "").split(",")]
+    return condition("row", re.sub(rf"(?<![\w.])({'|'.join(names)})\b", r"row.\1", body), "filter", "")
+
+
+def _of_reducer(given: str) -> str:
+    parts = parts_of(given)
+    arrow = _REDUCER.match(parts[0]) if parts else None
+    return condition(arrow[2], _expression(parts[0][arrow.end() :]), "sum", "") if arrow is not None else ""
+
+
+def _expression(body: str) -> str:
+    """What an arrow function gives back, when it does nothing else."""
+    returned = _ONLY_RETURNED.match(body)
+    return returned[1] if returned is not None else body
+
+
+def _orders(text: str, variable: str, language: str) -> Iterator[str]:
+    """The order that the program brings the rows into; they may be used further then."""
+    if language == "go":
+        yield from (f"sort {condition('r', f'r.{match[2]}', '', 'go').strip()}" for match in _GO_ORDER.finditer(text))
+    elif language == "python":
+        match = _SORTED.search(text)
+        is_all = match is not None and (not variable or f"{variable} = sorted({SOURCE}" in text or ".sort(" in match[0])
+        key = (
+            _KEY.search(text, match.end(), closing_bracket(text, match.end())) if match is not None and is_all else None
+        )
+        if key is not None and key[2]:
+            yield f"sort {key[2]}"
+        elif key is not None:
+            parts = parts_of(text[key.end() : closing_bracket(text, key.end())])
+            yield condition(key[1], parts[0] if parts else "", "sort", "python")
+    elif language == "java":
+        yield from (f"sort {attribute(match[1])}" for match in _JAVA_WORK[2][1].finditer(_GETS.sub(r"Row::\2", text)))
+    else:
+        match = re.search(rf"{_ROWS}\.(?:sort|toSorted)\(", text)
+        comparer = _COMPARER.match(text, match.end()) if match is not None else None
+        if comparer is not None:
+            body = _expression(text[comparer.end() : closing_bracket(text, comparer.end())])
+            sides = [condition(row, body, "sort", "") for row in comparer.groups()]
+            yield sides[0] if sides[0] == sides[1] else ""
+
+
+def _of_loop(text: str, before: str, language: str) -> Iterator[str]:
+    loop = _BRACE_LOOP.search(text)
+    if loop is not None:
+        yield from _of_body(loop[1], _body_of(loop, text), before, language)
+
+
+def _body_of(loop: re.Match[str], text: str) -> str:
+    """What a loop does in each round: its block, or the statement behind its head."""
+    return text[loop.end() : closing_bracket(text, loop.end()) if loop[2] else (text + "\n").find("\n", loop.end())]
+
+
+def _of_body(row: str, body: str, before: str, language: str) -> Iterator[str]:
+    """What the body of a loop does, when it only tests its row, leaves rows out, or adds up."""
+    tested = _BRACE_IF.match(body)
+    if tested is not None:
+        is_bracketed = body[tested.end() : tested.end() + 1] == "(" and language != "go"
+        end = closing_bracket(body, tested.end() + 1) if is_bracketed else body.find("{", tested.end())
+        asked = body[tested.end() + is_bracketed : end]
+        rest = body[end + is_bracketed :].lstrip()
+        inner = closing_bracket(rest, 1) + 1 if rest.startswith("{") else 0
+        skips = _SKIPS.match(rest)
+        if skips is not None or (inner and not rest[inner:].strip()):
+            yield condition(row, asked, "filter", language)
+    else:
+        yield _added(row, body, before, language)
+
+
+def _added(row: str, body: str, before: str, language: str) -> str:
+    """The attributes that a loop adds up, when it does nothing else and begins with a number."""
+    added = _ADDED.match(body)
+    if added is None or re.search(_NUMBER.format(re.escape(added[1])), before) is None:
+        return ""
+    return condition(row, added[2] or added[3] or added[4], "sum", language)
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip(" \t"))
+
+
+def _indented(text: str, indent: int) -> str:
+    """The lines at the start of a text that stand deeper than this."""
+    lines: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if line.strip() and _indent(line) <= indent:
+            break
+        lines.append(line)
+    return "".join(lines)
+
+
+# What is read of rows that go nowhere else
+
+_PYTHON_ROW = re.compile(rf"\bfor\s+(\w+)\s+in\s+{SOURCE}")
+_GOES_ON = frozenset({"filter", "sort", "toSorted", "sorted", "peek", "stream"})
+_ENDS = frozenset(
+    """map forEach forEachOrdered flatMap some every reduce anyMatch allMatch noneMatch mapToInt mapToLong
+    mapToDouble""".split()
+)
+_STEP = re.compile(r"\s*\)?\s*\??\.(\w+)\(")
+_PARAMETERS = re.compile(r"\s*\(?([^()=]*?)\)?\s*(?:=>|->)")
+_REFERENCE = re.compile(r"\s*\w+::(\w+)\s*\Z")
+
+
+def taken_by(text: str, language: str) -> str:
+    """The attributes that loops over a query's rows read of them, when nothing else is done with the rows. Empty when
+    a row goes anywhere as a whole. `text` is that of the function, see `row_text`."""
+    found: dict[str, None] = {}
+    position = text.find(SOURCE)
+    while position >= 0:
+        taken = _taken_at(position, text, language)
+        if not taken:
+            return ""
+        found.update(dict.fromkeys(taken))
+        position = text.find(SOURCE, position + 1)
+    return " ".join(found)
+
+
+def _taken_at(position: int, text: str, language: str) -> list[str]:
+    """What one use of the rows reads of them."""
+    if language == "python":
+        start = text.rfind("for ", 0, position)
+        match = _PYTHON_ROW.match(text, start) if start >= 0 else None
+        if match is None or match.end() != position + len(SOURCE):
+            return []
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        if not line.strip() and text[match.end() : match.end() + 1] == ":":
+            return attributes(match[1], _indented(text[text.find("\n", match.end()) + 1 :], _indent(line)), language)
+        opened = _opening(text, start)
+        around = text[opened + 1 : start] + text[match.end() : closing_bracket(text, match.end())]
+        return attributes(match[1], around, language) if opened >= 0 else []
+    loop = next((each for each in _BRACE_LOOP.finditer(text) if each.start() < position < each.end()), None)
+    if loop is not None:
+        return attributes(loop[1], _body_of(loop, text), language)
+    return _taken_by_steps(text, position + len(SOURCE), language)
+
+
+def _taken_by_steps(text: str, end: int, language: str) -> list[str]:
+    """What callbacks read, up to the one whose results are no rows any more."""
+    found: list[str] = []
+    while (step := _STEP.match(text, end)) is not None and step[1] in _GOES_ON | _ENDS:
+        closing = closing_bracket(text, step.end())
+        given = text[step.end() : closing]
+        reference, header = _REFERENCE.match(given), _PARAMETERS.match(given)
+        if reference is not None:
+            read = [attribute(reference[1])]
+        elif header is not None:
+            names = re.findall(r"(\w+)(?:\s*:\s*[\w<>\[\].]+)?", header[1])
+            rows = names[1:2] if step[1] == "reduce" else names[:2] if "ort" in step[1] else names[:1]
+            read = [each for row in rows for each in attributes(row, given[header.end() :], language)]
+        else:
+            read = []
+        if not read and step[1] != "stream":
+            return []
+        found += read
+        if step[1] in _ENDS:
+            return found
+        end = closing + 1
+    return []
+
+
+def _opening(text: str, end: int) -> int:
+    """Where the bracket stands that is open at this place."""
+    level = 0
+    for position in range(end - 1, -1, -1):
+        if text[position] in ")]}":
+            level += 1
+        elif text[position] in "([{":
+            if level == 0:
+                return position
+            level -= 1
+    return -1

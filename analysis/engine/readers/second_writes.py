@@ -1,0 +1,64 @@
+"""Writes whose other half stands in a function that is called, as `risk-missing-transaction` sees them."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from analysis.engine.calls import Callee
+from analysis.engine.codebase import Codebase, Place
+from analysis.engine.facts import Mark
+from analysis.engine.languages import FileKind
+from analysis.engine.readers import transactions
+from analysis.engine.readers.table_writes import ASIDE
+
+_READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
+
+
+def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
+    """Functions that write to one table and call, outside of any transaction, one that writes to another."""
+    alone = {
+        Callee(place.path, place.index): mark.data
+        for place, mark in found
+        if mark.data["form"] == "alone" and place.kind is FileKind.SOURCE
+    }
+    inside: dict[Callee, set[str]] = {}
+    for place, mark in codebase.marks(transactions.ANNOTATION) if alone else ():
+        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
+        inside.setdefault(Callee(place.path, mark.function), set()).update(called)
+    for place, mark in found:
+        if mark.data["form"] != "alone" or Callee(place.path, place.index) not in alone:
+            continue
+        protected = inside.get(Callee(place.path, place.index), set())
+        for call in place.function.calls:
+            if _READS.match(call.rpartition(".")[2]):
+                continue
+            callees = codebase.calls.resolve(place.path, place.function, call) if call not in protected else []
+            written = alone.get(callees[0]) if len(callees) == 1 else None
+            if written is not None and written["table"] != mark.data["table"]:
+                message = (
+                    f"`{mark.data['table']}` is {mark.data['verb']} here and `{written['table']}` {written['verb']} in"
+                    f" `{call.rpartition('.')[2]}`, not in one transaction"
+                )
+                yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
+                break
+
+
+def with_commits(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
+    """SQLAlchemy: functions that commit what they write and then call one that does so too."""
+    both = [(place, mark) for place, mark in found if mark.data["form"] == "committed"]
+    commits = {Callee(place.path, place.index) for place, _ in both if place.kind is FileKind.SOURCE}
+    told = {Callee(place.path, place.index) for place, mark in found if mark.data["form"] == "writes"}
+    for place, mark in both:
+        here = Callee(place.path, place.index)
+        if "sure" not in mark.data or here in told:
+            continue
+        for call in mark.data["calls"].split():
+            name = call.rpartition(".")[2]
+            callees = codebase.calls.resolve(place.path, place.function, call)
+            if ASIDE.search(name) or _READS.match(name):
+                continue
+            if len(callees) == 1 and callees[0] in commits - {here}:
+                message = f"Rows are committed before `{name}` commits others: a failure leaves the first half"
+                yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
+                break

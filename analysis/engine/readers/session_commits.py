@@ -1,0 +1,106 @@
+"""Rows that SQLAlchemy commits one after the other, as `risk-missing-transaction` sees them."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.branches import run_together
+from analysis.engine.readers.reading import node_at, within
+
+_STEP = re.compile(
+    rb"\b(?:\w*[sS]ession|db)(?:\.session)?\."
+    rb"(?P<verb>add|add_all|delete|merge|commit|bulk_\w+|execute)\((?P<writes>\s*(?:\w+\.)?(?:update|insert|delete)\()?"
+    rb"|^[ \t]+(?P<row>\w+)\.\w+[ \t]*[-+]?=(?!=)",
+    re.MULTILINE,
+)
+_LOADED = (
+    rb"\b%s\s*(?::[^=\n]+)?=(?!=)[^\n]*\b(?:\w*[sS]ession|db)\b[^\n]*\.(?:get|query|execute|scalars?|first|one\w*)\("
+)
+
+
+class Committed(NamedTuple):
+    """A function that writes and commits: where it writes first, and what it calls behind the commit. `is_sure`: what
+    it writes it says itself, and does not run a statement that it is given."""
+
+    first: Node
+    calls: tuple[str, ...]
+    is_sure: bool
+
+
+def committed(root: Node, file: SourceFile) -> Iterator[Committed]:
+    """The functions of a file that write rows and commit them."""
+    for steps in _steps(file, any_statement=True).values():
+        first = next((step for step in steps if step["verb"] != b"commit"), None)
+        commit = next(
+            (
+                each
+                for each in steps
+                if first is not None and each["verb"] == b"commit" and _may_follow(first, each, root)
+            ),
+            None,
+        )
+        if first is not None and commit is not None:
+            is_sure = first["verb"] != b"execute" or first["writes"] is not None
+            yield Committed(_node_of(first, root), tuple(_calls_behind(commit, root, file)), is_sure)
+
+
+def _calls_behind(commit: re.Match[bytes], root: Node, file: SourceFile) -> Iterator[str]:
+    """What the function calls after a commit."""
+    function = file.scope_at(commit.start(), commit.end()).function.node
+    for call in within(function):
+        if call.type == "call" and call.start_byte > commit.end() and run_together(_node_of(commit, root), call):
+            yield file.callee(call)
+
+
+def half_done(root: Node, file: SourceFile) -> Iterator[tuple[Node, int]]:
+    """Rows that a function writes and commits, and the line of the next that it writes and commits too."""
+    for steps in _steps(file).values():
+        pair = _two_commits(steps, root)
+        if pair is not None:
+            first, second = pair
+            yield _node_of(first, root), file.lines.of(second.end())
+
+
+def _steps(file: SourceFile, *, any_statement: bool = False) -> dict[int, list[re.Match[bytes]]]:
+    """By the index of a function its writes and commits, with those statements that only it knows to write."""
+    found: dict[int, list[re.Match[bytes]]] = {}
+    for match in _STEP.finditer(file.source):
+        if match["verb"] == b"execute" and match["writes"] is None and not any_statement:
+            continue
+        function = file.scope_at(match.start(), match.end()).function
+        if function.index and (match["verb"] or _is_loaded(match, function.node, file)):
+            found.setdefault(function.index, []).append(match)
+    return found
+
+
+def _is_loaded(change: re.Match[bytes], function: Node, file: SourceFile) -> bool:
+    """Whether the session gave the row whose column is changed."""
+    loaded = re.compile(_LOADED % re.escape(change["row"]))
+    return loaded.search(file.source, function.start_byte, change.start()) is not None
+
+
+def _two_commits(steps: list[re.Match[bytes]], root: Node) -> tuple[re.Match[bytes], re.Match[bytes]] | None:
+    """A write that is committed, and the next write that is committed too, in one run."""
+    first = commit = second = None
+    for step in steps:
+        if step["verb"] != b"commit":
+            if commit is not None and second is None and _may_follow(commit, step, root):
+                second = step
+            first = first or step
+        elif second is not None and first is not None:
+            return first, second
+        elif first is not None and commit is None and _may_follow(first, step, root):
+            commit = step
+    return None
+
+
+def _may_follow(first: re.Match[bytes], second: re.Match[bytes], root: Node) -> bool:
+    return run_together(_node_of(first, root), _node_of(second, root))
+
+
+def _node_of(step: re.Match[bytes], root: Node) -> Node:
+    start = step.start() + len(step[0]) - len(step[0].lstrip())
+    return node_at(start, root)

@@ -1,0 +1,343 @@
+"""Why a handler that does nothing may be right: each reason is a function that is asked about one handler."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.answers import (
+    is_answer,
+    is_there,
+    only_asks_storage,
+    only_parses,
+    only_tells,
+    only_waits,
+    reads_one_way,
+    reflects,
+    says_unreadable,
+)
+from analysis.engine.readers.handlers import guarded_text, is_explained, said_of_function
+from analysis.engine.readers.reading import function_name, statements, text_after, within
+from analysis.engine.rules.base import SCRIPT
+
+# One kind of error that answers no: the function says so, or counts the others.
+_CHECKS_TEXT = re.compile(r"[^\n]*\bJSON\.parse\([\s\S]*\breturn true;?\s*\Z")
+_SAYS_YES = re.compile(r"(?:.*\n)?\s*(?:return\s+[Tt]rue;?|\w+\s*\+=\s*1;?|\w+\+\+;?)\s*", re.DOTALL)
+_CHECKS = re.compile(r"(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)[A-Z_]\w*\([^\n]*\);?")
+_OPTIONAL_IMPORT = re.compile(
+    r"\b(require|import|import_module|forName)\s*\(|\A(?:(?:from\s[^\n]+\s)?import\s[^\n]+\s*)+\Z"
+)
+_UNTIL = re.compile(r"while\b[^\n]*(?:deadline|monotonic\(|\btime\(\)|currentTimeMillis\(|Date\.now\()")
+_SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
+_PREDICATE = re.compile(
+    r"(?:[a-z](?:Has|Is|Can)(?=[A-Z]))|(?:^|[._])(?:is|has|can|does|are|needs|allows?|matches|exists?|supports|valid\w*|try|should|maybe|safe(?:ly)?|check|test(?=\w*(?:[Cc]onnect|[Aa]uth|[Cc]redential)))(?:_|[A-Z]|$)|\.(?:some|every|filter)\(\)$"
+    r"|(?:IfPossible|Or(?:Null|None|Undefined|Default|Empty)|_or_(?:none|null|default|empty)|_if_possible)$"
+    r"|(?:[Hh]ealthy|[Aa]live|[Rr]eady|[Rr]eachable|[Aa]vailable|[Ee]xists?)$"
+)
+_BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
+_EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
+_NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
+_NO = re.compile(rb"\s*return\s+(?:False|None|false|null)\b")
+_SAFE = re.compile(r"(?:^|\.)(?:safe|maybe)(?:ly)?(?=_|[A-Z])")
+_GIVES = re.compile(r"\breturn\s+\S")
+# JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
+_READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
+WRITES = re.compile(
+    r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)(?:(?<=\.)delete\s*\(|\b(save|create|insert|update|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\()"
+)
+# Clean-up, and what is a nicety: times and rights of a file.
+_CLOSES = re.compile(
+    r"^(?:await\s+)?[\w.?!\[\]]*\.?(?:(?:close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
+    r"|dispose|interrupt|join)(?:\w*\(\s*\)|(?:_?(?i:all|now|quietly|silently|sync|async|on\w*|with\w*|and\w*|it|self|self_?and\w*"
+    r"|[a-z]*_?(?:connections?|streams?|sockets?|sessions?|clients?|channels?|resources?|files?|db|pool|timers?|tasks?|server|process\w*"
+    r"|handle\w*|lock|window|thread\w*|worker\w*|browser|page|reader|writer|subscription\w*|watcher\w*|temp\w*|tmp\w*|dir\w*|folder\w*"
+    r"|tree|group|container\w*|instance\w*|context)))?\(.*\))"
+    r"|(?:utime|chmod|copystat|os\.remove|[dD]eleteIfExists)\w*\(.*\))[;\s]*$"
+)
+_REST_OF_LINE = re.compile(r"#[^\n]*")
+_ONLY_RAISES = re.compile(r"(?:raise|throw)\s+\w+;?")
+_RAISES = re.compile(r"\b(?:raise|throw new)\s+(\w+)")
+_IF_THERE = re.compile(r"if\s*\([^(){}]*\)\s*\{\s*([^{}]*?)\s*\}?\s*\Z")
+_PROBES = re.compile(r"[\w.$]+;?")  # reading a member is all that is tried: may it be read?
+# What is said of a function says what it gives when it fails.
+_DOCUMENTED = re.compile(
+    r"(?is)(?=.*\b(?:null|none|undefined|false|nothing)\b)(?=.*(?:\binvalid|\bfail|\berror|\bcannot\b|can't|\bthrow|corrupt|malformed"
+    r"|unreadable|unsupported|not (?:a )?(?:valid|support)))"
+)
+_GIVEN_IF = re.compile(r"(?:if\b[^\n]*\n\s*)?(\w+)\s*=(?!=)[^;\n]*;?(?:\s*\})?")
+_GIVEN_BACK = re.compile(r"return\s+(\w+)\s*;?")
+NEAR = 100  # characters before and behind a `try`
+_LETS_GO = re.compile(
+    r"(?:await\s+)?(?:[\w.?!$()]+\.)?(?:unbind|off|unsubscribe|removeEventListener|removeListener|removeAllListeners)\([^\n]*\);?|//[^\n]*"
+)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_FAILS_OTHERWISE = re.compile(
+    r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z|\bassert False\b"
+    r"|\bthrow new \w+\([^\n]*\b(?:[sS]hould|[eE]xpected|[nN]ever|[mM]ust)\b[^\n]*\);\s*\Z"
+)
+_FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
+_COMPOUND = frozenset({"if_statement", "for_statement", "while_statement", "with_statement", "try_statement"})
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
+# What fills a list of the function, waits, checks, or speaks to a browser's event.
+_LOCAL = re.compile(
+    r"(?:\.(?:append|extend|push|preventDefault|stopPropagation)|\bsleep)\([^\n]*\);?\Z"
+    r"|(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)(?=[A-Z_])"
+)
+
+
+@dataclass(frozen=True)
+class SilentHandler:
+    """A handler that does nothing about the error, or gives nothing because of it."""
+
+    node: Node
+    caught: str  # the header, as it is written
+    held: list[Node]  # its statements
+    is_broad: bool  # it takes every error; script has no other handlers
+    file: SourceFile
+
+    @cached_property
+    def does_nothing(self) -> bool:
+        return all(_NOTHING.fullmatch(self.file.text(each)) for each in self.held)
+
+    @cached_property
+    def gives_up(self) -> bool:
+        return self.is_broad and len(self.held) == 1 and bool(_EMPTY_RETURN.fullmatch(self.file.text(self.held[0])))
+
+    @cached_property
+    def guarded(self) -> str:
+        """What is tried, as text."""
+        return guarded_text(self.node, self.file)
+
+    @cached_property
+    def function(self) -> str:
+        return function_name(self.node, self.file)
+
+    @property
+    def is_script(self) -> bool:
+        return self.file.language in SCRIPT
+
+    @property
+    def attempt(self) -> Node:
+        return self.node.parent or self.node
+
+    @cached_property
+    def writes(self) -> bool:
+        return WRITES.search(self.guarded) is not None
+
+    @cached_property
+    def has_effect(self) -> bool:
+        """Whether something is called for what it does, not for what it gives: that work is lost."""
+        body = self.attempt.child_by_field_name("body")
+        return body is not None and any(_is_done(each, self.file) for each in within(body))
+
+    @cached_property
+    def is_one_step(self) -> bool:
+        """Whether one plain statement is all that is tried."""
+        tried = statements(self.attempt.child_by_field_name("body"))
+        return len(tried) == 1 and tried[0].type not in _COMPOUND
+
+    @cached_property
+    def has_another_way(self) -> bool:
+        """Whether the function gives back what it tries for, and goes on with another way to it when that fails."""
+        if _GIVES.search(self.guarded) is None or _NO.match(self.file.source, self.attempt.end_byte):
+            return False
+        return bool(text_after(self.attempt, self.file).strip("} \n"))
+
+
+def handler_that_does_nothing(node: Node, file: SourceFile) -> SilentHandler | None:
+    """The handler, when it does nothing about what it catches."""
+    body = node.child_by_field_name("body") or node.named_child(node.named_child_count - 1)
+    if body is None or "block" not in body.type:
+        return None
+    caught = _REST_OF_LINE.sub("", file.source[node.start_byte : body.start_byte].decode("utf-8", "replace"))
+    held = [each for each in body.named_children if "comment" not in each.type]
+    names_none = not re.search(r"\w", caught.removeprefix("except").removeprefix("catch"))
+    is_broad = bool(_BROAD.search(caught)) or names_none or file.language in SCRIPT
+    handler = SilentHandler(node, caught, held, is_broad, file)
+    return handler if handler.does_nothing or handler.gives_up else None
+
+
+def is_right(handler: SilentHandler) -> bool:
+    """Whether one of the reasons holds."""
+    return any(reason(handler) for reason in REASONS)
+
+
+def _is_done(statement: Node, file: SourceFile) -> bool:
+    if statement.type != "expression_statement" or not statement.named_child_count:
+        return False
+    done = statement.named_children[0]
+    if done.type in ("await", "await_expression") and done.named_child_count:
+        done = done.named_children[0]
+    text = file.text(statement)
+    return done.type in _CALLS and not (_LOCAL.search(text) or _CLOSES.match(text) or only_tells(text))
+
+
+def _catches_an_answer(handler: SilentHandler) -> bool:
+    return is_answer(handler.caught)
+
+
+def _says_why(handler: SilentHandler) -> bool:
+    return is_explained(handler.node, handler.caught, handler.file)
+
+
+def _says_none(handler: SilentHandler) -> bool:
+    """One kind of error that means: it is there already, that is none, it cannot be read."""
+    if handler.is_broad:
+        return False
+    return is_there(handler.caught, handler.guarded) or says_unreadable(handler.caught, handler.guarded)
+
+
+def _expects_it(handler: SilentHandler) -> bool:
+    """A test that fails when nothing is raised or raises itself, and what is raised only to fill in its traceback."""
+    if _FAILS_OTHERWISE.search(handler.guarded) or _ONLY_RAISES.fullmatch(handler.guarded):
+        return True
+    return any(re.search(rf"\b{found[1]}\b", handler.caught) for found in _RAISES.finditer(handler.guarded))
+
+
+def _lets_go(handler: SilentHandler) -> bool:
+    """All that is tried is to close something, or to take listeners away."""
+    if _CLOSES.match(_IF_THERE.sub(r"\1", handler.guarded)):
+        return True
+    return bool(handler.guarded) and all(map(_is_letting_go, handler.guarded.split("\n")))
+
+
+def _is_letting_go(line: str) -> bool:
+    return _LETS_GO.fullmatch(line.strip()) is not None or _CLOSES.match(line.strip()) is not None
+
+
+def _is_a_nicety(handler: SilentHandler) -> bool:
+    """All that is tried is to tell of something, or to wait for what others look after."""
+    return only_tells(handler.guarded) or (handler.does_nothing and only_waits(handler.guarded))
+
+
+def _looks_for_a_member(handler: SilentHandler) -> bool:
+    return handler.gives_up and reflects(handler.guarded)
+
+
+def _tries_formats(handler: SilentHandler) -> bool:
+    return handler.does_nothing and reads_one_way(handler.guarded) and handler.file.in_loop(handler.node)
+
+
+def _has_default(handler: SilentHandler) -> bool:
+    """All that is tried is to give a variable its value, which has another one from the line before."""
+    given = _GIVEN_IF.fullmatch(handler.guarded)
+    if handler.is_broad or given is None:
+        return False
+    start = handler.attempt.start_byte
+    before = handler.file.source[max(0, start - NEAR) : start].decode("utf-8", "replace")
+    return re.search(rf"\b{given[1]}\s*(?::[^=\n]+)?=(?!=)[^\n]*\n\s*\Z", before) is not None
+
+
+def _cleans_up(handler: SilentHandler) -> bool:
+    return not handler.is_broad and handler.file.is_in(handler.node, "finally")
+
+
+def _asks_the_browser(handler: SilentHandler) -> bool:
+    """A browser may forbid its storage, and the reading of a member."""
+    if not handler.is_script:
+        return False
+    return only_asks_storage(handler.guarded) or bool(_PROBES.fullmatch(_COMMENT.sub("", handler.guarded).strip()))
+
+
+def _counts(handler: SilentHandler) -> bool:
+    """One kind of error that answers no: the function says yes behind it, or counts the others."""
+    return not handler.is_broad and not handler.writes and _SAYS_YES.fullmatch(handler.guarded) is not None
+
+
+def _only_checks(handler: SilentHandler) -> bool:
+    return handler.gives_up and _CHECKS.fullmatch(handler.guarded) is not None
+
+
+def _only_reads(handler: SilentHandler) -> bool:
+    """All that is tried is to read a text, which may be no such thing."""
+    if only_parses(handler.guarded, handler.function):
+        return True
+    if not (handler.gives_up and handler.is_script):
+        return False
+    is_reader = _READING.search(handler.function) or _CHECKS_TEXT.match(handler.guarded)
+    return is_reader is not None or _is_answered_behind(handler)
+
+
+def _is_answered_behind(handler: SilentHandler) -> bool:
+    """Whether a text that cannot be read is answered as one that holds nothing: the same stands behind the `try`."""
+    answer = handler.file.text(handler.held[0]).rstrip(";") if handler.held else ""
+    end = handler.attempt.end_byte
+    behind = handler.file.source[end : end + NEAR].decode("utf-8", "replace")
+    return "JSON.parse(" in handler.guarded and behind.lstrip("} \n\t").startswith(answer)
+
+
+def _sets_a_flag(handler: SilentHandler) -> bool:
+    """All that is tried is to set a flag that says no until then."""
+    start = handler.attempt.start_byte
+    flag = _FLAG_SET_BEFORE.search(handler.file.source[max(0, start - NEAR) : start].decode("utf-8", "replace"))
+    return flag is not None and re.fullmatch(rf"{flag[1]}\s*=[^\n]*", handler.guarded) is not None
+
+
+def _is_one_of_several_tries(handler: SilentHandler) -> bool:
+    """It stands in a loop that waits and tries again."""
+    index = handler.file.loop_of(handler.node)
+    loop = handler.file.text(handler.file.loops[index].node) if index is not None else ""
+    return _SLEEPS.search(loop) is not None or _UNTIL.match(loop) is not None
+
+
+def _is_documented(handler: SilentHandler) -> bool:
+    """What is said of the function says what it gives when it fails."""
+    return (
+        handler.gives_up
+        and not handler.writes
+        and _DOCUMENTED.match(said_of_function(handler.node, handler.file)) is not None
+    )
+
+
+def _goes_another_way(handler: SilentHandler) -> bool:
+    if not (handler.does_nothing and handler.has_another_way):
+        return False
+    return not handler.is_broad or _gives_default(handler)
+
+
+def _gives_default(handler: SilentHandler) -> bool:
+    """Whether all that comes after is to give back a parameter: the value that the caller wants then."""
+    function = handler.file.enclosing_function(handler.node)
+    given = _GIVEN_BACK.fullmatch(text_after(handler.attempt, handler.file).strip("} \n"))
+    if given is None or function is None:
+        return False
+    return given[1] in {each.name for each in handler.file.dialect.parameters(function, handler.file)}
+
+
+def _says_so_in_its_name(handler: SilentHandler) -> bool:
+    """A function named for a question answers no, and one named safe gives nothing."""
+    says_no = handler.gives_up or _NO.match(handler.file.source, handler.attempt.end_byte) is not None
+    if says_no and _PREDICATE.search(handler.function):
+        return True
+    return handler.does_nothing and bool(_SAFE.search(handler.function) and _GIVES.search(handler.guarded))
+
+
+def _imports_what_may_be_missing(handler: SilentHandler) -> bool:
+    return _OPTIONAL_IMPORT.search(handler.guarded) is not None
+
+
+REASONS: tuple[Callable[[SilentHandler], bool], ...] = (
+    _catches_an_answer,
+    _says_why,
+    _says_none,
+    _expects_it,
+    _lets_go,
+    _is_a_nicety,
+    _looks_for_a_member,
+    _tries_formats,
+    _has_default,
+    _cleans_up,
+    _asks_the_browser,
+    _counts,
+    _only_checks,
+    _only_reads,
+    _sets_a_flag,
+    _is_one_of_several_tries,
+    _is_documented,
+    _goes_another_way,
+    _says_so_in_its_name,
+    _imports_what_may_be_missing,
+)
