@@ -67,10 +67,10 @@ class Measured:
 
 def measure(
     make: Callable[[], Client], paths: Sequence[str], *, clients: int, requests: int, good: Sequence[int],
-    web: int, database: Sequence[int] = (), **headers: str,
+    web: int, database: int | None = None, **headers: str,
 ) -> Measured:  # fmt: skip
-    """`requests` in all by so many clients at once, path after path. `web` is the server's process with its children,
-    `database` are processes of the database."""
+    """`requests` in all by so many clients at once, path after path. `web` is the web server's first process and
+    `database` that of the database; their children count with them."""
 
     def ask(number: int) -> list[float]:
         times, client = [], make()
@@ -84,10 +84,10 @@ def measure(
         client.close()
         return times
 
-    before = cpu_seconds([web, *children_of(web)]), cpu_seconds(database)
+    before = cpu_seconds([web, *children_of(web)]), _database_seconds(database)
     with ThreadPoolExecutor(clients) as pool:
         times = sorted(each for part in pool.map(ask, range(clients)) for each in part)
-    after = cpu_seconds([web, *children_of(web)]), cpu_seconds(database)
+    after = cpu_seconds([web, *children_of(web)]), _database_seconds(database)
     of_web, of_database = ((end - start) * 1000 / len(times) for start, end in zip(before, after, strict=True))
     return Measured(times, of_web, of_database)
 
@@ -95,6 +95,13 @@ def measure(
 def cpu_seconds(processes: Sequence[int]) -> float:
     """Processor time that these have used themselves, those that are gone left out."""
     return sum(map(_cpu_of, processes))
+
+
+def _database_seconds(process: int | None) -> float:
+    """Processor time of all connections, those that have ended too: a server ends its connections now and then."""
+    if process is None:
+        return 0.0
+    return cpu_seconds(children_of(process)) + _cpu_of(process, of_ended_children=True)
 
 
 def children_of(process: int) -> list[int]:
@@ -106,9 +113,10 @@ def children_of(process: int) -> list[int]:
     return found
 
 
-def _cpu_of(process: int) -> float:
+def _cpu_of(process: int, *, of_ended_children: bool = False) -> float:
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND
+    first = 13 if of_ended_children else 11  # proc(5): utime and stime, then cutime and cstime
+    return (int(fields[first]) + int(fields[first + 1])) / TICKS_A_SECOND
