@@ -30,6 +30,8 @@ _BUNDLED = re.compile(
     rb"[\s;!(]*function\s*\w*\s*\(\s*(?:[a-z]\s*,\s*[a-z]\s*,\s*[a-z]\b|(?:global|root|window)\s*,\s*\w+)[^\n]*"
     rb"(?:\n[^\n]*){0,4}?(?:require|define\.amd|\bexports\b)"
 )
+# A bundle that stands without a banner.
+_WEBPACK = re.compile(rb"\s*(?:/\*{6}/\s*)?\(function(?: webpackUniversalModuleDefinition\(root, factory|\(modules)\)")
 _BLANKS = b" \t\r\x0b\x0c"
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -69,6 +71,8 @@ def reason_to_skip(source: bytes) -> str:
 
 def is_copied_library(source: bytes) -> bool:
     """Whether a script is the release of a library that was put beside the project's own: nobody edits it here."""
+    if _WEBPACK.match(source) is not None:
+        return True
     banner = _BANNER.match(source, 0, BINARY_WINDOW)
     if banner is None or _ORIGIN.search(banner[0]) is None:
         return False

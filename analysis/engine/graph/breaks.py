@@ -203,7 +203,7 @@ def _past_entry(graph: ImportGraph, edge: Edge, passing: Mapping[str, int]) -> D
         return None
     if _loads(graph, entry, edge.source):
         return None  # to go through the entry would close a circle
-    if graph.entries.get(folder_of(edge.target)) == edge.target:
+    if not is_inner and _ENTRY_FILE.search(edge.target):
         return None  # which is public itself, below the other one
     why = f"`{folder}` has a public entry, `{entry}`"
     if passed is None:

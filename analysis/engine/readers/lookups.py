@@ -111,7 +111,7 @@ def used_unchecked(name: str, call: Node, file: SourceFile) -> Use | None:
     uses = (
         each
         for each in followed(name, after, WORD_END, "_.$")
-        if not _is_key(each, name, after) and not _is_said(each.start(), after)
+        if not (_is_key(each, name, after) or _is_said(each.start(), after) or _is_quoted(each, name, after))
     )
     found = next(uses, None)
     if found is None or found.start() - len(name) > NEAR:
@@ -136,6 +136,11 @@ def _is_key(found: re.Match[str], name: str, text: str) -> bool:
 def _is_said(position: int, text: str) -> bool:
     """Whether a comment begins before the place, on its line."""
     return _COMMENT.search(text, text.rfind("\n", 0, position) + 1, position) is not None
+
+
+def _is_quoted(found: re.Match[str], name: str, text: str) -> bool:
+    """Whether a text begins with the name: `{ "order.id": id }`."""
+    return text[found.start() - len(name) - 1 : found.start() - len(name)] in ('"', "'", "`")
 
 
 def _is_chosen_by(name: str, text: str) -> bool:

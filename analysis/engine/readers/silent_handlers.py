@@ -30,6 +30,7 @@ _CHECKS = re.compile(r"(?:await\s+)?[\w.]*?(?:assert|validate|check|ensure)[A-Z_
 _OPTIONAL_IMPORT = re.compile(
     r"\b(require|import|import_module|forName)\s*\(|\A(?:(?:from\s[^\n]+\s)?import\s[^\n]+\s*)+\Z"
 )
+_BEGINS_WITH_IMPORT = re.compile(r"(?:from\s[^\n]+\s)?import\s")  # and what is set up with it
 _UNTIL = re.compile(r"while\b[^\n]*(?:deadline|monotonic\(|\btime\(\)|currentTimeMillis\(|Date\.now\()")
 _SLEEPS = re.compile(r"\b(sleep|delay|backoff|setTimeout)\s*\(")
 _PREDICATE = re.compile(
@@ -50,7 +51,7 @@ WRITES = re.compile(
 )
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
-    r"^(?:await\s+)?[\w.?!\[\]]*\.?(?:(?:close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
+    r"^(?:await\s+)?[\w.?!\[\]()]*\.?(?:(?:close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
     r"|dispose|interrupt|join)(?:\w*\(\s*\)|(?:_?(?i:all|now|quietly|silently|sync|async|on\w*|with\w*|and\w*|it|self|self_?and\w*"
     r"|[a-z]*_?(?:connections?|streams?|sockets?|sessions?|clients?|channels?|resources?|files?|db|pool|timers?|tasks?|server|process\w*"
     r"|handle\w*|lock|window|thread\w*|worker\w*|browser|page|reader|writer|subscription\w*|watcher\w*|temp\w*|tmp\w*|dir\w*|folder\w*"
@@ -60,7 +61,7 @@ _CLOSES = re.compile(
 _REST_OF_LINE = re.compile(r"#[^\n]*")
 _ONLY_RAISES = re.compile(r"(?:raise|throw)\s+\w+;?")
 _RAISES = re.compile(r"\b(?:raise|throw new)\s+(\w+)")
-_IF_THERE = re.compile(r"if\s*\([^(){}]*\)\s*\{\s*([^{}]*?)\s*\}?\s*\Z")
+_IF_THERE = re.compile(r"if\s*\((?:[^(){}]|\(\))*\)\s*\{\s*([^{}]*?)\s*\}?\s*\Z")
 _PROBES = re.compile(r"[\w.$]+;?")  # reading a member is all that is tried: may it be read?
 # What is said of a function says what it gives when it fails.
 _DOCUMENTED = re.compile(
@@ -316,7 +317,16 @@ def _says_so_in_its_name(handler: SilentHandler) -> bool:
 
 
 def _imports_what_may_be_missing(handler: SilentHandler) -> bool:
-    return _OPTIONAL_IMPORT.search(handler.guarded) is not None
+    is_of_module = handler.file.function_of(handler.node) == 0
+    return _OPTIONAL_IMPORT.search(handler.guarded) is not None or (
+        is_of_module and _BEGINS_WITH_IMPORT.match(handler.guarded) is not None
+    )
+
+
+def _goes_on_to_the_next(handler: SilentHandler) -> bool:
+    """One kind of error in a loop over candidates, which gives back the first that is right."""
+    is_for_one = not handler.is_broad and handler.does_nothing
+    return is_for_one and handler.file.in_loop(handler.node) and _GIVES.search(handler.guarded) is not None
 
 
 REASONS: tuple[Callable[[SilentHandler], bool], ...] = (
@@ -340,4 +350,5 @@ REASONS: tuple[Callable[[SilentHandler], bool], ...] = (
     _goes_another_way,
     _says_so_in_its_name,
     _imports_what_may_be_missing,
+    _goes_on_to_the_next,
 )

@@ -1,5 +1,6 @@
 """A query searches or orders a table by a column that no index begins with."""
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -60,6 +61,9 @@ _FEW_VALUES = frozenset({"BooleanField", "NullBooleanField", "Boolean", "bool", 
 _FEW_NAMES = frozenset({"country", "country_code", "currency", "language", "language_code", "format", "size", "role"})
 _NOT_COLUMNS = frozenset({"JSONField", "ArrayField", "Json", "JSON", "JSONB", "GeneratedField", "TextField"})
 _BARE_KEYS = frozenset({"sqlalchemy", "typeorm", "prisma"})
+_CHANGELOG = re.compile(
+    r"(?i)(?:liquibase|change-?log)[^/]*(?:/[^/]+)*\.(?:xml|ya?ml)$"
+)  # says of indexes what nobody reads here
 MOST_PLACES = 3  # further places that a message names
 
 
@@ -80,11 +84,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         for column in islice(_searched(site, schema), 1):  # one index serves a query
             found.setdefault((schema.entry.table, column), []).append(site)
+    has_changelogs = any(map(_CHANGELOG.search, codebase.files))
     described = {entry.model.orm for entry in codebase.models.all if entry.model.indexes}
     for (_, column), sites in found.items():
         schema = sites[0].schema
         if schema is not None and (is_large(sites[0].volume) or not _has_few_values(column, schema)):
-            is_elsewhere = schema.entry.model.orm == "jpa" and described.isdisjoint({"jpa", "ddl"})
+            is_elsewhere = schema.entry.model.orm == "jpa" and (has_changelogs or described.isdisjoint({"jpa", "ddl"}))
             is_sure = grows(schema.name, codebase) and not is_elsewhere
             yield _finding(column, schema, sites, is_sure=is_sure)
 

@@ -63,7 +63,9 @@ _SHOWN_OR_SPAN = re.compile(rb"(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\
 _SPAN_OF = re.compile(r"\s*(?:\.until\(|,\s*LocalDateTime\.now\(\)\s*\))")
 _NAMES = re.compile(r"(?:[nN]ame|\bfile_?[iI]d)[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
-_WRAPPED = re.compile(r"(?:make_aware|localize|strftime|\bformat\w*|\w_format\w*)\(\s*(?:value\s*=\s*)?$")
+_WRAPPED = re.compile(
+    r"(?:make_aware|make_utc|as_utc|to_utc|localize|strftime|\bformat\w*|\w_format\w*)\(\s*(?:value\s*=\s*)?$"
+)
 _MATTERS = re.compile(
     r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|\.\w+_(?:date|time)\s*=(?!=)|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
     r"|\.is(Before|After)\(",

@@ -162,6 +162,7 @@ _HANDLER = re.compile(
 )
 _ROUTE = re.compile(r"(?i)(?:POST )?(?=/)[^ ]*" + _WORD.decode())
 _IS_OF_HOOKS = re.compile(r"(?i)web_?hook|callback|ipn")
+_NAMELESS = frozenset({"default", "handler", "anonymous"})  # a route of this name means any of many
 _FILE_OF_HOOKS = re.compile(r"(?i)(?:^|/)(?:web_?)?hooks?[.\w-]*\.(?:[jt]s|go)$")
 _MESSAGE = "`{}` acts on every delivery: no event id is stored or checked"
 _CLASSES = frozenset({"class_definition", "class_declaration"})
@@ -328,6 +329,8 @@ def _is_entry(place: Place) -> bool:
 def _is_routed_as_hook(place: Place) -> bool:
     """Whether a route to the handler, in its own file or another, speaks of webhooks."""
     name = place.function.name.rpartition(".")[2]
+    if name in _NAMELESS:
+        return False
     if _FILE_OF_HOOKS.search(place.path) and any(
         entry.detail.startswith("POST") and entry.function == place.function.name for entry in place.facts.entries
     ):

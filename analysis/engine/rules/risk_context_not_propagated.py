@@ -60,6 +60,9 @@ LONGEST_PARAGRAPH = 2  # lines between a comment and what it is about
 MOST_CALLS = 2  # around a fresh context, in which the given one may stand beside it
 LONGEST_COMMENT = 500  # bytes
 ANNOTATION = "context-or-none"  # rule of the marks that say that a function does without one
+_LOGS = re.compile(
+    r"(?i)(?:^|[./])(?:\w*log(?:ger)?\.\w+|(?:log|debug|info|warn(?:ing)?|error|fatal|trace)f?)$"
+)  # nothing to cancel
 _CHECKS = (b"ctx != nil", b"ctx == nil", b"context != nil", b"context == nil")
 _CHECK = re.compile(rb"\w*(?:ctx|context) [!=]= nil")
 _CONTEXT = re.compile(r"(\w+)\s+context\.Context\b")
@@ -110,7 +113,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if callee.endswith("Context"):
         if (first := next(iter(file.arguments(call)[0]), None)) is not None and first.type == "nil":
-            message = f"`{callee.rpartition('/')[2]}` gets no context: it panics, or can never be cancelled"
+            message = f"`{callee.rpartition('/')[2]}` gets no context: it may fail at once, and can never be cancelled"
             yield file.mark(RULE.id, call, message, suggestion="Pass `ctx`, or `context.TODO()` until there is one.")
         return
     given = _context_of(call, file)
@@ -136,9 +139,9 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_nil(call: Node, file: SourceFile) -> Iterator[Mark]:
     """A function of the project that is given nil first: whether it wants a context there `judge` knows."""
     callee = file.callee(call)
-    if callee.endswith("Context") or " " in callee or helps_tests(file):
+    if callee.endswith("Context") or " " in callee or _LOGS.search(callee) or helps_tests(file):
         return
-    message = f"`{callee.rpartition('/')[2]}` gets no context: it panics, or can never be cancelled"
+    message = f"`{callee.rpartition('/')[2]}` gets no context: it may fail at once, and can never be cancelled"
     advice = "Pass `ctx`, or `context.TODO()` until there is one."
     yield file.mark(RULE.id, call, message, suggestion=advice, confidence="medium", data={"called": callee})
 

@@ -110,6 +110,13 @@ def test_files_that_are_left_alone_say_why(blob, reason):
             "copied library",
         ),
         ("javascript", "/*!\n * Player\n * Copyright 2010, A\n */\nfunction play(event, target) { require('a'); }", ""),
+        (
+            "javascript",
+            "(function webpackUniversalModuleDefinition(root, factory) {})(this, () => {});",
+            "copied library",
+        ),
+        ("javascript", "/******/ (function(modules) { return modules; })([]);", "copied library"),
+        ("javascript", "(function (modules) { return modules; })([]);", ""),
         ("typescript", "/*! Rows v2.7.3 (c) 2017 */", ""),
         ("javascript", "// a\n/*! Rows v2.7.3 (c) 2017 */", ""),
     ],

@@ -439,6 +439,19 @@ def test_what_is_internal_to_a_folder_with_an_entry():
     assert findings_of("arch-deep-import", files) == []
 
 
+@pytest.mark.parametrize(("inner", "count"), [("rates/index", 0), ("rates/all", 1)])
+def test_a_folder_below_with_an_entry_of_its_own_is_public(inner, count):
+    files = {
+        "src/billing/index.ts": "export { charge } from './charge';",
+        "src/billing/charge.ts": "export const charge = 1;",
+        f"src/billing/{inner}.ts": "export const rate = 1;",
+        "src/orders/place.ts": f"import {{ rate }} from '../billing/{inner}';\nrate();",
+    }
+    for name in "abcd":
+        files[f"src/{name}/use.ts"] = "import { charge } from '../billing';\ncharge();"
+    assert len(findings_of("arch-deep-import", files)) == count
+
+
 def test_an_internal_folder_is_one_whoever_goes_past_the_entry():
     files = {
         "src/modules/billing/index.ts": "export { charge } from './charge';",

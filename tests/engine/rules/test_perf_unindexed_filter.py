@@ -54,6 +54,18 @@ def test_the_severity_follows_the_declared_volume(size, severities):
     assert [finding.severity for finding in found] == severities
 
 
+@pytest.mark.parametrize(("path", "confidence"), [("db/liquibase-core.xml", "medium"), ("db/other.xml", "high")])
+def test_a_changelog_may_say_more_of_indexes_than_the_entities(path, confidence):
+    entity = (
+        'import jakarta.persistence.*;\n@Entity\n@Table(name = "orders", indexes = @Index(columnList = "day"))\n'
+        "public class Order { @Id private Long id; private String day; private String reference; }\n"
+    )
+    repository = "interface OrderRepository extends JpaRepository<Order, Long> { Order findByReference(String r); }\n"
+    work = "class A { OrderRepository orderRepository;\nvoid f(String r) { orderRepository.findByReference(r); } }\n"
+    files = {"a/Order.java": entity, "a/OrderRepository.java": repository, "a/A.java": work, path: "<a/>"}
+    assert [each.confidence for each in findings_of(RULE, files)] == [confidence]
+
+
 def test_one_finding_per_column_names_the_other_places():
     (finding,) = findings(RULE, "Order.objects.get(reference=x)\nOrder.objects.filter(reference=y).delete()")
     assert finding.message == ("`Order.reference` is searched without an index (table `shop_order`, M); also line 4")

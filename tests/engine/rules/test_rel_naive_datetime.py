@@ -25,6 +25,7 @@ FINE = [
     "from datetime import datetime\ndatetime.strptime(x, '%Y').replace(tzinfo=utc)",
     "from datetime import datetime\ndatetime.strptime(x, '%Y-%m-%d').date()",
     "from datetime import datetime\nmake_aware(datetime(2024, 1, 1))",
+    "from datetime import datetime\nx = make_utc(datetime.utcfromtimestamp(y))",
     "from datetime import datetime\ndatetime(2024, 1, 1, tzinfo=utc)",
     "from datetime import datetime\ndatetime(2024, 1, 1, 0, 0, 0, 0, utc)",
     "from datetime import datetime\ndatetime(*parts)",

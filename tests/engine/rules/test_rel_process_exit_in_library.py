@@ -142,7 +142,9 @@ def test_code_of_integration_tests_may_end_them(path, count):
     assert len(findings_of(RULE, {path: GO})) == count
 
 
-@pytest.mark.parametrize("name", ["LoadOrDie", "loadCmdLineOptions", "Bootstrap", "Terminator.run"])
+@pytest.mark.parametrize(
+    "name", ["LoadOrDie", "LoadOrDieWithContext", "loadCmdLineOptions", "Bootstrap", "Terminator.run"]
+)
 def test_who_starts_the_program_may_end_it(name):
     if "." in name:
         source = "class Terminator { void run() {\nSystem.exit(0); } }"

@@ -114,6 +114,11 @@ SCRIPTS = [
         "async function poll(id) { try { return await api.get(id); } catch (e) { await sleep(9); return poll(id); } }",
         [],
     ),
+    (
+        "async function load(id) { if (attempts < MAX_ATTEMPTS) { attempts += 1;"
+        " try { return await api.get(id); } catch (e) { await sleep(9); return load(id); } } }",
+        [],
+    ),
     ("function connect() { client.connect().catch((e) => { log(e); connect(); }); }", [1]),
     ("function connect(left) { client.connect().catch((e) => { log(e); connect(left - 1); }); }", []),
     ("function connect() { client.connect().catch((e) => { log(e); other(); }); }", []),

@@ -194,6 +194,17 @@ def test_what_a_browser_forbids_what_checks_and_what_is_asked_for(source, count)
     assert len(marks(source, "typescript")) == count
 
 
+@pytest.mark.parametrize("tried", ["from a import b", "import a\n    a.register(b)"])
+def test_what_a_module_sets_up_with_an_optional_import(tried):
+    assert marks(f"try:\n    {tried}\nexcept Exception:\n    pass\n") == []
+
+
+@pytest.mark.parametrize(("caught", "count"), [("MissingError", 0), ("Exception", 1)])
+def test_the_first_of_several_candidates_that_is_right(caught, count):
+    source = "def f(names):\n    for name in names:\n        try:\n            ask(name)\n            return name\n"
+    assert len(marks(f"{source}        except {caught}:\n            continue\n    return None\n")) == count
+
+
 @pytest.mark.parametrize(("tried", "count"), [("from a import b", 0), ("import a", 0), ("import a\n        a.b()", 1)])
 def test_an_import_that_may_fail_is_optional(tried, count):
     source = f"def load():\n    try:\n        {tried}\n    except Exception:\n        return\n"
@@ -471,6 +482,7 @@ def test_what_others_look_after_and_what_a_comment_explains(source, count):
         ("for (F f : ALL) { try { return f.withZone(z).parseTime(text); } catch (Exception e) { } } return null;", 0),
         ("for (F f : ALL) { try { f.store(text); } catch (Exception e) { } } return null;", 1),
         ("try { if (c != null) { c.close(); } } catch (Exception e) { } return null;", 0),
+        ("try { if (c != null && c.get() != null) { c.get().close(); } } catch (Exception e) { } return null;", 0),
         ('try { x(); throw new Exception("Should not get here"); } catch (OddException e) { } return null;', 0),
     ],
 )

@@ -59,6 +59,7 @@ def test_python(statement, lines):
         ("try { x = users.find((u) => u.id === id).name; } catch (e) { fail(e); }", []),
         ("const u = users.find((u) => u.id === id);\nshow(u.name);", [2]),
         ("const u = users.find((u) => u.id === id) || {};\nshow(u.name);", []),
+        ('const u = users.find((u) => u.id === id);\nlog({ "u.id": id });', []),
         ("const u = users.find((u) => u.id === id);\nif (!u) return;\nshow(u.name);", []),
         ("const x = (await users.findOne({ id })).name;", [1]),
         ("const x = (await users.findOne({ id }))?.name;", []),

@@ -191,6 +191,13 @@ def test_clients_that_sign_in_deliver_nothing():
     assert findings_of(RULE, {"app/api/webhooks/route.ts": source}) == []
 
 
+def test_a_default_export_is_not_known_by_its_name():
+    taken = "export default (app) => { app.post('/hooks/pay', safeWrap(require('./pay').default)); };"
+    other = "export default (app) => { app.post('/orders', safeWrap(require('./create').default)); };"
+    create = "export default async (req, res) => { await db.order.create(req.body); res.send(); };"
+    assert findings_of(RULE, {"api/pay.ts": taken, "api/orders.ts": other, "api/create.ts": create}) == []
+
+
 @pytest.mark.parametrize(("route", "count"), [("/hooks/pay", 1), ("/orders/pay", 0)])
 def test_the_route_may_stand_in_another_file(route, count):
     routes = f'package main\nimport "net/http"\nfunc routes(h *api.Handler) {{ http.HandleFunc("{route}", h.Pay) }}\n'
