@@ -30,7 +30,7 @@ MADE_UP = re.compile(
 )
 _COMMANDS = re.compile(
     r"(^|/)(?:[\w-]+[-_])?cli(?:/|\.(?:py|[cm]?[jt]s|go)$)"
-    r"|(^|/)(?:[\w-]*[-_])?migrat(?:e|or|ions?)(?:[-_][\w-]*)?\.(?:py|[cm]?[jt]s|go)$|Migrat(?:or|ion)\.java$"
+    r"|(^|/)(?:[\w-]*[-_])?migrat(?:e|or|ions?)(?:[-_][\w-]*)?\.(?:py|[cm]?[jt]s|go)$|(?:Migrat(?:or|ion)|Change[sS]et)\.java$"
 )
 _SORT = re.compile(r"(?<=[a-z])(?:Entity|Model|DO|PO|Record)$")
 

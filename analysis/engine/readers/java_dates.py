@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed, text_after
+from analysis.engine.readers.reading import followed, function_text, text_after
 
 _TIME = r"\w*(?:At|On|Date|Time|Created|Updated|Modified|Until|Since|Expir\w+)"
 _SET = re.compile(rf"\b(set(?!SentDate){_TIME})\(\s*\Z")
@@ -18,6 +18,7 @@ _IS_SAVED = re.compile(
 )
 _GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
 _LOCAL = re.compile(rb"\b(?:SimpleDateFormat|DateFormat|var)\s+\w+\s*=\s*\Z")
+_WRITES_AND_READS = re.compile(r"\.format\([\s\S]*(?:\.parse|Timestamp\.valueOf)\(")
 _WORD_END = re.compile(r"\b")
 NEAR = 80  # bytes before a call
 
@@ -58,7 +59,10 @@ def _is_field(name: str, file: SourceFile) -> bool:
 
 
 def reads_texts(made: Node, file: SourceFile) -> bool:
-    """Whether the format reads texts that come from elsewhere: what it writes is mostly for people of this place."""
+    """Whether the format reads texts that come from elsewhere: what it writes is mostly for people of this place, and
+    what a function reads that it has written itself meets no other zone."""
+    if _WRITES_AND_READS.search(function_text(made, file)):
+        return False
     called = _name_of(made, file) + b".parse("
     return file.source.startswith(b".parse(", made.end_byte) or (called != b".parse(" and called in file.source)
 

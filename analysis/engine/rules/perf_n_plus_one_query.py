@@ -71,6 +71,7 @@ _ENDLESS = re.compile(
 _CONSTANTS = re.compile(
     r"(?:^|[(.])[A-Z]\w*[a-z]\w*\.(?:values\(\)\)?|choices)$|\bEnumSet\.|^constants?\."
 )  # all that an enumeration names
+_LOCKS = re.compile(r"(?:^|[._])lock(?:_|[A-Z])")  # rows one by one, as it has to be
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 SHORT = 2  # letters that tell nothing of a class
 _ONE_BATCH = re.compile(r"(?i)\w*(?:batch|chunk|page)")  # by itself: its rows are gone through one by one
@@ -228,7 +229,7 @@ def _asking(queries: Queries) -> Mapping[Callee, QuerySite]:
             continue
         if function.flags & FunctionFlag.GENERATOR or not function.parameters:
             continue
-        if "optional" in site.notes or "remembered" in site.notes or site.query.lock:
+        if "optional" in site.notes or "remembered" in site.notes or site.query.lock or _LOCKS.search(function.name):
             continue
         found.setdefault(Callee(site.path, site.query.function), site)
     return found

@@ -10,6 +10,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers.lookups import Missing
 from analysis.engine.readers.lookups_go import look_at_assertion, look_at_first
@@ -70,8 +71,10 @@ def number(text):
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A type assertion matters where it takes a request with it, and a guess where callers ask for what is looked up.
-    In tests, whatever they are called, nothing does."""
-    if is_named_as_test(place.path) or ("form" in mark.data and not place.in_request_path):
+    In tests, whatever they are called, and where rows are made up, nothing does."""
+    if is_named_as_test(place.path) or MADE_UP.search(place.path):
+        return None
+    if "form" in mark.data and not place.in_request_path:
         return None
     if mark.confidence == "low" and "asked" not in mark.data:
         return None

@@ -427,3 +427,10 @@ def test_brackets_around_one_query_are_no_list_of_one():
 )
 def test_the_rows_of_one_batch_are_gone_through_one_by_one(rows, found):
     assert lines(RULE, f"def f(orders):\n    for o in {rows}:\n        Region.objects.get(code=o.reference)") == found
+
+
+@pytest.mark.parametrize(("name", "count"), [("lock_order", 0), ("load_order", 1)])
+def test_rows_are_locked_one_by_one(name, count):
+    source = f"def {name}(code):\n    return Order.objects.get(reference=code)\n"
+    source += f"def g(codes):\n    for code in codes:\n        {name}(code)\n"
+    assert len(lines(RULE, source, "shop/work.py")) == count

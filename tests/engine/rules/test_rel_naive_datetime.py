@@ -305,6 +305,16 @@ def test_a_time_of_the_day_needs_no_zone():
     assert lines_of(RULE, source % '"yyyy-MM-dd HH:mm"', "java") == [2]
 
 
+def test_what_is_written_and_read_back_meets_no_other_zone():
+    made = 'new SimpleDateFormat("yyyy-MM-dd HH:mm")'
+    source = (
+        f"import java.text.SimpleDateFormat;\nclass A {{ Object f() {{ return {made}.parse({made}.format(a)); }} }}"
+    )
+    assert findings_of(RULE, {"A.java": source.replace(f"{made}.format(a)", "b")}) != []
+    body = f"String b = {made}.format(a); return {made}.parse(b);"
+    assert findings_of(RULE, {"A.java": source.partition("{ return")[0] + f"{{ {body} }} }}"}) == []
+
+
 @pytest.mark.parametrize(("method", "count"), [("parse", 1), ("format", 0)])
 def test_a_format_that_reads_texts_is_told(method, count):
     made = f'new SimpleDateFormat("yyyy HH").{method}(a)'

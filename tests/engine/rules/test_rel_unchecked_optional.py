@@ -569,3 +569,8 @@ def test_the_first_row_of_go(between, count):
     )
     assert len(marks_of(RULE, source, "go")) == count
     assert marks_of(RULE, source.replace("db.Where(q).Find", "json.Unmarshal"), "go") == []
+
+
+@pytest.mark.parametrize(("path", "count"), [("shop/management/commands/sample_data.py", 0), ("shop/work.py", 1)])
+def test_made_up_rows_are_there(path, count):
+    assert len(findings_of(RULE, {path: "User.objects.filter(a=1).first().delete()\n"})) == count
