@@ -161,32 +161,40 @@ def _operands(node: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None
     if node.type in _WRAPPERS:
         return list(node.named_children)
     if node.type in _SUMS:
-        operator = node.child_by_field_name("operator")
-        if operator is not None and operator.type == "*":  # a text said several times over: `", ?" * n`
-            return [each for each in node.named_children if each.type in _STRINGS] or None
-        if operator is None or operator.type not in ("+", "%") or node.named_child_count < 2:
-            return None
-        left, right = node.named_children[0], node.named_children[-1]
-        if file.language in ("python", "go") and any(each.type in _INTEGERS for each in node.named_children):
-            return None  # a sum of numbers
-        if operator.type == "%":
-            right = right.named_children[0] if right.type == "parenthesized_expression" else right
-            return [left, *_slots(left, right.named_children if right.type == "tuple" else [right], file)]
-        return list(node.named_children)
+        return _summands(node, file)
     if node.type in _CHOICES:
         return list(node.named_children[-2:] if node.type == "ternary_expression" else node.named_children[::2])
-    if node.type not in _CALLS:
+    return _given(node, file) if node.type in _CALLS else None
+
+
+def _summands(operation: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None:
+    """The sides of a sum of texts, or of a form and what `%` puts into it; None for numbers."""
+    operator = operation.child_by_field_name("operator")
+    if operator is not None and operator.type == "*":  # a text said several times over: `", ?" * n`
+        return [each for each in operation.named_children if each.type in _STRINGS] or None
+    if operator is None or operator.type not in ("+", "%") or operation.named_child_count < 2:
         return None
-    callee = file.callee(node)
-    positional, keywords = file.arguments(node)
-    function = node.child_by_field_name("function") or node
-    receiver = function.child_by_field_name("object") or node.child_by_field_name("object")
+    if file.language in ("python", "go") and any(each.type in _INTEGERS for each in operation.named_children):
+        return None
+    if operator.type == "+":
+        return list(operation.named_children)
+    left, right = operation.named_children[0], operation.named_children[-1]
+    right = right.named_children[0] if right.type == "parenthesized_expression" else right
+    return [left, *_slots(left, right.named_children if right.type == "tuple" else [right], file)]
+
+
+def _given(call: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None:
+    """What a call puts together: a formatter, a list that is joined, a text that is trimmed."""
+    callee = file.callee(call)
+    positional, keywords = file.arguments(call)
+    function = call.child_by_field_name("function") or call
+    receiver = function.child_by_field_name("object") or call.child_by_field_name("object")
     if callee.endswith(_FORMATTERS):
         given = [*positional, *keywords.values()]
         if receiver is not None and receiver.type in _STRINGS | _WRAPPERS:
             return [receiver, *_slots(receiver, given, file)]
         return [*given[:1], *_slots(given[0], given[1:], file)] if given else []
-    if (pieces := _joined_pieces(node, positional, receiver)) is not None:
+    if (pieces := _joined_pieces(call, positional, receiver)) is not None:
         return pieces
     if _TRIMMED.search(callee):
         return [receiver] if receiver is not None and not positional else list(positional)

@@ -61,54 +61,60 @@ _NAME = re.compile(rb"(?:export\s+)?(?:const|let|var)\s+(\w+)\s*=\s*$")
 
 def look_at_chain(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if (
-        ".catch" in callee
-        or _NEVER_FAILS.search(callee)
-        or _TEST_TOOLS.search(callee)
-        or (callee.endswith(".then") and _takes_rejections(call, file))
-    ):
+    statement = call.parent
+    if statement is None or statement.type != "expression_statement" or re.search(r"\.then\([^()]*,", callee):
         return
-    parent = call.parent
-    if parent is not None and parent.type == "expression_statement" and not re.search(r"\.then\([^()]*,", callee):
-        if (
-            _is_taken_above(call, file)
-            or _has_handler(call, file)
-            or _TYPED.search(file.source, call.start_byte, call.end_byte)
-        ):
-            return
-        if _ON_PURPOSE.match(file.source, call.end_byte) or _ENDS_AFTER.search(
-            file.source, call.start_byte, call.end_byte
-        ):
-            return
-        first = callee.partition("()")[0]
-        if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file) or _takes_its_own(first, call, file):
-            return
-        if b".unwrap()" not in file.source[call.start_byte : call.end_byte] and keeps_its_error(call, file):
-            return
-        if _IS_AWAITED.match(file.source, call.start_byte) or _is_taken_where_made(first, call, file):
-            return
-        if _NEXT_TASK.match(file.source, call.start_byte):
-            return  # runs a function a little later
-        is_dialog = file.source.startswith(b"Swal.fire(", call.start_byte)
-        if is_dialog and b"preConfirm" not in file.source[call.start_byte : call.end_byte]:
-            return  # a dialog that only asks
-        own = async_function(first, call, file)
-        if own is not None and never_rejects(own, file):
-            return
-        is_promise = _GIVES.search(callee) is not None or own is not None
-        confidence = "" if is_promise else "medium"
-        says_failure = _ASKS_RESULT.search(file.text(call)) is not None  # the result says whether it worked
-        if (
-            first == "Promise.allSettled"
-            or _keeps_some(own, file)
-            or _is_of_a_hook(first, file)
-            or (says_failure and not is_promise)
-        ):
-            confidence = "low"
-        # Of a long chain the callee holds the last step alone.
-        shown = file.text(call).partition("(")[0] + callee if callee.startswith("()") else callee
-        message = f"Nothing takes the rejection of `{short(shown.rpartition('/')[2])}`"
-        yield file.mark(RULE.id, call, message, confidence=confidence, data={} if is_promise else {"callee": first})
+    first = callee.partition("()")[0]
+    if _cannot_fail(callee, call, file) or _is_taken(first, call, file) or _is_meant(first, call, file):
+        return
+    own = async_function(first, call, file)
+    if own is not None and never_rejects(own, file):
+        return
+    is_promise = _GIVES.search(callee) is not None or own is not None
+    says_failure = _ASKS_RESULT.search(file.text(call)) is not None  # the result says whether it worked
+    is_doubtful = first == "Promise.allSettled" or _keeps_some(own, file) or _is_of_a_hook(first, file)
+    is_doubtful = is_doubtful or (says_failure and not is_promise)
+    # Of a long chain the callee holds the last step alone.
+    shown = file.text(call).partition("(")[0] + callee if callee.startswith("()") else callee
+    yield file.mark(
+        RULE.id,
+        call,
+        f"Nothing takes the rejection of `{short(shown.rpartition('/')[2])}`",
+        confidence="low" if is_doubtful else "" if is_promise else "medium",
+        data={} if is_promise else {"callee": first},
+    )
+
+
+def _cannot_fail(callee: str, call: Node, file: SourceFile) -> bool:
+    """Whether nothing is rejected here, or the chain takes it."""
+    if ".catch" in callee or _NEVER_FAILS.search(callee) or _TEST_TOOLS.search(callee):
+        return True
+    return callee.endswith(".then") and _takes_rejections(call, file)
+
+
+def _is_taken(first: str, call: Node, file: SourceFile) -> bool:
+    """Whether something else takes the rejection: what is around the chain, what made the promise, or `await`."""
+    text = file.source[call.start_byte : call.end_byte]
+    return (
+        _is_taken_above(call, file)
+        or _has_handler(call, file)
+        or _TYPED.search(text) is not None
+        or _takes_its_own(first, call, file)
+        or (b".unwrap()" not in text and keeps_its_error(call, file))
+        or _IS_AWAITED.match(file.source, call.start_byte) is not None
+        or _is_taken_where_made(first, call, file)
+    )
+
+
+def _is_meant(first: str, call: Node, file: SourceFile) -> bool:
+    """Whether the rejection is left to the process on purpose, or there is none worth a word: a dialog that only asks,
+    a function that runs a little later."""
+    text = file.source[call.start_byte : call.end_byte]
+    if _ON_PURPOSE.match(file.source, call.end_byte) or _ENDS_AFTER.search(text) or _NEXT_TASK.match(text):
+        return True
+    if first.rpartition(".")[2] == "when" or _is_of_a_script(call, file):
+        return True
+    return text.startswith(b"Swal.fire(") and b"preConfirm" not in text
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

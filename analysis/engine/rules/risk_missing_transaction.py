@@ -282,7 +282,13 @@ def _called_in_transactions(codebase: Codebase, heard: set[Callee]) -> set[Calle
     asked, found = set(heard) if inside else set(), set[Callee]()
     for _ in range(MOST_LEVELS):
         found |= asked
-        asked = {caller for each in _callers(asked, inside, callers, codebase) for caller in each} - found
+        outside = set[Callee]()  # who calls them without a transaction of their own
+        for callee, caller, call in _calls_of(asked, codebase):
+            is_inside = call in inside.get(caller, ())
+            callers.setdefault(callee, set()).add((caller, is_inside))
+            if not is_inside:
+                outside.add(caller)
+        asked = outside - found
     covered = set[Callee]()
     for _ in range(MOST_LEVELS):
         covered |= {
@@ -291,27 +297,24 @@ def _called_in_transactions(codebase: Codebase, heard: set[Callee]) -> set[Calle
     return covered
 
 
-def _callers(
-    asked: set[Callee],
-    inside: dict[Callee, set[str]],
-    callers: dict[Callee, set[tuple[Callee, bool]]],
-    codebase: Codebase,
-) -> Iterator[set[Callee]]:
-    """Note who calls the functions, and yield those that do so outside of any transaction of their own."""
+def _calls_of(asked: set[Callee], codebase: Codebase) -> Iterator[tuple[Callee, Callee, str]]:
+    """Each call of the functions by others: which, by whom, and as it is written."""
     names = {codebase.files[each.path].functions[each.position].name.rpartition(".")[2] for each in asked}
     called_in = codebase.summaries(_called_names) if names else {}
     for path, facts in codebase.sources if names else ():
         if path not in called_in or called_in[path].isdisjoint(names):
             continue
-        for index, function in enumerate(facts.functions):
-            here = Callee(path, index)
-            for call in function.calls:
-                if call.rpartition(".")[2] in names:
-                    is_inside = call in inside.get(here, ())
-                    for callee in codebase.calls.resolve(path, function, call):
-                        if callee in asked and callee != here:
-                            callers.setdefault(callee, set()).add((here, is_inside))
-                            yield set() if is_inside else {here}
+        for caller, function, call in _calls_by_name(path, facts, names):
+            for callee in codebase.calls.resolve(path, function, call):
+                if callee in asked and callee != caller:
+                    yield callee, caller, call
+
+
+def _calls_by_name(path: str, facts: FileFacts, names: set[str]) -> Iterator[tuple[Callee, Function, str]]:
+    for index, function in enumerate(facts.functions):
+        for call in function.calls:
+            if call.rpartition(".")[2] in names:
+                yield Callee(path, index), function, call
 
 
 def _called_names(facts: FileFacts) -> frozenset[str]:

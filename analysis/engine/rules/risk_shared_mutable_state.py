@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
-from analysis.engine.extract.scopes import Scope
+from analysis.engine.extract.scopes import FunctionDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
@@ -398,43 +399,58 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
         return
     if _OF_TASKS.search(file.source, declared.start_byte, declared.end_byte):
         return  # so that what runs is not collected
-    functions: dict[int, str] = {}  # what only takes out does not share anything
-    is_guarded = is_taken = False
-    at_start: dict[int, None] = {}  # by their names, unless a request enters them
+    found = list(_changes_while_serving(declared, changes, file))
+    is_guarded = [locks.held_at(match.start(), file) for match, _ in found]
+    bare = [each for each, is_held in zip(found, is_guarded, strict=True) if not is_held]
+    kinds: dict[int, str] = {}  # by function
+    for match, function in bare:
+        if _is_shared(name, match, function, file):
+            kind = _kind_of(match, function, declared, file)
+            kinds[function.index] = GIVEN if GIVEN in (kind, kinds.get(function.index)) else kind
+    if not kinds:
+        return
+    starting = [str(index) for index in kinds if _BEGINS.search(file.functions[index].name.rpartition(".")[2])]
+    data = {"form": "module", "name": name, "functions": " ".join(map(str, kinds)), "kinds": " ".join(kinds.values())}
+    data["at_start"] = " ".join(starting)  # by their names, unless a request enters them
+    if any(_TAKES_OUT.search(match[0]) for match, _ in bare):
+        data["taken"] = "1"
+    message = f"`{name}` is shared by everything in the process and changed"
+    yield file.mark(RULE.id, declared, message, confidence="low" if any(is_guarded) else "", data=data)
+
+
+def _changes_while_serving(
+    declared: Node, changes: Iterator[re.Match[bytes]], file: SourceFile
+) -> Iterator[tuple[re.Match[bytes], FunctionDraft]]:
+    """The changes in functions that may run after the first request has come."""
     own = file.scope_of(declared)
-    for count, match in enumerate(changes):
+    for match in islice(changes, MOST_CHANGES + 1):
+        if match.start() >= own.end:
+            return
         function = file.scope_at(match.start(), match.end()).function
-        if count > MOST_CHANGES or match.start() >= own.end:
-            break
-        text = file.source[function.node.start_byte : function.node.end_byte]
         last = function.name.rpartition(".")[2]
-        if not function.index or last in _CONSTRUCTORS or _STARTUP.search(last):
-            continue  # it runs before the first request
-        if locks.held_at(match.start(), file):
-            is_guarded = True
-            continue
-        is_taken = is_taken or _TAKES_OUT.search(match[0]) is not None
-        if file.language == "java" and not match[0].startswith(b"this.") and _is_local(name, text):
-            continue
-        if has_own(name, text) or is_filled_once(name, text) or _TAKES_OUT.search(match[0]):
-            continue
-        if re.search(rb"=\s*this\." + re.escape(name.encode()) + rb"\s*;?\s*$", text, re.MULTILINE):
-            continue  # looked at before it is set
-        if file.language != "python" or _is_global(name, text) or not _is_assigned(name, text):
-            kind = kind_of(match, function.node, file)
-            if _BEGINS.search(last):
-                at_start[function.index] = None
-            if _PREPARES.search(last):
-                kind = PREPARED if kind == GIVEN and _OF_A_USER.search(file.text(declared)) else SET
-            functions[function.index] = GIVEN if GIVEN in (kind, functions.get(function.index)) else kind
-    if functions:
-        data = {"form": "module", "name": name, "functions": " ".join(map(str, functions))}
-        data["kinds"] = " ".join(functions.values())
-        data["at_start"] = " ".join(map(str, at_start))
-        if is_taken:
-            data["taken"] = "1"
-        message = f"`{name}` is shared by everything in the process and changed"
-        yield file.mark(RULE.id, declared, message, confidence="low" if is_guarded else "", data=data)
+        if function.index and last not in _CONSTRUCTORS and not _STARTUP.search(last):
+            yield match, function
+
+
+def _is_shared(name: str, change: re.Match[bytes], function: FunctionDraft, file: SourceFile) -> bool:
+    """Whether a change puts something where others see it: not into a variable of the function, and not what was looked
+    at before. What only takes out does not share anything."""
+    text = file.source[function.node.start_byte : function.node.end_byte]
+    if file.language == "java" and not change[0].startswith(b"this.") and _is_local(name, text):
+        return False
+    if has_own(name, text) or is_filled_once(name, text) or _TAKES_OUT.search(change[0]):
+        return False
+    if re.search(rb"=\s*this\." + re.escape(name.encode()) + rb"\s*;?\s*$", text, re.MULTILINE):
+        return False  # looked at before it is set
+    return file.language != "python" or _is_global(name, text) or not _is_assigned(name, text)
+
+
+def _kind_of(change: re.Match[bytes], function: FunctionDraft, declared: Node, file: SourceFile) -> str:
+    """What is put there; in a function that prepares it counts only when it is of a user."""
+    kind = kind_of(change, function.node, file)
+    if _PREPARES.search(function.name.rpartition(".")[2]) is None:
+        return kind
+    return PREPARED if kind == GIVEN and _OF_A_USER.search(file.text(declared)) else SET
 
 
 def _is_local(name: str, text: bytes) -> bool:

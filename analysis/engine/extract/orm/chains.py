@@ -18,6 +18,7 @@ _MEMBERS = frozenset({"attribute", "member_expression", "selector_expression"})
 _WRAPPERS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "len", "bool", "sum", "min", "max", "any", "all"})
 _MEASURES = frozenset({"len", "bool"})
 _CONDITIONED = frozenset({"if_statement", "elif_clause", "while_statement"})  # of Python: querysets have a truth value
+_LOOPS = frozenset({"for_statement", "for_in_clause", "for_in_statement"})
 _LOGIC = frozenset({"not_operator", "boolean_operator"})
 _MANY = re.compile(rb"\bmany\s*=\s*True\b")  # a serializer writes out all rows
 _LITERALS = frozenset({"string", "integer", "float", "true", "false", "none", "number", "null", "unary_operator"})
@@ -113,25 +114,30 @@ def _use(top: Node, parent: Node | None, file: SourceFile) -> tuple[str, str]:
     if parent.type in ("assignment", "variable_declarator"):
         left = parent.child_by_field_name("left") or parent.child_by_field_name("name")
         return "", file.text(left) if left is not None and left.type == "identifier" else ""
-    if parent.type in _CONDITIONED:
-        condition = parent.child_by_field_name("condition")
-        return ("bool" if condition is not None and condition.id == top.id else ""), ""
     if parent.type in _LOGIC:
         around, _ = _use(parent, file.parent_of(parent), file)
         return ("bool" if around == "bool" or parent.type == "not_operator" else ""), ""
-    if parent.type in ("for_statement", "for_in_clause", "for_in_statement"):
-        right = parent.child_by_field_name("right")
-        return ("iter" if right is not None and right.id == top.id else ""), ""
-    if parent.type == "argument_list" and parent.named_child_count == 1:
-        outer = file.parent_of(parent)
-        function = outer.child_by_field_name("function") if outer is not None else None
-        name = file.text(function) if function is not None else ""
-        if outer is not None and name in _WRAPPERS:
-            around, variable = _use(outer, file.parent_of(outer), file)
-            return (around if name in ("list", "tuple") and around in _MEASURES else name), variable
-    if parent.type == "argument_list" and _MANY.search(file.source, top.end_byte, parent.end_byte):
-        return "list", ""
-    return "", ""
+    if parent.type in _CONDITIONED:
+        return ("bool" if _is_field("condition", top, parent) else ""), ""
+    if parent.type in _LOOPS:
+        return ("iter" if _is_field("right", top, parent) else ""), ""
+    return _use_as_argument(top, parent, file) if parent.type == "argument_list" else ("", "")
+
+
+def _is_field(name: str, node: Node, parent: Node) -> bool:
+    child = parent.child_by_field_name(name)
+    return child is not None and child.id == node.id
+
+
+def _use_as_argument(top: Node, arguments: Node, file: SourceFile) -> tuple[str, str]:
+    """What a call makes of a chain that it is given: `len(…)`, or a list of all."""
+    outer = file.parent_of(arguments) if arguments.named_child_count == 1 else None
+    function = outer.child_by_field_name("function") if outer is not None else None
+    name = file.text(function) if function is not None else ""
+    if outer is not None and name in _WRAPPERS:
+        around, variable = _use(outer, file.parent_of(outer), file)
+        return (around if name in ("list", "tuple") and around in _MEASURES else name), variable
+    return ("list" if _MANY.search(file.source, top.end_byte, arguments.end_byte) else ""), ""
 
 
 def _taken_whole(awaited: Node, file: SourceFile) -> Node:
