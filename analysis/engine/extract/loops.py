@@ -32,24 +32,31 @@ def dependents(loop: LoopDraft, source: bytes) -> frozenset[bytes]:
         names = {variable.encode() for variable in loop.variables}
         if loop.parent is not None:
             names |= dependents(loop.parent, source)
-        start = loop.node.start_byte
-        lines = source[start : min(loop.node.end_byte, start + LONGEST_LOOP)].split(b"\n") if names else ()
-        given, level = b"", 0  # what is assigned by the lines since then, and how many of its brackets are open
-        for line in lines:
-            if level > 0:
-                level += _open_brackets(line)
-                if not names.isdisjoint(WORD.findall(line)):
-                    names.update(WORD.findall(given))
-            for match in _ASSIGNED.finditer(line) if b"=" in line else ():
-                if not names.isdisjoint(WORD.findall(match[2])):
-                    names.update(WORD.findall(match[1]))
-                elif level <= 0:
-                    given, level = match[1], _open_brackets(match[2])
-            filled = _FILLED.match(line) if b" =" in line else None
-            if filled is not None and not names.isdisjoint(WORD.findall(filled[2])):
-                names.add(filled[1])
+        if names:
+            start = loop.node.start_byte
+            _add_assigned(names, source[start : min(loop.node.end_byte, start + LONGEST_LOOP)])
         loop.dependents = frozenset(names)
     return loop.dependents
+
+
+def _add_assigned(names: set[bytes], body: bytes) -> None:
+    """Add what the lines of a body assign from the names, and from what they have assigned before."""
+    given, level = b"", 0  # what is assigned by the lines since then, and how many of its brackets are open
+    for line in body.split(b"\n"):
+        if level > 0:
+            level += _open_brackets(line)
+            if not names.isdisjoint(WORD.findall(line)):
+                names.update(WORD.findall(given))
+        if b"=" not in line:
+            continue
+        for match in _ASSIGNED.finditer(line):
+            if not names.isdisjoint(WORD.findall(match[2])):
+                names.update(WORD.findall(match[1]))
+            elif level <= 0:
+                given, level = match[1], _open_brackets(match[2])
+        filled = _FILLED.match(line) if b" =" in line else None
+        if filled is not None and not names.isdisjoint(WORD.findall(filled[2])):
+            names.add(filled[1])
 
 
 def _open_brackets(line: bytes) -> int:

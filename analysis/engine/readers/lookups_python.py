@@ -13,6 +13,7 @@ from analysis.engine.readers.lookups import (
     NEAR,
     OWN_KEY,
     Missing,
+    Use,
     is_asked_by_key,
     is_tested_before,
     matches_empty,
@@ -64,33 +65,47 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Missing]:
     if any(OWN_KEY.fullmatch(file.text(each)) for each in file.arguments(call)[0]):
         return
     confidence = _python_look_up(call, file)
-    if not confidence or is_tested_before(call, file) or is_caught(call, file, FAILS):
-        return
-    if file.is_in(call, "handler") and "MultipleObjectsReturned" in text_before(call, file):
-        return
-    if _is_matched_by_test(call, file) or (
-        ".form." in file.callee(call) and _VALIDATED.search(text_before(call, file))
-    ):
+    if not confidence or _is_sure_to_find(call, file):
         return
     whole = _awaited(call)
     parent = whole.parent
-    callee = file.callee(call)
     if parent is not None and parent.type in ("attribute", "subscript") and parent.start_byte == whole.start_byte:
         taken = file.source[whole.end_byte : parent.end_byte].decode("utf-8", "replace").strip()
-        if _ROWS.search(callee):
-            if taken == "[0]":
-                message = f"`{short(callee)}` may give no row, and `[0]` of nothing fails"
-                yield Missing(call, message, confidence="medium")
-            return
+        yield from _taken_at_once(call, taken, confidence, file)
+    elif (name := _assigned_to(whole, file)) and (used := used_unchecked(name, call, file)):
+        yield from _taken_by_name(call, name, used, confidence, file)
+
+
+def _is_sure_to_find(call: Node, file: SourceFile) -> bool:
+    """Whether something has asked before, catches the failure, or has found what is looked for."""
+    if is_tested_before(call, file) or is_caught(call, file, FAILS):
+        return True
+    if file.is_in(call, "handler") and "MultipleObjectsReturned" in text_before(call, file):
+        return True
+    if ".form." in file.callee(call) and _VALIDATED.search(text_before(call, file)):
+        return True
+    return _is_matched_by_test(call, file)
+
+
+def _taken_at_once(call: Node, taken: str, confidence: str, file: SourceFile) -> Iterator[Missing]:
+    """What stands right behind the call: `.group()`, `[0]`."""
+    callee = file.callee(call)
+    if not _ROWS.search(callee):
         message = f"`{short(callee)}` may give None, and `{short(taken, 30)}` of None fails"
         yield Missing(call, message, confidence=confidence)
-    elif (name := _assigned_to(whole, file)) and (used := used_unchecked(name, call, file)):
-        if _ROWS.search(callee) and not used.text.startswith("[0]"):
+    elif taken == "[0]":
+        message = f"`{short(callee)}` may give no row, and `[0]` of nothing fails"
+        yield Missing(call, message, confidence="medium")
+
+
+def _taken_by_name(call: Node, name: str, used: Use, confidence: str, file: SourceFile) -> Iterator[Missing]:
+    callee = file.callee(call)
+    message = f"`{name}` may be None: `{short(callee)}` gave it, and `{name}{short(used.text, 30)}` of None fails"
+    if _ROWS.search(callee):
+        if not used.text.startswith("[0]"):
             return
-        message = f"`{name}` may be None: `{short(callee)}` gave it, and `{name}{short(used.text, 30)}` of None fails"
-        if _ROWS.search(callee):
-            message = f"`{name}` may hold no row: `{short(callee)}` gave it, and `{name}[0]` of nothing fails"
-        yield Missing(used.node, message, confidence="low" if confidence == "low" else "medium")
+        message = f"`{name}` may hold no row: `{short(callee)}` gave it, and `{name}[0]` of nothing fails"
+    yield Missing(used.node, message, confidence="low" if confidence == "low" else "medium")
 
 
 def _awaited(call: Node) -> Node:
@@ -112,26 +127,29 @@ def _python_look_up(call: Node, file: SourceFile) -> str:
         return _of_compiled(callee, file)
     if callee == "next":
         return "medium" if len(positional) == 2 and file.text(positional[1]) == "None" else ""
-    if _DOCUMENT.search(callee):
-        return "medium"
     if callee == "os.getenv":
         is_alone = len(positional) == 1 and not keywords
         return "high" if is_alone and f"getenv({file.text(positional[0])}" not in text_before(call, file) else ""
-    if callee.endswith(".fetchone"):
-        asked = text_before(call, file)[-NEAR:] + file.text(call)
-        return "" if positional or ALWAYS_A_ROW.search(asked) else "low"
     if callee.endswith(".get"):
         return _dictionary_look_up(callee, call, file) if not keywords else ""
+    return _row_look_up(callee, positional, call, file)
+
+
+def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFile) -> str:
+    """The same for a row or a document."""
+    if _DOCUMENT.search(callee):
+        return "medium"
+    before = text_before(call, file)
+    always_answers = ALWAYS_A_ROW.search(before[-NEAR:] + file.text(call)) is not None
+    if callee.endswith(".fetchone"):
+        return "" if positional or always_answers else "low"
     if _ROWS.search(callee):
-        asked = text_before(call, file)[-ONE_QUERY:]
-        return "" if _is_counted(callee, call, file) or ALWAYS_A_ROW.search(asked) else "medium"
-    if not _QUERY.search(callee) or positional:
-        return ""
-    if callee.endswith("execute().first") and ALWAYS_A_ROW.search(text_before(call, file)[-NEAR:] + file.text(call)):
+        return "" if _is_counted(callee, call, file) or ALWAYS_A_ROW.search(before[-ONE_QUERY:]) else "medium"
+    if not _QUERY.search(callee) or positional or (callee.endswith("execute().first") and always_answers):
         return ""
     receiver = file.source[call.start_byte : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
     checks = (f"len({receiver})", f"{receiver}.exists()", f"{receiver}.count()")
-    return "" if any(map(text_before(call, file)[-NEAR:].__contains__, checks)) else "high"
+    return "" if any(map(before[-NEAR:].__contains__, checks)) else "high"
 
 
 def _is_counted(callee: str, call: Node, file: SourceFile) -> bool:

@@ -72,33 +72,36 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     # Rows that a caller gives may come from a query that asks for what some query of the project asks for.
     asked_for = {name for site in codebase.queries.sites for path in site.query.eager for name in path.split(".")}
     for place, mark in codebase.marks(RULE.id):
-        if "loop" not in mark.data:
-            continue
-        loop = place.facts.loops[int(mark.data["loop"])]
-        if not goes_on(loop, place.facts):
-            continue
-        site = codebase.queries.driver(place.path, loop)
-        given = site is None and "giver" in mark.data and "manager" not in mark.data
-        if given:
-            site = _given_by(mark.data["giver"], place, codebase)
-        schema = _rows_of(site, place, mark, loop, codebase)
-        if schema is None:
-            continue
-        told: set[str] = set()
-        is_list = site is None and place.facts.language == "python" and "manager" not in mark.data
-        for read in mark.data["reads"].split():
-            name, line, step, further = read.split(":")
-            relation = _relation(name, schema)
-            if relation is None or name in told or (is_list and name in asked_for):
-                continue
-            if _is_lazy(relation, step, site, schema):
-                told.add(name)
-                if site is not None or step not in _BROUGHT_ALONG or not _is_brought(name, place, mark, codebase):
-                    yield _finding(place, mark, loop, int(line), schema, relation, site, codebase, step=step)
-            elif further and (behind := _behind(relation, further, site, codebase)) is not None:
-                yield _finding(place, mark, loop, int(line), behind[0], behind[1], site, codebase, name)
+        if "loop" in mark.data:
+            yield from _of_loop(place, mark, asked_for, codebase)
     for served in serialized_rows.served(RULE.id, codebase):
         yield _of_serializer(served, codebase)
+
+
+def _of_loop(place: Place, mark: Mark, asked_for: set[str], codebase: Codebase) -> Iterator[Finding]:
+    """The lazy relations that a loop reads of its rows, each once."""
+    loop = place.facts.loops[int(mark.data["loop"])]
+    if not goes_on(loop, place.facts):
+        return
+    site = codebase.queries.driver(place.path, loop)
+    if site is None and "giver" in mark.data and "manager" not in mark.data:
+        site = _given_by(mark.data["giver"], place, codebase)
+    schema = _rows_of(site, place, mark, loop, codebase)
+    if schema is None:
+        return
+    told: set[str] = set()
+    is_list = site is None and place.facts.language == "python" and "manager" not in mark.data
+    for read in mark.data["reads"].split():
+        name, line, step, further = read.split(":")
+        relation = _relation(name, schema)
+        if relation is None or name in told or (is_list and name in asked_for):
+            continue
+        if _is_lazy(relation, step, site, schema):
+            told.add(name)
+            if site is not None or step not in _BROUGHT_ALONG or not _is_brought(name, place, mark, codebase):
+                yield _finding(place, mark, loop, int(line), schema, relation, site, codebase, step=step)
+        elif further and (behind := _behind(relation, further, site, codebase)) is not None:
+            yield _finding(place, mark, loop, int(line), behind[0], behind[1], site, codebase, name)
 
 
 def _given_by(name: str, place: Place, codebase: Codebase) -> QuerySite | None:

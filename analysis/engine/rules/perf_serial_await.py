@@ -122,36 +122,18 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     """`for (const id of ids) all.push(await load(id))`."""
     index = file.loop_of(node)
     loop = file.loops[index] if index is not None else None
-    if loop is None or loop.batched:
-        return
     call = node.named_children[0] if node.named_child_count else None
-    if call is None or call.type not in _CALLS or 0 < loop.bound <= IN_A_ROW:
+    if loop is None or loop.batched or call is None or call.type not in _CALLS or 0 < loop.bound <= IN_A_ROW:
         return
-    callee = file.callee(call)
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
     variables = _of_each_round(loop, body)
-    if not variables or _ends_by_result(loop, variables, body) or _is_remembered(node, loop, file):
-        return
-    if _DEPENDS.search(body) or _has_one_connection(callee, file) or "Promise." in callee:
-        return
-    if _NOT_REMOTE.search(callee) and not _PUTS.search(callee):
-        return
-    if body.find("await ") + loop.node.start_byte < node.start_byte - len("await ") and body.count("await ", 0) > 1:
-        return
-    if not re.search(rf"\b({'|'.join(map(re.escape, variables))})\b", file.text(call)) or _carries(
-        node, variables, body, file
+    if (
+        not variables
+        or _needs_order(node, call, loop, variables, body, file)
+        or not _is_worth_it(node, call, loop, file)
     ):
         return
-    if any(_ON_PURPOSE.search(_comment_above(each, file)) for each in (loop.node, node)) or _feeds_on(
-        body, file.text(call)
-    ):
-        return
-    if is_short_list(loop.iterable, loop.node, file) or _calls_itself(callee, node, file):
-        return
-    if callee in loop.variables or _STARTS_UP.search(callee) or _is_in_transaction(call, file):
-        return  # call-backs run in their order, and a transaction has one connection
-    if _is_asked_itself(callee, loop):
-        return
+    callee = file.callee(call)
     changes = _CHANGES.search(callee) is not None and not _REMOTE.search(callee)
     is_known = _REMOTE.search(callee) or _READS.search(callee) or _HTTP.match(callee)  # to leave the process
     is_guess = changes or not is_known or size_of(loop.iterable, loop.node, file) is Size.FEW
@@ -162,6 +144,35 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
         confidence="low" if is_guess or _CHANGES.search(callee) else "",
         data={"changes": "yes"} if changes else None,
     )
+
+
+def _needs_order(
+    node: Node, call: Node, loop: LoopDraft, variables: tuple[str, ...], body: str, file: SourceFile
+) -> bool:
+    """Whether a round needs what the one before has brought, or somebody says that they come one by one."""
+    if _ends_by_result(loop, variables, body) or _is_remembered(node, loop, file) or _DEPENDS.search(body):
+        return True
+    if body.find("await ") + loop.node.start_byte < node.start_byte - len("await ") and body.count("await ") > 1:
+        return True
+    is_of_round = re.search(rf"\b({'|'.join(map(re.escape, variables))})\b", file.text(call))
+    if is_of_round is None or _carries(node, variables, body, file) or _feeds_on(body, file.text(call)):
+        return True
+    return any(_ON_PURPOSE.search(_comment_above(each, file)) for each in (loop.node, node))
+
+
+def _is_worth_it(node: Node, call: Node, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether the calls may wait for something outside, and may do so at once. Call-backs run in their order, and a
+    transaction has one connection."""
+    callee = file.callee(call)
+    if _has_one_connection(callee, file) or "Promise." in callee:
+        return False
+    if _NOT_REMOTE.search(callee) and not _PUTS.search(callee):
+        return False
+    if is_short_list(loop.iterable, loop.node, file) or _calls_itself(callee, node, file):
+        return False
+    if callee in loop.variables or _STARTS_UP.search(callee) or _is_in_transaction(call, file):
+        return False
+    return not _is_asked_itself(callee, loop)
 
 
 def _is_asked_itself(callee: str, loop: LoopDraft) -> bool:

@@ -122,41 +122,53 @@ _CHECKED_ZERO = r"\b{name}\s*(?:!=\s*0\b|<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(
 
 def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """A call whose results nobody takes, also one started by `go` or `defer`."""
-    found = _CALL.match(file.source, statement.start_byte)
-    if file.mentions(b'"testing"'):
+    if file.mentions(b'"testing"') or not _may_fail(statement, file):
         return  # what helps tests fails with them
-    is_of_a_field = found is not None and found[1].count(b".") > 1 and found[2][:1].isupper()
-    if found is None:
-        return
-    # Who starts something beside hears nothing of it, whatever its name.
-    is_started = statement.type == "go_statement"
-    may_fail = found[2] in _LAST_NAMES or _ACTS.match(found[2]) or found[2].decode() in function_names(file)
-    if not (may_fail or not found[1] or is_of_a_field or is_started):
-        return
     call = statement.named_children[0]
     if call.type != "call_expression":
         return
     name = failing(call, file)
-    if not (name or _is_of_project(call, file, is_started=is_started)) or is_in_failure(statement, file):
+    # Who starts something beside hears nothing of it, whatever its name.
+    if not (name or _is_of_project(call, file, is_started=statement.type == "go_statement")):
         return
-    if _has_reason(statement, file) and _SAID_OF_ERROR.search(_lines_around(statement, file)):
-        return
-    if _REPEATED.search(file.source, max(0, statement.start_byte - NEAR), statement.start_byte):
-        return  # it is run again when it ends
-    if name.endswith(".Flush") and _ASKED_LAST.match(text_after(statement, file)):
+    if is_in_failure(statement, file) or _is_meant(statement, call, name, file):
         return
     if name:
-        is_deferred = statement.type == "defer_statement" and name.endswith(".Close")
-        is_left_over = statement.type == "defer_statement" or _is_deferred(call, file)
-        line = file.source[statement.start_byte :].partition(b"\n")[0].decode("utf-8", "replace")
-        if name in _CLEANS_UP and (is_left_over or _TEMPORARY.search(line)):
-            return  # which does no harm, mostly
-        is_guess = name in _CLEANS_UP or answers_client(call, name, file)
-        confidence = "low" if is_guess else "medium" if is_deferred else ""
-        data = {"form": "removed"} if name in _CLEANS_UP and not _MADE_NEXT.match(text_after(call, file)) else {}
-        yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence, data)
+        yield from _dropped(statement, call, name, file)
     else:
         yield _asked(call, file)
+
+
+def _may_fail(statement: Node, file: SourceFile) -> bool:
+    """A cheap question before the call is looked at: whether its name says that it acts, or is known to fail."""
+    found = _CALL.match(file.source, statement.start_byte)
+    if found is None:
+        return False
+    if not found[1] or statement.type == "go_statement" or (found[1].count(b".") > 1 and found[2][:1].isupper()):
+        return True
+    return bool(found[2] in _LAST_NAMES or _ACTS.match(found[2]) or found[2].decode() in function_names(file))
+
+
+def _is_meant(statement: Node, call: Node, name: str, file: SourceFile) -> bool:
+    """Whether a comment speaks of the error, the call is run again when it ends, or its error is asked for next."""
+    if _has_reason(statement, file) and _SAID_OF_ERROR.search(_lines_around(statement, file)):
+        return True
+    if _REPEATED.search(file.source, max(0, statement.start_byte - NEAR), statement.start_byte):
+        return True
+    return name.endswith(".Flush") and _ASKED_LAST.match(text_after(call, file)) is not None
+
+
+def _dropped(statement: Node, call: Node, name: str, file: SourceFile) -> Iterator[Mark]:
+    is_last = statement.type == "defer_statement"
+    cleans_up = name in _CLEANS_UP
+    if cleans_up:
+        line = file.source[statement.start_byte :].partition(b"\n")[0].decode("utf-8", "replace")
+        if is_last or _is_deferred(call, file) or _TEMPORARY.search(line):
+            return  # which does no harm, mostly
+    is_guess = cleans_up or answers_client(call, name, file)
+    confidence = "low" if is_guess else "medium" if is_last and name.endswith(".Close") else ""
+    data = {"form": "removed"} if cleans_up and not _MADE_NEXT.match(text_after(call, file)) else {}
+    yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence, data)
 
 
 def _is_deferred(call: Node, file: SourceFile) -> bool:
@@ -224,29 +236,38 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         if not kept and _is_of_project(call, file):
             yield _asked(call, file, dropped="1")
         return
-    if _LITERAL.fullmatch(file.text(call)):
-        return  # it was tried when it was written
-    if name == "io.ReadAll" and is_text_of_an_error(call, file):
-        return
-    if name.startswith("json.Marshal") and is_plain(call, file):
-        return
-    if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
-        return
-    if name in _CLEANS_UP and (_TEMPORARY.search(file.text(call)) or _is_deferred(call, file)):
+    if _cannot_fail(call, name, file) or _is_known(call, name, kept, file):
         return
     message = f"The error of `{name}` is thrown away, and no comment says why"
-    if not kept and _FAILS_NEXT.match(text_after(call, file)):
-        return  # cleaning up on the way out with another error
-    if name.endswith(".Shutdown") and (is_interrupt(call, file) or _is_deferred(call, file)):
-        return
-    if name == "os.Mkdir" or _SAYS_USAGE.search(file.functions[file.function_of(call)].name):
-        return  # it may be there, and who writes into it will tell
     if is_harmless(call, name, file):
         data = {"form": "sent" if name in RARELY_FAIL and reads_what_was_sent(call, file) else "chosen"}
         yield file.mark(RULE.id, call, message, severity="info", confidence="low", data=data)
         return
     is_own = not kept and of_this_file(file.callee(call), call, file) in functions_that_fail(file)
     yield _mark(call, name, message, file, "low" if is_own or name in _CLEANS_UP else "medium")
+
+
+def _cannot_fail(call: Node, name: str, file: SourceFile) -> bool:
+    """Whether what is given was tried when it was written, is plain data, or is the text of another error."""
+    if _LITERAL.fullmatch(file.text(call)):
+        return True
+    if name == "io.ReadAll" and is_text_of_an_error(call, file):
+        return True
+    return name.startswith("json.Marshal") and is_plain(call, file)
+
+
+def _is_known(call: Node, name: str, kept: list[str], file: SourceFile) -> bool:
+    """Whether the value tells of the failure, or something else does, or it is left on the way out."""
+    if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
+        return True
+    if name in _CLEANS_UP and (_TEMPORARY.search(file.text(call)) or _is_deferred(call, file)):
+        return True
+    if not kept and _FAILS_NEXT.match(text_after(call, file)):
+        return True  # cleaning up on the way out with another error
+    if name.endswith(".Shutdown") and (is_interrupt(call, file) or _is_deferred(call, file)):
+        return True
+    # It may be there, and who writes into it will tell.
+    return name == "os.Mkdir" or _SAYS_USAGE.search(file.functions[file.function_of(call)].name) is not None
 
 
 def _is_of_project(call: Node, file: SourceFile, *, is_started: bool = False) -> bool:

@@ -152,37 +152,47 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     if loop.end_byte - loop.start_byte > LONGEST_LOOP or (file.language == "go" and file.mentions(b'"testing"')):
         return  # what helps tests waits for its servers
     endless = _ENDLESS.match(file.source, loop.start_byte)
-    is_endless = endless is not None
     text = file.text(loop)
-    is_endless = is_endless and (not text.startswith("do") or _ENDS_ENDLESS.search(text) is not None)
+    is_endless = endless is not None and (not text.startswith("do") or _ENDS_ENDLESS.search(text) is not None)
     if not _may_succeed(endless, text):
         return
     tried = _go_try(text) if file.language == "go" else _tried(loop, file, is_counted=not is_endless)
-    name = function_name(loop, file)
-    if tried is None or _DAEMON.search(name):
-        return
-    if is_endless and file.language != "go" and not _ends_behind(tried, text, _given(endless)):
-        return  # it asks for the end before it tries: each round is the next piece of work
-    if _moves_on(tried, loop, file) or _GOES_ON.search(comment_above(loop, file)):
+    if tried is None or not _is_attempt(tried, text, endless if is_endless else None, loop, file):
         return
     is_known = _REMOTE.search(tried) is not None or (is_endless and _FILE.search(tried) is not None)
     data = None if is_known else _called_in(loop, file)
     if data is not None and file.language != "go" and not _SUCCEEDS.search(tried):
         return  # success does not end it: it is no attempt, but the next piece of work
     if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", _TOLD.sub("", text)))):
-        pace = "" if _WAITS.search(text) else " and at full speed"
-        message = f"`{name}` tries again for ever{pace} when the call fails"
-        # Who waits between the attempts has thought of them; who does not keeps a struggling service down.
-        is_guess = bool(pace == "" or data is not None or _decides(loop) or _may_wait_for_work(loop, name, text, file))
-        if _WAITS_LONGER.search(text):
-            return
-        confidence = "low" if is_guess else ""
-        mild = "info" if is_guess else ""
-        yield file.mark(RULE.id, loop, message, severity=mild, confidence=confidence, data=data)
-    elif (
-        not is_endless and not _WAITS.search(text) and not _OPTIMISTIC.search(text) and _is_same_each_time(text, tried)
-    ):
-        message = f"`{name}` tries again without a pause when the call fails"
+        yield from _without_limit(loop, text, data, file)
+    elif not is_endless and not _WAITS.search(text) and not _OPTIMISTIC.search(text):
+        yield from _without_pause(loop, text, tried, data, file)
+
+
+def _is_attempt(tried: str, text: str, endless: re.Match[bytes] | None, loop: Node, file: SourceFile) -> bool:
+    """Whether each round tries the same again, rather than take the next piece of work."""
+    if _DAEMON.search(function_name(loop, file)):
+        return False
+    if endless is not None and file.language != "go" and not _ends_behind(tried, text, _given(endless)):
+        return False  # it asks for the end before it tries
+    return not _moves_on(tried, loop, file) and not _GOES_ON.search(comment_above(loop, file))
+
+
+def _without_limit(loop: Node, text: str, data: dict[str, str] | None, file: SourceFile) -> Iterator[Mark]:
+    if _WAITS_LONGER.search(text):
+        return
+    name = function_name(loop, file)
+    waits = _WAITS.search(text) is not None
+    # Who waits between the attempts has thought of them; who does not keeps a struggling service down.
+    is_guess = waits or data is not None or _decides(loop) or _may_wait_for_work(loop, name, text, file)
+    message = f"`{name}` tries again for ever{'' if waits else ' and at full speed'} when the call fails"
+    severity, confidence = ("info", "low") if is_guess else ("", "")
+    yield file.mark(RULE.id, loop, message, severity=severity, confidence=confidence, data=data)
+
+
+def _without_pause(loop: Node, text: str, tried: str, data: dict[str, str] | None, file: SourceFile) -> Iterator[Mark]:
+    if _is_same_each_time(text, tried):
+        message = f"`{function_name(loop, file)}` tries again without a pause when the call fails"
         fix = "Wait exponentially with jitter between the attempts."
         is_sure = _NAMES_ATTEMPTS.search(text.partition("\n")[0]) is not None and not _decides(loop)
         yield file.mark(RULE.id, loop, message, confidence="" if is_sure else "low", suggestion=fix, data=data)

@@ -143,10 +143,8 @@ def look_at_condition(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _given(call: Node, given: Node, callee: str, receiver: str, method: str, file: SourceFile) -> Iterator[Mark]:
     if method == "forEach" and receiver:
-        if not _awaits(given, file) or (never_rejects(given, file) and _is_last(call, file)):
-            return
-        message = f"`{callee}` does not wait for the async function it is given"
-        yield file.mark(RULE.id, call, message)
+        if _awaits(given, file) and not (never_rejects(given, file) and _is_last(call, file)):
+            yield file.mark(RULE.id, call, f"`{callee}` does not wait for the async function it is given")
     elif method in _PREDICATES and receiver and not file.text(given).startswith("async ()"):
         message = f"`{callee}` sees a promise, which is always true, not the answer of the async function"
         suggestion = "Await the answers first (`Promise.all(items.map(...))`), then select."
@@ -155,24 +153,28 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         message = f"The async function of `{callee}` gets a promise for what the round before gave, and never awaits it"
         yield file.mark(RULE.id, call, message, suggestion="Use `for ... of` with `await`.")
     elif callee == "Promise" and call.type == "new_expression":
-        if _settles_by_hand(given, file):
-            return
-        message = "The executor of `new Promise` is async: what it throws rejects nothing"
-        yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
-    elif never_rejects(given, file) or not _awaits(given, file):
-        return
-    elif callee in _TIMERS or (method in _EMITTERS and receiver and file.arguments(call)[0][0].type == "string"):
-        message = f"`{callee}` ignores the promise of the async function: its errors are unhandled"
-        suggestion = "Catch inside the function, or end it with `.catch`."
+        if not _settles_by_hand(given, file):
+            message = "The executor of `new Promise` is async: what it throws rejects nothing"
+            yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
+    elif _awaits(given, file) and not never_rejects(given, file):
+        yield from _unseen(call, given, callee, receiver, method, file)
+
+
+def _unseen(call: Node, given: Node, callee: str, receiver: str, method: str, file: SourceFile) -> Iterator[Mark]:
+    """An async function that may reject, given to a timer, an emitter or a route."""
+    first = file.arguments(call)[0][0]
+    if callee in _TIMERS or (method in _EMITTERS and receiver and first.type == "string"):
         # That `on` belongs to an emitter of Node is a convention: emitters of others may wait for what they call.
         is_known = callee in _TIMERS or _OF_NODE.search(receiver) is not None
-        confidence = "" if is_known else "medium"
-        first = file.arguments(call)[0][0]
-        severity = "info" if first.type == "string" and _OF_A_PAGE.fullmatch(file.text(first)) else ""
         is_page = receiver.startswith("window.") or _OF_BROWSERS.search(file.source) is not None
-        data = (awaited_elsewhere(given, file) or {}) | {"form": "page" if is_page else "unseen"}
         yield file.mark(
-            RULE.id, call, message, severity=severity, suggestion=suggestion, confidence=confidence, data=data
+            RULE.id,
+            call,
+            f"`{callee}` ignores the promise of the async function: its errors are unhandled",
+            severity="info" if first.type == "string" and _OF_A_PAGE.fullmatch(file.text(first)) else "",
+            suggestion="Catch inside the function, or end it with `.catch`.",
+            confidence="" if is_known else "medium",
+            data=(awaited_elsewhere(given, file) or {}) | {"form": "page" if is_page else "unseen"},
         )
     elif method in _ROUTES and _is_of_express(receiver, file):
         yield _handler(given, callee, file)

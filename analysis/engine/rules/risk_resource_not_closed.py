@@ -214,48 +214,53 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     if is_response and len(file.arguments(call)[0]) != _ARGUMENTS.get(method):
         return  # of another client: `client.Get(ctx, name)`
     names = bound_names(call, file)
-    if len(names) != 2 or not re.fullmatch(r"\w+", names[0]):
+    if len(names) != 2 or not re.fullmatch(r"\w+", names[0]) or is_named_result(names[0], call, file):
         return
-    name, rest = names[0], text_after(call, file)
-    if is_named_result(name, call, file):
-        return
-    short = callee.rpartition("/")[2]
+    name, short = names[0], callee.rpartition("/")[2]
     if name == "_":
         if is_response:
             yield file.mark(RULE.id, call, f"The body of the answer of `{short}` is never closed")
         return
-    if (
-        belongs_to_outer(name, call, file)
-        or is_closed_by_next_round(name, call, file)
-        or _is_given_away(name, without_borrowers(rest))
-        or re.search(rf"\breturn\b[^\n]*\b{name}\.Body\s*(?:[,)}}\n]|$)", rest)
-    ):
+    rest = text_after(call, file)
+    if _lives_on_in_go(name, callee, rest, call, file):
         return
-    if re.search(rf"\}}\(\s*{name}(?:\.Body)?\s*\)|\bdefer\b[^\n]*[(,]\s*{name}(?:\.Body)?\s*[,)]", rest):
-        return  # to a function that is deferred or started
-    if callee == "net.Listen" and _SERVED.search(rest):
-        return  # listens as long as the process lives
     closed = re.search(rf"\b{name}(?:\.Body|\.\([^()]*\))?\.Close\b", rest)
-    if closed is not None:
-        before = without_failure(rest[: closed.start()], names)
-        if re.search(r"\breturn\b[^\n]*\bfunc\(", before):
-            return  # the caller is given a function that closes it
-        closer = _CLOSER.search(before)  # `closeIt := func() { ... f.Close() }`, and then `defer closeIt()`
-        if closer is not None and f"defer {closer[1]}()" in rest:
-            return
-        earlier = before.partition("defer func")[0].rpartition("\n")[0]  # `return f.Close()` closes it
-        if re.search(r"^\s*return\b", earlier, re.MULTILINE) and len(before) < _NEAR:
-            message = f"`{name}` of `{short}` stays open on the way out by a return before its `Close`"
-            yield file.mark(RULE.id, call, message, confidence="medium")
-        return
-    what = f"`{name}.Body`" if is_response else f"`{name}`"
-    yield file.mark(
-        RULE.id,
-        call,
-        f"{what} of `{short}` is never closed",
-        suggestion=f"Add `defer {what.strip('`')}.Close()` right after the error check.",
-        data={"kind": "connection"} if is_response else None,
-    )
+    if closed is None:
+        what = f"`{name}.Body`" if is_response else f"`{name}`"
+        yield file.mark(
+            RULE.id,
+            call,
+            f"{what} of `{short}` is never closed",
+            suggestion=f"Add `defer {what.strip('`')}.Close()` right after the error check.",
+            data={"kind": "connection"} if is_response else None,
+        )
+    elif _leaves_before(without_failure(rest[: closed.start()], names), rest):
+        message = f"`{name}` of `{short}` stays open on the way out by a return before its `Close`"
+        yield file.mark(RULE.id, call, message, confidence="medium")
+
+
+def _lives_on_in_go(name: str, callee: str, rest: str, call: Node, file: SourceFile) -> bool:
+    """Whether somebody else closes it: the function around, the next round, who is given it, or the process."""
+    if belongs_to_outer(name, call, file) or is_closed_by_next_round(name, call, file):
+        return True
+    if _is_given_away(name, without_borrowers(rest)):
+        return True
+    if re.search(rf"\breturn\b[^\n]*\b{name}\.Body\s*(?:[,)}}\n]|$)", rest):
+        return True
+    if re.search(rf"\}}\(\s*{name}(?:\.Body)?\s*\)|\bdefer\b[^\n]*[(,]\s*{name}(?:\.Body)?\s*[,)]", rest):
+        return True  # a function that is deferred or started
+    return callee == "net.Listen" and _SERVED.search(rest) is not None
+
+
+def _leaves_before(before: str, rest: str) -> bool:
+    """Whether a return stands between the opening and the `Close`, which nothing closes on the way."""
+    if re.search(r"\breturn\b[^\n]*\bfunc\(", before):
+        return False  # the caller is given a function that closes it
+    closer = _CLOSER.search(before)  # `closeIt := func() { ... f.Close() }`, and then `defer closeIt()`
+    if closer is not None and f"defer {closer[1]}()" in rest:
+        return False
+    earlier = before.partition("defer func")[0].rpartition("\n")[0]  # `return f.Close()` closes it
+    return re.search(r"^\s*return\b", earlier, re.MULTILINE) is not None and len(before) < _NEAR
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
