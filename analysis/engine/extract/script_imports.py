@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 from tree_sitter import Node
 
@@ -168,27 +169,31 @@ def exported_names(node: Node, file: SourceFile) -> Iterator[str]:
     if plain is not None:
         yield from ("default", plain[2].decode()) if plain[1] else (plain[2].decode(),)
         return
-    declaration = node.child_by_field_name("declaration")
     if any(each.type == "default" for each in node.children[:3]):
         yield "default"
+    declaration = node.child_by_field_name("declaration")
     if declaration is not None:
-        name = declaration.child_by_field_name("name")
-        if name is not None:
-            yield file.text(name)
-        for each in declaration.named_children:
-            if each.type == "variable_declarator":
-                pattern = each.child_by_field_name("name")
-                yield from _NAME.findall(file.text(pattern)) if pattern is not None else ()
+        yield from _declared_names(declaration, file)
         return
     value = node.child_by_field_name("value")
     if value is not None and value.type == "identifier":
         yield file.text(value)
-    for clause in node.named_children:
-        if clause.type == "export_clause":
-            for each in clause.named_children:
-                name = each.child_by_field_name("alias") or each.child_by_field_name("name")
-                if name is not None:
-                    yield file.text(name)
+    clauses = (each for each in node.named_children if each.type == "export_clause")
+    for each in chain.from_iterable(clause.named_children for clause in clauses):
+        name = each.child_by_field_name("alias") or each.child_by_field_name("name")
+        if name is not None:
+            yield file.text(name)
+
+
+def _declared_names(declaration: Node, file: SourceFile) -> Iterator[str]:
+    """The name of a function or class; of variables all, also those that are taken out of an object."""
+    name = declaration.child_by_field_name("name")
+    if name is not None:
+        yield file.text(name)
+    for each in declaration.named_children:
+        pattern = each.child_by_field_name("name") if each.type == "variable_declarator" else None
+        if pattern is not None:
+            yield from _NAME.findall(file.text(pattern))
 
 
 def common_exports(file: SourceFile) -> Iterator[str]:

@@ -137,25 +137,15 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding per domain file and package, at the first import."""
     values = {(place.path, mark.data["values"]) for place, mark in codebase.marks(RULE.id)}
     inward = _INWARD.search(policy.architecture) is not None
-    modelled = frozenset() if inward else _folders_of_models(codebase)
-    places = assign_layers(codebase.graph.nodes, policy)
-    is_django = any(entry.model.orm == "django" for entry in codebase.models.all)
+    keeps_rows = _keeping_rows(codebase, policy, inward=inward)
     for path in _domain_files(codebase, policy):
         language = codebase.files[path].language
-        family = language if language in _KINDS else "script"
+        may_use_orm = path in keeps_rows or _is_active_record(policy, language)
         seen: set[str] = set()
-        place = places.get(path)
-        is_domain = place is not None and place.name.lower() == "domain"  # rows are not what such a layer is for
-        is_of_models = (folder_of(path) in modelled and not is_domain) or (
-            is_django and not inward and _MODELS_FILE.search(path) is not None
-        )
         for external in codebase.graph.external.get(path, ()):
             target = external.statement.target
-            prefix = _framework(target, family)
-            kind = _KINDS[family].get(prefix, "")
-            if not kind or prefix in seen or target in _PLAIN_VALUES or _UTILITIES.match(target):
-                continue
-            if kind == ORM and (is_of_models or _is_active_record(policy, language)):
+            prefix, kind = _framework_of(target, language)
+            if not kind or prefix in seen or (kind == ORM and may_use_orm):
                 continue
             if (_BESIDE_ROWS.match(target) and not inward) or (path, target) in values:
                 continue
@@ -169,6 +159,32 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 severity=_severity(external),
                 confidence=Confidence.MEDIUM if prefix in _STANDARD else None,
             )
+
+
+def _framework_of(target: str, language: str) -> tuple[str, str]:
+    """The framework that an import is of, and its kind; no kind for plain values and utilities."""
+    family = language if language in _KINDS else "script"
+    prefix = _framework(target, family)
+    is_plain = target in _PLAIN_VALUES or _UTILITIES.match(target) is not None
+    return prefix, "" if is_plain else _KINDS[family].get(prefix, "")
+
+
+def _keeping_rows(codebase: Codebase, policy: Policy, *, inward: bool) -> frozenset[str]:
+    """The files that hold the classes of an ORM: there the ORM is what they are for. Rows are not what a layer called
+    domain is for, and nothing inward has any."""
+    if inward:
+        return frozenset()
+    places = assign_layers(codebase.graph.nodes, policy)
+    modelled = _folders_of_models(codebase)
+    is_django = any(entry.model.orm == "django" for entry in codebase.models.all)
+
+    def keeps(path: str) -> bool:
+        place = places.get(path)
+        if is_django and _MODELS_FILE.search(path) is not None:
+            return True
+        return folder_of(path) in modelled and not (place is not None and place.name.lower() == "domain")
+
+    return frozenset(filter(keeps, codebase.graph.nodes))
 
 
 def _folders_of_models(codebase: Codebase) -> frozenset[str]:

@@ -10,6 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Model
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.models import IndexedModel
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers.money_names import is_amount, is_asked_total, is_bare, is_bill, is_of_a_bill
@@ -221,25 +222,28 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             told.add((finding.file, finding.line))
             yield finding
     for entry in codebase.models.all:
-        path = entry.path
-        if codebase.kind(path) not in (FileKind.SOURCE, FileKind.MIGRATION) or runs_by_hand(codebase, path):
-            continue
-        for column in entry.model.columns:
-            line = column.line or entry.model.line
-            is_cost = column.name.lower() == "cost"  # of a row, and not of a step of an algorithm
-            if (path, line) in told or not (is_cost or is_amount(column.name, entry.model.name)):
-                continue
-            if column.type.partition("(")[0].strip().lower().replace(" ", "_") in _FLOATS:
-                is_sure = not is_bare(column.name) or _is_row_of_money(entry.model)
-                yield Finding(
-                    rule_id=RULE.id,
-                    file=path,
-                    line=line,
-                    message=f"`{entry.model.name}.{column.name}` is an amount of money in a `{column.type}`",
-                    anchor=f"{entry.model.name}.{column.name}",
-                    severity=_severity(f"{path}/{entry.model.name}") if is_sure else None,
-                    confidence=None if is_sure else Confidence.LOW,
-                )
+        is_read = codebase.kind(entry.path) in (FileKind.SOURCE, FileKind.MIGRATION)
+        if is_read and not runs_by_hand(codebase, entry.path):
+            yield from (each for each in _columns_of(entry) if (each.file, each.line) not in told)
+
+
+def _columns_of(entry: IndexedModel) -> Iterator[Finding]:
+    """The columns of a model that keep amounts of money in floats."""
+    path, model = entry.path, entry.model
+    for column in model.columns:
+        is_cost = column.name.lower() == "cost"  # of a row, and not of a step of an algorithm
+        kind = column.type.partition("(")[0].strip().lower().replace(" ", "_")
+        if kind in _FLOATS and (is_cost or is_amount(column.name, model.name)):
+            is_sure = not is_bare(column.name) or _is_row_of_money(model)
+            yield Finding(
+                rule_id=RULE.id,
+                file=path,
+                line=column.line or model.line,
+                message=f"`{model.name}.{column.name}` is an amount of money in a `{column.type}`",
+                anchor=f"{model.name}.{column.name}",
+                severity=_severity(f"{path}/{model.name}") if is_sure else None,
+                confidence=None if is_sure else Confidence.LOW,
+            )
 
 
 def _is_row_of_money(model: Model) -> bool:

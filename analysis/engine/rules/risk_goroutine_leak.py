@@ -112,38 +112,43 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, statement, message, suggestion=f"Call `{added[1]}.Add(1)` before the `go` statement.")
         return
     received = _RECEIVES.search(text)
-    if received is not None and _nobody_feeds(received["range"] or received["channel"], statement, file):
-        name = received["range"] or received["channel"]
+    name = (received["range"] or received["channel"]) if received is not None else ""
+    if name and _nobody_feeds(name, statement, file):
         message = f"The goroutine waits for ever for `{name}`: nobody in this function closes it or is given it"
-        yield file.mark(
-            RULE.id, statement, message, suggestion=f"Close `{name}` when all is sent (`defer close({name})`)."
-        )
+        advice = f"Close `{name}` when all is sent (`defer close({name})`)."
+        yield file.mark(RULE.id, statement, message, suggestion=advice)
         return
     called = _CALLED.match(text)
     worker = _function_called(called[1], file) if called is not None else None
     if _runs_for_ever(text if worker is None else file.text(worker), function_text(statement, file)):
-        message = "The goroutine runs for ever: its loop has no way out"
-        meant = _STARTERS.search(function_name(statement, file)) is not None
-        data = {"form": "worker", "made": _made_by(statement, file)}
-        if _WAITED.search(text_after(statement, file)) or _is_made_to_end(data["made"], file):
-            data["outlives"] = "1"
-        yield file.mark(RULE.id, statement, message, confidence="low" if meant else "", suggestion=_WAY_OUT, data=data)
+        yield _endless(statement, file)
         return
     sent = [found[1] for found in _SEND.finditer(text)]
     if called is not None and worker is not None:
         sent = _sent_by(worker, called[2], file)
-    for channel in sent:
-        rest = text_after(statement, file)
-        if _is_unbuffered(channel, statement, file) and (
-            _receiver_may_leave(channel, rest)
-            or (file.in_loop(statement) and (_collector_may_leave(channel, rest) or _takes_one(channel, rest)))
-        ):
-            yield file.mark(
-                RULE.id,
-                statement,
-                f"The goroutine blocks for ever on `{channel}` when the receiver takes the other case and returns",
-            )
-            return
+    stuck = next((channel for channel in sent if _may_block(channel, statement, file)), "")
+    if stuck:
+        message = f"The goroutine blocks for ever on `{stuck}` when the receiver takes the other case and returns"
+        yield file.mark(RULE.id, statement, message)
+
+
+def _endless(statement: Node, file: SourceFile) -> Mark:
+    meant = _STARTERS.search(function_name(statement, file)) is not None
+    data = {"form": "worker", "made": _made_by(statement, file)}
+    if _WAITED.search(text_after(statement, file)) or _is_made_to_end(data["made"], file):
+        data["outlives"] = "1"
+    message = "The goroutine runs for ever: its loop has no way out"
+    return file.mark(RULE.id, statement, message, confidence="low" if meant else "", suggestion=_WAY_OUT, data=data)
+
+
+def _may_block(channel: str, statement: Node, file: SourceFile) -> bool:
+    """Whether nobody may be there to take what is sent, on a channel that keeps nothing."""
+    if not _is_unbuffered(channel, statement, file):
+        return False
+    rest = text_after(statement, file)
+    if _receiver_may_leave(channel, rest):
+        return True
+    return file.in_loop(statement) and (_collector_may_leave(channel, rest) or _takes_one(channel, rest))
 
 
 def _made_by(statement: Node, file: SourceFile) -> str:

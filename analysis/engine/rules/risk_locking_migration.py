@@ -115,6 +115,7 @@ _CONSTRAINTS = {
 _DROPS = re.compile(
     rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bDROP\s+COLUMN\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE | re.DOTALL
 )
+_CHECKED_AT_ONCE = "a constraint is added and checked at once: all rows are read under the lock"
 _DROPPED = "`{column}` is dropped, and a model still asks for it"
 _KEYS = frozenset({"ForeignKey", "OneToOneField"})
 _RUNNER = re.compile(r"(?i)^(?:this\.)?(?:\w*runner|queryInterface|knex\.schema|\w*schema)$")
@@ -197,30 +198,41 @@ def look_at_alembic(call: Node, file: SourceFile) -> Iterator[Mark]:
         opened = list(_BATCH.finditer(file.source, 0, call.start_byte))
         if not opened:
             return
-        place = 1 if name.startswith("create_") else 0  # where the table stands without a batch
-        texts.insert(place, opened[-1][1].decode())
-    table, says = "", ""
-    if name == "create_index" and len(texts) > 1 and "postgresql_concurrently" not in keywords:
-        table, says = texts[1], "an index is built without `postgresql_concurrently`: writes wait until it is done"
-    elif name == "add_column" and len(texts) > 1 and "nullable=False" in texts[1] and "server_default" not in texts[1]:
-        table, says = texts[0], "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them"
-    elif name == "alter_column" and texts and "new_column_name" in keywords:
-        table = texts[0]
-        says = "a column is renamed: the code that runs until the roll-out ends still asks for the old name"
-    elif name == "alter_column" and texts and "nullable" in keywords and file.text(keywords["nullable"]) == "False":
-        table, says = texts[0], "`SET NOT NULL` reads all rows under the lock"
-    elif name == "create_unique_constraint" and len(texts) > 1:
-        table, says = texts[1], "a unique constraint builds its index under the lock"
-    elif name == "create_check_constraint" and len(texts) > 1:
-        table, says = texts[1], "a constraint is added and checked at once: all rows are read under the lock"
-    elif name == "alter_column" and texts and "type_" in keywords:
-        table, says = texts[0], "the type of a column is changed: the whole table may be rewritten"
-    elif name == "create_foreign_key" and len(texts) > 1 and "postgresql_not_valid" not in keywords:
-        table, says = texts[1], "a constraint is added and checked at once: all rows are read under the lock"
-    elif name == "drop_column" and len(texts) > 1:
+        # Where the table stands without a batch.
+        texts.insert(1 if name.startswith("create_") else 0, opened[-1][1].decode())
+    if name == "drop_column" and len(texts) > 1:
         yield _dropped(call, texts[0], texts[1], file)
+        return
+    given = {key: file.text(value) for key, value in keywords.items()}
+    table, says = _alembic(name, texts, given)
     if says and table.encode() not in _CREATE_TABLE.findall(file.source):
         yield file.mark(RULE.id, call, f"On `{table}` {says}", data={"table": table})
+
+
+def _alembic(name: str, texts: list[str], given: dict[str, str]) -> tuple[str, str]:
+    """The table of an operation, and what it does while it holds the lock; nothing when it harms nobody."""
+    if name == "alter_column" and texts:
+        return texts[0], _altered_column(given)
+    if len(texts) < 2:
+        return "", ""
+    if name == "create_index" and given.get("postgresql_concurrently", "False") == "False":
+        return texts[1], "an index is built without `postgresql_concurrently`: writes wait until it is done"
+    if name == "add_column" and "nullable=False" in texts[1] and "server_default" not in texts[1]:
+        return texts[0], "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them"
+    if name == "create_unique_constraint":
+        return texts[1], "a unique constraint builds its index under the lock"
+    checks = name == "create_check_constraint" or (
+        name == "create_foreign_key" and given.get("postgresql_not_valid", "False") == "False"
+    )
+    return (texts[1], _CHECKED_AT_ONCE) if checks else ("", "")
+
+
+def _altered_column(given: dict[str, str]) -> str:
+    if "new_column_name" in given:
+        return "a column is renamed: the code that runs until the roll-out ends still asks for the old name"
+    if given.get("nullable") == "False":
+        return "`SET NOT NULL` reads all rows under the lock"
+    return "the type of a column is changed: the whole table may be rewritten" if "type_" in given else ""
 
 
 def _dropped(call: Node, table: str, column: str, file: SourceFile) -> Mark:

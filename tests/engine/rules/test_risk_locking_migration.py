@@ -114,6 +114,7 @@ def test_sql_files(statement, line):
     [
         ("op.create_index('a', 'events', ['kind'])", 1),
         ("op.create_index('a', 'events', ['kind'], postgresql_concurrently=True)", 0),
+        ("op.create_index('a', 'events', ['kind'], postgresql_concurrently=False)", 1),
         ("op.add_column('events', sa.Column('code', sa.String(), nullable=False))", 1),
         ("op.add_column('events', sa.Column('code', sa.String(), nullable=False, server_default=''))", 0),
         ("op.create_table('events'); op.create_index('a', 'events', ['kind'])", 0),

@@ -21,7 +21,7 @@ from analysis.engine.extract.orm.options import (
 )
 from analysis.engine.extract.orm.steps import Step, assigned_to, steps_after, takes_length, text_of_callee
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Filter, Mark
+from analysis.engine.facts import Filter, Mark, Query
 
 _MANY = frozenset("""find findAll findBy findByIds findAndCount findAndCountBy findAndCountAll""".split())
 _SINGLE = frozenset(
@@ -58,6 +58,7 @@ _GIVEN = re.compile(r"\.get(?:Custom|Tree|Mongo)?Repository(?:<\w+>)?\(\s*(?:\w+
 _NAMED = re.compile(r"\bmodel(?:<[^()]*>)?\(\s*[\"'](\w+)[\"']")
 _MANAGER = re.compile(r"(?:^|\.)(?:\w*[mM]anager|dataSource|\w*[tT]x|trx)$")
 _OWN = frozenset({"this", "super"})
+_FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 _OWN_MODEL = re.compile(r"this\.(_?[mM]odel|MongooseModel|_?repo(?:sitory)?)$")  # what a class for one model asks
 _DECLARED = re.compile(rb"\b(\w+)\s*[?!]?\s*:\s*(?:\w+\.)?(?:\w*Repository|\w*Model\w*)<\s*(?:\w+\.)?(\w+)")
 _TYPED = re.compile(rb"\b(\w+)\s*[?!]?\s*:\s*(?:typeof\s+)?([A-Z]\w*(?:Repository|Repo))\b(?!<)")
@@ -167,16 +168,8 @@ def _own_model(call: Node, file: SourceFile) -> str:
 
 def _document(call: Node, name: str, verb: str, file: SourceFile) -> tuple[str, str] | None:
     """A row that writes itself: `order.save()`, `order.destroy()`; known when the function shows what it is."""
-    function = file.function_of(call)
-    line = file.line(call)
-    for query in reversed(file.queries):
-        if query.function == function and query.variable == name and query.line <= line and query.orm != "prisma":
-            return query.model, query.orm
-    for loop in reversed(file.loops):
-        if loop.function == function and loop.variables[:1] == (name,):
-            for query in reversed(file.queries):
-                if query.function == function and query.variable and loop.iterable == query.variable:
-                    return query.model, query.orm
+    if (query := _query_of(call, name, file)) is not None:
+        return query.model, query.orm
     if verb not in ("save", "destroy") or file.arguments(call)[0][1:]:
         return None
     before = file.source[max(0, call.start_byte - LONGEST_BEFORE) : call.start_byte].decode("utf-8", "replace")
@@ -187,7 +180,17 @@ def _document(call: Node, name: str, verb: str, file: SourceFile) -> tuple[str, 
         return named, "class"  # `device` of the imported `Device`
     if file.mentions(b"mongoose") and verb == "save":
         return "", "mongoose"
-    return ("", "sequelize") if file.mentions(b"sequelize") and verb in ("save", "destroy") else None
+    return ("", "sequelize") if file.mentions(b"sequelize") else None
+
+
+def _query_of(call: Node, name: str, file: SourceFile) -> Query | None:
+    """The query of the same function whose row a variable holds: its own, or that whose rows a loop goes through."""
+    function, line = file.function_of(call), file.line(call)
+    near = [each for each in reversed(file.queries) if each.function == function]
+    own = (each for each in near if each.variable == name and each.line <= line and each.orm != "prisma")
+    loops = (each for each in reversed(file.loops) if each.function == function and each.variables[:1] == (name,))
+    driving = (each for loop in loops for each in near if each.variable and loop.iterable == each.variable)
+    return next(own, None) or next(driving, None)
 
 
 def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> None:
@@ -196,32 +199,16 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
         positional = positional[1:]  # of an entity manager
     if _OPERATIONS[verb] in ("select", "count", "exists"):
         positional = [object_of(each, file) for each in positional]
+    if orm == "class" and verb == "find" and positional and positional[0].type in _FUNCTIONS:
+        return  # of an array
     steps = steps_after(call.end_byte, file)
-    if (
-        orm == "class"
-        and verb == "find"
-        and positional
-        and positional[0].type in ("arrow_function", "function_expression")
-    ):
-        return
     operation = _operation(verb, positional, file)
     options, filters = _shape(verb, positional, file)
     if verb in _WRITTEN and "where" not in options:
         filters = ()  # what is written
     if operation == "select" and "group" in options:
         operation = "aggregate"
-    limit = 1 if verb in _SINGLE or operation == "exists" else _limit(options, steps, file)
-    counted = "len" if takes_length(call.start_byte, file) else ""
-    variable = assigned_to(call.start_byte, file)
-    for step in steps:
-        if step.name in _COUNTING and not step.arguments:
-            counted, variable = "len", ""
-        elif step.name == "then" and not variable:
-            given = _PARAMETER.match(step.arguments)
-            variable = given[1] if given is not None else ""
-        elif step.name not in _CONTINUED and step.name not in _MONGOOSE_STEPS:
-            variable = ""
-            break
+    variable, counted = _kept_as(call, steps, file)
     file.queries.append(
         query_at(
             call,
@@ -232,7 +219,7 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
             terminal="" if (variable or _is_handed_over(call, file)) and _is_held_back(call, steps, file) else verb,
             filters=(*filters, *_step_filters(steps)),
             order=(*_ordered(options.get("order"), file), *_order(steps)),
-            limit=limit,
+            limit=1 if verb in _SINGLE or operation == "exists" else _limit(options, steps, file),
             offset=limit_of(options, "skip", file) or limit_of(options, "offset", file) or _stepped("skip", steps),
             eager=(*_eager(options, file), *_populated(steps)),
             columns=(
@@ -248,6 +235,21 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
             counted=counted,
         )
     )
+
+
+def _kept_as(call: Node, steps: tuple[Step, ...], file: SourceFile) -> tuple[str, str]:
+    """The variable that holds the rows, and `len` where only their number is asked for."""
+    counted = "len" if takes_length(call.start_byte, file) else ""
+    variable = assigned_to(call.start_byte, file)
+    for step in steps:
+        if step.name in _COUNTING and not step.arguments:
+            counted, variable = "len", ""
+        elif step.name == "then" and not variable:
+            given = _PARAMETER.match(step.arguments)
+            variable = given[1] if given is not None else ""
+        elif step.name not in _CONTINUED and step.name not in _MONGOOSE_STEPS:
+            return "", counted
+    return variable, counted
 
 
 def _operation(verb: str, positional: list[Node], file: SourceFile) -> str:

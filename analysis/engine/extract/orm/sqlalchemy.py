@@ -220,16 +220,12 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         model = named[1] if named is not None else ""
     if not model or (names[:1] == ["execute"] and raw is None):
         return  # SQL text is the business of the `sql` adapter
+    verb = raw[1] if raw is not None else ""
     last = next((name for name in reversed(names) if name in _TERMINALS), "")
-    operation = _TERMINALS.get(last, "select")
-    if raw is not None and raw[1] != "select" and names[0] != "query":
-        operation = raw[1]
-    elif raw is not None and (computed := _COMPUTED.search(text)) is not None:
-        operation = _COMPUTATIONS.get(computed[1], "aggregate")
+    operation = _operation(last, verb, names, text)
     terminal = last or (names[0] if names and names[0] != "query" else chain.terminal)
     if terminal in ("execute", "exec") and operation == "select":
         terminal = _taken(chain, file) or terminal
-    limit = re.search(r"\.limit\((\d+|[^)])", text)
     query = query_at(
         chain.top,
         file,
@@ -239,7 +235,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         terminal=terminal,
         filters=_filters(text, model),
         order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
-        limit=1 if terminal in _SINGLE else _number(limit[1]) if limit else chain.limit or _cut(chain, file),
+        limit=_limit(terminal, text, chain, file),
         offset=-1 if ".offset(" in text else 0,
         eager=tuple(_EAGER.findall(text)),
         lock="with_for_update" in text,
@@ -252,6 +248,23 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         depends = query.uses_loop_variable or not changing.isdisjoint(WORD.findall(given.encode()))
         query = structs.replace(query, uses_loop_variable=depends)
     file.queries.append(query)
+
+
+def _operation(last: str, verb: str, names: list[str], text: str) -> str:
+    """What a chain does, by the step that runs it and by the statement that it was made with."""
+    if verb and verb != "select" and names[0] != "query":
+        return verb
+    computed = _COMPUTED.search(text) if verb else None
+    if computed is not None:
+        return _COMPUTATIONS.get(computed[1], "aggregate")
+    return _TERMINALS.get(last, "select")
+
+
+def _limit(terminal: str, text: str, chain: Chain, file: SourceFile) -> int:
+    if terminal in _SINGLE:
+        return 1
+    written = re.search(r"\.limit\((\d+|[^)])", text)
+    return _number(written[1]) if written is not None else chain.limit or _cut(chain, file)
 
 
 def _taken(chain: Chain, file: SourceFile) -> str:
