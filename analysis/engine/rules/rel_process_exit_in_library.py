@@ -119,47 +119,13 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if "." not in callee and (any(each.name == callee for each in file.functions) or _is_variable(callee, call, file)):
         return
-    if _SAYS_IT_ENDS.search(said_of_function(call, file)):
-        return
     name = file.functions[file.function_of(call)].name
     is_top = file.scope_of(call).function.index == 0
     if is_top and file.language not in (*PYTHON, *SCRIPT):
         return
-    if _ENTRY_NAME.search(name) or _SIGNAL.search(text_before(call, file)):
+    if _is_said(call, name, file) or _is_asked_for(call, name, file) or _is_of_a_tool(file):
         return
-    if _ON_SIGNAL.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
-        return
-    before = text_before(call, file)
-    if (
-        _READS_FLAGS.search(before)
-        or "execute_from_command_line(" in function_text(call, file)
-        or re.search(r"[fF]atal\w*\s*\)?\s*[{:](?:[^{};]|\{\s*\Z)*\Z", before[-NEAR:])
-    ):
-        return
-    if _NO_LEADER.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
-        return
-    if file.mentions(b"signal") and re.search(
-        rf"\bsignal\.signal\([^)\n]*\b{name.rpartition('.')[2]}\b", file.source.decode("utf-8", "replace")
-    ):
-        return
-    if file.mentions(b"SIG") and _is_started_by_signal(name, file):
-        return
-    if file.language == "python" and _is_of_commands(file):
-        return
-    if file.language in SCRIPT and _ASKS_IN_TERMINAL.search(file.source) is not None:
-        return
-    if file.language == "go" and _LIBRARY_OF_COMMANDS.search(file.source) is not None:
-        return
-    if file.language == "java" and _CLASS_OF_COMMAND.search(file.source) is not None:
-        return
-    if file.language == "go" and b"syscall.Exec(" in file.source and "syscall.Exec(" in function_text(call, file):
-        return  # the process is replaced by another
-    if callee in ("os._exit", "sys.exit") and "os.fork(" in text_before(call, file):
-        return
-    # What takes a panic stands at the end of all, mostly.
-    is_last = file.language == "go" and "recover()" in before
-    near = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
-    if _SAYS_WHY.search(near) or _RESTARTS.search(near):
+    if _is_replaced(callee, call, file):
         return
     form = "top" if is_top else "named" if _SAYS_IT.search(name) else ""
     if not (_is_failure(callee, call, file) or file.is_in(call, "handler")):
@@ -171,7 +137,51 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     data = {"form": form} if form else {}
     if _gives_a_value(call, file):
         data["gives"] = "1"
+    # What takes a panic stands at the end of all, mostly.
+    is_last = file.language == "go" and "recover()" in text_before(call, file)
     yield file.mark(RULE.id, call, message, confidence="low" if is_last else "", data=data)
+
+
+def _is_said(call: Node, name: str, file: SourceFile) -> bool:
+    """Whether the function, or a line above the call, says that the process ends here."""
+    if _ENTRY_NAME.search(name) or _SAYS_IT_ENDS.search(said_of_function(call, file)):
+        return True
+    near = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
+    if _SAYS_WHY.search(near) or _RESTARTS.search(near) or _NO_LEADER.search(near):
+        return True
+    before = text_before(call, file)[-NEAR:]
+    return re.search(r"[fF]atal\w*\s*\)?\s*[{:](?:[^{};]|\{\s*\Z)*\Z", before) is not None
+
+
+def _is_asked_for(call: Node, name: str, file: SourceFile) -> bool:
+    """Whether a signal or a command line asked the process to end."""
+    before = text_before(call, file)
+    if _SIGNAL.search(before) or _ON_SIGNAL.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
+        return True
+    if _READS_FLAGS.search(before) or "execute_from_command_line(" in function_text(call, file):
+        return True
+    if file.mentions(b"signal"):
+        handled = rf"\bsignal\.signal\([^)\n]*\b{name.rpartition('.')[2]}\b"
+        if re.search(handled, file.source.decode("utf-8", "replace")):
+            return True
+    return file.mentions(b"SIG") and _is_started_by_signal(name, file)
+
+
+def _is_of_a_tool(file: SourceFile) -> bool:
+    """Whether a file holds commands for a terminal, by the library that it uses for them."""
+    if file.language == "python":
+        return _is_of_commands(file)
+    if file.language in SCRIPT:
+        return _ASKS_IN_TERMINAL.search(file.source) is not None
+    library = _LIBRARY_OF_COMMANDS if file.language == "go" else _CLASS_OF_COMMAND
+    return library.search(file.source) is not None
+
+
+def _is_replaced(callee: str, call: Node, file: SourceFile) -> bool:
+    """Whether another process goes on in place of this one, or this one is a fork that has done its work."""
+    if file.language == "go" and b"syscall.Exec(" in file.source and "syscall.Exec(" in function_text(call, file):
+        return True
+    return callee in ("os._exit", "sys.exit") and "os.fork(" in text_before(call, file)
 
 
 def _ends_well(call: Node, file: SourceFile) -> bool:

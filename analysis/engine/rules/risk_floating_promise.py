@@ -101,22 +101,31 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
         if call.type not in ("call_expression", "new_expression"):
             continue
         callee = file.callee(call)
-        what = _promise(callee, call, file)
-        if what:
-            known = callee.startswith(("Promise", "fetch", "this.")) or "." not in callee
-            function = async_function(callee, call, file)
-            message = f"{what} gives a promise that nobody awaits"
-            severity = "critical" if _WRITES.search(callee) and file.language != "tsx" else ""
-            data = awaited_elsewhere(function, file) if function is not None else None
-            if function is not None and not _ASKS_A_SERVER.search(file.text(function)):
-                data = (data or {}) | {"quiet": "1"}
-            confidence = "" if known else "medium"
-            yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence, data=data)
-        elif (model := _written_model(callee, call, file)) and not file.in_test(call):
+        if what := _promise(callee, call, file):
+            yield _of_this_file(call, callee, what, file)
+        elif file.in_test(call):
+            continue
+        elif model := _written_model(callee, call, file):
             message = f"`{_shown(callee)}` gives a promise that nobody awaits"
             yield file.mark(RULE.id, call, message, severity="critical", data={"model": model})
-        elif _ELSEWHERE.match(callee) and not file.in_test(call) and not _has_callback(call, file):
+        elif _ELSEWHERE.match(callee) and not _has_callback(call, file):
             yield _of_another_file(call, callee, file)
+
+
+def _of_this_file(call: Node, callee: str, what: str, file: SourceFile) -> Mark:
+    known = callee.startswith(("Promise", "fetch", "this.")) or "." not in callee
+    function = async_function(callee, call, file)
+    data = awaited_elsewhere(function, file) if function is not None else None
+    if function is not None and not _ASKS_A_SERVER.search(file.text(function)):
+        data = (data or {}) | {"quiet": "1"}
+    return file.mark(
+        RULE.id,
+        call,
+        f"{what} gives a promise that nobody awaits",
+        severity="critical" if _WRITES.search(callee) and file.language != "tsx" else "",
+        confidence="" if known else "medium",
+        data=data,
+    )
 
 
 def look_at_python_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -157,32 +166,34 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """A function of another file counts when all that the name can mean there are async. A script that fails ends with
     the trace of its error. In a browser a write that fails is seen by the one who asked for it."""
     if "model" in mark.data:
-        found_model = codebase.models.named(mark.data["model"], place.path)
-        if found_model is None or found_model.model.orm not in _STARTED_BY_CALL:
+        found = codebase.models.named(mark.data["model"], place.path)
+        if found is None or found.model.orm not in _STARTED_BY_CALL:
             return None
     callee = mark.data.get("callee")
-    if callee is not None:
-        if callee.rpartition(".")[2] not in codebase.async_names or _is_of_a_library(callee, place):
-            return None
-        found = [
-            each for each in codebase.calls.resolve(place.path, place.function, callee) if _fits(callee, each, place)
-        ]
-        functions = [codebase.files[each.path].functions[each.position] for each in found]
-        if not functions or not all(each.flags & FunctionFlag.ASYNC for each in functions):
-            return None
-        if any(each.flags & (FunctionFlag.GENERATOR | FunctionFlag.KEEPS_ERRORS) for each in functions):
-            return None
+    if callee is not None and not _may_reject(callee, place, codebase):
+        return None
     if awaits_only_what_keeps_errors(mark, place):
         return None
-    if is_copied_library(place):
-        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-    if place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry):
+    ends_with_it = place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry)
+    if is_copied_library(place) or ends_with_it:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.facts.language in SCRIPT and runs_in_browsers(place):
         if "quiet" in mark.data:
             return None  # what waits for a sign of the page alone is not rejected
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
     return place.finding(mark)
+
+
+def _may_reject(callee: str, place: Place, codebase: Codebase) -> bool:
+    """Whether all that the name can mean in other files are async functions that hand their errors on."""
+    if callee.rpartition(".")[2] not in codebase.async_names or _is_of_a_library(callee, place):
+        return False
+    resolved = codebase.calls.resolve(place.path, place.function, callee)
+    meant = [each for each in resolved if _fits(callee, each, place)]
+    functions = [codebase.files[each.path].functions[each.position] for each in meant]
+    if not functions or not all(each.flags & FunctionFlag.ASYNC for each in functions):
+        return False
+    return not any(each.flags & (FunctionFlag.GENERATOR | FunctionFlag.KEEPS_ERRORS) for each in functions)
 
 
 def _unknown_decorators(function: Node, file: SourceFile) -> list[str]:

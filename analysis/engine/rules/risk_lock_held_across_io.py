@@ -196,26 +196,30 @@ def _is_awaited(call: Node) -> bool:
 
 
 def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Iterator[Mark]:
-    """The first call under the lock that leaves the process. Who keeps files guards them while it writes, and for who
-    starts or ends nobody waits."""
+    """The first call under the lock that leaves the process. For who starts or ends nobody waits."""
     function = function_name(body, file)
     owner = function.rpartition(".")[0]
     if _OF_A_RESOURCE.search(lock) or lock_sections.starts_or_ends(function) or file.in_test(body):
         return
     for call in within(body):
         if call.type in _CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file):
-            name = file.callee(call)
-            reads = _what_it_reads(name)
-            if reads and (not _GENERAL.search(lock) or (reads == _FILES and _KEEPS_FILES.search(owner))):
-                reads = ""  # named after what it protects
-            if reads and file.language == "go" and _guards_it_alone(lock, name, file):
-                reads = ""
-            words = _how_it_leaves(call, file) or reads or _awaited(call, lock, file)
-            if words == _SLEEPS and _LIMITS.search(owner):
-                words = ""  # who comes too often is made to wait
-            if words and not _WAITS.search(name):
+            words = _what_it_does(call, lock, owner, file)
+            if words and not _WAITS.search(file.callee(call)):
                 yield _mark(call, words, lock, file, start)
                 return
+
+
+def _what_it_does(call: Node, lock: str, owner: str, file: SourceFile) -> str:
+    """How a call under a lock leaves the process, in words. Who keeps files guards them while it writes, and who comes
+    too often is made to wait."""
+    name = file.callee(call)
+    reads = _what_it_reads(name)
+    if reads and (not _GENERAL.search(lock) or (reads == _FILES and _KEEPS_FILES.search(owner))):
+        reads = ""  # named after what it protects
+    if reads and file.language == "go" and _guards_it_alone(lock, name, file):
+        reads = ""
+    words = _how_it_leaves(call, file) or reads or _awaited(call, lock, file)
+    return "" if words == _SLEEPS and _LIMITS.search(owner) else words
 
 
 def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Mark:

@@ -132,15 +132,23 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         left = parent.child_by_field_name("left")
         if left is not None and left.type == "identifier":
             yield from _local(call, file.text(left), callee, file)
-    elif parent.type == "attribute" and callee in ("open", "io.open", "urllib.request.urlopen"):
+    elif callee in ("open", "io.open", "urllib.request.urlopen"):
+        yield from _held_by_nobody(call, callee, parent, file)
+
+
+def _held_by_nobody(call: Node, callee: str, parent: Node, file: SourceFile) -> Iterator[Mark]:
+    """A file that is read or gone through where it is opened."""
+    if parent.type == "attribute":
         used = file.source[parent.end_byte - 8 : parent.end_byte].decode("utf-8", "replace").rpartition(".")[2]
         if used.startswith(("read", "write")):
             message = f"`{callee}(...).{used}` leaves the file open: nobody holds it to close it"
             severity = "info" if file.function_of(call) == 0 and not file.in_loop(call) else ""  # once, at the start
             yield file.mark(RULE.id, call, message, severity=severity)
-    elif parent.type in ("for_statement", "for_in_clause") and callee in ("open", "io.open"):
+    elif callee == "urllib.request.urlopen":
+        return
+    elif parent.type in ("for_statement", "for_in_clause"):
         yield file.mark(RULE.id, call, "The file of this loop is never closed: nobody holds it")
-    elif parent.type == "argument_list" and callee in ("open", "io.open"):
+    elif parent.type == "argument_list":
         around = parent.parent
         if around is not None and around.type == "call" and _READERS.search(file.callee(around)):
             yield file.mark(RULE.id, call, f"The file that `{file.callee(around)}` reads is never closed")

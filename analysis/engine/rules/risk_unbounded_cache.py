@@ -142,6 +142,7 @@ _TAKEN = (
     rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:\w+\.)?NAME\s*=[^=])"
 )
 # What may stand before the name where something is added.
+_EXPORTED = rb"\bexport\s+(?:const|let|var)\s+NAME\b|\bexport\s*(?:default\s+NAME\b|\{[^}]*\bNAME\b)|__all__[^\n]*NAME"
 _ALONE = re.compile(rb"(?:^|[^.])\Z")
 _OF_SOMETHING = re.compile(rb"\w\.\Z")
 _OF_THE_CLASS = re.compile(rb"\b(?:self|cls|[A-Z]\w*)\.\Z")
@@ -325,58 +326,55 @@ def _grown(
 ) -> Iterator[Mark]:
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
     is_named = _CACHE_NAME.search(name) is not None
-    if (
-        says_few(name)
-        or (not is_named and _FILLED_AT_THE_START.search(name))
-        or (file.language in SCRIPT and _BROWSER.search(file.source))
-    ):
+    if _stays_small(name, declared, file, is_named=is_named):
         return
-    above = file.source[max(0, declared.start_byte - _NEAR) : declared.start_byte].rpartition(b"\n\n")[2]
-    if _SAID_FEW.search(above):
-        return
-    word = re.escape(name.encode())
     added = [
         match
         for match in followed(name.encode(), file.source, _ADDED, b"_$")
         if _is_meant(match.start() - len(name), owner, file) and not has_few_keys(name.encode(), match, file)
     ]
-    if not added:
-        return
-    taken = any(
-        not declared.start_byte <= match.end() <= declared.end_byte
-        for match in re.finditer(_TAKEN.replace(b"NAME", word), file.source, re.MULTILINE)
-    )
-    exported = re.search(
-        rb"\bexport\s+(?:const|let|var)\s+"
-        + word
-        + rb"\b|\bexport\s*(?:default\s+"
-        + word
-        + rb"\b|\{[^}]*\b"
-        + word
-        + rb"\b)"
-        rb"|__all__[^\n]*" + word,
-        file.source,
-    )
-    adding = [file.scope_at(match.end() - 1, match.end()).function for match in added]
+    adding = (file.scope_at(match.end() - 1, match.end()).function for match in added)
     functions = dict.fromkeys(
         each.index for each in adding if each.index and not _fills(each, name, file, is_named=is_named)
     )
-    if functions and not taken and exported is None:
-        message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
-        data = {"functions": " ".join(map(str, functions))}
-        keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
-        declares = file.source[declared.start_byte : declared.end_byte].partition(b"=")[0].decode("utf-8", "replace")
-        if are_of_people(keys, declares):
-            data["people"] = "1"
-        if _RUNS.search(name) or not ("people" in data or says_many(keys)):
-            data["configured"] = "1"
-        if form or not is_named:
-            data["form"] = form or "other"
-        if given := given_by_callers(name, added, file):
-            data["given"] = given
-        if of_bean:
-            data["bean"] = "1"  # services are there for requests, whoever calls them
-        yield file.mark(RULE.id, declared, message, data=data)
+    if not functions or _is_emptied(name, declared, file) or _is_exported(name, file):
+        return
+    data = {"functions": " ".join(map(str, functions))}
+    keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
+    declares = file.source[declared.start_byte : declared.end_byte].partition(b"=")[0].decode("utf-8", "replace")
+    if are_of_people(keys, declares):
+        data["people"] = "1"
+    if _RUNS.search(name) or not ("people" in data or says_many(keys)):
+        data["configured"] = "1"
+    if form or not is_named:
+        data["form"] = form or "other"
+    if given := given_by_callers(name, added, file):
+        data["given"] = given
+    if of_bean:
+        data["bean"] = "1"  # services are there for requests, whoever calls them
+    message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
+    yield file.mark(RULE.id, declared, message, data=data)
+
+
+def _stays_small(name: str, declared: Node, file: SourceFile, *, is_named: bool) -> bool:
+    """Whether the name or the comment above says that there are few, or the file is of one page."""
+    if says_few(name) or (not is_named and _FILLED_AT_THE_START.search(name)):
+        return True
+    if file.language in SCRIPT and _BROWSER.search(file.source):
+        return True
+    above = file.source[max(0, declared.start_byte - _NEAR) : declared.start_byte].rpartition(b"\n\n")[2]
+    return _SAID_FEW.search(above) is not None
+
+
+def _is_emptied(name: str, declared: Node, file: SourceFile) -> bool:
+    """Whether the file takes something out again, or counts what is in it."""
+    taken = re.finditer(_TAKEN.replace(b"NAME", re.escape(name.encode())), file.source, re.MULTILINE)
+    return any(not declared.start_byte <= match.end() <= declared.end_byte for match in taken)
+
+
+def _is_exported(name: str, file: SourceFile) -> bool:
+    """Whether other files may take something out."""
+    return re.search(_EXPORTED.replace(b"NAME", re.escape(name.encode())), file.source) is not None
 
 
 def _is_meant(start: int, owner: re.Pattern[bytes], file: SourceFile) -> bool:
