@@ -144,19 +144,10 @@ def _orders(text: str, variable: str, language: str) -> Iterator[str]:
     """The order that the program brings the rows into; they may be used further then."""
     if language == "go":
         yield from (f"sort {condition('r', f'r.{match[2]}', '', 'go').strip()}" for match in _GO_ORDER.finditer(text))
-    elif language == "python":
-        match = _SORTED.search(text)
-        is_all = match is not None and (not variable or f"{variable} = sorted({SOURCE}" in text or ".sort(" in match[0])
-        key = (
-            _KEY.search(text, match.end(), closing_bracket(text, match.end())) if match is not None and is_all else None
-        )
-        if key is not None and key[2]:
-            yield f"sort {key[2]}"
-        elif key is not None:
-            parts = parts_of(text[key.end() : closing_bracket(text, key.end())])
-            yield condition(key[1], parts[0] if parts else "", "sort", "python")
     elif language == "java":
         yield from (f"sort {attribute(match[1])}" for match in _JAVA_WORK[2][1].finditer(_GETS.sub(r"Row::\2", text)))
+    elif language == "python":
+        yield from _python_orders(text, variable)
     else:
         match = re.search(rf"{_ROWS}\.(?:sort|toSorted)\(", text)
         comparer = _COMPARER.match(text, match.end()) if match is not None else None
@@ -164,6 +155,19 @@ def _orders(text: str, variable: str, language: str) -> Iterator[str]:
             body = _expression(text[comparer.end() : closing_bracket(text, comparer.end())])
             sides = [condition(row, body, "sort", "") for row in comparer.groups()]
             yield sides[0] if sides[0] == sides[1] else ""
+
+
+def _python_orders(text: str, variable: str) -> Iterator[str]:
+    """`sorted(rows, key=…)`, `rows.sort(key=…)`."""
+    match = _SORTED.search(text)
+    if match is None or (variable and f"{variable} = sorted({SOURCE}" not in text and ".sort(" not in match[0]):
+        return
+    key = _KEY.search(text, match.end(), closing_bracket(text, match.end()))
+    if key is not None and key[2]:
+        yield f"sort {key[2]}"
+    elif key is not None:
+        parts = parts_of(text[key.end() : closing_bracket(text, key.end())])
+        yield condition(key[1], parts[0] if parts else "", "sort", "python")
 
 
 def _of_loop(text: str, before: str, language: str) -> Iterator[str]:

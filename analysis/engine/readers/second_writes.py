@@ -1,7 +1,7 @@
 """Writes whose other half stands in a function that is called, as `risk-missing-transaction` sees them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import structs
 
@@ -27,21 +27,31 @@ def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator
         called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
         inside.setdefault(Callee(place.path, mark.function), set()).update(called)
     for place, mark in found:
-        if mark.data["form"] != "alone" or Callee(place.path, place.index) not in alone:
+        here = Callee(place.path, place.index)
+        if mark.data["form"] != "alone" or here not in alone:
             continue
-        protected = inside.get(Callee(place.path, place.index), set())
-        for call in place.function.calls:
-            if _READS.match(call.rpartition(".")[2]):
-                continue
-            callees = codebase.calls.resolve(place.path, place.function, call) if call not in protected else []
-            written = alone.get(callees[0]) if len(callees) == 1 else None
-            if written is not None and written["table"] != mark.data["table"]:
-                message = (
-                    f"`{mark.data['table']}` is {mark.data['verb']} here and `{written['table']}` {written['verb']} in"
-                    f" `{call.rpartition('.')[2]}`, not in one transaction"
-                )
-                yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
-                break
+        bare = [call for call in place.function.calls if call not in inside.get(here, ())]
+        second = next(_writing_elsewhere(bare, mark, place, alone, codebase), None)
+        if second is not None:
+            call, written = second
+            message = (
+                f"`{mark.data['table']}` is {mark.data['verb']} here and `{written['table']}` {written['verb']} in"
+                f" `{call.rpartition('.')[2]}`, not in one transaction"
+            )
+            yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
+
+
+def _writing_elsewhere(
+    calls: list[str], mark: Mark, place: Place, alone: Mapping[Callee, Mapping[str, str]], codebase: Codebase
+) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The calls of functions that write to another table than the mark is about, with what they say of it."""
+    for call in calls:
+        if _READS.match(call.rpartition(".")[2]):
+            continue
+        callees = codebase.calls.resolve(place.path, place.function, call)
+        written = alone.get(callees[0]) if len(callees) == 1 else None
+        if written is not None and written["table"] != mark.data["table"]:
+            yield call, written
 
 
 def with_commits(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:

@@ -166,19 +166,28 @@ def _missing(
     where, mark = found
     for read in mark.data["reads"].split():
         dotted, _, nested = read.partition("=")
-        current, reached = schema, before
-        for segment in dotted.split("."):
-            relation = current.relations.get(segment) if current is not None else None
-            if relation is None:
-                break
-            reached = f"{reached}.{segment}" if reached else segment
-            if not any(each == reached or each.startswith(reached + ".") for each in eager):
-                yield reached, relation
-                break
-            current = codebase.schemas.named(relation.target)
-        else:
-            if nested:
-                yield from _missing(nested, where, current, eager, serializers, codebase, reached, depth + 1)
+        reached, lazy, rows = _walked(dotted, schema, eager, before, codebase)
+        if lazy is not None:
+            yield reached, lazy
+        elif nested and rows is not None:
+            yield from _missing(nested, where, rows, eager, serializers, codebase, reached, depth + 1)
+
+
+def _walked(
+    dotted: str, schema: Schema | None, eager: tuple[str, ...], before: str, codebase: Codebase
+) -> tuple[str, Relation | None, Schema | None]:
+    """How far a path leads: the path from the query's rows, the first relation on it that the query does not bring, and
+    the model at its end, if all of it are relations."""
+    reached = before
+    for segment in dotted.split("."):
+        relation = schema.relations.get(segment) if schema is not None else None
+        if relation is None:
+            return reached, None, None
+        reached = f"{reached}.{segment}" if reached else segment
+        if not any(each == reached or each.startswith(reached + ".") for each in eager):
+            return reached, relation, None
+        schema = codebase.schemas.named(relation.target)
+    return reached, None, schema
 
 
 def _resolved(

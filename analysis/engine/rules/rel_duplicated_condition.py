@@ -78,47 +78,50 @@ LONGEST_CHAIN = 1000  # bytes
 
 
 def look_at_operation(operation: Node, file: SourceFile) -> Iterator[Mark]:
-    if operation.child_count != 3:
-        return
+    text = _said_twice(operation, file)
     left, right = operation.child(0), operation.child(2)
-    if left is None or right is None:
+    if text is None or left is None or right is None:
         return
-    start, end, second = left.start_byte, left.end_byte, right.start_byte
-    if end - start != right.end_byte - second or end - start > LONGEST_OPERAND:
-        return
-    text = file.source[start:end]
-    if text != file.source[second : right.end_byte] or _NUMBER.match(text) or _EFFECTS.search(text):
-        return
-    if _GOES_ON.match(file.source, operation.end_byte):
-        return  # `a && a!.b`, of which the right side is more than what stands here
-    if file.language == "python" and _OR_ELSE.match(file.source, operation.end_byte):
-        return  # `text and text or None`, which is how Python once chose
-    operator = " ".join(file.source[end:second].decode("utf-8", "replace").split())
+    operator = " ".join(file.source[left.end_byte : right.start_byte].decode("utf-8", "replace").split())
     if operator not in _OPERATORS or (b"(" in text and operator in ("-", "/", "%")):
         return
     if _is_conversion(text, operator, file):
         return
-    expression = short(file.text(operation))
-    if operator in ("!=", "!==", "==", "===") and file.language in (
-        "javascript",
-        "typescript",
-        "tsx",
-        "python",
-        "java",
-        "go",
-    ):
-        is_test = _NO_NUMBER.search(text) is None and (
-            operator.startswith("!")
-            or (file.language != "go" and _NUMBER_NAME.search(text) is not None)
-            or _SPEAKS_OF_NUMBERS.search(file.source, max(0, operation.start_byte - NEAR), operation.start_byte)
-            is not None
-        )
+    if operator in ("!=", "!==", "==", "==="):
+        is_test = _tests_for_a_number(text, operator, operation, file)
+        message = f"`{short(file.text(operation))}` compares a value with itself"
         suggestion = "Use `Number.isNaN` or `math.isnan`." if is_test else ""
-        message = f"`{expression}` compares a value with itself"
         yield file.mark(RULE.id, operation, message, severity="info" if is_test else "", suggestion=suggestion)
     else:
         message = f"Both sides of `{operator}` are `{short(text.decode('utf-8', 'replace'))}`"
         yield file.mark(RULE.id, operation, message, confidence=_confidence(text))
+
+
+def _said_twice(operation: Node, file: SourceFile) -> bytes | None:
+    """What stands on both sides of an operation, when that is the same and the operation is all there is."""
+    left, right = operation.child(0), operation.child(2)
+    if operation.child_count != 3 or left is None or right is None:
+        return None
+    text = file.source[left.start_byte : left.end_byte]
+    if len(text) > LONGEST_OPERAND or text != file.source[right.start_byte : right.end_byte]:
+        return None
+    if _NUMBER.match(text) or _EFFECTS.search(text):
+        return None
+    if _GOES_ON.match(file.source, operation.end_byte):
+        return None  # `a && a!.b`, of which the right side is more than what stands here
+    if file.language == "python" and _OR_ELSE.match(file.source, operation.end_byte):
+        return None  # `text and text or None`, which is how Python once chose
+    return text
+
+
+def _tests_for_a_number(text: bytes, operator: str, operation: Node, file: SourceFile) -> bool:
+    """Whether the comparison asks if a value is no number: only that one differs from itself."""
+    if _NO_NUMBER.search(text) is not None:
+        return False
+    if operator.startswith("!") or (file.language != "go" and _NUMBER_NAME.search(text) is not None):
+        return True
+    start = operation.start_byte
+    return _SPEAKS_OF_NUMBERS.search(file.source, max(0, start - NEAR), start) is not None
 
 
 def _confidence(text: bytes) -> str:

@@ -219,29 +219,33 @@ def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator
     if file.language == "python" and _reads_own_file(call, argument, file):
         message = f"`{name}` runs a file of the project that could be imported or read as data"
         yield file.mark(RULE.id, call, message, severity="info", confidence="low")
-    elif parts and _is_compiled_here(argument, file):
-        return  # told where it is compiled
-    elif parts and file.language == "python" and (_CONSOLE.search(file.source) or "__main__" in file.text(call)):
-        message = f"`{name}` runs {_named(parts, file)}, as a console does with what its user types"
-        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
-    elif parts and _OF_A_FILE.search(file.text(argument)):
-        message = f"`{name}` runs the file that {_named(parts, file)} stands for, as settings and plug-ins are run"
-        yield file.mark(RULE.id, call, message, confidence="low")
-    elif parts and file.language in SCRIPT and _runs_in_a_driven_page(call, file):
-        message = f"`{name}` runs {_named(parts, file)} in the page that is driven"
-        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
-    elif parts and (_LIBRARY.match(file.source) or _BUNDLE.search(file.source, 0, LONGEST_HEAD)):
-        message = f"`{name}` of a copied library runs whatever {_named(parts, file)} says"
-        yield file.mark(RULE.id, call, message, severity="info", confidence="low")
-    elif parts:
-        message = f"`{name}` runs whatever {_named(parts, file)} says"
-        is_page = file.language in SCRIPT and _OF_A_PAGE.search(file.source) and not file.mentions(b"require(")
-        severity = "warning" if is_page else ""  # there it has the rights of its visitor
-        yield file.mark(RULE.id, call, message, severity=severity, suggestion=_PARSE.get(file.language, ""))
-    else:
+    elif not parts:
         confidence = "" if "string" in argument.type else "low"
         message = f"`{name}` runs a fixed text that could be plain code"
         yield file.mark(RULE.id, call, message, severity="info", confidence=confidence)
+    elif not _is_compiled_here(argument, file):  # told where it is compiled
+        yield _open_code(call, name, argument, _named(parts, file), file)
+
+
+def _open_code(call: Node, name: str, argument: Node, said: str, file: SourceFile) -> Mark:
+    """Code whose text is not fixed. Consoles, settings and driven pages run such code because that is what they are
+    for."""
+    if file.language == "python" and (_CONSOLE.search(file.source) or "__main__" in file.text(call)):
+        message = f"`{name}` runs {said}, as a console does with what its user types"
+        return file.mark(RULE.id, call, message, severity="info", confidence="low")
+    if _OF_A_FILE.search(file.text(argument)):
+        message = f"`{name}` runs the file that {said} stands for, as settings and plug-ins are run"
+        return file.mark(RULE.id, call, message, confidence="low")
+    if file.language in SCRIPT and _runs_in_a_driven_page(call, file):
+        message = f"`{name}` runs {said} in the page that is driven"
+        return file.mark(RULE.id, call, message, severity="info", confidence="low")
+    if _LIBRARY.match(file.source) or _BUNDLE.search(file.source, 0, LONGEST_HEAD):
+        message = f"`{name}` of a copied library runs whatever {said} says"
+        return file.mark(RULE.id, call, message, severity="info", confidence="low")
+    is_page = file.language in SCRIPT and _OF_A_PAGE.search(file.source) and not file.mentions(b"require(")
+    severity = "warning" if is_page else ""  # there it has the rights of its visitor
+    message = f"`{name}` runs whatever {said} says"
+    return file.mark(RULE.id, call, message, severity=severity, suggestion=_PARSE.get(file.language, ""))
 
 
 def _is_compiled_here(argument: Node, file: SourceFile) -> bool:

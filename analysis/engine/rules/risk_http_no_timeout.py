@@ -220,33 +220,9 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`fetch` and `axios` in server code; a browser has limits of its own."""
     callee = file.callee(call)
-    library, _, verb = callee.partition(".")
     if callee in _NODE_CALLS and is_imported(callee, file):
         yield from _node_call(call, callee, file)
-        return
-    if callee not in _FETCHES and not (library == "axios" and verb in ("", "create", *_VERBS)):
-        return
-    if library == "axios" and verb != "create" and file.bindings.get("axios") != "axios":
-        return  # an instance of the project's own
-    if (
-        (file.language == "tsx" and not _ON_SERVER.search(file.source))
-        or _BROWSER.search(file.source)
-        or b"axios.defaults.timeout" in file.source
-    ):
-        return
-    if _OWN_ORIGIN.match(file.source, call.start_byte) is not None:
-        return  # only a browser knows where that is
-    if _RACED.search(file.source, max(0, call.start_byte - 60), call.start_byte):
-        return
-    if callee == "fetch" and any(each.name == "fetch" for each in file.functions):
-        return
-    given = file.arguments(call)[0]
-    position = {"": 0, "request": 0, "create": 0}.get(verb, 1 if verb in _NO_BODY else 2) if library == "axios" else 1
-    options = given[position] if len(given) > position else None
-    if any(each.type == "spread_element" for each in given) or (options is not None and options.type != "object"):
-        return
-    text = file.text(options) if options is not None else ""
-    if not re.search(r"\b(signal|timeout|dispatcher|agent)\b|\.\.\.", text):
+    elif _sends(callee, file) and not _runs_in_browser(call, file) and not _is_limited(call, callee, file):
         yield file.mark(
             RULE.id,
             call,
@@ -254,6 +230,36 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
             confidence="low" if _asks_itself(call, file) else "medium",
             suggestion="Pass `signal: AbortSignal.timeout(ms)` (axios: `timeout`).",
         )
+
+
+def _sends(callee: str, file: SourceFile) -> bool:
+    """Whether a call is one of `fetch` or of axios itself; an instance of axios is the project's own."""
+    library, _, verb = callee.partition(".")
+    if library != "axios":
+        return callee in _FETCHES and not (callee == "fetch" and any(each.name == "fetch" for each in file.functions))
+    return verb == "create" or (verb in ("", *_VERBS) and file.bindings.get("axios") == "axios")
+
+
+def _runs_in_browser(call: Node, file: SourceFile) -> bool:
+    if (file.language == "tsx" and not _ON_SERVER.search(file.source)) or _BROWSER.search(file.source):
+        return True
+    return _OWN_ORIGIN.match(file.source, call.start_byte) is not None  # only a browser knows where that is
+
+
+def _is_limited(call: Node, callee: str, file: SourceFile) -> bool:
+    """Whether a limit is given, may be among options that stand elsewhere, or is set for all requests."""
+    if b"axios.defaults.timeout" in file.source:
+        return True
+    if _RACED.search(file.source, max(0, call.start_byte - 60), call.start_byte):
+        return True
+    library, _, verb = callee.partition(".")
+    given = file.arguments(call)[0]
+    position = {"": 0, "request": 0, "create": 0}.get(verb, 1 if verb in _NO_BODY else 2) if library == "axios" else 1
+    options = given[position] if len(given) > position else None
+    if any(each.type == "spread_element" for each in given) or (options is not None and options.type != "object"):
+        return True
+    text = file.text(options) if options is not None else ""
+    return re.search(r"\b(signal|timeout|dispatcher|agent)\b|\.\.\.", text) is not None
 
 
 def _node_call(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:

@@ -335,22 +335,8 @@ def _is_limited_by(called: str, place: Place, codebase: Codebase) -> bool:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script is watched by whoever runs it; a single thread counts where each request starts one. A browser opens
     few connections at once."""
-    if "called" in mark.data and _is_limited_by(mark.data["called"], place, codebase):
+    if _is_harmless(mark, place, codebase):
         return None
-    if (
-        place.facts.language in SCRIPT
-        and not place.in_request_path
-        and (_PAGE_SIDE.search(place.path) or runs_in_browsers(place))
-    ):
-        return None
-    if mark.data.get("alone") and not place.in_request_path:
-        return None
-    if _ENDS.search(place.function.name.rpartition(".")[2]):
-        return None  # what is open when the process ends is closed, all of it
-    if "many" not in mark.data and runs_by_hand(codebase, place.path):
-        return None
-    if _SEEDS.search(place.path):
-        return None  # fills a database for developers
     is_guess = mark.confidence == "low" and "each" in mark.data
     leaves = is_guess and "given" in mark.data and leaves_process(mark.data["each"], place, codebase)
     if is_guess and not leaves and not mark.data["io"]:
@@ -365,6 +351,19 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.confidence == "low" and codebase.request_path and not is_reached:
         return None  # how many there are is decided when the process starts
     return place.finding(mark)
+
+
+def _is_harmless(mark: Mark, place: Place, codebase: Codebase) -> bool:
+    """Whether something limits the number, or only who starts it by hand, looks at a page or ends the process waits."""
+    if "called" in mark.data and _is_limited_by(mark.data["called"], place, codebase):
+        return True
+    if not place.in_request_path:
+        is_page = _PAGE_SIDE.search(place.path) is not None or runs_in_browsers(place)
+        if (place.facts.language in SCRIPT and is_page) or mark.data.get("alone"):
+            return True
+    if _ENDS.search(place.function.name.rpartition(".")[2]) or _SEEDS.search(place.path):
+        return True
+    return "many" not in mark.data and runs_by_hand(codebase, place.path)
 
 
 WATCHES = (
