@@ -76,6 +76,22 @@ def keeps_errors(function: Node, source: bytes) -> bool:
     return True
 
 
+def _gives_settled(function: Node, source: bytes) -> bool:
+    """Whether a function that does not wait gives a promise that nothing can reject: `new Promise((resolve) => …)`, or
+    a chain that ends in `.then(done, failed)`."""
+    if source.find(b"new Promise", function.start_byte, min(function.end_byte, function.start_byte + HEAD)) > 0:
+        return _RESOLVES_ONLY.match(source, function.start_byte) is not None
+    given = function.child_by_field_name("body") if function.type == "arrow_function" else None
+    called = given.child_by_field_name("function") if given is not None and given.type == "call_expression" else None
+    arguments = given.child_by_field_name("arguments") if given is not None and called is not None else None
+    if called is None or arguments is None or not source.endswith(b".then", called.start_byte, called.end_byte):
+        return False
+    handlers = [each for each in arguments.named_children if each.type != "comment"]
+    if len(handlers) != 2 or handlers[1].type not in _FUNCTIONS:
+        return False
+    return _THROWS.search(source, handlers[1].start_byte, handlers[1].end_byte) is None
+
+
 def _may_wait(part: Node, source: bytes) -> bool:
     """Whether a part of a `try` that handles its errors can fail for its own sake: what it answers there does not."""
     text = source[part.start_byte : part.end_byte]
@@ -187,8 +203,8 @@ class JavaScript(Dialect):
         flags = 0
         if node.child(0).type == "async":
             flags = FunctionFlag.ASYNC | (FunctionFlag.KEEPS_ERRORS if keeps_errors(node, file.source) else 0)
-        elif file.source.find(b"new Promise", node.start_byte, min(node.end_byte, node.start_byte + HEAD)) > 0:
-            flags = FunctionFlag.KEEPS_ERRORS if _RESOLVES_ONLY.match(file.source, node.start_byte) else 0
+        elif _gives_settled(node, file.source):
+            flags = FunctionFlag.KEEPS_ERRORS
         name_node = node.child_by_field_name("name")
         if name_node is not None:
             name = file.text(name_node)[:LONGEST_NAME]

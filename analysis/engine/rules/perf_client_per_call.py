@@ -149,7 +149,7 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     yield file.mark(
         RULE.id,
         call,
-        f"`{name}` builds a pool of its own {when}",
+        f"`{name}` builds {'caches' if name.endswith('Mapper') else 'a pool'} of its own {when}",
         severity="info" if is_of_caller else "",
         # What only its caller can say, or a pool that ends with the work it is made for, may be meant.
         confidence="low" if is_of_caller or ends_here else "",

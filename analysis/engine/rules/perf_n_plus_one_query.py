@@ -112,7 +112,7 @@ def goes_on(loop: Loop, facts: FileFacts) -> bool:
         return False
     if any(word in name.lower() for name in loop.variables for word in _BATCHES if name.lower() != "keys"):
         return False
-    return not loop.iterable.isupper() and _CONSTANTS.search(loop.iterable) is None
+    return not loop.iterable.rpartition(".")[2].isupper() and _CONSTANTS.search(loop.iterable) is None
 
 
 def _is_batch_function(name: str) -> bool:

@@ -49,6 +49,7 @@ def pay(amount):
 _OF_SCRIPT = frozenset(
     "Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError".split()
 )
+_OWN = ("self.", "cls.", "this.")
 _RAISED = re.compile(rb"\b(?:raise|throw|return)\s+\Z")
 _NOT_IMPLEMENTED = re.compile(rb"raise\s+NotImplemented\b(?!Error)")
 _NAMED = re.compile(r"(?:Error|Exception|Throwable)$")
@@ -61,7 +62,9 @@ _BRACKET = re.compile(rb"assert ?\(")
 def look_at_creation(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee, start = file.callee(call), call.start_byte
     name = callee.rpartition(".")[2]
-    if not name[:1].isupper() or not name.isidentifier() or _RAISED.search(file.source, max(0, start - 20), start):
+    if callee.startswith(_OWN) or not name[:1].isupper() or not name.isidentifier():
+        return  # a method of an object, whatever it is called
+    if _RAISED.search(file.source, max(0, start - 20), start):
         return
     statement = call.parent
     if statement is None or statement.type != "expression_statement" or statement.start_byte != start:

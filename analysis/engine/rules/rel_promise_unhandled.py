@@ -34,7 +34,7 @@ GUIDE = Guide(
 _TEST_TOOLS = re.compile(r"^(cy|browser|Cypress)\b|\.whenReady\(\)\.then$")
 # They end well whatever happens, or have nobody to fail for.
 _NEVER_FAILS = re.compile(
-    r"(?:^|\.)(?:requestPermission|\$translate|computePosition|nextTick)\(\)\.then$|\.(?:settled|updateComplete)\.then$|nice-modal-react\.show\(\)\.then$|\bfonts\.(?:ready|load\(\))\.then$"
+    r"(?:^|\.)(?:requestPermission|\$translate|computePosition|nextTick)\(\)\.then$|\.(?:settled|updateComplete)\.then$|nice-modal-react\.show\(\)\.then$|\bfonts\.(?:ready|load\(\))\.then$|\bserviceWorker\.ready\.then$|\.userChoice\.then$"
 )
 # What gives a promise whatever the file says; of other names `then` tells it by convention.
 _GIVES = re.compile(

@@ -434,3 +434,9 @@ def test_rows_are_locked_one_by_one(name, count):
     source = f"def {name}(code):\n    return Order.objects.get(reference=code)\n"
     source += f"def g(codes):\n    for code in codes:\n        {name}(code)\n"
     assert len(lines(RULE, source, "shop/work.py")) == count
+
+
+@pytest.mark.parametrize(("rows", "found"), [("Codes.MAPPING", []), ("codes.mapping", [3])])
+def test_a_constant_of_a_class_gives_few_rounds(rows, found):
+    source = f"def f(codes):\n    for code in {rows}:\n        Region.objects.get(code=code)"
+    assert lines(RULE, source) == found

@@ -23,6 +23,8 @@ FINE = [
     "assert (a and 'message')",
     "assert (a), 'message'",
     "log_error('x')",
+    "self.LowerError('x')",
+    "cls.CheckError()",
 ]
 SCRIPT_FLAGGED = ["new Error('x');", "if (a) { new TypeError('x'); }", "Error('x');"]
 SCRIPT_FINE = ["throw new Error('x');", "const e = new Error('x');", "reject(new Error('x'));", "onError('x');"]
@@ -51,6 +53,10 @@ def test_script_errors_that_are_used_are_fine(source):
 def test_java():
     source = 'class A { void f() {\nnew IllegalStateException("x");\nthrow new RuntimeException(); } }'
     assert lines_of(RULE, source, "java") == [2]
+
+
+def test_a_method_is_no_creation_whatever_it_is_called():
+    assert lines_of(RULE, "class A { void f() {\nthis.CheckForError();\n} }", "java") == []
 
 
 def test_the_message_names_the_exception():

@@ -214,3 +214,26 @@ def test_what_settles_may_fail_in_what_comes_then():
         RULE, {"src/a.ts": "export function f(runs) {\n  Promise.allSettled(runs).then((rows) => show(rows));\n}\n"}
     )
     assert finding.confidence == "low"
+
+
+@pytest.mark.parametrize(
+    ("end", "count"),
+    [
+        (".then((row) => row, (error) => tell(error))", 0),
+        (".then((row) => row, (error) => { throw new Error(error); })", 1),
+        (".then((row) => row, retry)", 1),
+        (".then((row) => row)", 1),
+    ],
+)
+def test_an_arrow_function_may_give_a_settled_chain(end, count):
+    files = {
+        "src/rows.ts": f"export const load = (a) =>\n  api.get(a){end};\n",
+        "src/page.ts": "import { load } from './rows';\nload(a).then(show);\n",
+    }
+    found = [each for each in findings_of(RULE, files) if each.file == "src/page.ts"]
+    assert len(found) == count
+
+
+@pytest.mark.parametrize("promise", ["navigator.serviceWorker.ready", "asked.userChoice"])
+def test_a_promise_of_the_browser_that_never_rejects(promise):
+    assert lines_of(RULE, f"{promise}.then(show);", "typescript") == []
