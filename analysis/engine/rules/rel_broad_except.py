@@ -66,6 +66,7 @@ _LOG_THE_OBJECT = "Pass the exception to the log, so that a bug leaves its trace
 _TELLS = re.compile(
     r"\b(raise|throw)\b|\bthrow[A-Z]\w*\(|\.exception\(|exc_info|traceback|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|\bhandleError\(|halt\("
     r"|\bmessages\.(error|warning)\("  # Django's, to the user
+    r"|\bNOT_SERVING\b|\bUNHEALTHY\b|\bHealth\.down\("  # a check of health answers with it
 )
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|return(\s+(None|null|False|false))?;?)$")
 ENOUGH_WORDS = 5  # of a comment that says why everything is caught
@@ -77,7 +78,7 @@ _BOUNDARY = re.compile(
 )
 _LOGS_MESSAGE = r"(?i:log(?:ger)?)\.(?:error|warn)\([^;]*\b{0}\.getMessage\("
 _LOGS = re.compile(r"\b(?i:log(?:ger|ging)?)\.(?:error|warn(?:ing)?|info|debug)\(")
-_STORES_MESSAGE = r"\.set\w*(?:Error|Message|Reason|Result|Status)\w*\([^;]*\b{0}\.getMessage\("
+_STORES_MESSAGE = r"(?:\.set\w*(?:Error|Message|Reason|Result|Status)\w*\(|\breturn\b)[^;]*\b{0}\.getMessage\("
 _KEEPS_MESSAGE = "`catch ({0})` takes bugs with the failures, and keeps only the message"
 _SAYS = re.compile(r"(?:^|\n)\s*(return|[\w.]+\s*=)\s*(True|False|true|false);?\s*\Z")
 _ENTRY = re.compile(

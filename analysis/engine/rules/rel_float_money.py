@@ -221,20 +221,24 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if finding is not None:
             told.add((finding.file, finding.line))
             yield finding
+    knows_money = any(_speaks_of_money(entry.model) for entry in codebase.models.all)
     for entry in codebase.models.all:
         is_read = codebase.kind(entry.path) in (FileKind.SOURCE, FileKind.MIGRATION)
         if is_read and not runs_by_hand(codebase, entry.path):
-            yield from (each for each in _columns_of(entry) if (each.file, each.line) not in told)
+            yield from (each for each in _columns_of(entry, knows_money) if (each.file, each.line) not in told)
 
 
-def _columns_of(entry: IndexedModel) -> Iterator[Finding]:
-    """The columns of a model that keep amounts of money in floats."""
+def _columns_of(entry: IndexedModel, knows_money: bool) -> Iterator[Finding]:
+    """The columns of a model that keep amounts of money in floats; where no table of the codebase speaks of money, a
+    bare `amount` is one of something else."""
     path, model = entry.path, entry.model
     for column in model.columns:
         is_cost = column.name.lower() == "cost"  # of a row, and not of a step of an algorithm
         kind = column.type.partition("(")[0].strip().lower().replace(" ", "_")
         if kind in _FLOATS and (is_cost or is_amount(column.name, model.name)):
             is_sure = not is_bare(column.name) or _is_row_of_money(model)
+            if not is_sure and not knows_money:
+                continue
             yield Finding(
                 rule_id=RULE.id,
                 file=path,
@@ -249,6 +253,11 @@ def _columns_of(entry: IndexedModel) -> Iterator[Finding]:
 def _is_row_of_money(model: Model) -> bool:
     """Whether a table says that its amounts are money: it is a bill, or keeps a currency beside them."""
     return is_bill(model.name) or any("currency" in each.name.lower() for each in model.columns)
+
+
+def _speaks_of_money(model: Model) -> bool:
+    """Whether a table shows that its codebase keeps money: a bill, a currency, or an amount that says of what."""
+    return _is_row_of_money(model) or any(is_amount(each.name) and not is_bare(each.name) for each in model.columns)
 
 
 def _is_amount_in(path: str) -> bool:

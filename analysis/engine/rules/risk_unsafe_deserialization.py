@@ -137,8 +137,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, call, "`XMLDecoder` runs methods that the document names")
         elif callee == "org.yaml.snakeyaml.Yaml" and "SafeConstructor" not in file.text(call):
             text = function_text(call, file)
-            if ".dump" in text and not _READS_YAML.search(text):
-                return
+            if "setTagInspector" in text or (".dump" in text and not _READS_YAML.search(text)):
+                return  # which says what may be built, or builds nothing
             message = "`new Yaml()` without `SafeConstructor` builds any class that the text names"
             if _OWN_RESOURCE.search(text):
                 yield file.mark(RULE.id, call, message, severity="info", data={"library": "snakeyaml"})

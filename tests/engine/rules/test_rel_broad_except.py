@@ -175,3 +175,16 @@ def test_what_answers_a_request_is_where_errors_stop(route, count):
         "        log.error('no')\n        return 500\n"
     )
     assert len(findings_of(RULE, {"shop/views.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "severities"),
+    [
+        ('return "not stored: " + e.getMessage();', ["info"]),
+        ("answer(ServingStatus.NOT_SERVING);", []),
+        ("answer(ServingStatus.SERVING);", [""]),
+    ],
+)
+def test_what_a_handler_answers_tells_of_the_failure(body, severities):
+    source = f"class A {{ String f() {{ try {{ store(); }} catch (Exception e) {{ {body} }} }} }}"
+    assert [mark.severity for mark in marks_of(RULE, source, "java")] == severities

@@ -235,7 +235,6 @@ def test_the_price_of_energy_is_a_rate(package, confidence):
         ("order.py", "class Line(BaseModel):\n    price: float\n    currency: str\n", "medium"),
         ("order.py", "class OrderLine(BaseModel):\n    price: float\n", "medium"),
         ("line.go", "package a\n\ntype Line struct {\n\tgorm.Model\n\tPrice float64\n}", "medium"),
-        ("shop/models.py", DJANGO.replace("Order", "Row") % "amount = models.FloatField()", "low"),
         ("shop/models.py", DJANGO.replace("Order", "Row") % "loan_amount = models.FloatField()", "medium"),
         ("order.ts", "const total = rows.reduce((sum, row) => sum + parseFloat(row.price), 0);", "medium"),
         ("order.ts", "const price = parseFloat(row.price);", "low"),
@@ -264,3 +263,17 @@ def test_sure_is_what_is_stored_belongs_to_a_bill_or_is_added_up(path, source, c
 )
 def test_costs_and_totals_that_were_asked_for(path, source, count):
     assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize(
+    ("other", "confidences"),
+    [
+        ("price = models.DecimalField(max_digits=9, decimal_places=2)", ["low"]),
+        ("currency = models.CharField(max_length=3)", ["low"]),
+        ("name = models.TextField()", []),
+    ],
+)
+def test_a_bare_amount_is_one_of_money_where_tables_speak_of_money(other, confidences):
+    models = DJANGO.replace("Order", "Feeding") % "amount = models.FloatField()"
+    models += f"\nclass Plan(models.Model):\n    {other}\n"
+    assert [str(each.confidence) for each in findings_of(RULE, {"shop/models.py": models})] == confidences

@@ -233,3 +233,12 @@ def test_loaders_of_own_files(call, confidence):
 def test_a_copy_by_way_of_bytes(body, count):
     source = f'import v8 from "node:v8";\nexport async function f(rows) {{\n  {body}\n}}\n'
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("asked", "count"), [("setTagInspector(known)", 0), ("setMaxAliasesForCollections(9)", 1)])
+def test_an_inspector_of_tags_says_what_yaml_may_build(asked, count):
+    source = (
+        "import org.yaml.snakeyaml.Yaml;\nclass A { Object f(String text) { Options options = new LoaderOptions();"
+        f" options.{asked}; return new Yaml(new Constructor(Row.class, options)).load(text); }} }}"
+    )
+    assert len(marks_of(RULE, source, "java")) == count
