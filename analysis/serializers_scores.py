@@ -40,16 +40,14 @@ class ScoreEntrySerializer(PlainSerializer):
     ruleId = BlankAsNullField(source="rule")
     severity = BlankAsNullField()
     file = BlankAsNullField()
-    line = serializers.SerializerMethodField()
-    violationId = serializers.SerializerMethodField()
+    line = serializers.IntegerField(allow_null=True)
+    violationId = serializers.CharField(source="fingerprint", allow_null=True)
     count = serializers.IntegerField()
 
-    def get_line(self, entry: Entry) -> int | None:
-        return entry.line or None
-
-    def get_violationId(self, entry: Entry) -> str | None:
+    def to_representation(self, entry: Entry) -> dict[str, Any]:
         ids: dict[str, str] = self.context["ids"]
-        return ids.get(entry.fingerprint)
+        shown = super().to_representation(entry)
+        return {**shown, "line": entry.line or None, "violationId": ids.get(entry.fingerprint)}
 
 
 class ScoreHistorySerializer(serializers.Serializer):

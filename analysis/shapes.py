@@ -1,5 +1,6 @@
 """Results of the engine in the shapes of the API."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -147,6 +148,17 @@ def gravest_shape(findings: Iterable[Finding]) -> dict[str, dict[Severity | None
         if rows is not None and len(rows) < LISTED_PER_SEVERITY:
             rows.append(_brief_shape(finding))
     return shown
+
+
+def risk_counts_shape(findings: Iterable[Finding]) -> dict[str, Any]:
+    """How many findings of the category runtime_risk there are: `critical`, `warning` and `byType`."""
+    risks = [finding for finding in findings if rule_by_id(finding.rule_id).category == Category.RUNTIME_RISK]
+    severities = Counter(finding.severity for finding in risks)
+    return {
+        "critical": severities[Severity.CRITICAL],
+        "warning": severities[Severity.WARNING],
+        "byType": dict(sorted(Counter(rule_by_id(finding.rule_id).type for finding in risks).items())),
+    }
 
 
 def _brief_shape(finding: Finding) -> dict[str, Any]:

@@ -88,9 +88,7 @@ def _bytes_of_reports() -> tuple[float, float]:
     names = ("graph", "hotspots", "gravest", "coupling", "aliases")
     documents = " + ".join(f"pg_column_size({name})" for name in names)
     whole = _one(f"SELECT avg({documents}) FROM analysis_scanreport WHERE graph <> ''")
-    figures = _one(
-        "SELECT avg(pg_column_size(r.*) - pg_column_size(hotspots)) FROM analysis_scanreport r WHERE graph = ''"
-    )
+    figures = _one("SELECT avg(pg_column_size(r.*)) FROM analysis_scanreport r WHERE graph = ''")
     return whole + figures, figures
 
 

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -170,7 +171,7 @@ class _Repository:
     connected_at: datetime
     violations: int
     runs: list[str] = field(default_factory=list)
-    open_by_category: dict[str, int] = field(default_factory=dict)
+    open: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # by category, type and severity
     prints: list[str] = field(default_factory=list)
 
 
@@ -367,7 +368,7 @@ class _Maker:
             file, module = files[int(draw() * len(files))]
             print_ = f"{self.chance.getrandbits(128):032x}"
             if status == "open":
-                repository.open_by_category[rule[2]] = repository.open_by_category.get(rule[2], 0) + 1
+                repository.open[rule[2], rule[3], rule[4]] += 1
                 if len(repository.prints) < MOST_PRINTS:
                     repository.prints.append(print_)
             at = moments[seen]
@@ -396,9 +397,7 @@ class _Maker:
             " ".join(columns),
             (
                 tuple(({**(large if one is largest else plain), "id": key, "run_id": run, "repository_id": one.id,
-                        "created_at": at, "updated_at": at, "total_violations": round(one.violations * OPEN_SHARE),
-                        "category_breakdown": _json({name: one.open_by_category.get(name, 0) for name in CATEGORIES}),
-                        }).values())
+                        "created_at": at, "updated_at": at, **_counts(one.open)}).values())
                 for key, run, one, at in reports
             ),
         )  # fmt: skip
@@ -432,7 +431,8 @@ class _Maker:
             for at, node in enumerate(graph["nodes"][:HOTSPOTS])
         ]  # fmt: skip
         packed = gzip.compress(_json(graph).encode(), compresslevel=1, mtime=0)
-        return {"hotspots": _json(hotspots), "graph": packed, "files_analyzed": 20_000, "lines_of_code": 1_000_000}
+        documents = {"top_hotspots": _json(hotspots[:10]), "hotspots": _json(hotspots), "graph": packed}
+        return {**documents, "files_analyzed": 20_000, "lines_of_code": 1_000_000}
 
     # The course of time
 
@@ -723,7 +723,9 @@ def _point_at_reports(repositories: int) -> None:
     reports = ScanReport.objects.filter(repository=OuterRef("pk")).order_by("-created_at")
     runs = Run.objects.filter(repository=OuterRef("pk"), kind="first_scan")
     Repository.objects.exclude(full_name="org-0/scanned").update(
-        current_report=Subquery(reports.values("pk")[:1]), first_run=Subquery(runs.values("pk")[:1])
+        current_report=Subquery(reports.values("pk")[:1]),
+        first_run=Subquery(runs.values("pk")[:1]),
+        total_violations=Subquery(reports.values("total_violations")[:1]),
     )
 
 
@@ -742,6 +744,20 @@ def _values(row: Any, columns: Iterable[str]) -> dict[str, Any]:
         value = getattr(row, name)
         values[name] = _json(value) if name in documents else value
     return values
+
+
+def _counts(found: Counter[tuple[str, str, str]]) -> dict[str, Any]:
+    """What a report says of how many findings there are."""
+    categories = dict.fromkeys(CATEGORIES, 0)
+    risks: Counter[str] = Counter()
+    severities: Counter[str] = Counter()
+    for (category, type_, severity), count in found.items():
+        categories[category] += count
+        if category == "runtime_risk":
+            risks[type_] += count
+            severities[severity] += count
+    counts = {"critical": severities["critical"], "warning": severities["warning"], "byType": dict(risks)}
+    return {"total_violations": found.total(), "category_breakdown": _json(categories), "risk_counts": _json(counts)}
 
 
 def _json(value: Any) -> str:

@@ -1,12 +1,13 @@
 """The wire shapes of the organization endpoints."""
 
-from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import QuerySet
 from rest_framework import serializers
 
 from accounts.serializers import EmailField
 from config.api.fields import TextField, TimestampField
+from config.api.pagination import whole_rows
 from config.api.plain import PlainSerializer
 from organizations.models import GRANTABLE_ROLES, AuditEntry, Role
 from organizations.services.organizations import SLUG
@@ -100,9 +101,9 @@ class TransferOwnershipSerializer(serializers.Serializer):
 
 
 class ActorSerializer(PlainSerializer):
-    userId = serializers.CharField(source="id")
-    name = serializers.CharField()
-    email = serializers.EmailField()
+    userId = serializers.CharField(source="actor_id")
+    name = serializers.CharField(source="actor__name")
+    email = serializers.EmailField(source="actor__email")
 
 
 class AuditEntrySerializer(PlainSerializer):
@@ -114,6 +115,9 @@ class AuditEntrySerializer(PlainSerializer):
     createdAt = TimestampField(source="created_at")
 
 
-def audit_entries(rows: Iterable[AuditEntry]) -> list[Any]:
-    """A page of the audit trail."""
-    return list(AuditEntrySerializer(rows, many=True).data)
+def audit_entries(page: QuerySet[AuditEntry]) -> list[Any]:
+    """A page of the audit trail, read as columns; of who did it the id, the name and the address."""
+    columns = (name for name in AuditEntrySerializer.columns() if name != "actor")
+    rows = whole_rows(page).values(*columns, *ActorSerializer.columns())
+    entries = [{**row, "actor": row if row["actor_id"] else None} for row in rows]
+    return list(AuditEntrySerializer(entries, many=True).data)

@@ -17,7 +17,6 @@ from analysis.models import ScanReport, Violation
 
 LONGEST_DATA_CHARACTERS = 160_000
 MOST_REMARKS = 20
-HOTSPOTS_SHOWN = 10
 FINDINGS_SHOWN = 20
 
 RULES = """
@@ -67,7 +66,7 @@ def scan_summary(report: ScanReport, gravest: Iterable[Violation]) -> list[Messa
     hotspots = (
         f"- {spot['file']}: risk {spot['riskScore']} of 100, complexity {spot['complexity']}, "
         f"{spot['churnCount']} changes, {spot['violationCount']} findings"
-        for spot in report.hotspots[:HOTSPOTS_SHOWN]
+        for spot in report.top_hotspots
     )
     parts = (
         f"Health score {report.health_score} of 100. Production risk {report.production_risk}.",

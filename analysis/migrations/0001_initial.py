@@ -198,7 +198,9 @@ class Migration(migrations.Migration):
                 ('lines_of_code', models.PositiveIntegerField()),
                 ('languages', models.JSONField(default=dict)),
                 ('category_breakdown', models.JSONField(default=dict)),
+                ('top_hotspots', models.JSONField(default=list)),
                 ('hotspots', models.JSONField(decoder=config.models.DocumentDecoder, default=list)),
+                ('risk_counts', models.JSONField(default=dict)),
                 ('gravest', models.JSONField(decoder=config.models.DocumentDecoder, default=dict)),
                 ('top_violations', models.JSONField(default=list)),
                 ('coupling', models.JSONField(decoder=config.models.DocumentDecoder, default=dict)),
@@ -398,11 +400,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='violation',
-            index=models.Index(condition=models.Q(('source', 'deterministic'), ('status', 'open')), fields=['repository', '-severity_rank', '-debt_points', 'file', 'line'], name='violation_list'),
+            index=models.Index(condition=models.Q(('source', 'deterministic'), ('status', 'open')), fields=['repository', '-severity_rank', '-debt_points', 'file', 'line', 'id'], name='violation_list'),
         ),
         migrations.AddIndex(
             model_name='violation',
-            index=models.Index(condition=models.Q(('source', 'deterministic'), ('status', 'open')), fields=['repository', 'category', '-severity_rank', '-debt_points', 'file', 'line'], include=('type',), name='violation_by_category'),
+            index=models.Index(condition=models.Q(('source', 'deterministic'), ('status', 'open')), fields=['repository', 'category', '-severity_rank', '-debt_points', 'file', 'line', 'id'], name='violation_by_category'),
         ),
         migrations.AddIndex(
             model_name='violation',

@@ -10,7 +10,7 @@ from analysis.models.publications import Publication, PublicationKind, Publicati
 from analysis.models.pull_requests import PullRequest
 from analysis.models.repositories import Platform, Repository, has_name
 from analysis.models.results import DayStanding, ScanReport, Snapshot, Violation, ViolationSource, ViolationStatus
-from analysis.models.runs import PULL_REQUESTS, SCANS, Run, RunKind, RunStatus
+from analysis.models.runs import PULL_REQUESTS, SCANS, Run, RunKind, RunStatus, milliseconds
 from analysis.models.workspaces import CloneCopy, ScanShare, Workspace
 
 __all__ = [
@@ -41,4 +41,5 @@ __all__ = [
     "ViolationStatus",
     "Workspace",
     "has_name",
+    "milliseconds",
 ]

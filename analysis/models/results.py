@@ -36,7 +36,10 @@ class ScanReport(BaseModel):
     lines_of_code = models.PositiveIntegerField()
     languages = models.JSONField(default=dict)
     category_breakdown = models.JSONField(default=dict)
+    top_hotspots = models.JSONField(default=list)  # the first of them: what overviews show
     hotspots = models.JSONField(default=list, decoder=DocumentDecoder)
+    # How many runtime risks there are: `critical`, `warning` and `byType`.
+    risk_counts = models.JSONField(default=dict)
     # Of each category the findings that the overview lists, by severity.
     gravest = models.JSONField(default=dict, decoder=DocumentDecoder)
     top_violations = models.JSONField(default=list)
@@ -113,13 +116,12 @@ class Violation(BaseModel):
         # The lists show what is open and was found by a scan; counting it reads these indexes alone.
         indexes: ClassVar = [
             models.Index(
-                fields=["repository", "-severity_rank", "-debt_points", "file", "line"],
+                fields=["repository", "-severity_rank", "-debt_points", "file", "line", "id"],
                 condition=COUNTED,
                 name="violation_list",
             ),
             models.Index(
-                fields=["repository", "category", "-severity_rank", "-debt_points", "file", "line"],
-                include=["type"],
+                fields=["repository", "category", "-severity_rank", "-debt_points", "file", "line", "id"],
                 condition=COUNTED,
                 name="violation_by_category",
             ),

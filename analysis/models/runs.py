@@ -110,6 +110,9 @@ class Run(BaseModel):
     @property
     def duration_ms(self) -> int | None:
         """From the first start to the end, in milliseconds; None while unfinished."""
-        if self.started_at is None or self.finished_at is None:
-            return None
-        return round((self.finished_at - self.started_at).total_seconds() * 1000)
+        return milliseconds(self.started_at, self.finished_at)
+
+
+def milliseconds(start: datetime | None, end: datetime | None) -> int | None:
+    """From the one to the other; None while one of them is to come."""
+    return None if start is None or end is None else round((end - start).total_seconds() * 1000)

@@ -1,13 +1,12 @@
 """Reads behind the dashboard: overview, trends, risks and the first scan."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 
 from analysis.engine.model import Category, Severity
 from analysis.models import (
@@ -20,12 +19,11 @@ from analysis.models import (
     ViolationStatus,
 )
 from analysis.selectors.policies import policy_notices
-from analysis.shapes import gravest_shape
+from analysis.shapes import gravest_shape, risk_counts_shape
 from config.api.fields import timestamp
 from config.compiled import CompiledQuery, Key
 
 LISTED_RISKS = 500
-TOP_HOTSPOTS = 10
 RECENT_PULL_REQUESTS = 10
 OVERVIEW_DAYS = 30
 AVERAGED_DAYS = 30
@@ -191,9 +189,8 @@ def _last_figures(repository: Repository) -> tuple[list[dict[str, Any]], dict[st
     judgement stored them: to read the rows takes the longer the more there are. One query."""
     if not repository.current_report_id:
         return [], dict.fromkeys(Category, 0), gravest_shape(())
-    stored = ScanReport.objects.values_list("hotspots", "category_breakdown", "gravest")
-    hotspots, counts, gravest = stored.get(pk=repository.current_report_id)
-    return hotspots[:TOP_HOTSPOTS], counts, gravest
+    stored = ScanReport.objects.values_list("top_hotspots", "category_breakdown", "gravest")
+    return stored.get(pk=repository.current_report_id)
 
 
 def _counted(repository: Repository) -> QuerySet[Violation]:
@@ -220,21 +217,24 @@ def _brief(hotspot: Mapping[str, Any]) -> dict[str, Any]:
 def runtime_risks(repository: Repository, *, columns: Sequence[str]) -> dict[str, Any]:
     """Open findings of the runtime_risk category: all are counted, of the gravest the columns are listed. Two
     queries."""
-    risks = filtered_violations(repository, category=Category.RUNTIME_RISK)
-    counted = list(risks.order_by().values_list("type", "severity_rank").annotate(Count("pk")))
-    by_type: Counter[str] = Counter()
-    by_rank: Counter[int] = Counter()
-    for type_, rank, number in counted:
-        by_type[type_] += number
-        by_rank[rank] += number
+    counts = _risk_counts(repository)
+    risks = filtered_violations(repository, category=Category.RUNTIME_RISK).values(*columns)
     return {
         "productionRisk": repository.production_risk or None,
-        "total": by_type.total(),
-        "critical": by_rank[Severity.CRITICAL.rank],
-        "warning": by_rank[Severity.WARNING.rank],
-        "byType": dict(sorted(by_type.items())),
-        "risks": list(risks.values(*columns)[:LISTED_RISKS]),
+        "total": sum(counts["byType"].values()),
+        **counts,
+        "risks": list(risks[:LISTED_RISKS]),
     }
+
+
+def _risk_counts(repository: Repository) -> dict[str, Any]:
+    """As the last scan or judgement stored them. One query."""
+    if not repository.current_report_id:
+        return risk_counts_shape(())
+    counts: dict[str, Any] = ScanReport.objects.values_list("risk_counts", flat=True).get(
+        pk=repository.current_report_id
+    )
+    return counts
 
 
 def first_scan(repository: Repository) -> dict[str, Any]:

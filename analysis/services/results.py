@@ -21,11 +21,11 @@ from analysis.models import Repository, Run, ScanReport, Snapshot, Violation, Vi
 from analysis.services.inputs import Inputs, store_inputs
 from analysis.services.runs import lock_my_run
 from analysis.services.standings import store_standing
-from analysis.shapes import coupling_shape, gravest_shape, hotspot_shape
+from analysis.shapes import coupling_shape, gravest_shape, hotspot_shape, risk_counts_shape
 
 CATEGORY_FIELDS = ("architecture", "runtime_risk", "performance", "reliability", "maintainability")
 BATCH = 1000
-HOTSPOTS_KEPT = 500
+HOTSPOTS_KEPT, TOP_HOTSPOTS = 500, 10
 TOP_VIOLATIONS = 10
 NOTES_KEPT = 100
 Value = TypeVar("Value")
@@ -199,6 +199,7 @@ def _values(report: Report, finding: Finding, status: ViolationStatus) -> list[A
 
 def _store_report(run: Run, scanned: Scanned) -> ScanReport:
     report = scanned.report
+    hotspots = [_sized(hotspot, report) for hotspot in report.hotspots[:HOTSPOTS_KEPT]]
     stored, _ = ScanReport.objects.update_or_create(
         run=run,
         defaults={
@@ -215,7 +216,9 @@ def _store_report(run: Run, scanned: Scanned) -> ScanReport:
             "lines_of_code": report.lines_of_code,
             "languages": dict(report.languages),
             "category_breakdown": {name: report.categories.get(name, 0) for name in CATEGORY_FIELDS},
-            "hotspots": [_sized(hotspot, report) for hotspot in report.hotspots[:HOTSPOTS_KEPT]],
+            "top_hotspots": hotspots[:TOP_HOTSPOTS],
+            "hotspots": hotspots,
+            "risk_counts": risk_counts_shape(report.findings),
             "gravest": gravest_shape(report.findings),
             "top_violations": _top_violations(run, report),
             "coupling": coupling_shape(report.coupling),

@@ -41,14 +41,13 @@ def prune_results(*, now: datetime) -> None:
 
 
 def _empty_superseded_reports(now: datetime) -> None:
-    """Of a report that another one has replaced the figures stay; of a first one also the hotspots that it shows."""
+    """Of a report that another one has replaced the figures stay."""
     shown = Repository.objects.filter(current_report=OuterRef("pk"))
     whole = ScanReport.objects.filter(~Q(graph=b""), ~Exists(shown), created_at__lt=now - READ_UNTIL)
 
     def empty(keys: Sequence[UUID]) -> int:
         reports = ScanReport.objects.filter(pk__in=keys)
-        reports.exclude(run__in=_first_runs()).update(hotspots=[])
-        return reports.update(graph=b"", gravest={}, coupling={}, aliases={})
+        return reports.update(graph=b"", hotspots=[], gravest={}, coupling={}, aliases={})
 
     in_batches(whole, empty, by="created_at")
 

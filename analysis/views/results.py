@@ -25,7 +25,7 @@ from analysis.serializers import (
 from analysis.serializers_verdicts import PullRequestDetailSerializer
 from analysis.views.violations import FILTERS
 from config.api.conditional import answer_of_version
-from config.api.pagination import page_of
+from config.api.pagination import page_of, whole_rows
 from config.api.schema import PAGE, describe, page, query
 
 UNKNOWN = {404: access.UnknownRepository.message}
@@ -62,13 +62,16 @@ class ResultViewSet(ViewSet):
         repository = access.repository_for(request.user, repository_id)
         query = ViolationQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
-        rows = results.filtered_violations(repository, **query.validated_data)
+        filters = {name: text for name, text in query.validated_data.items() if text}
+        rows = results.filtered_violations(repository, **filters)
+        total = None if filters else repository.total_violations
         return answer_of_version(
             request, repository.updated_at,
             make=lambda: page_of(
-                request,
-                rows.values(*ViolationSerializer.columns()),
-                lambda page: ViolationSerializer(page, many=True).data,
+                request, rows, total=total,
+                show=lambda page: ViolationSerializer(
+                    whole_rows(page).values(*ViolationSerializer.columns()), many=True
+                ).data,
             ),
         )  # fmt: skip
 

@@ -5,7 +5,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
 from analysis import access, examples
-from analysis.serializers import AnalyzeSerializer, RunSerializer
+from analysis.serializers import AnalyzeSerializer, RunSerializer, run_page
 from analysis.services.runs import request_run
 from config.api.pagination import page_of
 from config.api.schema import PAGE, describe, page
@@ -44,7 +44,7 @@ class RepositoryRunViewSet(ViewSet):
     def list(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
         rows = repository.runs.with_number_of_pull_request().order_by("-queued_at")
-        return Response(page_of(request, rows, lambda runs: RunSerializer(runs, many=True).data))
+        return Response(page_of(request, rows, run_page))
 
 
 class RunViewSet(ViewSet):

@@ -1,7 +1,8 @@
 """Serializers of lists: the same answers as REST framework's, at a fifth of the cost for each row."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from datetime import date
+from functools import cache
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -19,16 +20,20 @@ CONVERSIONS: dict[type, tuple[type, Callable[[Any], Any]]] = {
     serializers.FloatField: (float, float),
     TimestampField: (str, timestamp),
     BlankAsNullField: (NoneType, lambda text: text or None),
+    serializers.DateField: (str, date.isoformat),
 }
 Step = tuple[str, Callable[[Any], Any], type, Callable[[Any], Any]]
 
 
 class PlainSerializer(serializers.Serializer):
-    """Reads its plain fields straight from the row; fields of other kinds go their usual way."""
+    """Reads its plain fields straight from the row; fields of other kinds go their usual way.
+
+    The fields are those of the class: they know no context, and one instance's are not changed apart from the others'.
+    """
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         shown: dict[str, Any] = {}
-        for name, read, kind, convert in self._of_mappings if isinstance(instance, Mapping) else self._of_objects:
+        for name, read, kind, convert in _steps(type(self), of_mappings=isinstance(instance, Mapping)):
             value = read(instance)
             shown[name] = value if value is None or type(value) is kind else convert(value)
         return shown
@@ -38,16 +43,16 @@ class PlainSerializer(serializers.Serializer):
         """What it reads of a row: all that a query for it has to bring."""
         return [field.source or name for name, field in cls._declared_fields.items()]
 
-    @cached_property
-    def _of_mappings(self) -> list[Step]:
-        return [self._step(field, itemgetter) for field in self._readable_fields]
 
-    @cached_property
-    def _of_objects(self) -> list[Step]:
-        return [self._step(field, attrgetter) for field in self._readable_fields]
+@cache
+def _steps(serializer: type[PlainSerializer], *, of_mappings: bool) -> list[Step]:
+    """How to show a row. Found once for each class: REST framework copies all fields for each serializer it makes."""
+    getter = itemgetter if of_mappings else attrgetter
+    return [_step(field, getter) for field in serializer()._readable_fields]
 
-    def _step(self, field: Any, getter: Any) -> Step:
-        plain = CONVERSIONS.get(type(field))
-        if plain is None or len(field.source_attrs) != 1:
-            return field.field_name, field.get_attribute, NoneType, field.to_representation
-        return (field.field_name, getter(field.source), *plain)
+
+def _step(field: Any, getter: Any) -> Step:
+    plain = CONVERSIONS.get(type(field))
+    if plain is None or len(field.source_attrs) != 1:
+        return field.field_name, field.get_attribute, NoneType, field.to_representation
+    return (field.field_name, getter(field.source), *plain)

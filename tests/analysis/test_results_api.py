@@ -43,6 +43,7 @@ def scanned(repository: Repository) -> Repository:
         run=run, repository=repository, commit_sha="c" * 40, engine_version="1", health_score=71, debt_score=12.34,
         debt_points=99, production_risk="MEDIUM", total_violations=3, files_analyzed=9, lines_of_code=800,
         languages={"Go": 800}, hotspots=[spot("a.go", 80), spot("b.go", 10)],
+        top_hotspots=[spot("a.go", 80), spot("b.go", 10)], risk_counts=RISK_COUNTS,
         category_breakdown=dict.fromkeys(
             ("architecture", "runtime_risk", "performance", "reliability", "maintainability"), 1
         ),
@@ -57,6 +58,9 @@ def scanned(repository: Repository) -> Repository:
     add_violation(repository, "rel-error-ignored", "reliability", "critical", line=2, status="resolved")
     add_violation(repository, "rel-error-ignored", "reliability", "critical", line=3, status="suppressed")
     return Repository.objects.get(pk=repository.pk)
+
+
+RISK_COUNTS = {"critical": 0, "warning": 1, "byType": {"t": 1}}
 
 
 def spot(file: str, risk: int) -> dict[str, Any]:
@@ -305,7 +309,8 @@ class TestAnswersThatAreKept:
     def test_are_made_anew_when_the_repository_has_changed(self, path: str, as_member: Any, scanned: Any) -> None:
         before = as_member.get(self.address(path, scanned))
         add_snapshot(scanned, 0, total=7, score=3.0)
-        ScanReport.objects.filter(pk=scanned.current_report_id).update(hotspots=[spot("c.go", 90)])
+        spots = [spot("c.go", 90)]
+        ScanReport.objects.filter(pk=scanned.current_report_id).update(hotspots=spots, top_hotspots=spots)
         add_violation(scanned, "risk-unbounded-cache", "runtime_risk", "critical", line=7)
         Repository.objects.filter(pk=scanned.pk).update(updated_at=timezone.now())
 

@@ -17,7 +17,7 @@ from analysis.engine.model import Finding, Severity
 from analysis.engine.standing import Scored, Standing
 from analysis.models import DayStanding, PullRequest, Repository, Run, ScanInputs, ScanReport, Snapshot, Violation
 from analysis.services.standings import rows_of_days
-from analysis.shapes import coupling_shape, gravest_shape
+from analysis.shapes import coupling_shape, gravest_shape, risk_counts_shape
 from billing.models import Payment, Subscription
 from credits.services.allocations import grant
 from organizations.audit import record
@@ -34,7 +34,7 @@ TABLE = """
 /api/repos/{repository_id}/ai                                 3
 /api/repos/{repository_id}/architecture-graph                 3
 /api/repos/{repository_id}/coupling                           3
-/api/repos/{repository_id}/first-scan                         6
+/api/repos/{repository_id}/first-scan                         5
 /api/repos/{repository_id}/hotspots                           3
 /api/repos/{repository_id}/overview                           9
 /api/repos/{repository_id}/policy                             4
@@ -44,7 +44,7 @@ TABLE = """
 /api/repos/{repository_id}/runtime-risks                      4
 /api/repos/{repository_id}/score-history                      5
 /api/repos/{repository_id}/trends                             4
-/api/repos/{repository_id}/violations                         4
+/api/repos/{repository_id}/violations                         3
 /api/repos/{repository_id}/violations.csv                     3
 /api/repos/{repository_id}/violations.sarif                   8
 /api/repos/{repository_id}/violations/{violation_id}          3
@@ -123,6 +123,7 @@ class World:
             debt_score=12.3, debt_points=99, production_risk="MEDIUM", total_violations=3, files_analyzed=9,
             lines_of_code=800, languages={"Go": 800}, graph=GRAPH, coupling=coupling_shape(Coupling()),
             category_breakdown=dict.fromkeys(CATEGORIES, 1), gravest=gravest_shape(()),
+            risk_counts=risk_counts_shape(()),
         )  # fmt: skip
         ScanInputs.objects.create(
             repository=self.repository, commit_sha="c" * 40, facts_version="1", policy={}, policy_source="default",
@@ -139,12 +140,15 @@ class World:
         for _ in range(number):
             self.serial += 1
             self.add_one(self.serial)
-        self.report.hotspots = [hotspot(place) for place in range(self.serial)]
+        self.report.hotspots = self.report.top_hotspots = [hotspot(place) for place in range(self.serial)]
         self.report.gravest = gravest_shape(a_finding(place) for place in range(self.serial))
         self.report.top_violations = [str(pk) for pk in self.repository.violations.values_list("pk", flat=True)]
         self.report.save()
         Repository.objects.filter(pk=self.repository.pk).update(
-            current_report=self.report, first_run=self.run, updated_at=timezone.now()
+            current_report=self.report,
+            first_run=self.run,
+            updated_at=timezone.now(),
+            total_violations=self.repository.violations.filter(status="open").count(),
         )
 
     def add_one(self, serial: int) -> None:

@@ -73,7 +73,7 @@ class TestReports:
 
         first, old, shown = (ScanReport.objects.get(pk=each.pk) for each in (first, old, shown))
         assert (bytes(old.graph), old.hotspots, old.aliases, old.health_score) == (b"", [], {}, 70)
-        assert (bytes(first.graph), first.hotspots) == (b"", ["a hotspot"])
+        assert (bytes(first.graph), first.hotspots, first.top_hotspots) == (b"", [], ["a hotspot"])
         assert (bytes(shown.graph), shown.hotspots) == (b"graph", ["a hotspot"])
 
     def test_for_an_hour_it_keeps_them_for_who_is_reading(self, repository):
@@ -293,7 +293,7 @@ def report(run: Run, age: timedelta = timedelta(), **fields: Any) -> ScanReport:
     made = ScanReport.objects.create(
         run=run, repository=run.repository, commit_sha="c" * 40, engine_version="1", health_score=70, debt_score=1,
         debt_points=1, production_risk="LOW", total_violations=1, files_analyzed=1, lines_of_code=1,
-        hotspots=["a hotspot"], aliases={"a": "b"}, graph=b"graph", **fields,
+        top_hotspots=["a hotspot"], hotspots=["a hotspot"], aliases={"a": "b"}, graph=b"graph", **fields,
     )  # fmt: skip
     ScanReport.objects.filter(pk=made.pk).update(created_at=NOW - age)
     return made
