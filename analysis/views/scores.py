@@ -48,4 +48,5 @@ class ScoreHistoryViewSet(ViewSet):
             change = score_change(repository, since=wanted["from"], until=wanted["to"], limit=limit)
             return ScoreHistorySerializer(change, context={"ids": change.ids}).data
 
-        return answer_of_version(request, repository.updated_at, make=make)
+        is_usual = wanted["from"] is None and wanted["to"] is None and limit == ENTRIES
+        return answer_of_version(request, repository.updated_at, limit, make=make, keep=is_usual)
