@@ -62,7 +62,7 @@ _VENDORED = re.compile(
     # libraries of pages that were copied as they are
     r"|(^|/)(public|static|assets|resources)/(?:[^/]+/)*(jquery|bootstrap|select2|redactor|ckeditor|tinymce|summernote"
     r"|moment|lodash|underscore|handlebars|backbone|knockout|modernizr|fullcalendar|three|d3|echarts|highcharts|chart|vue"
-    r"|angular|react)(\.\w+)?\.js$"
+    r"|angular|react|swagger-ui(?:-\w+)*|redoc)(\.\w+)?\.js$"
     # a release: `codemirror-5.17.0/`, `jquery-3.6.1.js`
     r"|(^|/)(?![vV]ersion-|[mM]igration-|[uU]pgrade-)[A-Za-z][\w.-]*-v?\d+\.\d+\.\d+[\w.-]*(/|\.js$)"
 )
@@ -101,7 +101,7 @@ _MIGRATION = re.compile(
 _TEST = re.compile(
     r"(^|/)(tests?(?:[_-](?:e2e|unit|integration|functional))?|\w+_test_utils?|integration/e2e\w*|test-(?:helpers?|utils?)|unittests?|__tests__"
     r"|(?:__)?mocks(?:__)?|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
-    r"|smoke)/|(^|/)src/(test|\w+Test|testFixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
+    r"|smoke)/|(^|/)src/(test|\w+Test|testFixtures|test-fixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(?:(?!ab[_-])[\w-]+[_-]tests|[\w-]+-e2e|e2e[_-]test)/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
     r"|(^|/)(?:(?:jest|vitest|test)[.-]?setup|setup[.-]?(?:[jJ]est|[vV]itest|[tT]ests?))\.[cm]?[jt]sx?$"
     r"|(^|/)(test[_-][^/]*|conftest|pytest_plugin|testing|[^/]*_test|tests|mocks)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
@@ -111,7 +111,7 @@ _TEST = re.compile(
 _SCRIPT = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?(-dev)?|((dev|build|ci|ai|claude|release|repo|maintenance)-)?tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
     r"|(^|/)cmd/.*main\.go$|^devtools/.*\.(?:go|py)$|(^"
-    r"|/)management/commands/|^(?:[^/]+/)?contrib/(?!__init__)[^/]+\.py$|(^|/)(setup|manage)\.py$|^(noxfile|fabfile)\.py$|(^|/)magefiles?(\.go$|/)"
+    r"|/)management/commands/|^(?:[^/]+/)?contrib/(?!__init__)[^/]+\.py$|^contrib/(?:internal|tools?|utils?)/|(^|/)(setup|manage)\.py$|^(noxfile|fabfile)\.py$|(^|/)magefiles?(\.go$|/)"
 )
 # Below it folders are packages of Java, named for what they are about: those of vendors, of builds.
 _OF_PACKAGES = "src/main/java/"

@@ -18,6 +18,7 @@ SMALL = 20  # elements that are known to be few
 _LIMITS = re.compile(
     r"[sS]emaphore|p-?[lL]imit|pMap|\blimit(?:ed)?\(|[lL]imiter|CapacityLimiter|<-\s*sem|\bsem\w*\s*<-|\b(?:tokens?|slots?)\s*<-"
     r"|\bpool\b|[pP]ool\.|[eE]xecutor|\bsem\w*\.|\.[aA]cquire\(|[tT]hrottle|[cC]oncurrency"
+    r"|\b\w*[qQ]ueue\.add\("  # p-queue: a task waits there for its turn
 )
 # What cuts a collection into pieces of known size, or off.
 _CUT = re.compile(

@@ -35,8 +35,8 @@ def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Missing]:
     """`value.(*User)` in Go, where nobody asks whether it is one."""
     before = file.source[max(0, assertion.start_byte - 60) : assertion.start_byte]
     text = file.text(assertion)
-    if ".(func(" in text:
-        return  # a table of functions, which the program has made
+    if ".(func(" in text or ".MustGet(" in text:
+        return  # a table of functions, which the program has made; what it asks for as what must be there
     if _TWO_RESULTS.search(before.rpartition(b"\n")[2]) or not _comes_from_outside(text, assertion, file):
         return
     if _is_put_by_file(text, file):

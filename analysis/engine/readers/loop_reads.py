@@ -79,7 +79,7 @@ def _noted(loop: LoopDraft, asking: set[int], file: SourceFile) -> dict[str, str
     is_asking = loop.function in asking or (loop.kind == "callback" and file.functions[loop.function].parent in asking)
     if not (is_asking or managed or giver or _annotated(loop, file)):
         return None
-    reads = _reads(loop, file)
+    reads = [each for each in _reads(loop, file) if managed is None or not _is_brought(managed[1], each, file)]
     if not reads:
         return None
     data = {"loop": str(loop.index), "reads": " ".join(reads)}
@@ -88,6 +88,12 @@ def _noted(loop: LoopDraft, asking: set[int], file: SourceFile) -> dict[str, str
     if managed:
         data["manager"] = managed[1]
     return data
+
+
+def _is_brought(manager: str, read: str, file: SourceFile) -> bool:
+    """Whether the file asks for a relation of the rows of `obj.lines` together with them: `"lines__product"`."""
+    path = f"{manager.rpartition('.')[2]}__{read.partition(':')[0]}"
+    return file.mentions(f'"{path}'.encode()) or file.mentions(f"'{path}".encode())
 
 
 def _giver(loop: LoopDraft, file: SourceFile) -> str:

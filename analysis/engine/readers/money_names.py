@@ -26,7 +26,8 @@ _PAID = re.compile(r"(?i)(?:cost|fee|salary|refund|payout)s?$")
 # What an algorithm counts.
 _COMPUTED = re.compile(
     r"(?i)(?:comput\w*|query|plan|path|edge|search|transition|start_?up|cpu|io|step|move|heuristic|switch|loss|train\w*"
-    r"|eval\w*|insert\w*|delet\w*|substitut\w*|edit|swap|time|memory|mana|bcrypt|hash|gas|row|page|tuple|operator)_?costs?$"
+    r"|eval\w*|insert\w*|delet\w*|substitut\w*|edit|swap|time|memory|mana|bcrypt|hash|gas|row|page|tuple|operator|slope\w*"
+    r"|\w*safety|elevation|walk\w*|bike|bicycle|turn|traversal|for_?work)_?costs?$"
 )
 _BARE = re.compile(r"(?i)amounts?|balances?|fees?|costs?")
 _ASKED_OF = re.compile(r"(?i)\b(?:req|request|body|params|query|form|payload|ctx)\b")

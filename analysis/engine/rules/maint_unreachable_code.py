@@ -105,6 +105,8 @@ def look_at_exit(call: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     if loop.child_by_field_name("alternative") is not None or (after := _statement_after(loop, file)) is None:
         return
+    if after.type in ("raise_statement", "throw_statement"):
+        return  # which says that nobody comes here
     leaving = _LEAVES_LOOP.finditer(file.source, loop.start_byte, loop.end_byte)
     if not any(_leaves(match.start(), loop, file) for match in leaving):
         yield _mark(after, "the endless loop above", file)

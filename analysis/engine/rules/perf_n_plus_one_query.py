@@ -65,6 +65,12 @@ WATCHES = query_text.WATCHES
 
 SEEDED = re.compile(r"(^|/)(?:(?:seeds?|seeders?|fixtures|demo|samples?)(?:/|[-_.])|seed[A-Z])")  # few rows, made up
 ONE_ROUND = frozenset({"retried", "searched"})  # notes of loops that stop once the query was right
+RARELY = frozenset({"failed"})  # of queries that ask only when something went wrong
+# A schema has few tables, and a table few columns.
+_OF_CATALOGUE = re.compile(
+    r"(?i)(?:\w+\.)?(?:pg_\w+|key_column_usage|\w+_constraints|sqlite_(?:master|schema)"
+    r"|(?:all|user|dba)_(?:tables|tab_columns|cons_columns|ind_columns|indexes|views|sequences|triggers))"
+)
 _ENDLESS = re.compile(
     r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\(|\.(?:listen|subscribe|consume|iter_messages)\("
 )  # consumers
@@ -94,12 +100,15 @@ def multiplies(site: QuerySite) -> bool:
     loop = site.loop
     if loop is None or not site.query.uses_loop_variable or not goes_on(loop, site.facts):
         return False
-    if "guarded" in site.notes or not site.notes.keys().isdisjoint(ONE_ROUND) or _is_batch_function(site.function.name):
+    silent = {"guarded"} | ONE_ROUND | RARELY
+    if not site.notes.keys().isdisjoint(silent) or _is_batch_function(site.function.name):
         return False
     if site.query.lock:
         return False  # rows that are locked one by one are meant to be
     if "opaque" in site.notes and site.query.orm == "sqlalchemy" and not site.query.filters:
         return False  # a list of conditions for many keys
+    if _OF_CATALOGUE.fullmatch(site.query.model):
+        return False
     narrowing = [each for each in site.query.filters if not each.constant]
     return not (narrowing and all(each.operator == "in" for each in narrowing))
 

@@ -149,6 +149,8 @@ def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: Sourc
         return
     if growth is _LIST_GROWS and loop.kind == "while" and "await " in _body(loop, file):
         return  # page by page: each round waits for an answer, beside which the copy is nothing
+    if growth is _LIST_GROWS and any(each.type == "string" for each in assigned_values(name, statement, file)):
+        return  # the `concat` of a text
     is_few = name.endswith("s") and size_by_name(name) is Size.FEW
     if is_few or not _is_outside(name, statement, loop, file):
         return

@@ -13,7 +13,7 @@ from analysis.engine.queries import Queries, QuerySite
 from analysis.engine.readers.loop_calls import rounds_of
 from analysis.engine.readers.sizes import Size
 from analysis.engine.rules.example_models import DJANGO_SHOP
-from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, goes_on, rounds, size_of
+from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, RARELY, goes_on, rounds, size_of
 from analysis.engine.severity import MILDER
 
 RULE = Rule(
@@ -108,7 +108,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 def _repeats(site: QuerySite) -> bool:
     loop, query = site.loop, site.query
-    if loop is None or not goes_on(loop, site.facts) or not site.notes.keys().isdisjoint(ONE_ROUND | {"failed"}):
+    if loop is None or not goes_on(loop, site.facts) or not site.notes.keys().isdisjoint(ONE_ROUND | RARELY):
         return False
     if query.operation == "commit":
         return query.terminal in ("commit", "flush") and "batched" not in site.notes

@@ -163,6 +163,11 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         yield _mark(node, name, "cause", file, is_mild=is_mild)
 
 
+def _is_text(name: str, file: SourceFile) -> bool:
+    """Whether the file gives a text to a name that is like one of an error: `const baseErr = "not stored"`."""
+    return re.search(rb"\b" + re.escape(name.encode()) + rb"(?:\s+string)?\s*:?=\s*[\"`]", file.source) is not None
+
+
 def look_at_errorf(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Go: an error put into another one as text."""
     if file.callee(call) != "fmt.Errorf" or "recover()" in function_text(call, file):
@@ -176,7 +181,7 @@ def look_at_errorf(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     for verb, value in zip(verbs, given[1:], strict=False):
         text = file.text(value)
-        if verb in "vsq" and re.fullmatch(r"(err|\w+Err)(\.Error\(\))?", text):
+        if verb in "vsq" and re.fullmatch(r"(err|\w+Err)(\.Error\(\))?", text) and not _is_text(text, file):
             yield file.mark(
                 RULE.id,
                 call,

@@ -72,7 +72,7 @@ _ENTRY_PATH = re.compile(
 )
 _ENTRY_NAME = re.compile(
     r"(^|\.)(main\w*|\w*[cC](?:ommand|md)_?[lL]ine\w*|\w*[bB]ootstrap(?:per)?|usage\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|init|TestMain|print_?[Hh]elp"
-    r"|\w*[eE]xit\w*|die|[fF]atal\w*|\w*Or(?:Die|Exit|Fatal|Panic)\w*|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
+    r"|\w*[eE]xit\w*|die|[fF]atal\w*|on_?[fF]atal\w*|\w*Or(?:Die|Exit|Fatal|Panic)\w*|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
 )
 # To end the process is what they are for, and another process starts it again.
 _ENDS_IT = re.compile(

@@ -87,7 +87,7 @@ _SIGNED_IN = re.compile(
 )
 # Handlers that keep the list of webhooks, or send them, receive none.
 _MANAGES = re.compile(
-    rb"(?i)(?:def|function|func|\b(?:public|private|async))\s[^(\n]*?\b(?:create|update|delete|remove|toggle|list|get|edit|add|register|test|rerun|send"
+    rb"(?i)(?:def|function|func|\b(?:public|private|async))\s[^(\n]*?\b(?:(?:re)?create|repair|restore|(?:un)?install|sync|refresh|update|delete|remove|toggle|list|get|edit|add|register|test|rerun|send"
     rb"|resend|save|enable|disable|fire|trigger|subscribe|unsubscribe|deliver|retry|set|regenerate|generate|rotate|reset|replay|revoke|mark|read|dismiss|clear|count|archive)_?\w*\s*\("
     rb"|^def\s+\w*web_?hooks?_(?:create|update|put|post|patch|delete|list|get)\s*\("
     rb"|^func\s+\([^)\n]*\)\s*\w*web_?hooks?(?:create|update|delete|list|get)\s*\("

@@ -312,8 +312,8 @@ def _stream_of_java(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]
     is_made = receiver.endswith(("URL()", ".toURL()")) or callee == "java.net.URL.openStream"
     if not is_made and not any(_URL_TYPE.search(before) for before in declarations(receiver.rpartition(".")[2], file)):
         return
-    if any(_NO_SERVER.search(text) for text in (file.text(call), *made)):
-        return
+    if "resource" in receiver.lower() or any(_NO_SERVER.search(text) for text in (file.text(call), *made)):
+        return  # which comes with the program
     yield file.mark(
         RULE.id,
         call,

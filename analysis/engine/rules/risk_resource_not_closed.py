@@ -18,7 +18,7 @@ from analysis.engine.readers.go_resources import (
     without_borrowers,
 )
 from analysis.engine.readers.go_results import bound_names, helps_tests, without_failure
-from analysis.engine.readers.reading import full_callee, function_text, origin_of, text_after, within
+from analysis.engine.readers.reading import full_callee, function_text, origin_of, text_after, text_before, within
 from analysis.engine.readers.script_resources import descriptors_of, takes_from_pool, without_work_on
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -128,6 +128,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     parent = call.parent
     if parent is None or _is_in_memory(call, file):
         return
+    if callee == "zipfile.ZipFile" and _is_open_already(call, file):
+        return
     if parent.type == "assignment":
         left = parent.child_by_field_name("left")
         if left is not None and left.type == "identifier":
@@ -160,6 +162,13 @@ def _is_in_memory(call: Node, file: SourceFile) -> bool:
     return first is not None and bool(
         _MEMORY.search(file.text(first)) or _MEMORY.search(origin_of(file.text(first), call, file))
     )
+
+
+def _is_open_already(call: Node, file: SourceFile) -> bool:
+    """Whether an archive is read from a file that a `with` around it closes."""
+    first = next(iter(file.arguments(call)[0]), None)
+    opened = rf"\bas {re.escape(file.text(first))}\s*[,:)]" if first is not None else ""
+    return first is not None and first.type == "identifier" and re.search(opened, text_before(call, file)) is not None
 
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -244,6 +244,8 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
     unsafe = _JAVA_UNSAFE.match(file.source, field.start_byte)
     if unsafe is not None:
         kind, name = unsafe[1].decode(), unsafe[2].decode()
+        if kind == "Matcher" and not file.mentions(b"java.util.regex"):
+            return  # a class of the project's own
         used = list(_uses(unsafe[2], field, file))
         if any(used) or not used:
             message = f"`{name}` is one `{kind}` for all threads, and that class is not safe for two at once"

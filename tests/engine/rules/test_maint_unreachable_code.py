@@ -147,3 +147,8 @@ def test_a_branch_that_ends_the_process_leaves(end, after, count):
         f'package a\nimport "os"\nfunc f() {{\n\tif x {{\n\t\treturn\n\t}} else {{\n\t\t{end}\n\t}}\n\t{after}\n}}\n'
     )
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("after", "count"), [("raise AssertionError", 0), ("return None", 1)])
+def test_what_is_thrown_behind_an_endless_loop_says_that_nobody_comes_there(after, count):
+    assert len(lines_of(RULE, f"def f():\n    while True:\n        work()\n    {after}\n")) == count

@@ -440,3 +440,24 @@ def test_rows_are_locked_one_by_one(name, count):
 def test_a_constant_of_a_class_gives_few_rounds(rows, found):
     source = f"def f(codes):\n    for code in {rows}:\n        Region.objects.get(code=code)"
     assert lines(RULE, source) == found
+
+
+@pytest.mark.parametrize(("head", "found"), [("except IntegrityError:", []), ("finally:", [6])])
+def test_what_is_asked_when_something_failed_is_asked_rarely(head, found):
+    source = (
+        "def f(orders):\n    for order in orders:\n        try:\n            order.save()\n"
+        f"        {head}\n            Region.objects.get(code=order.reference)\n"
+    )
+    assert lines(RULE, source) == found
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [("pg_enum", 0), ("INFORMATION_SCHEMA.KEY_COLUMN_USAGE", 0), ("user_constraints", 0), ("sizes", 1)],
+)
+def test_the_catalogue_of_a_database_is_small(table, found):
+    source = (
+        "async function f(names) {\n  for (const name of names) {\n"
+        f"    await knex.raw(`SELECT a FROM {table} WHERE name = ?`, [name]);\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source})) == found

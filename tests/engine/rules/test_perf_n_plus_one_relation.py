@@ -246,3 +246,21 @@ def test_a_column_is_no_relation_though_a_script_points_it_somewhere():
 def test_streams_of_numbers_are_loops_too(step):
     body = f"    List<Order> rows = orders.findByPaid(true);\n    rows.stream().{step}.toList();"
     assert orms.lines(RULE, "jpa", body) == [2]
+
+
+@pytest.mark.parametrize(("lookup", "found"), [("lines__product", 0), ("lines__note", 1)])
+def test_what_the_file_asks_for_comes_with_the_rows(lookup, found):
+    models = (
+        "from django.db import models\n\nclass Product(models.Model):\n    name = models.TextField()\n\n"
+        "class Order(models.Model):\n    name = models.TextField()\n\n"
+        "class Line(models.Model):\n    order = models.ForeignKey(Order, models.CASCADE, related_name='lines')\n"
+        "    product = models.ForeignKey(Product, models.CASCADE)\n"
+    )
+    admin = (
+        "from django.contrib.admin import ModelAdmin\nfrom shop.models import Order\n\nclass OrderAdmin(ModelAdmin):\n"
+        "    def get_queryset(self, request):\n"
+        f"        return super().get_queryset(request).prefetch_related('{lookup}')\n\n"
+        "    def products(self, order: Order):\n"
+        "        return ', '.join([line.product.name for line in order.lines.all()])\n"
+    )
+    assert len(findings_of(RULE, {"shop/models.py": models, "shop/admin.py": admin})) == found

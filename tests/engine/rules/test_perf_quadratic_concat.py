@@ -286,3 +286,9 @@ def test_a_table_that_a_module_puts_together_once(head, found):
 )
 def test_copies_of_fields_and_by_unpacking_and_texts_by_their_type(source, language, lines):
     assert lines_of(RULE, source, language) == lines
+
+
+@pytest.mark.parametrize(("start", "count"), [("''", 0), ("[]", 1)])
+def test_a_text_of_script_is_not_copied_by_its_concat(start, count):
+    source = f"let all = {start};\nfor (const row of rows) {{\n  all = all.concat(row.name);\n}}\n"
+    assert len(lines_of(RULE, source, "typescript")) == count

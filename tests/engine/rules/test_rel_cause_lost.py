@@ -218,3 +218,9 @@ def test_a_stack_that_was_logged_is_not_lost():
 def test_the_text_of_an_error_is_not_the_error(given, count):
     source = f"try {{ a(); }} catch (e) {{ throw new OrderError({given}); }}"
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("value", "count"), [('"not stored"', 0), ("errors.New(text)", 1)])
+def test_a_text_may_be_named_like_an_error(value, count):
+    source = f'package a\n\nvar baseErr = {value}\n\nfunc f() error {{\n\treturn fmt.Errorf("%s: gone", baseErr)\n}}\n'
+    assert len(marks_of(RULE, source, "go")) == count

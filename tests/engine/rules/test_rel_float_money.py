@@ -47,6 +47,8 @@ def test_names_of_amounts(name):
         "cost",
         "pathCost",
         "cpu_cost",
+        "slopeSafetyCost",
+        "walk_cost",
         "shippingCostRatio",
     ],
 )

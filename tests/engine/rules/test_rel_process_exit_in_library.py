@@ -37,6 +37,7 @@ def test_library_code_that_ends_the_process_is_found(path, source, line):
         ("store/command.go", GO),
         ("store/store.go", GO.replace("os.Exit(1)", "signal.Notify(c)\ngo func() {\n<-c\nos.Exit(1)\n}()")),
         ("store/store.go", GO.replace("Load", "Fatalf")),
+        ("store/store.go", GO.replace("Load", "onFatalError")),
         ("ui/generate-types.js", SCRIPT),
         ("shop/store.py", "import os\ndef detach():\n    if os.fork() > 0:\n        os._exit(0)\n"),
         ("src/stop.ts", "export function wait() { process.on('SIGTERM', () => { process.exit(0); }); }"),

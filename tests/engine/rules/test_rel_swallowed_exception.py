@@ -605,3 +605,9 @@ def test_a_test_may_raise_what_it_takes():
         "    except OddError:\n        pass\n"
     )
     assert findings_of("rel-swallowed-exception", {"tests/test_a.py": source}) == []
+
+
+@pytest.mark.parametrize(("path", "count"), [("src/sendTelemetry.ts", 0), ("src/sendInvoice.ts", 1)])
+def test_telemetry_must_harm_nobody(path, count):
+    source = "export const send = (row) => {\n  axios.post(url, row).catch(() => {});\n};\n"
+    assert len(findings_of("rel-swallowed-exception", {path: source})) == count

@@ -181,7 +181,9 @@ def test_a_message_that_is_sent_counts():
     assert len(findings_of(RULE, {"a.ts": EXPRESS % "await mailer.sendMail(req.body);"})) == 1
 
 
-@pytest.mark.parametrize("name", ["regenerate_webhook_secret", "rotate_webhook_key", "reset_webhook"])
+@pytest.mark.parametrize(
+    "name", ["regenerate_webhook_secret", "rotate_webhook_key", "reset_webhook", "recreate_webhook"]
+)
 def test_whoever_changes_a_webhook_receives_none(name):
     assert findings_of(RULE, {"a.py": (FLASK % "hook.save()").replace("pay_webhook", name)}) == []
 

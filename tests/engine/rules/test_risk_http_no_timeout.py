@@ -340,3 +340,9 @@ def test_a_client_that_is_used_up_beside_a_limited_request(limit, count):
 def test_the_default_of_a_required_module_is_the_module():
     source = 'const axios = require("axios").default;\naxios.post(url, body);\n'
     assert lines_of(RULE, source, "javascript") == [2]
+
+
+@pytest.mark.parametrize(("name", "count"), [("requestedResourceURL", 0), ("feedUrl", 1)])
+def test_a_resource_comes_with_the_program(name, count):
+    source = f"import java.net.URL;\nclass A {{ InputStream f(URL {name}) {{ return {name}.openStream(); }} }}"
+    assert len(marks_of(RULE, source, "java")) == count

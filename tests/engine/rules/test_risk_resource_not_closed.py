@@ -484,3 +484,12 @@ def test_who_reads_a_stream_of_java_and_leaves_it_open(used, count):
     source = "import java.io.FileInputStream;\nclass A { void f(Properties settings, Loader loader) {\n"
     source += f"FileInputStream in = new FileInputStream(path);\n{used}\n}} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("given", "count"), [("f", 0), ("path", 1)])
+def test_an_archive_of_an_open_file_goes_with_it(given, count):
+    source = (
+        "import zipfile\n\ndef read(path):\n    with open(path, 'rb') as f:\n"
+        f"        z = zipfile.ZipFile({given})\n        z.extractall('out')\n"
+    )
+    assert len(lines_of(RULE, source)) == count

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import findings_of, lines_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-shared-mutable-state"
 
@@ -666,3 +666,12 @@ func show(w http.ResponseWriter, r *http.Request) { _ = r.Body.Close() }
 def test_tasks_are_kept_so_that_they_are_not_collected(kind, count):
     source = f"{FLASK}_running: set[{kind}] = set()\n\n@app.get('/x')\ndef handle():\n    _running.add(begin())\n"
     assert len(findings_of(RULE, {"shop/views.py": source})) == count
+
+
+@pytest.mark.parametrize(("imported", "count"), [("java.util.regex.Matcher", 1), ("org.hamcrest.Matcher", 0)])
+def test_a_matcher_is_one_of_patterns(imported, count):
+    source = (
+        f"import {imported};\nclass A {{\n  private static final Matcher NOOP = make();\n"
+        "  boolean f() { return NOOP.find(); }\n}"
+    )
+    assert len(marks_of(RULE, source, "java")) == count

@@ -375,3 +375,10 @@ def test_pieces_that_a_function_is_given(method, count):
 def test_what_fills_a_database_for_developers(folder, count):
     source = "export const f = (rows) => Promise.all(rows.map((row) => client.send(row)));\n"
     assert len(findings_of(RULE, {f"src/{folder}/rows.ts": source})) == count
+
+
+@pytest.mark.parametrize(("started", "count"), [("queue.add(() => send(row))", 0), ("send(row)", 1)])
+def test_what_is_added_to_a_queue_waits_for_its_turn(started, count):
+    source = f"async function f(rows) {{\n  await Promise.all(rows.map((row) => {started}));\n}}\n"
+    source = "async function send(row) { await fetch(row.url); }\n" + source
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count
