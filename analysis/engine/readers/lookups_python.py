@@ -139,17 +139,23 @@ def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFi
     """The same for a row or a document."""
     if _DOCUMENT.search(callee):
         return "medium"
-    before = text_before(call, file)
-    always_answers = ALWAYS_A_ROW.search(before[-NEAR:] + file.text(call)) is not None
     if callee.endswith(".fetchone"):
-        return "" if positional or always_answers else "low"
+        return "" if positional or _always_answers(call, file) else "low"
+    before = text_before(call, file)
     if _ROWS.search(callee):
         return "" if _is_counted(callee, call, file) or ALWAYS_A_ROW.search(before[-ONE_QUERY:]) else "medium"
-    if not _QUERY.search(callee) or positional or (callee.endswith("execute().first") and always_answers):
+    if not _QUERY.search(callee) or positional:
+        return ""
+    if callee.endswith("execute().first") and _always_answers(call, file):
         return ""
     receiver = file.source[call.start_byte : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
     checks = (f"len({receiver})", f"{receiver}.exists()", f"{receiver}.count()")
     return "" if any(map(before[-NEAR:].__contains__, checks)) else "high"
+
+
+def _always_answers(call: Node, file: SourceFile) -> bool:
+    """Whether the query asks for what there always is: a count, a sum."""
+    return ALWAYS_A_ROW.search(text_before(call, file)[-NEAR:] + file.text(call)) is not None
 
 
 def _is_counted(callee: str, call: Node, file: SourceFile) -> bool:

@@ -11,6 +11,7 @@ LEVELS = 3  # of local variables between a number and what is written
 _LOCAL = re.compile(r"(?<![\w.\"'`$])([A-Za-z_]\w*)\b(?!\s*[(.\[:\w])")
 _GIVEN = re.compile(r"\s*(?::[^=\n]+)?(?P<step>[-+:])?=(?!=)\s*(?P<value>[^;\n]+)")
 _BY_METHOD = r"\.(?P<verb>add|subtract|plus|minus)\("
+_SIGN = re.compile(rf"[-+]|{_BY_METHOD}")
 _OR_ZERO = r"(?:\s*(?:\|\||\?\?|\bor\b)\s*0)?"
 _KEY = re.compile(rf"[{{(,\n]\s*[\"']?(?P<name>{NAME})[\"']?\s*(?:(?P<given>[:=,](?!=))|(?=\}}))")
 _END = re.compile(r"[,})\n]")
@@ -21,12 +22,14 @@ def change_of(expression: str, reads: str, before: str) -> re.Match[str] | None:
     """Where an expression adds to the number that `reads` matches or takes from it, also by way of local variables
     that `before` sets; `sign_of` tells which."""
     last = re.sub(r"\(\?P<\w+>", "(?:", reads)
-    plain = re.compile(rf"(?:\w*\(\s*)?{reads}{_OR_ZERO}\s*\)?\s*(?P<sign>[-+])(?![-+=])|\+\s*{last}")
-    method = re.compile(rf"{reads}\s*{_BY_METHOD}")
+    plain = rf"(?:\w*\(\s*)?{reads}{_OR_ZERO}\s*\)?\s*(?P<sign>[-+])(?![-+=])|\+\s*{last}"
+    method = rf"{reads}\s*{_BY_METHOD}"
     for _ in range(LEVELS):
-        found = plain.search(expression) or method.search(expression)
-        if found is not None:
-            return found
+        # Most expressions change nothing, and to compile a pattern costs more than to look for its signs.
+        if _SIGN.search(expression) is not None:
+            found = re.search(plain, expression) or re.search(method, expression)
+            if found is not None:
+                return found
         expression = _LOCAL.sub(lambda local: f"({_value(local[1], before)})", expression)
     return None
 
