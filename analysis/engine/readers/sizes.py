@@ -32,7 +32,9 @@ _FEW = frozenset(
     handler handlers middleware middlewares component components widget widgets cookie cookies filter filters keymap
     preference preferences question questions survey surveys engagement
     engagements index indices tool tools replica replicas cluster clusters directory directories hook hooks mapping
-    mappings""".split()
+    mappings environment environments favorite favorites favourite favourites allowlist denylist whitelist blacklist
+    trigger triggers constraint constraints separator separators delimiter delimiters splits primary foreign join joins
+    partition disk disks mount mounts region regions zone zones country countries menu menus icon icons""".split()
 )
 _MANY = frozenset(
     """ids pks rows records users customers orders accounts products lines events entries messages docs documents posts

@@ -341,3 +341,11 @@ def test_what_is_removed_by_a_function_is_looked_for_in_each_round():
     )
     assert lines_of(RULE, java.format("List"), "java") == [2]
     assert lines_of(RULE, java.format("Set"), "java") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"), [("join_keys", []), ("primaryKeys", []), ("trigger_names", []), ("user_keys", [4])]
+)
+def test_what_a_name_says_to_be_few_is_searched_quickly(name, lines):
+    source = f"def f(rows):\n    {name} = list(load())\n    for row in rows:\n        if row in {name}: drop(row)\n"
+    assert lines_of(RULE, source) == lines
