@@ -6,7 +6,7 @@ import re
 _ANSWERS = re.compile(
     r"\b(StopIteration|StopAsyncIteration|KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|FileNotFoundError"
     r"|FileExistsError|ProcessLookupError|CancelledError|Empty|Full|\w*DoesNotExist|\w*AlreadyExists\w*|\w*NotFound\w*"
-    r"|JSONDecodeError|UnicodeDecodeError|ValidationError|JsonProcessingException|WatchError|KeyboardInterrupt|GeneratorExit|LookupError"
+    r"|JSONDecodeError|UnicodeDecodeError|ValidationError|JsonProcessingException|WatchError|KeyboardInterrupt|GeneratorExit|\w*LookupError|NoReverseMatch|NotImplementedError"
     r"|\w*(?:Closed|Consumed|Already|Duplicate|Unsupported|NotSupported|Unrecognized|NotRecognized)\w*|\w*Skip\w*|(?:Help|Usage)[A-Z]\w*|Http404|NoSuch\w+"
     r"|Invalid(?!Request|Operation|State)[A-Z]\w*|Unknown(?!Host|Error|Exception)[A-Z]\w*|BadLocationException"
     r"|NumberFormatException|InterruptedException)\b"

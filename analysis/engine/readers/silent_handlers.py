@@ -72,13 +72,14 @@ _GIVEN_IF = re.compile(r"(?:if\b[^\n]*\n\s*)?(\w+)\s*=(?!=)[^;\n]*;?(?:\s*\})?")
 _GIVEN_BACK = re.compile(r"return\s+(\w+)\s*;?")
 NEAR = 100  # characters before and behind a `try`
 _LETS_GO = re.compile(
-    r"(?:await\s+)?(?:[\w.?!$()]+\.)?(?:unbind|off|unsubscribe|removeEventListener|removeListener|removeAllListeners)\([^\n]*\);?|//[^\n]*"
+    r"(?:await\s+)?(?:[\w.?!$()]+\.)?(?:unbind|off|unsubscribe|unregister|removeEventListener|removeListener|removeAllListeners)\([^\n]*\);?|//[^\n]*"
 )
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _FAILS_OTHERWISE = re.compile(
     r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z|\bassert False\b"
     r"|\bthrow new \w+\([^\n]*\b(?:[sS]hould|[eE]xpected|[nN]ever|[mM]ust)\b[^\n]*\);\s*\Z"
 )
+_FAILS_BEHIND = re.compile(r"\s*else:\s*(?:raise\b|assert False|(?:self|pytest)\.fail\()")
 _FLAG_SET_BEFORE = re.compile(r"(\w+)\s*=\s*(?:false|False)\s*;?\s*(?:try\b\s*[:{]?\s*)?\Z")
 _COMPOUND = frozenset({"if_statement", "for_statement", "while_statement", "with_statement", "try_statement"})
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
@@ -194,6 +195,8 @@ def _says_none(handler: SilentHandler) -> bool:
 def _expects_it(handler: SilentHandler) -> bool:
     """A test that fails when nothing is raised or raises itself, and what is raised only to fill in its traceback."""
     if _FAILS_OTHERWISE.search(handler.guarded) or _ONLY_RAISES.fullmatch(handler.guarded):
+        return True
+    if _FAILS_BEHIND.match(text_after(handler.node, handler.file)) is not None:
         return True
     return any(re.search(rf"\b{found[1]}\b", handler.caught) for found in _RAISES.finditer(handler.guarded))
 

@@ -194,6 +194,8 @@ def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[M
     loop = round_of(call, file)
     if loop is None or not _NAME.fullmatch(name) or (file.language == "java" and not is_list(name, call, file)):
         return
+    if file.source.find(f"{name}.{method}(".encode(), loop.node.start_byte, call.start_byte) >= 0:
+        return  # told before
     size = size_of(name, call, file)
     is_queue = name.lower().endswith(("queue", "pending", "stack", "todo"))
     if (

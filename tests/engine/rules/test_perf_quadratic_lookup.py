@@ -349,3 +349,10 @@ def test_what_is_removed_by_a_function_is_looked_for_in_each_round():
 def test_what_a_name_says_to_be_few_is_searched_quickly(name, lines):
     source = f"def f(rows):\n    {name} = list(load())\n    for row in rows:\n        if row in {name}: drop(row)\n"
     assert lines_of(RULE, source) == lines
+
+
+def test_a_list_that_is_emptied_at_many_places_of_a_loop_is_told_once():
+    source = (
+        "function f(rows) {\n  while (rows.length) {\n    const x = rows.shift();\n    const y = rows.shift();\n  }\n}"
+    )
+    assert lines_of(RULE, source, "typescript") == [3]

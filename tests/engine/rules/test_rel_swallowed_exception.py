@@ -611,3 +611,24 @@ def test_a_test_may_raise_what_it_takes():
 def test_telemetry_must_harm_nobody(path, count):
     source = "export const send = (row) => {\n  axios.post(url, row).catch(() => {});\n};\n"
     assert len(findings_of("rel-swallowed-exception", {path: source})) == count
+
+
+@pytest.mark.parametrize(
+    ("caught", "tried", "count"),
+    [
+        ("RuntimeError", "store(a)", 1),
+        ("NotImplementedError", "store(a)", 0),
+        ("ItemLookupError", "store(a)", 0),
+        ("RuntimeError", "registry.unregister(a)", 0),
+    ],
+)
+def test_what_is_not_there_and_what_is_taken_away(caught, tried, count):
+    assert len(marks(handled(f"except {caught}:", "pass", tried))) == count
+
+
+@pytest.mark.parametrize(("behind", "count"), [("raise AssertionError", 0), ("store(b)", 1)])
+def test_what_fails_otherwise_expects_the_error(behind, count):
+    source = (
+        f"def f(a):\n    try:\n        store(a)\n    except RuntimeError:\n        pass\n    else:\n        {behind}\n"
+    )
+    assert len(marks(source)) == count
