@@ -113,7 +113,8 @@ def _mend(
 
 
 def _not_logged(payments: list[PaymentFact]) -> list[PaymentFact]:
-    asked = Payment.objects.filter(invoice_id__in=[payment.invoice_id for payment in payments])
+    providers = {payment.provider for payment in payments}  # the index begins with the provider
+    asked = Payment.objects.filter(provider__in=providers, invoice_id__in=[payment.invoice_id for payment in payments])
     logged = set(asked.values_list("provider", "invoice_id"))
     return [payment for payment in payments if (payment.provider, payment.invoice_id) not in logged]
 
