@@ -3,8 +3,7 @@
 import logging
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,11 +25,12 @@ Seen = tuple[Looks, Sequence[Node]]  # who looks, and at what
 
 
 class Gate(NamedTuple):
-    """A look at a type of node, with what must match where a node starts and, of comments, a text one must have."""
+    """A look at a type of node, with what must match where a node starts and, of comments, words of which it must hold
+    one."""
 
     look: Look
     starts: re.Pattern[bytes] | None
-    needs: tuple[bytes, ...]
+    words: tuple[bytes, ...]
 
 
 class CallLooks:
@@ -68,13 +68,7 @@ def looks_at_calls(language: str, *, in_tests: bool = False) -> CallLooks:
     return CallLooks(language, in_tests)
 
 
-@dataclass(frozen=True, slots=True)
-class Gates:
-    """What can see something in a file: by the type of node its looks, each with what must match where a node
-    starts."""
-
-    by_type: dict[str, tuple[Gate, ...]]
-    comments: dict[str, tuple[Gate, ...]]
+Gates = Mapping[str, tuple[Gate, ...]]  # what can see something in a file, by the type of node
 
 
 def gates_of(language: str, source: bytes, *, in_tests: bool = False) -> Gates:
@@ -125,29 +119,28 @@ def _needs(language: str, in_tests: bool) -> Needs:
 @lru_cache(maxsize=500)
 def _gates(language: str, in_tests: bool, met: frozenset[tuple[bytes, ...]]) -> Gates:
     dialect = dialect_of(language)
-    by_type: dict[str, tuple[Gate, ...]] = {}
-    comments: dict[str, tuple[Gate, ...]] = {}
+    gates: dict[str, tuple[Gate, ...]] = {}
     for watch in watches_of(language, in_tests=in_tests):
         if watch.on == "call" or (watch.needs and watch.needs not in met):
             continue
         for node_type in dialect.nodes_of(watch.on):
-            gates = comments if node_type in dialect.comments else by_type
-            gates[node_type] = (*gates.get(node_type, ()), Gate(watch.look, watch.starts, watch.needs))
-    return Gates(by_type, comments)
+            words = watch.needs if node_type in dialect.comments else ()
+            gates[node_type] = (*gates.get(node_type, ()), Gate(watch.look, watch.starts, words))
+    return gates
 
 
 def watched(nodes: Nodes, gates: Gates, file: SourceFile) -> Iterator[Seen]:
     """What looks have to look at besides calls: the nodes that pass their gates (see `Watch`)."""
-    source, by_type = file.source, nodes.by_type
-    for node_type, open_to in gates.by_type.items():
-        found = by_type[node_type]
+    for node_type, open_to in gates.items():
+        found = nodes.by_type[node_type]
         for gate in open_to if found else ():
-            yield (gate.look,), found if gate.starts is None else _starting(found, gate.starts, source)
-    for node_type, open_to in gates.comments.items():
-        found = by_type[node_type]
-        for gate in open_to if found else ():
-            spoken = _speaking_of(found, gate.needs, source) if gate.needs else found
-            yield (gate.look,), spoken if gate.starts is None else _starting(spoken, gate.starts, source)
+            yield (gate.look,), _passing(gate, found, file.source)
+
+
+def _passing(gate: Gate, nodes: list[Node], source: bytes) -> list[Node]:
+    if gate.words:
+        nodes = _speaking_of(nodes, gate.words, source)
+    return nodes if gate.starts is None else _starting(nodes, gate.starts, source)
 
 
 def _starting(nodes: list[Node], pattern: re.Pattern[bytes], source: bytes) -> list[Node]:

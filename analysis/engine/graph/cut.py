@@ -77,40 +77,68 @@ def _good_order(size: int, weights: Weights) -> list[int]:
 
 def _greedy_order(after: Sequence[Mapping[int, int]], before: Sequence[Mapping[int, int]]) -> list[int]:
     """Sinks to the end, sources to the front, else the node that points forward most."""
-    left = set(range(len(after)))
-    leaving = [sum(arcs.values()) for arcs in after]
-    arriving = [sum(arcs.values()) for arcs in before]
+    left = _Left(after, before)
     front: list[int] = []
     back: list[int] = []
-    # Entries go stale when a neighbour is taken; the entry of today lies in the heap as well.
-    forward = [(arriving[node] - leaving[node], node) for node in left]
-    heapify(forward)
-    ends = {node for node in left if not leaving[node] or not arriving[node]}
-    while left:
-        if ends:
-            back += sorted((node for node in ends if not leaving[node]), reverse=True)
-            front += sorted(node for node in ends if leaving[node])
-            taken, ends = ends, set()
+    while left.nodes:
+        sources, sinks = left.take_ends()
+        if sources or sinks:
+            front += sources
+            back += reversed(sinks)
         else:
-            balance, node = heappop(forward)
-            if node not in left or balance != arriving[node] - leaving[node]:
-                continue
-            front.append(node)
-            taken = {node}
-        left -= taken
+            front.append(left.take_most_forward())
+    return front + back[::-1]
+
+
+class _Left:
+    """The nodes that have no place yet, with the weight of the arcs among them that leave and reach each."""
+
+    def __init__(self, after: Sequence[Mapping[int, int]], before: Sequence[Mapping[int, int]]) -> None:
+        self._after, self._before = after, before
+        self._leaving = [sum(arcs.values()) for arcs in after]
+        self._arriving = [sum(arcs.values()) for arcs in before]
+        self.nodes = set(range(len(after)))
+        self._ends = {node for node in self.nodes if self._is_end(node)}
+        # Entries go stale when a neighbour is taken; the entry of today lies in the heap as well.
+        self._forward = [(self._balance(node), node) for node in self.nodes]
+        heapify(self._forward)
+
+    def take_ends(self) -> tuple[list[int], list[int]]:
+        """All that nothing reaches and all that nothing leaves, each in order; what is alone counts as a sink."""
+        ends = sorted(self._ends)
+        sinks = [node for node in ends if not self._leaving[node]]
+        sources = [node for node in ends if self._leaving[node]]
+        self._ends = set()
+        self._take(ends)
+        return sources, sinks
+
+    def take_most_forward(self) -> int:
+        while True:
+            balance, node = heappop(self._forward)
+            if node in self.nodes and balance == self._balance(node):
+                self._take([node])
+                return node
+
+    def _take(self, taken: Sequence[int]) -> None:
+        self.nodes.difference_update(taken)
         touched = set()
         for node in taken:
-            for target, weight in after[node].items():
-                arriving[target] -= weight
+            for target, weight in self._after[node].items():
+                self._arriving[target] -= weight
                 touched.add(target)
-            for source, weight in before[node].items():
-                leaving[source] -= weight
+            for source, weight in self._before[node].items():
+                self._leaving[source] -= weight
                 touched.add(source)
-        for node in touched & left:
-            heappush(forward, (arriving[node] - leaving[node], node))
-            if not leaving[node] or not arriving[node]:
-                ends.add(node)
-    return front + back[::-1]
+        for node in touched & self.nodes:
+            heappush(self._forward, (self._balance(node), node))
+            if self._is_end(node):
+                self._ends.add(node)
+
+    def _balance(self, node: int) -> int:
+        return self._arriving[node] - self._leaving[node]
+
+    def _is_end(self, node: int) -> bool:
+        return not self._leaving[node] or not self._arriving[node]
 
 
 def _improve(order: list[int], after: Sequence[Mapping[int, int]], before: Sequence[Mapping[int, int]]) -> bool:

@@ -92,21 +92,24 @@ def java_modules(files: Files, paths: list[str]) -> dict[str, Module]:
 
 def _common_package(packages: Counter[str]) -> str:
     """The prefix of nearly all packages; a few strangers do not shorten it."""
-    total = packages.total()
     prefix = ""
-    while total:
-        below: Counter[str] = Counter()
-        for package, count in packages.items():
-            if not prefix or package.startswith(prefix + "."):
-                below[package[len(prefix) + 1 if prefix else 0 :].partition(".")[0]] += count
-        if not below:
-            break
-        name, count = max(below.items(), key=lambda item: (item[1], item[0]))
-        if not name or count < _MOSTLY * total or (prefix and packages[prefix] and len(below) > 1):
-            break
-        prefix = f"{prefix}.{name}" if prefix else name
+    while step := _next_step(packages, prefix):
+        prefix = f"{prefix}.{step}" if prefix else step
     # The last step must leave something to tell modules apart.
     return prefix if any(package.startswith(prefix + ".") for package in packages) else prefix.rpartition(".")[0]
+
+
+def _next_step(packages: Counter[str], prefix: str) -> str:
+    """The name below the prefix that nearly all packages share, or nothing where the prefix is a module of its own
+    beside others."""
+    below: Counter[str] = Counter()
+    for package, count in packages.items():
+        if not prefix or package.startswith(prefix + "."):
+            below[package[len(prefix) + 1 if prefix else 0 :].partition(".")[0]] += count
+    if not below or (prefix and packages[prefix] and len(below) > 1):
+        return ""
+    name, count = max(below.items(), key=lambda item: (item[1], item[0]))
+    return name if count >= _MOSTLY * packages.total() else ""
 
 
 def go_modules(paths: list[str], root_of: RootOf) -> dict[str, Module]:

@@ -32,12 +32,11 @@ CORPUS = sorted(set(texts()))
 
 def without_needs(language: str) -> Gates:
     """The gates of all watches, as if every text that one needs stood in the file."""
-    dialect, by_type, comments = dialect_of(language), {}, {}
+    dialect, gates = dialect_of(language), {}
     for watch in watches_of(language):
         for node_type in dialect.nodes_of(watch.on) if watch.on != "call" else ():
-            gates = comments if node_type in dialect.comments else by_type
             gates[node_type] = (*gates.get(node_type, ()), Gate(watch.look, watch.starts, ()))
-    return Gates(by_type, comments)
+    return gates
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
