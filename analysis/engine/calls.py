@@ -47,6 +47,7 @@ class CallGraph:
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
         self._exported: dict[str, frozenset[str]] = {}
         self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
+        self._imports_by_class: dict[str, dict[str, str]] = {}  # by the importer's path
         self._in_package: dict[PackageKey, dict[str, list[Callee]]] = {}  # by package and name
         if before is not None:
             self._take_over(before)
@@ -185,10 +186,19 @@ class CallGraph:
         """The file of the Java class that an object is called after, `orderService` of `OrderService`, which the file
         imports or which stands in its package; empty when there is none."""
         wanted = receiver.lower()
-        for edge in self._graph.imports_of(path):
-            if edge.target in self._files and _class_of(edge.target) == wanted:
-                return edge.target
-        return self._classes.get((_package_key(path, self._files[path]), wanted), "")
+        return self._imported_classes(path).get(wanted) or self._classes.get(
+            (_package_key(path, self._files[path]), wanted), ""
+        )
+
+    def _imported_classes(self, path: str) -> dict[str, str]:
+        """By name in small letters the files of Java that a file imports, each called after its class."""
+        known = self._imports_by_class.get(path)
+        if known is None:
+            known = self._imports_by_class[path] = {}
+            for edge in self._graph.imports_of(path):
+                if edge.target in self._files:
+                    known.setdefault(_class_of(edge.target), edge.target)
+        return known
 
     @cached_property
     def _classes(self) -> dict[tuple[PackageKey, str], str]:
@@ -302,6 +312,7 @@ class CallGraph:
         self._in_package = {key: known for key, known in before._in_package.items() if key not in touched}
         self._names = {path: known for path, known in before._names.items() if path not in changed}
         self._imported = {path: known for path, known in before._imported.items() if path not in stale}
+        self._imports_by_class = {path: known for path, known in before._imports_by_class.items() if path not in stale}
         self._resolved = {path: known for path, known in before._resolved.items() if path not in stale}
         self._callees = {path: known for path, known in before._callees.items() if path not in stale}
         self._entered = {path: known for path, known in before._entered.items() if path not in stale}

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from analysis.engine.calls import LEVELS, Callee, CallGraph
 from analysis.engine.copies import Copies, Copy
@@ -16,6 +16,7 @@ from analysis.engine.languages import PARSED, FileKind, kind_of, without_copies
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Confidence, Finding, Severity
 from analysis.engine.models import ModelIndex
+from analysis.engine.per_file import Make, PerFile
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries
 from analysis.engine.schemas import Schemas
@@ -65,9 +66,7 @@ class Codebase:
         self.hotspots: Mapping[str, Hotspot] = {}  # set once the other findings are known
         self._graphs: GraphBuilder = before._graphs if before else GraphBuilder()
         self._copies: Copies = before._copies if before else Copies()
-        self._summaries: dict[Callable[[FileFacts], Any], dict[str, tuple[FileFacts, Any]]] = (
-            before._summaries if before else {}
-        )
+        self._per_file: PerFile = PerFile(self.files, before._per_file if before else None)
         self._calls_before: CallGraph | None = vars(before).get("calls") if before else None
         if graph is not None:
             self.graph = graph
@@ -155,23 +154,22 @@ class Codebase:
 
     def kind(self, path: str) -> FileKind:
         """What sort of file this is, by its path and by what its content said."""
-        return file_kind(path, self.files[path])
+        return self._kinds[path]
+
+    @cached_property
+    def _kinds(self) -> Mapping[str, FileKind]:
+        return self._per_file.table(file_kind)
 
     @cached_property
     def sources(self) -> Sequence[tuple[str, FileFacts]]:
         """Files of the project that are no tests, migrations or generated code, ordered by path."""
-        return [(path, facts) for path, facts in self.files.items() if file_kind(path, facts) in _PRODUCTION]
+        kinds = self._kinds
+        return [(path, facts) for path, facts in self.files.items() if kinds[path] in _PRODUCTION]
 
     def summaries(self, summarise: Callable[[FileFacts], T]) -> Mapping[str, T]:
-        """What `summarise` makes of each file, where that is anything; kept from state to state while a file stays the
-        same."""
-        before = self._summaries.get(summarise, {})
-        now: dict[str, tuple[FileFacts, T]] = {}
-        for path, facts in self.files.items():
-            known = before.get(path)
-            now[path] = known if known is not None and known[0] is facts else (facts, summarise(facts))
-        self._summaries[summarise] = now
-        return {path: summary for path, (_, summary) in now.items() if summary}
+        """What `summarise` makes of each file, where that is anything, in the order of the files; kept from state to
+        state while a file stays the same."""
+        return self._per_file.table(_of_facts(summarise))
 
     def marks(self, rule_id: str) -> Iterator[tuple["Place", Mark]]:
         """What a rule saw in the trees, ordered by path and line."""
@@ -237,6 +235,11 @@ class Place:
         """The finding that a mark stands for, with some fields set otherwise."""
         found = finding_of(mark, self.path, self.facts)
         return found.with_(**changes) if changes else found
+
+
+@cache
+def _of_facts(summarise: Callable[[FileFacts], T]) -> Make[T]:
+    return lambda _, facts: summarise(facts)
 
 
 def _async_names(facts: FileFacts) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """What names say where nothing is declared: tables that stay small, columns that are flags, files that run by hand."""
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from analysis.engine.languages import FileKind
@@ -42,5 +43,9 @@ def named_thing(model: str) -> str:
 
 def runs_by_hand(codebase: "Codebase", path: str) -> bool:
     """Whether a file is a command, a script, or fills a database with made-up rows."""
-    is_by_hand = MADE_UP.search(path) is not None or _COMMANDS.search(path) is not None
-    return is_by_hand or codebase.kind(path) is FileKind.SCRIPT
+    return _is_by_hand(path) or codebase.kind(path) is FileKind.SCRIPT
+
+
+@lru_cache(maxsize=2**16)  # states of one repository hold the same paths
+def _is_by_hand(path: str) -> bool:
+    return MADE_UP.search(path) is not None or _COMMANDS.search(path) is not None

@@ -134,9 +134,14 @@ def _shared_python(graph: ImportGraph) -> frozenset[str]:
     inward = Counter(
         edge.target
         for edge in graph.project_edges
-        if _PRIVATE_PATH.search(edge.target) and not is_inside(edge.source, folder_of(edge.target))
+        if _is_private_path(edge.target) and not is_inside(edge.source, folder_of(edge.target))
     )
     return frozenset(path for path, count in inward.items() if count >= _MANY_USERS)
+
+
+@lru_cache(maxsize=2**16)
+def _is_private_path(path: str) -> bool:
+    return _PRIVATE_PATH.search(path) is not None
 
 
 def _reader(target: str, language: str, graph: ImportGraph) -> _Reader | None:

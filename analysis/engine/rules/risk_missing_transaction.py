@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from tree_sitter import Node
 
@@ -232,20 +233,27 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 def _has_proxies(codebase: Codebase) -> bool:
     """Whether Spring runs the project, and not Quarkus, whose beans intercept their own calls."""
-    java = (facts for _, facts in codebase.sources if facts.language == "java")
-    return not any(each.target.startswith("io.quarkus") for facts in java for each in facts.imports)
+    of_quarkus = codebase.summaries(_is_of_quarkus)
+    return not any(path in of_quarkus for path, _ in codebase.sources)
+
+
+def _is_of_quarkus(facts: FileFacts) -> bool:
+    return facts.language == "java" and any(each.target.startswith("io.quarkus") for each in facts.imports)
 
 
 def _keeps_only_documents(codebase: Codebase) -> bool:
     """Whether Spring keeps everything in MongoDB, which knows transactions on clusters only, and nobody set them up."""
-    kinds = {
-        found[0]
-        for _, facts in codebase.sources
-        if facts.language == "java"
-        for each in facts.imports
-        if (found := _STORES.search(each.target)) is not None
-    }
-    return kinds == {"data.mongodb"}
+    stores = codebase.summaries(_stores)
+    named = (stores[path] for path, _ in codebase.sources if path in stores)
+    return frozenset(chain.from_iterable(named)) == {"data.mongodb"}
+
+
+def _stores(facts: FileFacts) -> frozenset[str]:
+    """The stores of Spring that a Java file imports."""
+    if facts.language != "java":
+        return frozenset()
+    found = (_STORES.search(each.target) for each in facts.imports)
+    return frozenset(each[0] for each in found if each is not None)
 
 
 def _is_run_by_a_view(place: Place, codebase: Codebase) -> bool:
