@@ -14,7 +14,7 @@ from analysis.engine.graph.edges import FileImports, Resolver, imports_of_file
 from analysis.engine.graph.model import Module
 from analysis.engine.graph.modules import folder_modules, go_modules, java_modules
 from analysis.engine.graph.paths import ancestors, folder_of
-from analysis.engine.graph.resolution import Files, dotted_names, of_languages
+from analysis.engine.graph.resolution import Files, of_languages
 
 NO_IMPORTS = FileImports()
 Ground = dict[str, object]
@@ -132,10 +132,8 @@ class JavaFamily(Family):
         self.modules = java_modules(files, nodes)
 
     def _stale(self, changed: Collection[str], before: Files) -> Collection[str]:
-        states = (before, self._files)
-        moved = [state[path] for state in states for path in changed if path in state]
-        packages = tuple({facts.package for facts in moved if facts.language in self.languages})
-        return frozenset(path for path in self.nodes if _names_one_of(packages, self._files[path]))
+        moved = java.Moved(before, self._files, changed)
+        return frozenset(path for path in self.nodes if moved.is_named_in(self._files[path]))
 
     def _shows(self, path: str, facts: FileFacts) -> object:
         return facts.package, java.top_level_classes(path, facts)
@@ -153,13 +151,3 @@ class GoFamily(Family):
     def unit_of(self, path: str) -> str:
         """What goes in a circle: the module of a file."""
         return self._module_folder(path)
-
-
-def _names_one_of(packages: tuple[str, ...], facts: FileFacts) -> bool:
-    """Whether an import of a Java file may name something in these packages, or beside what they alone make known."""
-    for statement in facts.imports:
-        if statement.target.startswith(packages) or (
-            statement.names and any(name.startswith(packages) for name in dotted_names(statement))
-        ):
-            return True
-    return False

@@ -5,6 +5,8 @@ judged between packages. An import of `a.b.*` leads to the classes of that packa
 annotations, parameters or calls; when none is seen it leads to `package-info.java`, or the package's first file.
 """
 
+from collections.abc import Collection
+
 from analysis.engine.facts import FileFacts, Import
 from analysis.engine.graph.paths import folder_of, shared_depth
 from analysis.engine.graph.resolution import MISSING, Files, Resolution, dotted_names, is_test, of_languages, outside
@@ -58,7 +60,7 @@ class JavaResolver:
     def _add(self, path: str, facts: FileFacts) -> None:
         self._packages.setdefault(facts.package, []).append(path)
         for name in top_level_classes(path, facts):
-            self._classes.setdefault(f"{facts.package}.{name}" if facts.package else name, []).append(path)
+            self._classes.setdefault(_full_name(facts, name), []).append(path)
 
     def _class_file(self, importer: str, name: str) -> str | None:
         """The file of a class; of a nested class or static member, the file around it."""
@@ -89,6 +91,47 @@ class JavaResolver:
         if known is None or known[0] is not facts:
             known = self._mentions[path] = (facts, frozenset(_mentions(facts)))
         return known[1]
+
+
+class Moved:
+    """The classes and packages of the files that changed between two states: where imports of them lead has to be asked
+    again."""
+
+    def __init__(self, before: Files, now: Files, changed: Collection[str]) -> None:
+        states = (before, now)
+        files = [(path, state[path]) for state in states for path in changed if path in state]
+        java = [(path, facts) for path, facts in files if facts.language in LANGUAGES]
+        self._packages = tuple({facts.package for _, facts in java})
+        self._classes = {_full_name(facts, name) for path, facts in java for name in top_level_classes(path, facts)}
+        # What lies below a package that came or went may be missing now, or outside.
+        had, has = ({facts.package for facts in state.values() if facts.language in LANGUAGES} for state in states)
+        self._below = tuple((had ^ has).intersection(self._packages))
+
+    def is_named_in(self, facts: FileFacts) -> bool:
+        """Whether an import of the file names one of them."""
+        packages = self._packages
+        for statement in facts.imports:
+            if (statement.target.startswith(packages) or statement.names) and self._is_named_by(statement):
+                return True
+        return False
+
+    def _is_named_by(self, statement: Import) -> bool:
+        target = statement.target.removesuffix(".*")
+        if target in self._packages and ("*" in statement.names or target != statement.target):
+            return True
+        names = dotted_names(statement) if statement.names else [target]
+        return any(name.startswith(self._below) or self._is_class(name) for name in names)
+
+    def _is_class(self, name: str) -> bool:
+        for _ in range(_DEEPEST_NESTING):
+            if name in self._classes:
+                return True
+            name = name.rpartition(".")[0]
+        return False
+
+
+def _full_name(facts: FileFacts, name: str) -> str:
+    return f"{facts.package}.{name}" if facts.package else name
 
 
 def top_level_classes(path: str, facts: FileFacts) -> frozenset[str]:

@@ -1,10 +1,11 @@
 """A hotspot that no test imports, in a repository that has tests."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from analysis.engine.codebase import REQUEST, Codebase
+from analysis.engine.graph.paths import folder_of
 from analysis.engine.languages import FileKind
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
@@ -45,28 +46,35 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     if not tests:
         yield _finding(codebase, hotspots[0], "The repository has no tests; this is its worst hotspot", Severity.INFO)
         return
-    subjects = {_TEST_AFFIX.sub("", PurePosixPath(path).stem) for path in tests}
+    stems = {path: PurePosixPath(path).stem for path in tests}
+    subjects = {_TEST_AFFIX.sub("", stem) for stem in stems.values()}
     # Tests of handlers ask by routes and import nothing, in folders named like those of the handlers.
-    folders = {PurePosixPath(path).parts[-3:-1] for path in tests}
-    go_folders = {PurePosixPath(path).parent for path in tests if path.endswith("_test.go")}
+    folders = {_folders_around(path) for path in tests}
+    go_folders = {folder_of(path) for path in tests if path.endswith("_test.go")}
     for hotspot in hotspots:
-        path = PurePosixPath(hotspot.file)
-        known = path.stem in subjects or (path.suffix == ".go" and path.parent in go_folders)
-        known = known or _LISTS_ROUTES.search(hotspot.file) is not None or _is_tested_beside(codebase, path, tests)
-        known = known or (path.parts[-3:-1] in folders and _answers_requests(codebase, hotspot.file))
-        if not known and not _is_imported_by_tests(codebase, hotspot.file):
+        path = hotspot.file
+        stem = PurePosixPath(path).stem
+        known = stem in subjects or (path.endswith(".go") and folder_of(path) in go_folders)
+        known = known or _LISTS_ROUTES.search(path) is not None or _is_tested_beside(codebase, path, stem, stems)
+        known = known or (_folders_around(path) in folders and _answers_requests(codebase, path))
+        if not known and not _is_imported_by_tests(codebase, path):
             yield _finding(codebase, hotspot, "No test imports this hotspot", None)
+
+
+def _folders_around(path: str) -> tuple[str, ...]:
+    return tuple(path.split("/")[-3:-1])
 
 
 def _answers_requests(codebase: Codebase, path: str) -> bool:
     return any(entry.kind == REQUEST for entry in codebase.files[path].entries)
 
 
-def _is_tested_beside(codebase: Codebase, path: PurePosixPath, tests: list[str]) -> bool:
-    """Whether a test of the same package of Java, which imports nothing for it, begins with the name of the class."""
-    package = codebase.files[str(path)].package
-    return path.suffix == ".java" and any(
-        PurePosixPath(test).stem.startswith(path.stem) and codebase.files[test].package == package for test in tests
+def _is_tested_beside(codebase: Codebase, path: str, name: str, tests: Mapping[str, str]) -> bool:
+    """Whether a test of the same package of Java, which imports nothing for it, begins with the name of the class;
+    `tests` are the stems of all tests by path."""
+    package = codebase.files[path].package
+    return path.endswith(".java") and any(
+        stem.startswith(name) and codebase.files[test].package == package for test, stem in tests.items()
     )
 
 
