@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -10,7 +11,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Relation
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity, Volume
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.models import IndexedModel
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
@@ -20,7 +21,7 @@ from analysis.engine.readers.soft_deletes import NEEDS, soft_deletes
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.severity import MILDER
-from analysis.engine.volumes import is_large
+from analysis.engine.volumes import is_large, larger
 
 RULE = Rule(
     id="risk-cascade-delete-large",
@@ -84,32 +85,38 @@ class _Cascade(NamedTuple):
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Cascades into tables declared XL or XXL, also by way of other tables, where the code deletes what they start
-    from. Nobody deletes it so far: worth knowing for XXL."""
+    from; a word where that is as large, so that each of its rows has few of them. Nobody deletes it so far: worth
+    knowing for XXL."""
     by_parent = _cascades(codebase)
     told: set[_Table] = set()
     for cascade, site in _reached(by_parent, _deleted(codebase)):
         volume = _volume(cascade.child, codebase)
         if is_large(volume) and _key(cascade.child) not in told:
             told.add(_key(cascade.child))
-            if not _has_many_rows(site, codebase):  # else each of its rows has a few of them only
-                yield _finding(cascade, volume, site)
+            above, is_certain = _size_above(site, codebase)
+            if above is volume or (is_large(above) and not is_certain):
+                yield replace(_finding(cascade, volume, site), severity=Severity.INFO, confidence=Confidence.LOW)
+            elif larger(above, volume) is volume:
+                found = _finding(cascade, volume, site)
+                yield replace(found, tags=frozenset({MILDER})) if is_large(above) else found
     for cascade in (each for cascades in by_parent.values() for each in cascades):
         if _volume(cascade.child, codebase) is Volume.XXL and _key(cascade.child) not in told:
             told.add(_key(cascade.child))
             yield _finding(cascade, Volume.XXL, None)
 
 
-def _has_many_rows(site: QuerySite, codebase: Codebase) -> bool:
-    """Whether the table that is deleted from is large: by its declared size, or, where nobody declared one, because
-    its rows are parts of the rows of a large one, as the fulfillments of an order."""
+def _size_above(site: QuerySite, codebase: Codebase) -> tuple[Volume, bool]:
+    """The size of the table that is deleted from, and whether somebody declared it. Where nobody did, its rows may be
+    parts of the rows of a large table, as the fulfillments of an order."""
     if site.is_declared or site.schema is None:
-        return is_large(site.volume)
+        return site.volume, True
     owners = (
         _target(each, site.schema.entry, codebase)
         for each in site.schema.entry.model.relations
         if each.kind == "to_one" and each.on_delete == "cascade"
     )
-    return any(owner is not None and is_large(_volume(owner, codebase)) for owner in owners)
+    sizes = (_volume(owner, codebase) for owner in owners if owner is not None)
+    return next(filter(is_large, sizes), site.volume), False
 
 
 def _key(entry: IndexedModel) -> _Table:
