@@ -40,7 +40,11 @@ def is_filled_once(name: str, text: bytes) -> bool:
         + word
         + rb"\["
         rb"|!=\s*" + word + rb"\b(?!\[)|(?<![\w.])" + word + rb"\s*!="
-        rb"|(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*" + word + rb"\["
+        rb"|(?<![\w.])"
+        + word
+        + rb"\[[^\]\n]+\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*"
+        + word
+        + rb"\[(?![^\]\n]*:)"
     )
     counts = rb"(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:[-+]=|\+\+|--|=(?!=)[^\n]*[-+]\s*\d)"
     return re.search(asked, text) is not None and re.search(counts, text) is None

@@ -19,6 +19,7 @@ _TAKEN = (
     rb"\bwith\s[^\n:]*\bNAME\b|\bsynchronized\s*\([^)\n]*\bNAME\b"
     rb"|\bNAME(?:\(\)|\.[rR](?:ead)?Lock\(\))?\.(?:R?Lock|lock|acquire)\("
 )
+_GO_CALLS = rb"(?P<later>\bdefer\s+)?(?:\w+\.)*\bNAME\.(?P<method>R?(?:Un)?[lL]ock)\("
 
 _STARTS_OR_ENDS = re.compile(
     r"(?:^|[._])_*(?:start|init|initialize|initialise|setup|set_up|open|reconfigure|stop|close|shutdown|shut_down|shutDown"
@@ -37,7 +38,9 @@ def is_taken_for_memory(lock: str, node: Node, file: SourceFile, leaves: Leaves)
     """Whether another function of the same class takes the lock of this node's function and does nothing slow: it waits
     for the slow one without need."""
     return any(
-        not _is_slow(each, file, leaves, depth=1) for each in _others(lock, node, file) if not starts_or_ends(each.name)
+        not _is_slow(each, file, leaves, depth=1, end=_let_go_by(lock, each, file))
+        for each in _others(lock, node, file)
+        if not starts_or_ends(each.name)
     )
 
 
@@ -72,10 +75,21 @@ def _takes(function: Node, lock: str, taken: re.Pattern[bytes], file: SourceFile
     return taken.search(file.source, function.start_byte, function.end_byte) is not None
 
 
-def _is_slow(function: FunctionDraft, file: SourceFile, leaves: Leaves, depth: int) -> bool:
-    """Whether a function calls something slow, itself or by another function of the file."""
+def _let_go_by(lock: str, function: FunctionDraft, file: SourceFile) -> int:
+    """The byte from which on a function of Go no longer holds the lock, where it releases it once and takes it once;
+    else its end."""
+    start, end = function.node.start_byte, function.node.end_byte
+    if file.language != "go":
+        return end
+    calls = list(re.compile(_GO_CALLS.replace(b"NAME", _word(lock))).finditer(file.source, start, end))
+    is_pair = [each["method"] for each in calls] in ([b"Lock", b"Unlock"], [b"RLock", b"RUnlock"])
+    return end if not is_pair or calls[1]["later"] else calls[1].start()
+
+
+def _is_slow(function: FunctionDraft, file: SourceFile, leaves: Leaves, depth: int, end: int = -1) -> bool:
+    """Whether a function calls something slow in front of a byte, itself or by another function of the file."""
     for call in within(function.node):
-        if call.type in _CALLS:
+        if call.type in _CALLS and not 0 <= end <= call.start_byte:
             if leaves(call, file):
                 return True
             called = file.callee(call).rpartition(".")[2]

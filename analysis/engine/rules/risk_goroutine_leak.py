@@ -226,16 +226,22 @@ def look_at_ticker(call: Node, file: SourceFile) -> Iterator[Mark]:
         if len(names) != 1 or not re.fullmatch(r"\w+", names[0]):
             return
         name = names[0]
-        if (
-            f"{name}.Stop".encode()
-            in file.source[: call.start_byte] + file.source[call.end_byte + len(rest.encode()) :]
-        ):
-            return  # another function stops it
+        if _is_stopped_elsewhere(name, call, rest, file):
+            return
         kept = rf"\b{name}\.Stop\b|\breturn\b[^\n]*\b{name}\b(?!\.)|[:,(]\s*{name}\s*[,)}}]|=\s*{name}\b"
         endless = _ENDLESS.search(rest)
         if not re.search(kept, rest) and not (endless is not None and "return" not in rest[endless.start() :]):
             message = f"`{name}` is never stopped: it ticks on after this function"
             yield file.mark(RULE.id, call, message, suggestion=f"Add `defer {name}.Stop()`.", data={"form": "ticker"})
+
+
+def _is_stopped_elsewhere(name: str, call: Node, rest: str, file: SourceFile) -> bool:
+    """Whether another function stops the ticker: for a variable of the function only one that stands in the same."""
+    around = file.functions[file.function_of(call)].node
+    is_own = file.statement_of(call).type == "short_var_declaration"
+    start, end = (around.start_byte, around.end_byte) if is_own else (0, len(file.source))
+    stop, behind = f"{name}.Stop".encode(), call.end_byte + len(rest.encode())
+    return stop in file.source[start : call.start_byte] or stop in file.source[behind:end]
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

@@ -83,6 +83,8 @@ _OPPOSITE = {
     "acquire": "release",
 }
 
+_TAKES = {"Unlock": ("Lock", "TryLock"), "RUnlock": ("RLock", "TryRLock")}
+
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver, release = _names(call, file)
@@ -161,10 +163,11 @@ def _beside(path: str, other: str) -> bool:
 
 def _only_releases(facts: FileFacts, release: str) -> bool:
     """Whether a function of the file releases such a lock without having taken it."""
-    taken = release.replace("RUnlock", "RLock").replace("Unlock", "Lock")
+    owner, _, method = release.rpartition(".")
+    taken = tuple(f"{owner}.{way}" for way in _TAKES[method])
     return any(
         any(_ends_with(call, release) for call in function.calls)
-        and not any(_ends_with(call, taken) for call in function.calls)
+        and not any(_ends_with(call, each) for call in function.calls for each in taken)
         for function in facts.functions
     )
 
@@ -185,7 +188,7 @@ def _released_elsewhere(receiver: str, release: str, call: Node, file: SourceFil
     field = receiver.rpartition(".")[2]
     own = file.function_of(call)
     given = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(field)}\.{release}\b")
-    taken = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(field)}\.{_last(call, file)}\(")
+    taken = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(field)}\.(?:Try)?{_last(call, file)}\(")
     texts = (file.text(each.node) for each in file.functions[1:] if each.index != own)
     return any(given.search(text) and not taken.search(text) for text in texts)
 

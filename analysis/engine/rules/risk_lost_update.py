@@ -85,6 +85,7 @@ _SET_TO = re.compile(r"(\w+)[`\"\\]*\s*=\s*(?:\?|\$\d|%s|:\w|@\w|%\()")
 _ISOLATED = re.compile(r"(?i)serializable|repeatable")
 _BY_EXPRESSION = re.compile(r"\.SetExpr\(|\.(?:Incr|Decr)\(")  # the database adds
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
+_TOLD_OF_VERSIONS = frozenset({"sqlalchemy", "jpa", "typeorm", "sequelize"})  # else a column is like any other
 _FIX = {
     "python": 'Write it with one UPDATE (`update({1}=F("{1}") {2} ...)`), or load the row with `select_for_update()`.',
     "java": "Write it with one UPDATE, lock the row (`PESSIMISTIC_WRITE`) or give the entity a `@Version`.",
@@ -274,9 +275,10 @@ def look_at_versions(root: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _is_versioned(model: Table, codebase: Codebase) -> bool:
-    """Whether the table has a column for versions, of its own or of a base."""
+    """Whether the table has a column for versions, of its own or of a base, that the ORM is told to compare."""
     lineage = [*codebase.schemas.lineage(model)]
-    if any(column.name in _VERSIONS for each in lineage for column in each.columns):
+    is_by_name = model.orm not in _TOLD_OF_VERSIONS
+    if is_by_name and any(column.name in _VERSIONS for each in lineage for column in each.columns):
         return True
     said = (mark.data.get("version", "") for _, mark in codebase.marks(RULE.id))
     return not {each.name for each in lineage}.isdisjoint(said)

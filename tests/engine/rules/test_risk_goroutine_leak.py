@@ -226,3 +226,25 @@ def test_a_worker_of_a_type_that_is_made_to_end(field, count):
     source += "func (s *Shop) Start() {\n\tgo func() {\n\t\tfor {\n\t\t\ts.sell()\n\t\t}\n\t}()\n}\n"
     files = {"shop/shop.go": source, "main.go": "package main\nfunc main() {\n\trun()\n}\n"}
     assert len(findings_of(RULE, files)) == count
+
+
+def test_a_ticker_of_another_function_by_the_same_name_is_another_one():
+    source = """package a
+
+import "time"
+
+func wait(limit int) bool {
+	t := time.NewTicker(time.Second)
+	for i := 0; i < limit; i++ {
+		<-t.C
+	}
+	return false
+}
+
+func other() {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	<-t.C
+}
+"""
+    assert lines_of(RULE, source, "go") == [6]

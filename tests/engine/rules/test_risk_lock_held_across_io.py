@@ -251,3 +251,9 @@ def test_a_lock_by_a_name_of_its_own_protects_no_sleep(slow, count):
         "    def count(self):\n        with _print_lock:\n            return self.done\n"
     )
     assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+def test_what_a_function_of_go_does_after_the_lock_is_not_done_under_it():
+    count = "\n\nfunc (s *Store) save() {\n\ts.mu.Lock()\n\tn := len(s.rows)\n\ts.mu.Unlock()\n\thttp.Get(n)\n}\n"
+    (found,) = findings_of(RULE, {"a/a.go": GO % "defer s.mu.Unlock()\n\thttp.Get(u)" + count})
+    assert (found.line, found.confidence) == (7, "medium")

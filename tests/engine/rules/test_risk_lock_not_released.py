@@ -338,3 +338,11 @@ def test_each_handler_releases(rest, count):
 @pytest.mark.parametrize(("before", "lines"), [("s.c.L.Unlock()\n", []), ("", [3])])
 def test_a_lock_that_is_deferred_for_the_caller(before, lines):
     assert lines_of(RULE, go(f"{before}defer s.c.L.Lock()\nreturn wait()"), "go") == lines
+
+
+def test_who_tries_to_take_a_lock_is_no_other_half_of_a_pair():
+    leaves = go("s.mu.Lock()\nif y { return z }\ns.mu.Unlock()\nreturn nil")
+    tries = "func (s *S) g() bool {\nif !s.mu.TryLock() {\nreturn false\n}\ndefer s.mu.Unlock()\nreturn true\n}\n"
+    assert lines_of(RULE, leaves + tries, "go") == [3]
+    found = findings_of(RULE, {"a/a.go": leaves, "a/b.go": f"package a\n{tries}"})
+    assert [each.line for each in found] == [3]

@@ -490,3 +490,17 @@ def test_a_model_with_a_version_knows_who_was_first(orm):
     models = path.replace("rows", "models")
     assert len(findings_of(RULE, {path: source, models: model.replace("{}", "")})) == 1
     assert findings_of(RULE, {path: source, models: model.replace("{}", version)}) == []
+
+
+@pytest.mark.parametrize(("told", "count"), [("", 1), ("    __mapper_args__ = {'version_id_col': version}\n", 0)])
+def test_a_column_of_sqlalchemy_counts_versions_only_where_it_is_told_so(told, count):
+    model = (
+        "from app.extensions import db\n\n\nclass Customer(db.Model):\n    __tablename__ = 'customers'\n"
+        "    id = db.Column(db.Integer, primary_key=True)\n    points = db.Column(db.Integer)\n"
+        f"    version = db.Column(db.Integer, nullable=False)\n{told}"
+    )
+    source = (
+        "from app.extensions import db\nfrom app.models import Customer\n\n\ndef reward(key, n):\n"
+        "    customer = db.session.get(Customer, key)\n    customer.points += n\n    db.session.commit()\n"
+    )
+    assert len(findings_of(RULE, {"app/models.py": model, "app/rewards.py": source})) == count

@@ -675,3 +675,22 @@ def test_a_matcher_is_one_of_patterns(imported, count):
         "  boolean f() { return NOOP.find(); }\n}"
     )
     assert len(marks_of(RULE, source, "java")) == count
+
+
+def test_a_list_of_go_that_is_cut_is_no_cache():
+    source = """package a
+
+import "net/http"
+
+var recent []string
+
+func show(w http.ResponseWriter, r *http.Request) {
+	recent = append(recent, r.URL.Path)
+	if len(recent) > 100 {
+		recent = recent[1:]
+	}
+}
+
+func mount() { http.HandleFunc("/", show) }
+"""
+    assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [5]
