@@ -212,16 +212,18 @@ class Queries:
 
     def _sites(self) -> Iterator[QuerySite]:
         for path, facts in self._codebase.sources:
-            if not facts.queries:
-                continue
-            notes = {
-                int(mark.data["query"]): mark.data for mark in facts.marks if mark.rule == ANNOTATION and mark.data
-            }
-            for position, query in enumerate(facts.queries):
-                known = self._known(query)
-                if known is not None:
-                    yield self._site(path, facts, position, known, notes.get(position, {}))
+            yield from self.sites_of(path, facts)
         yield from self._declared_only()
+
+    def sites_of(self, path: str, facts: FileFacts) -> Iterator[QuerySite]:
+        """The queries of one file, in the order of its facts; `sites` leaves those of migrations out."""
+        if not facts.queries:
+            return
+        notes = {int(mark.data["query"]): mark.data for mark in facts.marks if mark.rule == ANNOTATION and mark.data}
+        for position, query in enumerate(facts.queries):
+            known = self._known(query)
+            if known is not None:
+                yield self._site(path, facts, position, known, notes.get(position, {}))
 
     def _site(self, path: str, facts: FileFacts, position: int, query: Query, notes: Mapping[str, str]) -> QuerySite:
         schema = self._codebase.schemas.named(query.model)

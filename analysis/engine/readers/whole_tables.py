@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from analysis.engine.readers.reading import followed
 
 _WHOLE = re.compile(
-    r"\b[A-Z]\w*\.objects\.(?:all\(\)\.)?a?(?:update|delete)\(|\.updateMany\(\s*\{\s*data\b|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
+    r"(?:\b[A-Z]\w*|\bget_model\([^()]*\))\.objects\.(?:all\(\)\.)?a?(?:update|delete)\(|\.updateMany\(\s*\{\s*data\b|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
     r"|\.query\(\s*\w+\s*\)\.(?:update|delete)\(|\b[A-Z]\w*\.query\.(?:update|delete)\("
     r"|\.exec(?:ute)?\(\s*(?:\w+\.)?(?:update|delete)\(\s*(?:\w+\.)*[A-Z]\w*\s*\)(?:(?!where|filter)[^;])*\Z"
     # TypeORM and Mongoose, Sequelize, GORM, which else refuses, and Spring Data.

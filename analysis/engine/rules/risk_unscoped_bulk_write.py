@@ -29,6 +29,7 @@ RULE = Rule(
     suggestion="Add a condition, or work in batches of a few thousand rows with a commit each.",
     ladder=Ladder.READ,
     version=2,
+    in_migrations=True,
 )
 GUIDE = Guide(
     why=(
@@ -73,7 +74,9 @@ _STATEMENTS = {
 _TEAR_DOWN = re.compile(
     r"clear|reset|flush|purge|tear_?down|wipe|truncate|empty|scrub|anonymi[sz]e|saniti[sz]e", re.IGNORECASE
 )
-_ALL = re.compile(r"(?i)(delete|remove|destroy|clear|purge|reset|drop|update|mark|set)_?all|^_?[a-z]+_all(?:_|$)")
+_ALL = re.compile(
+    r"(?i)(delete|remove|destroy|clear|purge|reset|drop|update|mark|set)_?all|^_?[a-z]+_all(?:_|$)|^_*(?:truncate|empty)(?:_|(?-i:[A-Z])|$)"
+)
 _MEANS_ALL = re.compile(
     r"(?i)rebuild|reindex|recalc|recompute|backfill|repopulate|(?:^|_)refresh|re_?sync|invalidate|revoke|(?:^|_)release"
     r"|migrat|upgrade|schema|(?:^|_)db_?check|create_?tables?|test_?data|fixture|seed|demo|auto_?update|bridge"
@@ -116,6 +119,32 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if (_is_unscoped(site, declared) and not _all_are_meant(site)) or _is_unbounded(site, declared):
             yield _finding(site, codebase)
     yield from _of_scripts(codebase)
+    yield from _of_migrations(codebase)
+
+
+def _of_migrations(codebase: Codebase) -> Iterator[Finding]:
+    """All rows of a table that is declared large, in a migration; what `risk-locking-migration` tells of those that a
+    change adds is left to it."""
+    for path, facts in codebase.files.items():
+        if not (facts.queries or facts.marks) or codebase.kind(path) is not FileKind.MIGRATION:
+            continue
+        for mark in facts.marks if facts.language == "sql" else ():
+            if mark.rule == RULE.id and not mark.data["columns"]:
+                found = _of_script(mark, path, codebase)
+                if (
+                    found is not None
+                    and is_large(found.volume)
+                    and not _is_told(mark.data["operation"], path, codebase)
+                ):
+                    yield found
+        for site in codebase.queries.sites_of(path, facts):
+            is_whole = is_large(site.volume) and _is_unscoped(site, frozenset())
+            if is_whole and not _is_told(site.query.operation, path, codebase):
+                yield _finding(site, codebase)
+
+
+def _is_told(operation: str, path: str, codebase: Codebase) -> bool:
+    return operation == "update" and path in codebase.added
 
 
 def _of_scripts(codebase: Codebase) -> Iterator[Finding]:

@@ -2,7 +2,7 @@ import pytest
 
 from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of
-from tests.engine.rules.shop import findings, lines
+from tests.engine.rules.shop import DJANGO_MODELS, findings, lines
 
 RULE = "risk-unscoped-bulk-write"
 
@@ -337,3 +337,43 @@ def test_a_span_of_a_large_table_that_a_repository_declares():
 def test_a_value_that_is_put_into_quotes_is_no_constant(condition, count):
     source = f'def f(cursor, code, day):\n    cursor.execute("DELETE FROM visits WHERE {condition}")'
     assert len(findings(RULE, source, volumes={"visits": "XL"})) == count
+
+
+MIGRATION = """from django.db import migrations
+
+
+def clear(apps, schema_editor):
+    {}
+
+
+class Migration(migrations.Migration):
+    operations = [migrations.RunPython(clear)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "size", "count"),
+    [
+        ('apps.get_model("shop", "Order").objects.all().delete()', "XXL", 1),
+        ('apps.get_model("shop.Order").objects.update(is_paid=False)', "XL", 1),
+        ('Order = apps.get_model("shop", "Order")\n    Order.objects.all().delete()', "XL", 1),
+        ('apps.get_model("shop", "Order").objects.filter(pk=7).delete()', "XXL", 0),
+        ('apps.get_model("shop", "Order").objects.all().delete()', "M", 0),  # merged long ago, and soon done
+    ],
+)
+def test_all_rows_of_a_large_table_in_a_migration(statement, size, count):
+    path = "shop/migrations/0002_clear.py"
+    files = {"shop/models.py": DJANGO_MODELS, path: MIGRATION.format(statement)}
+    assert [each.file for each in findings_of(RULE, files, {"shop_order": size})] == [path] * count
+
+
+@pytest.mark.parametrize(("size", "count"), [("XXL", 1), ("M", 0)])
+def test_a_script_of_a_migration_that_empties_a_large_table(size, count):
+    files = {"migrations/0003_reset.sql": "ALTER TABLE scans ADD COLUMN lane TEXT;\n\nDELETE FROM scans;\n"}
+    assert [each.line for each in findings_of(RULE, files, {"scans": size})] == [3] * count
+
+
+def test_a_function_that_empties_a_table_by_its_name():
+    empties = "def truncate_orders():\n    Order.objects.all().delete()"
+    assert findings(RULE, empties) == []
+    assert len(findings(RULE, empties, volumes={"shop_order": "XL"})) == 1

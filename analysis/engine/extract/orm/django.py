@@ -15,6 +15,8 @@ from analysis.engine.facts import Column, Filter, Mark, Model, Query, Relation
 from analysis.engine.readers.reading import followed
 
 _MANAGER = re.compile(r"(?:^|\.)([A-Z]\w*)\.(?:\w*objects|_default_manager|_base_manager|\w*_manager)$")
+# The model as a migration or a command knows it: `apps.get_model("shop", "Order").objects`.
+_GOT = re.compile(r"get_model\(\s*(?:[\"']\w+[\"']\s*,\s*)?[\"'](?:\w+\.)?(\w+)[\"']\s*\)\.objects$")
 _LOOKUPS = {
     "exact": "eq",
     "iexact": "function",
@@ -69,7 +71,7 @@ _WRITES = {"save": "update", "delete": "delete"}
 _AWAITED = {f"a{name}": name for name in (*_OPERATIONS, *_WRITES) if name != "aiterator"}  # `acreate` is `create`
 _NOT_MODELS = re.compile(r"(?i)(form|serializer|file|image|storage|cache|session|writer|fig|doc|workbook|super\(\))$")
 _MADE = re.compile(
-    r"(\w+)\s*(?::\s*\w+\s*)?=\s*(?:await\s+)?(?:\w+\.)*(?:a?get_object_or_404\(\s*(?:\w+\.)*)?([A-Z]\w*)\b[(.,]"
+    r"(\w+)\s*(?::\s*\w+\s*)?=\s*(?:await\s+)?(?:\w+\.)*(?:a?get_object_or_404\(\s*(?:\w+\.)*)?(?![A-Z_]+\b)([A-Z]\w*)\b[(.,]"
 )
 _LOADS = re.compile(rb"\b(list|tuple|set|frozenset|sorted)\(\Z")
 _WHOLE = re.compile(rb"(?![\w\"'])(?:\s*,[^()\n]*\b(many)\s*=\s*True\b|(\s*[,)]))?")  # `many`: a serializer's
@@ -102,7 +104,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if chain is None:
         return iter(())
     resolved = file.resolve(chain.base)
-    manager = _MANAGER.search(resolved)
+    manager = _MANAGER.search(resolved) or (_GOT.search(chain.base) if "get_model" in chain.base else None)
     if manager is not None:
         _append(chain, _Shape(), manager[1], file)
     elif chain.base.isidentifier():
