@@ -10,6 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.callers import is_called
 from analysis.engine.readers.go_results import bound_names
 from analysis.engine.readers.reading import function_name, function_text, text_after, text_before
 from analysis.engine.rules.base import GO, Watch
@@ -97,6 +98,7 @@ _STOPS = re.compile(r"\.(?:Close|Stop|Shutdown|Destroy|close|stop|shutdown|destr
 _WAITED = re.compile(r"\.Wait\(|<-")  # the function goes on for a while and then returns
 _TESTS = re.compile(r"(?:^|/)(?!latest)\w*[tT]ests?(?:ing|utils?)?/")  # helpers of tests
 _ONCE = re.compile(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{")
+_IS_MISSING = re.compile(r"\bif (\w+) == nil \{")
 _NEAR = 1_000  # bytes before a goroutine in which the call stands that starts it
 _CLOSURE = re.compile(r"^([ \t]*)[^\n]*\bfunc\([^\n]*\{\n[\s\S]*?\n\1\}", re.MULTILINE)  # with all in it
 _ALIVE = re.compile(r"(^|\.)(main|init)$")
@@ -164,15 +166,29 @@ def _is_made_to_end(made: str, file: SourceFile) -> bool:
 
 
 def _starts_once(statement: Node, file: SourceFile) -> bool:
-    """Whether a `sync.Once` or `init` starts it: there is one for the whole process."""
+    """Whether a `sync.Once`, `init`, or who makes the only object of the package starts it: there is one for the whole
+    process."""
     name = re.escape(function_name(statement, file)).encode()
     called = rb"^func (?:init|main)\(\) \{(?:\n[^}\n]*)*?\b" + name + rb"\("
     if re.fullmatch(rb"\w+", name) and re.search(called, file.source, re.MULTILINE):
         return True
     before = file.source[max(0, statement.start_byte - _NEAR) : statement.start_byte].decode("utf-8", "replace")
-    opened = list(_ONCE.finditer(before))
-    inside = before[opened[-1].end() :] if opened else "}"
-    return inside.count("{") >= inside.count("}")
+    return _opened_by(_ONCE, before) is not None or _makes_the_only_one(before, file)
+
+
+def _makes_the_only_one(before: str, file: SourceFile) -> bool:
+    """Whether it stands under `if instance == nil`, where the variable of the package is set."""
+    missing = _opened_by(_IS_MISSING, before)
+    if missing is None or re.search(rf"\b{missing[1]}\s*=(?!=)", before[missing.end() :]) is None:
+        return False
+    return re.search(rb"^(?:var\s+|\t)" + missing[1].encode() + rb"\b", file.source, re.MULTILINE) is not None
+
+
+def _opened_by(pattern: re.Pattern[str], before: str) -> re.Match[str] | None:
+    """The last match that opens a block which is still open at the end of the text."""
+    found = list(pattern.finditer(before))
+    inside = before[found[-1].end() :] if found else "}"
+    return found[-1] if inside.count("{") >= inside.count("}") else None
 
 
 def _runs_for_ever(text: str, around: str) -> bool:
@@ -246,7 +262,8 @@ def _is_stopped_elsewhere(name: str, call: Node, rest: str, file: SourceFile) ->
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """From Go 1.23 on a ticker that nobody holds is collected, stopped or not. What a program's own package starts ends
-    with the process, and so does the worker of what nobody stops, unless each request makes one."""
+    with the process, and so does the worker of what nobody stops, unless each request makes one or nobody is seen to
+    start it, so that it may be anybody."""
     if mark.data.get("form") == "ticker":
         manifests = [facts.manifest for path, facts in codebase.files.items() if path.endswith("go.mod")]
         if manifests and all(_COLLECTS.search(text) for text in manifests):
@@ -258,7 +275,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.facts.is_entry or "/cmd/" in f"/{place.path}" or _STOPS.search(f".{place.function.name}"):
         return None
     if mark.data.get("form") == "worker" and any(facts.is_entry for _, facts in codebase.sources):
-        return place.finding(mark) if "outlives" in mark.data or _is_stopped(mark.data["made"], place) else None
+        if "outlives" in mark.data or _is_stopped(mark.data["made"], place):
+            return place.finding(mark)
+        return None if is_called(place.function, codebase) else place.finding(mark, confidence=Confidence.LOW)
     return place.finding(mark)
 
 

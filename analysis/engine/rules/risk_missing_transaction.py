@@ -16,6 +16,7 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
 from analysis.engine.readers.branches import run_together
+from analysis.engine.readers.callers import called_names
 from analysis.engine.readers.proxied_calls import runs_in_transaction, self_invocations
 from analysis.engine.readers.reading import function_text, node_at, short, text_after, text_before
 from analysis.engine.readers.second_writes import with_callee, with_commits
@@ -308,7 +309,7 @@ def _called_in_transactions(codebase: Codebase, heard: set[Callee]) -> set[Calle
 def _calls_of(asked: set[Callee], codebase: Codebase) -> Iterator[tuple[Callee, Callee, str]]:
     """Each call of the functions by others: which, by whom, and as it is written."""
     names = {codebase.files[each.path].functions[each.position].name.rpartition(".")[2] for each in asked}
-    called_in = codebase.summaries(_called_names) if names else {}
+    called_in = codebase.summaries(called_names) if names else {}
     for path, facts in codebase.sources if names else ():
         if path not in called_in or called_in[path].isdisjoint(names):
             continue
@@ -323,10 +324,6 @@ def _calls_by_name(path: str, facts: FileFacts, names: set[str]) -> Iterator[tup
         for call in function.calls:
             if call.rpartition(".")[2] in names:
                 yield Callee(path, index), function, call
-
-
-def _called_names(facts: FileFacts) -> frozenset[str]:
-    return frozenset(call.rpartition(".")[2] for function in facts.functions for call in function.calls)
 
 
 def _name(function: Function) -> str:

@@ -1,7 +1,7 @@
 """One operation is started at once for every element of a collection of unknown size."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.callers import is_called
 from analysis.engine.readers.fan_out import (
     SMALL,
     are_parts,
@@ -250,12 +251,15 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if index is None or not file.loops[index].variables or 0 < file.loops[index].bound <= SMALL:
         return
     loop = file.loops[index]
-    if _LONG_LIVED.search(file.text(statement)[:200]):
-        return
     head = file.source[loop.node.start_byte : loop.node.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
     if "range" not in head:
         return
     collection = head.rpartition("range")[2].strip()
+    started = _LONG_LIVED.search(file.text(statement)[:200])
+    if started is not None and not (
+        size_of(collection, statement, file) is Size.MANY and _is_given_one(started, loop.variables)
+    ):
+        return  # `go listener.Serve()`, but `go run(job)`
     if is_limited(statement, file.text(loop.node), collection, file) or waits_for_room(statement, loop.node, file):
         return
     if collection.startswith(("[]", "map[")) or re.search(
@@ -267,6 +271,12 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return  # there is no next round, or it waits for this one
     elements = (*loop.variables, collection)
     yield from _started(statement, collection, file, "A goroutine", by=statement, elements=elements)
+
+
+def _is_given_one(started: re.Match[str], elements: Iterable[str]) -> bool:
+    """Whether what runs is given the element of the loop to work on."""
+    arguments = started.string[started.end() :].partition("\n")[0].partition(")")[0]
+    return not set(re.findall(r"\w+", arguments)).isdisjoint(elements)
 
 
 def look_at_group(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -348,7 +358,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_reached = place.in_request_path or place.in_job_path
     if leaves:
         return place.finding(mark, confidence=Confidence.MEDIUM if is_reached else Confidence.LOW)
-    if mark.confidence == "low" and codebase.request_path and not is_reached:
+    if mark.confidence == "low" and codebase.request_path and not is_reached and is_called(place.function, codebase):
         return None  # how many there are is decided when the process starts
     return place.finding(mark)
 

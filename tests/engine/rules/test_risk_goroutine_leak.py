@@ -200,7 +200,7 @@ def test_who_sets_up_may_mean_it_to_run_for_ever(name, confidence):
 def test_the_worker_of_what_nobody_stops_ends_with_the_process(method, count):
     worker = "go func() {\n\t\tfor range time.Tick(d) {\n\t\t\tpoll()\n\t\t}\n\t}()"
     source = f"{HEAD}func NewStore() *Store {{\n\t{worker}\n\treturn s\n}}\nfunc (s *Store) {method}() {{}}\n"
-    files = {"store/a.go": source, "main.go": "package main\nfunc main() {\n\tserve()\n}\n"}
+    files = {"store/a.go": source, "main.go": "package main\nfunc main() {\n\tserve(NewStore())\n}\n"}
     assert len(findings_of(RULE, files)) == count
 
 
@@ -224,7 +224,7 @@ def test_a_ticker_beside_the_one_that_a_loop_waits_for(loop, count):
 def test_a_worker_of_a_type_that_is_made_to_end(field, count):
     source = f"package a\ntype Shop struct {{\n\tname string\n\t{field}\n}}\n"
     source += "func (s *Shop) Start() {\n\tgo func() {\n\t\tfor {\n\t\t\ts.sell()\n\t\t}\n\t}()\n}\n"
-    files = {"shop/shop.go": source, "main.go": "package main\nfunc main() {\n\trun()\n}\n"}
+    files = {"shop/shop.go": source, "main.go": "package main\nfunc main() {\n\tshop.Start()\n}\n"}
     assert len(findings_of(RULE, files)) == count
 
 
@@ -248,3 +248,35 @@ func other() {
 }
 """
     assert lines_of(RULE, source, "go") == [6]
+
+
+@pytest.mark.parametrize(("declared", "count"), [("var bucket *Bucket\n", 0), ("", 1)])
+def test_a_worker_of_the_only_object_of_a_package(declared, count):
+    source = f"""package a
+
+{declared}
+func Instance() *Bucket {{
+	if bucket == nil {{
+		bucket = &Bucket{{}}
+		go func() {{
+			for {{
+				time.Sleep(time.Minute)
+				bucket.store()
+			}}
+		}}()
+	}}
+	return bucket
+}}
+"""
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("calls", "confidences"), [("", ["low"]), ("\tp := &pool.Pool{}\n\tp.Begin()\n", [])])
+def test_a_worker_that_nobody_is_seen_to_start(calls, confidences):
+    worker = (
+        "package pool\n\nfunc (p *Pool) Begin() {\n\tgo func() {\n\t\tfor {\n\t\t\tp.drain()\n"
+        "\t\t\ttime.Sleep(time.Second)\n\t\t}\n\t}()\n}\n"
+    )
+    main = f"package main\n\nfunc main() {{\n{calls}}}\n"
+    found = findings_of(RULE, {"pool/pool.go": worker, "main.go": main})
+    assert [each.confidence for each in found] == confidences

@@ -382,3 +382,28 @@ def test_what_is_added_to_a_queue_waits_for_its_turn(started, count):
     source = f"async function f(rows) {{\n  await Promise.all(rows.map((row) => {started}));\n}}\n"
     source = "async function send(row) { await fetch(row.url); }\n" + source
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("started", "count"), [("p.run(job)", 1), ("job.run()", 0), ("p.run(ctx)", 0), ("p.watch(job)", 1)]
+)
+def test_a_goroutine_that_runs_what_it_is_given(started, count):
+    source = (
+        "package a\n\nfunc (p *Pool) All(ctx context.Context, jobs []Job) {\n"
+        f"\tfor _, job := range jobs {{\n\t\tgo {started}\n\t}}\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("calls", "count"), [("", 1), ("\tremind.Remind(all)\n", 0)])
+def test_what_nobody_is_seen_to_call_may_be_given_any_number(calls, count):
+    remind = (
+        "package remind\n\nfunc Remind(bookings []Booking, send func(Booking)) {\n"
+        "\tfor _, each := range bookings {\n\t\tgo send(each)\n\t}\n}\n"
+    )
+    main = (
+        'package main\n\nimport "net/http"\n\nfunc show(w http.ResponseWriter, r *http.Request) {}\n\n'
+        f'func setup() {{\n{calls}\thttp.HandleFunc("/", show)\n}}\n'
+    )
+    found = findings_of(RULE, {"remind/remind.go": remind, "web/web.go": main})
+    assert len(found) == count
