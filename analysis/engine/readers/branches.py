@@ -1,10 +1,12 @@
-"""Which of two places of a function run together, as the tree tells."""
+"""Which of two places of a function run together, and what runs only where a row is missing, as the tree tells."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.readers.reading import statements
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import statements, within
 
 _BLOCKS = frozenset({"block", "statement_block", "switch_block_statement_group", "case_clause", "else_clause"})
 _FORKS = frozenset(
@@ -14,6 +16,12 @@ _FORKS = frozenset(
 )
 _CONDITIONS = frozenset({"condition", "value", "subject", "initializer"})
 _LEAVES = frozenset({"return_statement", "raise_statement", "throw_statement", "continue_statement", "break_statement"})
+_MISSING = re.compile(r"\(?\s*(?:not\s+(\w+)|!\s*(\w+)|(\w+)\s+is\s+None|(\w+)\s*={2,3}\s*(?:null|undefined))\s*\)?$")
+_SAYS_WHY = re.compile(rb"^[ \t]*(?:#|//|\*)[^\n]*\b(?:transaction|commit|atomic)", re.MULTILINE | re.IGNORECASE)
+_TO_DO = re.compile(rb"\b(?:TODO|FIXME|XXX|HACK)\b|\b(?:should|missing|must)\b", re.IGNORECASE)
+_LINES_ABOVE = 5
+_FORKS_OR_LEAVES = re.compile(rb"\b(?:else|elif|return|case|raise|throw)\b")
+_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 
 
 def run_together(first: Node, second: Node) -> bool:
@@ -43,3 +51,38 @@ def _is_condition(fork: Node, child: Node) -> bool:
 def _leaves(block: Node) -> bool:
     inside = statements(block)
     return bool(inside) and inside[-1].type in _LEAVES
+
+
+def made_when_missing(write: Node, file: SourceFile) -> Node | None:
+    """The `if` under which a row is made because the one that a variable should hold is not there: whoever comes again
+    finds it. Python and scripts."""
+    for node in _upwards(write):
+        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
+        missing = _MISSING.match(file.text(condition)) if condition is not None else None
+        if missing is None:
+            continue
+        name = next(filter(None, missing.groups()))
+        made = rb"(?<![\w.])" + re.escape(name.encode()) + rb"\s*=(?!=)"
+        if re.search(made, file.source[node.start_byte : node.end_byte]) is not None:
+            return node
+    return None
+
+
+def is_explained(start: int, file: SourceFile) -> bool:
+    """Whether a comment above says that the transaction is ended, or left out, on purpose."""
+    line = file.lines.of(start)
+    above = file.source[file.lines.starts[max(0, line - 1 - _LINES_ABOVE)] : file.lines.starts[line - 1]]
+    return _SAYS_WHY.search(above) is not None and _TO_DO.search(above) is None
+
+
+def calls_apart(write: Node, function: Node, file: SourceFile) -> list[str]:
+    """The names of what a function calls in such branches only that never run together with a write."""
+    beside: dict[str, bool] = {}
+    if _FORKS_OR_LEAVES.search(file.source, function.start_byte, function.end_byte) is None:
+        return []
+    for call in within(function):
+        if call.type in _CALLS and not write.start_byte <= call.start_byte < write.end_byte:
+            first, second = (call, write) if call.start_byte < write.start_byte else (write, call)
+            name = file.callee(call)
+            beside[name] = beside.get(name, False) or run_together(first, second)
+    return [name for name, is_beside in beside.items() if not is_beside and " " not in name]

@@ -30,7 +30,8 @@ def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator
         here = Callee(place.path, place.index)
         if mark.data["form"] != "alone" or here not in alone:
             continue
-        bare = [call for call in place.function.calls if call not in inside.get(here, ())]
+        apart = {*inside.get(here, ()), *mark.data.get("apart", "").split()}
+        bare = [call for call in place.function.calls if call not in apart]
         second = next(_writing_elsewhere(bare, mark, place, alone, codebase), None)
         if second is not None:
             call, written = second

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.branches import run_together
+from analysis.engine.readers.branches import is_explained, made_when_missing, run_together
 from analysis.engine.readers.reading import node_at, within
 
 _STEP = re.compile(
@@ -32,13 +32,17 @@ class Committed(NamedTuple):
 
 def committed(root: Node, file: SourceFile) -> Iterator[Committed]:
     """The functions of a file that write rows and commit them."""
-    for steps in _steps(file, any_statement=True).values():
+    for every in _steps(file, any_statement=True).values():
+        steps = [step for step in every if not _is_made_alone(step, every, root, file)]
         first = next((step for step in steps if step["verb"] != b"commit"), None)
         commit = next(
             (
                 each
                 for each in steps
-                if first is not None and each["verb"] == b"commit" and _may_follow(first, each, root)
+                if first is not None
+                and each["verb"] == b"commit"
+                and _may_follow(first, each, root)
+                and not is_explained(each.start(), file)
             ),
             None,
         )
@@ -56,12 +60,22 @@ def _calls_behind(commit: re.Match[bytes], root: Node, file: SourceFile) -> Iter
 
 
 def half_done(root: Node, file: SourceFile) -> Iterator[tuple[Node, int]]:
-    """Rows that a function writes and commits, and the line of the next that it writes and commits too."""
+    """Rows that a function writes and commits, and the line of the next that it writes and commits too. What it makes
+    only where it is missing is no first half: the next run finds it."""
     for steps in _steps(file).values():
-        pair = _two_commits(steps, root)
+        pair = _two_commits([step for step in steps if not _is_made_alone(step, steps, root, file)], root, file)
         if pair is not None:
             first, second = pair
             yield _node_of(first, root), file.lines.of(second.end())
+
+
+def _is_made_alone(step: re.Match[bytes], steps: list[re.Match[bytes]], root: Node, file: SourceFile) -> bool:
+    """Whether a row is made and committed where it is missing, and no other is written there."""
+    around = made_when_missing(_node_of(step, root), file) if step["verb"] in (b"add", b"commit") else None
+    if around is None:
+        return False
+    verbs = [each["verb"] for each in steps if around.start_byte <= each.start() < around.end_byte]
+    return verbs.count(b"commit") == 1 and [each for each in verbs if each != b"commit"] == [b"add"]
 
 
 def _steps(file: SourceFile, *, any_statement: bool = False) -> dict[int, list[re.Match[bytes]]]:
@@ -82,7 +96,9 @@ def _is_loaded(change: re.Match[bytes], function: Node, file: SourceFile) -> boo
     return loaded.search(file.source, function.start_byte, change.start()) is not None
 
 
-def _two_commits(steps: list[re.Match[bytes]], root: Node) -> tuple[re.Match[bytes], re.Match[bytes]] | None:
+def _two_commits(
+    steps: list[re.Match[bytes]], root: Node, file: SourceFile
+) -> tuple[re.Match[bytes], re.Match[bytes]] | None:
     """A write that is committed, and the next write that is committed too, in one run."""
     first = commit = second = None
     for step in steps:
@@ -93,6 +109,8 @@ def _two_commits(steps: list[re.Match[bytes]], root: Node) -> tuple[re.Match[byt
         elif second is not None and first is not None:
             return first, second
         elif first is not None and commit is None and _may_follow(first, step, root):
+            if is_explained(step.start(), file):
+                return None
             commit = step
     return None
 

@@ -10,7 +10,6 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers.callers import is_called
 from analysis.engine.readers.go_results import bound_names
 from analysis.engine.readers.reading import function_name, function_text, text_after, text_before
 from analysis.engine.rules.base import GO, Watch
@@ -277,8 +276,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") == "worker" and any(facts.is_entry for _, facts in codebase.sources):
         if "outlives" in mark.data or _is_stopped(mark.data["made"], place):
             return place.finding(mark)
-        return None if is_called(place.function, codebase) else place.finding(mark, confidence=Confidence.LOW)
+        return None if _is_called(place) else place.finding(mark, confidence=Confidence.LOW)
     return place.finding(mark)
+
+
+def _is_called(place: Place) -> bool:
+    return place.function.name.rpartition(".")[2] in place.codebase.called_names
 
 
 def _is_stopped(made: str, place: Place) -> bool:

@@ -15,8 +15,8 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
-from analysis.engine.readers.branches import run_together
-from analysis.engine.readers.callers import called_names
+from analysis.engine.readers.branches import calls_apart, is_explained, made_when_missing, run_together
+from analysis.engine.readers.declared_writes import with_declared
 from analysis.engine.readers.proxied_calls import runs_in_transaction, self_invocations
 from analysis.engine.readers.reading import function_text, node_at, short, text_after, text_before
 from analysis.engine.readers.second_writes import with_callee, with_commits
@@ -102,7 +102,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
         pair = _unprotected(writes, root, file) if len(writes) > 1 else None
         if pair is None and index and is_watched:
             yield from _alone(writes, root, file)
-        elif pair is not None:
+        elif pair is not None and not is_explained(pair[0].start, file):
             first, second = pair
             node = node_at(first.start, root)
             message = (
@@ -120,8 +120,10 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if len(bare) == len(writes) and len({write.label for write in bare}) == 1:
         write, node = bare[0], node_at(bare[0].start, root)
-        if not _BY_HAND.search(function_text(node, file)):
+        if not _BY_HAND.search(function_text(node, file)) and not is_explained(write.start, file):
             data = {"form": "alone", "table": write.label, "verb": write.verb}
+            if apart := calls_apart(node, file.functions[file.function_of(node)].node, file):
+                data["apart"] = " ".join(apart)
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
 
 
@@ -205,14 +207,16 @@ def look_at_commits(root: Node, file: SourceFile) -> Iterator[Mark]:
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Writes on the path of a request or a job whose callers open no transaction either."""
     found = [(place, mark) for place, mark in codebase.marks(RULE.id)]
-    if not found:
-        return
     every_request = any(
         mark.data["form"] == "atomic requests" for place, mark in found if place.kind is FileKind.SOURCE
     )
     heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
     heard.extend(with_callee(found, codebase))
     heard.extend(with_commits(found, codebase))
+    told = {(place.path, place.index) for place, _ in heard}
+    heard.extend(each for each in with_declared(RULE.id, codebase) if (each[0].path, each[0].index) not in told)
+    if not heard:
+        return
     only_documents = any(place.facts.language == "java" for place, _ in heard) and _keeps_only_documents(codebase)
     covered = _called_in_transactions(codebase, {Callee(place.path, place.index) for place, _ in heard})
     is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and _has_proxies(codebase)
@@ -309,7 +313,7 @@ def _called_in_transactions(codebase: Codebase, heard: set[Callee]) -> set[Calle
 def _calls_of(asked: set[Callee], codebase: Codebase) -> Iterator[tuple[Callee, Callee, str]]:
     """Each call of the functions by others: which, by whom, and as it is written."""
     names = {codebase.files[each.path].functions[each.position].name.rpartition(".")[2] for each in asked}
-    called_in = codebase.summaries(called_names) if names else {}
+    called_in = codebase.summaries(_called_names) if names else {}
     for path, facts in codebase.sources if names else ():
         if path not in called_in or called_in[path].isdisjoint(names):
             continue
@@ -324,6 +328,10 @@ def _calls_by_name(path: str, facts: FileFacts, names: set[str]) -> Iterator[tup
         for call in function.calls:
             if call.rpartition(".")[2] in names:
                 yield Callee(path, index), function, call
+
+
+def _called_names(facts: FileFacts) -> frozenset[str]:
+    return frozenset(call.rpartition(".")[2] for function in facts.functions for call in function.calls)
 
 
 def _name(function: Function) -> str:
@@ -347,9 +355,16 @@ def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Wri
         for second in bare[position + 1 :]:
             if not first.differs_from(second) or _settles(first, second, root, file):
                 continue
-            if run_together(node_at(first.start, root), node_at(second.start, root)):
+            place, other = node_at(first.start, root), node_at(second.start, root)
+            if run_together(place, other) and not _is_found_again(place, other, file):
                 return first, second
     return None
+
+
+def _is_found_again(first: Node, second: Node, file: SourceFile) -> bool:
+    """Whether the first row is made only where it is missing, and the second for itself: the next run goes on there."""
+    around = made_when_missing(first, file)
+    return around is not None and not around.start_byte <= second.start_byte < around.end_byte
 
 
 def _settles(first: Write, second: Write, root: Node, file: SourceFile) -> bool:

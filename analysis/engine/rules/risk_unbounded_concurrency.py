@@ -13,7 +13,6 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
-from analysis.engine.readers.callers import is_called
 from analysis.engine.readers.fan_out import (
     SMALL,
     are_parts,
@@ -358,9 +357,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_reached = place.in_request_path or place.in_job_path
     if leaves:
         return place.finding(mark, confidence=Confidence.MEDIUM if is_reached else Confidence.LOW)
-    if mark.confidence == "low" and codebase.request_path and not is_reached and is_called(place.function, codebase):
+    if mark.confidence == "low" and codebase.request_path and not is_reached and _is_called(place):
         return None  # how many there are is decided when the process starts
     return place.finding(mark)
+
+
+def _is_called(place: Place) -> bool:
+    return place.function.name.rpartition(".")[2] in place.codebase.called_names
 
 
 def _is_harmless(mark: Mark, place: Place, codebase: Codebase) -> bool:

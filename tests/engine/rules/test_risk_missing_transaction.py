@@ -486,3 +486,78 @@ def test_who_calls_the_caller_opens_the_transaction(opens, count):
 def test_what_a_go_transaction_leaves_open(body, confidences):
     source = f"package shop\n\nfunc f(db *sql.DB) error {{\n\ttx, err := db.Begin()\n{body}\treturn tx.Commit()\n}}\n"
     assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == confidences
+
+
+def test_rows_that_repositories_of_spring_change_by_methods_of_their_own():
+    entity = (
+        "package shop;\nimport jakarta.persistence.*;\n@Entity\npublic class Purse { @Id Long id; long credits; }\n"
+    )
+    repository = (
+        "package shop;\npublic interface PurseRepository extends JpaRepository<Purse, Long> {\n"
+        '  @Modifying\n  @Query("update Purse p set p.credits = p.credits + :n where p.id = :id")\n'
+        "  int addCredits(Long id, long n);\n}\n"
+    )
+    controller = (
+        "package shop;\n@RestController\npublic class Transfers {\n  private final PurseRepository purses;\n"
+        '  private TransactionTemplate tx;\n  @PostMapping("/a")\n'
+        "  public void move(Long from, Long to, long n) {\n    {}\n  }\n}\n"
+    )
+    both = "purses.addCredits(from, -n);\n    purses.addCredits(to, n);"
+
+    def count(body, annotation=""):
+        source = controller.replace("{}", body).replace("  public void move", f"  {annotation}\n  public void move")
+        files = {"Purse.java": entity, "PurseRepository.java": repository, "Transfers.java": source}
+        return len(findings_of(RULE, {f"src/main/java/shop/{name}": text for name, text in files.items()}))
+
+    assert count(both) == 1
+    assert count("purses.addCredits(from, -n);") == 0
+    assert count(both, "@Transactional") == 0
+    assert count(f"tx.executeWithoutResult(status -> {{\n    {both}\n    }});") == 0
+
+
+FOUND_AGAIN = (
+    "region = Region.objects.filter(name=n).first()\n    if not region:\n"
+    "        region = Region.objects.create(name=n)\n    "
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        ("Order.objects.create()\n    ", 1),
+        ("# outside of the transaction, so that others see it at once\n    Order.objects.create()\n    ", 0),
+        ("# TODO: one transaction\n    Order.objects.create()\n    ", 1),
+        (FOUND_AGAIN, 0),
+        ("if x:\n        order = Order.objects.create()\n        Line.objects.create(order=order)\n    ", 1),
+    ],
+)
+def test_first_halves_that_are_meant_or_found_again(before, count):
+    source = f"from celery import shared_task\n\n\n@shared_task\ndef work(n, x):\n    {before}Line.objects.create()\n"
+    assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("leaves", "count"), [("return", 0), ("pass", 1)])
+def test_a_callee_that_runs_in_another_branch_writes_for_itself(leaves, count):
+    source = (
+        "from celery import shared_task\n\n\n@shared_task\ndef work(n, x):\n    if x:\n"
+        f"        Order.objects.create()\n        {leaves}\n    fill(n)\n\n\ndef fill(n):\n    Line.objects.create()\n"
+    )
+    assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("first", "count"),
+    [
+        ("if True:\n        kind = Kind(name=n)\n        db.session.add(kind)\n        db.session.commit()", 1),
+        ("if not kind:\n        kind = Kind(name=n)\n        db.session.add(kind)\n        db.session.commit()", 0),
+        ("db.session.add(kind)\n    db.session.commit()", 1),
+        ("db.session.add(kind)\n    # commit now, so that the worker sees it\n    db.session.commit()", 0),
+    ],
+)
+def test_a_row_that_is_committed_first_and_found_again(first, count):
+    source = (
+        "from celery import shared_task\nfrom app import db\n\n\n@shared_task\ndef work(n):\n"
+        f"    kind = Kind.query.filter(Kind.name == n).first()\n    {first}\n"
+        "    item = Item(kind=kind)\n    db.session.add(item)\n    db.session.commit()\n"
+    )
+    assert len(findings_of(RULE, {"app/tasks.py": source})) == count
