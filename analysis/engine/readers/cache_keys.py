@@ -23,7 +23,7 @@ _OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a 
 _CLOSED_KEYS = re.compile(
     r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
     r"|country|mode(?!l)|^model$|theme|clazz"
-    r"|schema|template|queue|topic|protocol|table|column|field|dialect|driver|provider|env\b|stage|version"
+    r"|codename|permission|schema|template|queue|topic|protocol|table|column|field|dialect|driver|provider|env\b|stage|version"
     r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric|\bflag|^(?:length|size|width|height|count)$"
 )
 _ASKED = (

@@ -15,6 +15,7 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import made_objects
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.cache_contents import is_emptied
 from analysis.engine.readers.cache_keys import are_of_people, given_by_callers, has_few_keys, says_few, says_many
 from analysis.engine.readers.made_objects import Made
 from analysis.engine.readers.reading import followed, has_own
@@ -128,18 +129,11 @@ _BROWSER = re.compile(
     rb"\b(window|document|localStorage|useState|useEffect|useRef|ipcRenderer|AudioContext)\b|['\"]use client['\"]"
 )
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
-# Adding under a key that is no literal, and all that makes a collection smaller or asks how large it is.
+# Adding under a key that is no literal.
 _ADDED = re.compile(
     rb"(?:\[\s*(?![\"'`\d])(?P<key>[^\]\n]+)\]\s*=(?!=)"
     rb"|\.(?:set|put|putIfAbsent|computeIfAbsent|setdefault|add|append|push|unshift|offer|Store"
     rb"|LoadOrStore)\(\s*(?![\"'`\d)])(?P<given>[^,\n)]*))"
-)
-_TAKEN = (
-    rb"\bNAME\.(?:pop\w*|clear|delete|move_to_end|size|remove\w*|poll|evict|invalidate\w*|Delete|Clear"
-    rb"|keySet|entrySet|shift|splice|length|discard"
-    rb"|retainAll|LoadAndDelete)\b|\bdel (?:\w+\.)?NAME\b|\bdelete [\w.]*\bNAME\b|\bdelete\((?:\w+\.)*NAME\b"
-    rb"|len\((?:\w+\.)*NAME\)|Object\.keys\((?:this\.)?NAME\)|\bclear\((?:\w+\.)*NAME\)"
-    rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:\w+\.)?NAME\s*=[^=])"
 )
 # What may stand before the name where something is added.
 _EXPORTED = rb"\bexport\s+(?:const|let|var)\s+NAME\b|\bexport\s*(?:default\s+NAME\b|\{[^}]*\bNAME\b)|__all__[^\n]*NAME"
@@ -337,7 +331,7 @@ def _grown(
     functions = dict.fromkeys(
         each.index for each in adding if each.index and not _fills(each, name, file, is_named=is_named)
     )
-    if not functions or _is_emptied(name, declared, file) or _is_exported(name, file):
+    if not functions or is_emptied(name, declared, file) or _is_exported(name, file):
         return
     data = {"functions": " ".join(map(str, functions))}
     keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
@@ -364,12 +358,6 @@ def _stays_small(name: str, declared: Node, file: SourceFile, *, is_named: bool)
         return True
     above = file.source[max(0, declared.start_byte - _NEAR) : declared.start_byte].rpartition(b"\n\n")[2]
     return _SAID_FEW.search(above) is not None
-
-
-def _is_emptied(name: str, declared: Node, file: SourceFile) -> bool:
-    """Whether the file takes something out again, or counts what is in it."""
-    taken = re.finditer(_TAKEN.replace(b"NAME", re.escape(name.encode())), file.source, re.MULTILINE)
-    return any(not declared.start_byte <= match.end() <= declared.end_byte for match in taken)
 
 
 def _is_exported(name: str, file: SourceFile) -> bool:

@@ -34,6 +34,7 @@ from analysis.engine.readers.reading import (
     text_after,
 )
 from analysis.engine.readers.sizes import Size, is_loaded, size_of
+from analysis.engine.readers.thread_factories import is_of_a_pool
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -301,7 +302,7 @@ def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
         fix = "Give the queue a capacity and the executor a `RejectedExecutionHandler`."
         yield file.mark(RULE.id, call, message, suggestion=fix)
         return
-    if callee not in ("Thread", "java.lang.Thread"):
+    if callee not in ("Thread", "java.lang.Thread") or is_of_a_pool(call, file):
         return
     loop = round_of(call, file)
     if loop is not None and is_limited(call, file.text(loop.node), loop.iterable, file):

@@ -444,3 +444,26 @@ def test_what_memory_empties_or_no_request_fills(path, made, count):
         " public String of(String serial) { return firmware.computeIfAbsent(serial, this::ask); }\n}\n"
     )
     assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize(("method", "count"), [("Remove", 0), ("Replace", 1)])
+def test_a_method_that_says_that_it_takes_out(method, count):
+    source = """package a
+
+import "net/http"
+
+type Store struct {
+	cache map[string][]string
+}
+
+func (s *Store) Add(w http.ResponseWriter, r *http.Request) {
+	token := r.Header.Get("token")
+	s.cache[token] = append(s.cache[token], r.URL.Path)
+}
+
+func (s *Store) %s(key, element string) {
+	all := s.cache[key]
+	s.cache[key] = append(all[:1], all[2:]...)
+}
+"""
+    assert len(findings_of(RULE, {"a/a.go": source % method})) == count

@@ -407,3 +407,17 @@ def test_what_nobody_is_seen_to_call_may_be_given_any_number(calls, count):
     )
     found = findings_of(RULE, {"remind/remind.go": remind, "web/web.go": main})
     assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("made", "count"),
+    [
+        ("Executors.newFixedThreadPool(4, r -> new Thread(r, name))", 0),
+        ("Executors.newSingleThreadExecutor(new ThreadFactory() {\n public Thread newThread(Runnable r) {\n"
+         "  return new Thread(r);\n }\n})", 0),
+        ("() -> new Thread(r, name).start()", 1),
+    ],
+)  # fmt: skip
+def test_a_thread_that_a_pool_asks_for(made, count):
+    source = f"class A {{ void f(Runnable r) {{\n Object made = {made};\n}} }}"
+    assert len(lines_of(RULE, source, "java")) == count
