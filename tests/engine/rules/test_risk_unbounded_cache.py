@@ -467,3 +467,13 @@ func (s *Store) %s(key, element string) {
 }
 """
     assert len(findings_of(RULE, {"a/a.go": source % method})) == count
+
+
+@pytest.mark.parametrize(("key", "confidence"), [("graph", "medium"), ("graph.lower()", "medium"), ("graph.pk", "low")])
+def test_a_part_of_what_is_given_may_be_one_of_few(key, confidence):
+    source = (
+        "from celery import shared_task\n\nserialized = {}\n\n\n@shared_task\ndef work(graph):\n    found(graph)\n\n\n"
+        f"def found(graph):\n    if {key} not in serialized:\n        serialized[{key}] = load(graph)\n"
+        f"    return serialized[{key}]\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"app/tasks.py": source})] == [confidence]
