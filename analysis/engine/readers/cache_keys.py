@@ -21,7 +21,7 @@ _OF_PEOPLE = re.compile(
 _KEY_TYPE = re.compile(r"(?:Map|[dD]ict|Record)[<\[]\s*(\w+)|\bmap\[(\w+)\]")
 _OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a key that is made of settings
 _CLOSED_KEYS = re.compile(
-    r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|ext(ension)?$|class|enum|level|status|currency"
+    r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|(?<![a-z])ext(ension)?$|class|enum|level|status|currency"
     r"|country|mode(?!l)|^model$|theme|clazz"
     r"|codename|permission|schema|template|queue|topic|protocol|table|column|field|dialect|driver|provider|env\b|stage|version"
     r"|(?:func(?:tion)?|method|event|pack(?:age)?|prop(?:erty)?)_?name|plugin|module|scene|timer|metric|\bflag|^(?:length|size|width|height|count)$"

@@ -26,6 +26,7 @@ SCRIPT_CHECK = re.compile(
 JAVA_CHECK = re.compile(rb"if\s*\(\s*(?P<not>!)?\s*Files\.(?P<negated>not)?[eE]xists\((?P<path>[^(),\n]+)\)\s*\)")
 _NEAR = 1_500  # characters after a guard in which the act must stand
 _TEMPORARY = re.compile(r"(?i)te?mp(?:orary|file|dir|name)?(?![a-z])|mkst?e?mp|mkdtemp")
+_WRITTEN_OUT = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`$]*`")
 _LEAVES = re.compile(r"\b(?:raise|throw|return|continue)\b")
 
 
@@ -108,7 +109,7 @@ def java_act(branch: Node, file: SourceFile) -> FileAct | None:
 def _act(branch: Node, file: SourceFile, path: str, made: str, gone: str, *, absent: bool) -> FileAct | None:
     """The act in the branch, or behind it when the branch leaves. A path that is written out is the program's own."""
     body = branch.child_by_field_name("consequence")
-    if body is None or path[:1] in "\"'`" or HANDLED.search(function_text(branch, file)):
+    if body is None or _WRITTEN_OUT.fullmatch(path) is not None or HANDLED.search(function_text(branch, file)):
         return None
     text, first = file.text(body), file.line(body)
     makes = absent

@@ -16,6 +16,9 @@ _OR_ZERO = r"(?:\s*(?:\|\||\?\?|\bor\b)\s*0)?"
 _KEY = re.compile(rf"[{{(,\n]\s*[\"']?(?P<name>{NAME})[\"']?\s*(?:(?P<given>[:=,](?!=))|(?=\}}))")
 _END = re.compile(r"[,})\n]")
 _OPENS = re.compile(r"[(\[{]")
+_ALONE = re.compile(rf"\(*\s*(?P<variable>{NAME})\s*(?P<sign>[-+])(?![-+=])\s*[\w.(]")
+_LOADS_ONE = r"(?:scalar\w*|values_list|values|value|get|first|fetch\w*|find\w*|findUnique\w*|queryForObject)\("
+_IS_GIVEN = re.compile(r"\s*(?::[^=\n]+)?=(?!=)\s*([^;]{0,400}?)(?:\n\s*\n|;|\n(?=\s*\w+\s*=)|\Z)")
 
 
 def change_of(expression: str, reads: str, before: str) -> re.Match[str] | None:
@@ -32,6 +35,23 @@ def change_of(expression: str, reads: str, before: str) -> re.Match[str] | None:
                 return found
         expression = _LOCAL.sub(lambda local: f"({_value(local[1], before)})", expression)
     return None
+
+
+def number_read(name: str, expression: str, before: str) -> tuple[str, str]:
+    """The variable that an expression adds to or takes from, and which of them, where a query gave the variable just
+    this column: `const { stock } = await items.findOne(...)`, `n = rows.values_list("n", flat=True).get()`."""
+    found = _ALONE.match(expression)
+    if found is None or name not in before:
+        return "", ""
+    variable, column = re.escape(found["variable"]), re.escape(name)
+    held = column if found["variable"] == name else rf"{column}\s*:\s*{variable}"
+    taken_apart = rf"\{{[^{{}}]*(?<![\w.]){held}\b[^{{}}]*\}}\s*=\s*(?:await\s)?[^;]{{0,80}}{_LOADS_ONE}"
+    is_read = re.search(taken_apart, before) is not None
+    if not is_read:
+        named = re.compile(rf"\.{column}\b(?!\s*[(=])|[\"']{column}[\"']")
+        loads = (given[1] for given in followed(found["variable"], before, _IS_GIVEN, "_."))
+        is_read = any(named.search(each) and re.search(_LOADS_ONE, each) for each in loads)
+    return (found["variable"], found["sign"]) if is_read else ("", "")
 
 
 def sign_of(change: re.Match[str]) -> str:

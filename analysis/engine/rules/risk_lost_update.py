@@ -15,7 +15,7 @@ from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
 from analysis.engine.readers.reading import declarations, followed, short, text_after, text_before
-from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, sign_of
+from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, number_read, sign_of
 from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_locked, is_safe
 from analysis.engine.readers.row_versions import NEEDS, versioned
 from analysis.engine.readers.transactions import in_transaction
@@ -147,17 +147,20 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
         row = rf"(?<![\w.])(?P<owner>{NAME})(?:\.{re.escape(name)}\b|\[[\"']{re.escape(name)}[\"']\])"
         found = change_of(value, row, before)
         owner = found["owner"] if found is not None else None
-        if found is None or not owner or not _is_asked_for(owner, before):
-            continue
-        if not is_locked(owner, call, file) and not _expects(owner, name, text):
-            yield _mark(call, owner, name, sign_of(found), file, file.line(call))
+        sign = sign_of(found) if found is not None else ""
+        if not owner or not _is_asked_for(owner, before):
+            owner, sign = number_read(name, value, before)
+        if owner and not is_locked(owner, call, file) and not _expects(owner, name, text):
+            yield _mark(call, owner, name, sign, file, file.line(call))
             return
 
 
 def _may_be_read(name: str, value: str, before: str) -> bool:
     """Whether an expression can hold the column of a row: a look that costs less than a pattern."""
     is_said = f".{name}" in value or f'["{name}' in value or f"['{name}" in value
-    return is_said or (f".{name}" in before and re.search(r"[A-Za-z_]", value) is not None)
+    if is_said or (f".{name}" in before and re.search(r"[A-Za-z_]", value) is not None):
+        return True
+    return name in before and ("-" in value or "+" in value)
 
 
 def _is_asked_for(owner: str, before: str) -> bool:

@@ -292,7 +292,8 @@ def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
         return  # what all who ask at once wait for
     if is_dated(found[1], file) or is_remembered(found[1], file):
         return
-    head = file.source[max(0, owner.start - 200) : owner.start + 200].partition(b"class ")[0].rpartition(b"\n\n")[2]
+    above = file.source[max(0, owner.start - 200) : owner.start].rpartition(b"\n\n")[2]
+    head = above + file.source[owner.start : owner.start + 200].partition(b"class ")[0]
     is_provider = _PROVIDER.search(head) is not None and b"Scope.REQUEST" not in head and b"Scope.TRANSIENT" not in head
     if not is_provider and not _is_made_once(owner, file):
         return

@@ -560,3 +560,10 @@ def test_a_repository_of_typeorm_knows_its_entity(column, severity):
     )
     found = findings_of(RULE, {"src/seat.entity.ts": entity, "src/seats.ts": service})
     assert [each.severity for each in found] == [severity]
+
+
+@pytest.mark.parametrize(("path", "count"), [('"/srv/x/" + name', 1), ('"/srv/x/y"', 0)])
+def test_a_path_that_is_put_together_is_not_written_out(path, count):
+    check = f"import os\n\n\ndef f(name):\n    if not os.path.exists({path}):\n"
+    source = f'{check}        with open({path}, "w") as f:\n            f.write("x")\n'
+    assert len(lines_of(RULE, source)) == count

@@ -504,3 +504,43 @@ def test_a_column_of_sqlalchemy_counts_versions_only_where_it_is_told_so(told, c
         "    customer = db.session.get(Customer, key)\n    customer.points += n\n    db.session.commit()\n"
     )
     assert len(findings_of(RULE, {"app/models.py": model, "app/rewards.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        (
+            "shop/work.py",
+            "def f(pk, n):\n    points = Customer.objects.values_list('points', flat=True).get(pk=pk)\n"
+            "    Customer.objects.filter(pk=pk).update(points=points - n)\n",
+            1,
+        ),
+        (
+            "shop/work.py",
+            "def f(pk, n):\n    left = session.execute(select(Visit.seats).where(Visit.id == pk)).scalar_one()\n"
+            "    session.execute(update(Visit).where(Visit.id == pk).values(seats=left - n))\n",
+            1,
+        ),
+        (
+            "shop/work.py",
+            "def f(pk, n):\n    left = session.execute(select(Visit.seats).with_for_update()).scalar_one()\n"
+            "    session.execute(update(Visit).where(Visit.id == pk).values(seats=left - n))\n",
+            0,
+        ),
+        ("shop/work.py", "def f(pk, n, seats):\n    Visit.objects.filter(pk=pk).update(seats=seats - n)\n", 0),
+        (
+            "shop/work.ts",
+            "const f = async (n) => {\n  const { stock } = await prisma.item.findUniqueOrThrow({ where, select });\n"
+            "  await prisma.item.update({ where, data: { stock: stock - n } });\n};\n",
+            1,
+        ),
+        (
+            "shop/work.ts",
+            "const f = async ({ stock }, n) => {\n  const item = await prisma.item.findFirst({ where });\n"
+            "  await prisma.item.update({ where, data: { stock: stock - n } });\n};\n",
+            0,
+        ),
+    ],
+)
+def test_a_column_that_a_query_gives_alone(path, source, count):
+    assert len(findings(RULE, source, path)) == count

@@ -694,3 +694,12 @@ func show(w http.ResponseWriter, r *http.Request) {
 func mount() { http.HandleFunc("/", show) }
 """
     assert [each.line for each in findings_of(RULE, {"a/a.go": source})] == [5]
+
+
+def test_a_provider_of_nest_behind_another_class():
+    service = (
+        "import { Controller, Injectable, Post } from '@nestjs/common';\n\nexport class Safe {\n  balance = 0;\n}\n\n"
+        "@Controller('wallets')\nexport class Wallets {\n  private current: string;\n\n  @Post(':id')\n"
+        "  credit(user: string) {\n    this.current = user;\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/wallets.controller.ts": service})] == [9]
