@@ -18,6 +18,7 @@ CANDIDATES = 4
 PASSED_ON = 4  # files in a row that only pass names on (`export … from`)
 OWN_RECEIVERS = frozenset({"self", "this", "cls", "super"})
 SHARED_PACKAGES = frozenset({"go", "java"})
+SHORTEST_NAME = 3  # letters of an object that say of which class it is
 
 
 Names = dict[str, list[int]]  # last part of a function's name to its positions
@@ -116,7 +117,16 @@ class CallGraph:
         if owner and receiver.isidentifier() and self._files[path].language == "go":
             # The methods of a type may stand in all files of its package.
             own += [each for each in self._neighbours(path, name) if self._owner_of(each) == owner]
-        return _few([*own, *self._elsewhere(path, receiver, name)])
+        return _few([*own, *self._of_package(path, receiver, name), *self._elsewhere(path, receiver, name)])
+
+    def _of_package(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
+        """Methods in other files of the package whose class ends like the name of the object: `service` of
+        `OrderService`, `h.store` of `Store`."""
+        last = receiver.rpartition(".")[2].lower()
+        if len(last) >= SHORTEST_NAME:
+            for each in self._neighbours(path, name):
+                if self._owner_of(each).rpartition(".")[2].lower().endswith(last):
+                    yield each
 
     def _owner_of(self, callee: Callee) -> str:
         return self._files[callee.path].functions[callee.position].owner

@@ -1,5 +1,7 @@
 """Calls of what an interface only declares, and of what an index passes on."""
 
+import pytest
+
 from analysis.engine.calls import Callee, CallGraph
 from analysis.engine.extract import extract
 from analysis.engine.graph import build_graph
@@ -132,3 +134,28 @@ def test_a_function_that_appears_behind_an_index_is_seen_by_callers_that_did_not
     first, found = shown({**PACKAGE, "src/dal/orders/orders.ts": HELD.replace("find", "seek")})
     assert found == ()
     assert shown(PACKAGE, first)[1] == (Callee("src/dal/orders/orders.ts", 1),)
+
+
+@pytest.mark.parametrize(
+    ("held", "count"), [("OrderService service", 1), ("OrderService orders", 0), ("Clock clock", 0)]
+)
+def test_an_object_whose_class_of_the_package_ends_like_its_name(held, count):
+    name = held.split()[1]
+    files = {
+        "src/shop/OrderService.java": "package shop;\nclass OrderService { void place() { keep(); } }",
+        "src/shop/Orders.java": (
+            f"package shop;\nclass Orders {{ private final {held}; void add() {{ {name}.place(); }} }}"
+        ),
+    }
+    read = {path: extract(text.encode(), "java") for path, text in files.items()}
+    found = CallGraph(read, build_graph(read)).callees(Callee("src/shop/Orders.java", 1))
+    assert [each.path for each in found] == ["src/shop/OrderService.java"] * count
+
+
+def test_a_struct_of_the_package_that_a_field_is_called_after():
+    files = {
+        "shop/store.go": "package shop\n\ntype Store struct{}\n\nfunc (s *Store) Place() { keep() }\n",
+        "shop/web.go": "package shop\n\ntype Web struct{ store *Store }\n\nfunc (w *Web) add() { w.store.Place() }\n",
+    }
+    read = {path: extract(text.encode(), "go") for path, text in files.items()}
+    assert CallGraph(read, build_graph(read)).callees(Callee("shop/web.go", 1)) == (Callee("shop/store.go", 1),)
