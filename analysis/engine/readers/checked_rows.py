@@ -32,6 +32,7 @@ _SCRIPT_LOADED = (
     r"(?P<client>[\w.]+?)\s*\.\s*(?P<verb>findOne\w*|findFirst|findUnique|findByPk|findById|exists\w*|count\w*)"
     r"(?:<[^<>()]*>)?\("
 )
+_OF_FILES = re.compile(r"(?i)(?:file_?system|(?<![a-z])fs|disk|director(?:y|ies)|folders?)$")
 _IS_ABSENT = re.compile(r"(?:={2,3}\s*(?:0|null|undefined)|<\s*1)\s*\)$")
 _SCRIPT_ASSIGNED = re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}")
 
@@ -93,7 +94,7 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
     line = line_of(made, branch, file, inside=absent)
     client = _entity(client.rpartition(".")[2], file) or client
     unique = asked["verb"] in ("findUnique", "findByPk", "findById")
-    if not line or is_handled(branch, file):
+    if not line or is_handled(branch, file) or _OF_FILES.search(client):
         return None
     return RowAct(client.rpartition(".")[2], line, columns, is_unique=unique)
 

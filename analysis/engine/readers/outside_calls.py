@@ -44,6 +44,7 @@ _KINDS = {
 }
 _OF_OTHERS = re.compile(r"ueue\.add$|^(?:requests|httpx|axios|got)\.")
 _OF_SCRIPTS = re.compile(r"(?:fetch|got|axios)\b")  # in other languages anything may be called so
+_OF_CELERY = re.compile(r"\.(?:delay|apply_async)$")
 _ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
 
 
@@ -53,6 +54,8 @@ def what_it_does(call: str, language: str = "") -> str:
     call = call if _ANY.fullmatch(call) else call.rpartition("/")[2]  # `./mailer.mailer.send` of a file at hand
     if not _ANY.fullmatch(call) or (language == "java" and _OF_OTHERS.search(call)):
         return ""  # Java's queues are collections, and its `requests` a counter or a list
-    if language in ("python", "go") and _OF_SCRIPTS.match(call):
+    if language in ("python", "go", "java") and _OF_SCRIPTS.match(call):
+        return ""
+    if language not in ("python", "") and _OF_CELERY.search(call):
         return ""
     return next(words for words, pattern in _KINDS.items() if pattern.fullmatch(call))

@@ -107,6 +107,7 @@ _GIVES_BACK = re.compile(
     re.MULTILINE,
 )
 _SLEEPS = "sleeps"
+_ASKS = "asks a server"  # by the name of the object and the verb
 _LIMITS = re.compile(r"(?i)rate_?limit|throttl")
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
 
@@ -231,7 +232,7 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
     data = {"reads": "files"} if words == _FILES else {}
     is_guess = words != _AWAITED
     if is_guess and lock_sections.is_taken_for_memory(lock, call, file, _is_slow):
-        is_guess = words in (*_OWN_DATA, _SLEEPS)  # who tries again may have to keep the others out
+        is_guess = words in (*_OWN_DATA, _SLEEPS, _ASKS)  # who tries again may have to keep the others out
         if _answers_from_memory(call, start, file) or (words in _OWN_DATA and not _PLAIN.search(lock)):
             data["alone"] = "1"  # of rows and files a name that says anything says enough
     elif is_guess and (lock_sections.is_seen_whole(lock, file) or (words in _OWN_DATA and not _PLAIN.search(lock))):
@@ -289,7 +290,7 @@ def _what_it_reads(callee: str) -> str:
     if _DATABASE.search(callee):
         return _DATA
     if _REMOTE.search(callee):
-        return "asks a server"
+        return _ASKS
     return _FILES if _FILE.search(callee) else ""
 
 

@@ -321,8 +321,9 @@ def _is_declared(receiver: str, file: SourceFile) -> bool:
 
 
 def _is_handed_on(receiver: str, rest: str) -> bool:
-    """Whether a function is given the lock, which may release it."""
-    return re.search(rf"[(,]\s*{re.escape(receiver)}\s*[,)]", rest) is not None
+    """Whether a function, or the caller, is given the lock, and may release it."""
+    word = re.escape(receiver)
+    return re.search(rf"[(,]\s*{word}\s*[,)]|\breturn\s+{word}\s*(?:;|\n|\Z)", rest) is not None
 
 
 def _names(call: Node, file: SourceFile) -> tuple[str, str]:

@@ -189,7 +189,7 @@ def _of_script(mark: Mark, path: str, codebase: Codebase) -> Finding | None:
     )
 
 
-def _is_unscoped(site: QuerySite, declared: frozenset[str]) -> bool:
+def _is_unscoped(site: QuerySite, declared: frozenset[tuple[str, str]]) -> bool:
     query = site.query
     if query.operation not in _VERBS or query.filters or query.limit or site.is_unreadable or site.loop is not None:
         return False
@@ -206,15 +206,20 @@ def _is_unscoped(site: QuerySite, declared: frozenset[str]) -> bool:
         return bool(query.model) and is_known
     if query.orm == "sqlalchemy" and _BY_KEYS.search(query.anchor):
         return False
-    if query.orm == "jpa" and ("declared" in site.notes or query.terminal in declared):
+    if query.orm == "jpa" and ("declared" in site.notes or _declaration(site) in declared):
         return not query.raw and site.schema is not None
     return query.terminal in _STATEMENTS.get(query.orm, ()) and "whole" in site.notes
 
 
-def _declared_writes(codebase: Codebase) -> frozenset[str]:
-    """Methods of Spring's repositories that declare a statement that writes, in an `@Query`."""
+def _declaration(site: QuerySite) -> tuple[str, str]:
+    """The repository that is called, and its method."""
+    return site.facts.queries[site.position].model, site.query.terminal
+
+
+def _declared_writes(codebase: Codebase) -> frozenset[tuple[str, str]]:
+    """Spring's repositories with the methods that declare a statement that writes, in an `@Query`."""
     return frozenset(
-        query.terminal
+        (access.name, query.terminal)
         for _, facts in codebase.sources
         for access in facts.accesses
         for query in access.queries
@@ -222,12 +227,12 @@ def _declared_writes(codebase: Codebase) -> frozenset[str]:
     )
 
 
-def _is_unbounded(site: QuerySite, declared: frozenset[str]) -> bool:
+def _is_unbounded(site: QuerySite, declared: frozenset[tuple[str, str]]) -> bool:
     """Whether a large table is changed by conditions on flags or spans only, all in one statement."""
     query = site.query
     if query.operation not in _VERBS or not query.filters or query.limit or site.is_unreadable or site.loop is not None:
         return False
-    is_statement = query.orm == "sql" or "declared" in site.notes or query.terminal in declared
+    is_statement = query.orm == "sql" or "declared" in site.notes or _declaration(site) in declared
     if not (is_statement or query.terminal in _STATEMENTS.get(query.orm, ())) or not is_large(site.volume):
         return False
     if site.has_key:

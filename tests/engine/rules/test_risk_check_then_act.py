@@ -567,3 +567,9 @@ def test_a_path_that_is_put_together_is_not_written_out(path, count):
     check = f"import os\n\n\ndef f(name):\n    if not os.path.exists({path}):\n"
     source = f'{check}        with open({path}, "w") as f:\n            f.write("x")\n'
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("client", "count"), [("fileSystem", 0), ("users", 1)])
+def test_files_behind_a_client_are_no_rows(client, count):
+    source = f"const found = await {client}.exists(name);\nif (!found) {{\n  await {client}.create(name);\n}}\n"
+    assert len(lines_of(RULE, f"async function f(name) {{\n{source}}}\n", "typescript")) == count

@@ -257,3 +257,13 @@ def test_what_a_function_of_go_does_after_the_lock_is_not_done_under_it():
     count = "\n\nfunc (s *Store) save() {\n\ts.mu.Lock()\n\tn := len(s.rows)\n\ts.mu.Unlock()\n\thttp.Get(n)\n}\n"
     (found,) = findings_of(RULE, {"a/a.go": GO % "defer s.mu.Unlock()\n\thttp.Get(u)" + count})
     assert (found.line, found.confidence) == (7, "medium")
+
+
+@pytest.mark.parametrize("call", ["assignment.delay()", "fetch(rows)"])
+def test_names_of_other_languages_say_nothing_in_java(call):
+    assert lines_of(RULE, f"class A {{ synchronized void f() {{\n{call};\n}} }}", "java") == []
+
+
+def test_a_client_by_its_name_only_is_a_guess():
+    source = "class A {\nsynchronized void f() {\nclient.send(a);\n}\nsynchronized int g() {\nreturn n;\n}\n}\n"
+    assert [each.confidence for each in findings_of(RULE, {"src/A.java": source})] == ["low"]

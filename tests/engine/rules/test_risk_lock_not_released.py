@@ -346,3 +346,9 @@ def test_who_tries_to_take_a_lock_is_no_other_half_of_a_pair():
     assert lines_of(RULE, leaves + tries, "go") == [3]
     found = findings_of(RULE, {"a/a.go": leaves, "a/b.go": f"package a\n{tries}"})
     assert [each.line for each in found] == [3]
+
+
+@pytest.mark.parametrize(("answer", "lines"), [("lock", []), ("true", [2])])
+def test_a_lock_that_the_caller_is_given(answer, lines):
+    body = f"if (!lock.tryLock()) {{ throw new X(); }}\nreturn {answer};"
+    assert lines_of(RULE, f"class A {{ Object f(Lock lock) {{\n{body}\n}} }}", "java") == lines

@@ -377,3 +377,16 @@ def test_a_function_that_empties_a_table_by_its_name():
     empties = "def truncate_orders():\n    Order.objects.all().delete()"
     assert findings(RULE, empties) == []
     assert len(findings(RULE, empties, volumes={"shop_order": "XL"})) == 1
+
+
+def test_a_method_that_another_repository_declares_by_that_name():
+    entity = "import jakarta.persistence.*;\n@Entity\nclass {} {{\n@Id\nprivate Long id;\n}}"
+    declared = (
+        "interface UserRepository extends JpaRepository<User, Long> {\n@Modifying\n"
+        '@Query("delete from User")\nvoid delete();\n}'
+    )
+    plain = "interface RuleRepository extends JpaRepository<Rule, Long> {}"
+    caller = "class Work {\nprivate final RuleRepository rules;\nvoid f(Rule old) { rules.delete(old); }\n}"
+    files = {"src/User.java": entity.format("User"), "src/Rule.java": entity.format("Rule")}
+    files |= {"src/Users.java": declared, "src/Rules.java": plain, "src/Work.java": caller}
+    assert [each.file for each in findings_of(RULE, files)] == ["src/Users.java"]
