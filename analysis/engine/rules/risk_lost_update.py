@@ -57,14 +57,15 @@ def pay(wallet, price):
     ),
 )
 
-_CHANGED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})\s*([-+])=\s*([^\n;]+)".encode())
-_ASSIGNED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})\s*=\s*\1\.\2\s*([-+])\s*([^\n;]+)".encode())
-_STEPPED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})([-+])[-+]".encode())
+_CHANGED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*([-+])=\s*([^\n;]+)".encode())
+_ASSIGNED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=\s*\1!?\.\2!?\s*([-+])\s*([^\n;]+)".encode())
+_STEPPED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})([-+])[-+]".encode())
+_NOT_NULL = re.compile(r"(?<=[\w)\]])!(?=[.\s)\],;+-])")  # of TypeScript, `member!.points`
 _UPDATES = frozenset({"update", "updateOne", "updateMany", "findByIdAndUpdate", "findOneAndUpdate"})
 _SETTER = re.compile(rf"({NAME})\.set(\w+)\((.*)\)".encode(), re.DOTALL)
 _SET_ANEW = re.compile(r"\.set\(\s*(?:0[\w.]*|(?:\w+\.)?ZERO)\s*\)")
 _LOADED = r"\b(?:find|get|load|select|fetch|read)\w*\("
-_COPIED = re.compile(rf"({NAME}(?:\.{NAME})*)\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
+_COPIED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
 _TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
 _SAID = re.compile(
@@ -107,7 +108,7 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
         and not _COUNTER.search(match[2].decode())
     ):
         return  # lists that are joined
-    owner, name, sign = match[1].decode(), match[2].decode(), match[3].decode()
+    owner, name, sign = _plain(match[1].decode()), match[2].decode(), match[3].decode()
     if name.startswith("_"):
         return  # no column
     saved = _saved_on(owner, change, file)
@@ -115,16 +116,21 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
         yield _mark(change, owner, name, sign, file, saved)
 
 
+def _plain(text: str) -> str:
+    """A text of TypeScript without the signs that something is there."""
+    return _NOT_NULL.sub("", text) if "!" in text else text
+
+
 def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     """`account.balance = max(account.balance - amount, 0)` or `account.balance = left`, where that is what is left."""
     match = _COPIED.match(file.source, assignment.start_byte, assignment.end_byte)
     if match is None or _ASSIGNED.match(file.source, assignment.start_byte, assignment.end_byte) is not None:
         return
-    owner, name = match[1].decode(), match[2].decode()
-    value = match[3].decode("utf-8", "replace")
+    owner, name = _plain(match[1].decode()), match[2].decode()
+    value = _plain(match[3].decode("utf-8", "replace"))
     if name.startswith("_") or _SAID.search(name) or _TEXT.match(value):
         return
-    before = text_before(assignment, file)
+    before = _plain(text_before(assignment, file))
     if f"{owner}.{name}" not in value and f"{owner}.{name}" not in before:
         return
     found = change_of(value, rf"(?<![\w.]){re.escape(owner)}\.{re.escape(name)}\b", before)
@@ -299,7 +305,7 @@ def _match(change: Node, file: SourceFile) -> re.Match[bytes] | None:
 def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
     """The line on which the row is written after the change, whole; 0 when it is not."""
     word = re.escape(owner)
-    after = text_after(node, file)
+    after = _plain(text_after(node, file))
     saved = re.search(
         rf"(?<![\w.]){word}\.a?save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
         rf")]*&?(?<![\w.]){word}\b(?!\.)|(?:session|\bdb)\.commit\(",
@@ -349,8 +355,8 @@ def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: 
     return structs.replace(mark, line=line)
 
 
-_SELF = re.compile(rf"({NAME}(?:\.{NAME})+)\s*=\s*\1\s*[-+]".encode())
-_ADDED = re.compile(rf"{NAME}(?:\.{NAME})+\s*[-+]=".encode())
+_SELF = re.compile(rf"({NAME}(?:!?\.{NAME})+)\s*=\s*\1!?\s*[-+]".encode())
+_ADDED = re.compile(rf"{NAME}(?:!?\.{NAME})+\s*[-+]=".encode())
 _SETS = re.compile(rf"{NAME}\.set\w+\(\s*[\w(]".encode())
 _ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 _SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")

@@ -544,3 +544,12 @@ def test_a_column_of_sqlalchemy_counts_versions_only_where_it_is_told_so(told, c
 )
 def test_a_column_that_a_query_gives_alone(path, source, count):
     assert len(findings(RULE, source, path)) == count
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["order!.count += n;", "order.count = order.count! - n;", "order!.count++;", "order!.count = order!.count - n;"],
+)
+def test_a_row_of_typescript_that_is_said_to_be_there(change):
+    source = f"const f = async (n: number) => {{\n  const order = await Order.findByPk(1);\n  {change}\n"
+    assert len(lines_of(RULE, f"{source}  await order!.save();\n}};\n", "typescript")) == 1
