@@ -24,7 +24,7 @@ _NEW_OBJECT = re.compile(
     r"|Factory|Object|Buffer|Builder)|Atomic\w+|LongAdder|Thread)\b"
 )
 _DRAWN = re.compile(r"(?i)random|uuid|nanoTime|currentTimeMillis|\bnow\(|\bnext\w*\(|increment\w*\(")
-_NEW_IN_GO = r"(?:&\w|make\(|(?:\w+\.)?(?:New|new|Open|Dial|Connect)\w*\()"
+_NEW_IN_GO = r"(?:&[\w.]+\{|make\(|(?:\w+\.)?(?:New|new|Open|Dial|Connect)\w*\()"
 _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
 

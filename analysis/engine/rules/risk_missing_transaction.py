@@ -19,6 +19,7 @@ from analysis.engine.readers.branches import calls_apart, is_explained, made_whe
 from analysis.engine.readers.declared_writes import with_declared
 from analysis.engine.readers.proxied_calls import runs_in_transaction, self_invocations
 from analysis.engine.readers.reading import function_text, node_at, short, text_after, text_before
+from analysis.engine.readers.repeatable_writes import comes_out_alike, is_upsert
 from analysis.engine.readers.second_writes import with_callee, with_commits
 from analysis.engine.readers.session_commits import committed, half_done
 from analysis.engine.readers.table_writes import Write, writes_by_function
@@ -77,7 +78,8 @@ _MONEY = re.compile(
     r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer(?!_?(?:status|request|owner|invite))|payout"
 )
 _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
-_UPSERT = re.compile(r"(?:update|get)_or_create\(|\bupsert\w*\(|ON CONFLICT|on_conflict|ON DUPLICATE KEY")
+# Rows are locked, and work waits for the commit, inside a transaction only: that of the caller.
+_RUNS_INSIDE = re.compile(r"\.select_for_update\(|\bon_commit\(")
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _STORES = re.compile(r"data\.mongodb(?!\.MongoTrans)|MongoTransactionManager|\bpersistence\.\w|\bjdbc\.|\bsql\.\w")
 _ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(\w+)\s*:?=(?!=)")
@@ -110,8 +112,10 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
                 " one transaction"
             )
             data = {"form": "writes"}
-            if all(_is_upsert(each, root, file) for each in pair):
+            if all(is_upsert(each, root, file) for each in pair):
                 data["repeatable"] = "1"
+            elif all(comes_out_alike(each, root, file) for each in pair):
+                data["again"] = "1"
             yield file.mark(RULE.id, node, message, suggestion=_FIX.get(file.language, ""), data=data)
 
 
@@ -125,11 +129,6 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
             if apart := calls_apart(node, file.functions[file.function_of(node)].node, file):
                 data["apart"] = " ".join(apart)
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
-
-
-def _is_upsert(write: Write, root: Node, file: SourceFile) -> bool:
-    """Whether the statement of a write may run twice: it inserts or updates, whichever is due."""
-    return _UPSERT.search(file.text(file.statement_of(node_at(write.start, root)))) is not None
 
 
 def look_at_settings(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -228,7 +227,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue  # it runs again with the next start
         elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
             is_guess = (
-                "repeatable" in mark.data
+                _is_made_good(mark, place)
                 or _is_run_by_a_view(place, codebase)
                 or (place.facts.language == "java" and only_documents)
             )
@@ -271,9 +270,13 @@ def _is_run_by_a_view(place: Place, codebase: Codebase) -> bool:
     )
 
 
+def _is_made_good(mark: Mark, place: Place) -> bool:
+    """Whether a job that runs again makes good what its statements left out, or a request that comes again does."""
+    return "repeatable" in mark.data or ("again" in mark.data and not place.in_request_path)
+
+
 def _severity(mark: Mark, place: Place) -> Severity | None:
-    """A job that runs again makes good what its upserts left out."""
-    if "repeatable" in mark.data and not place.in_request_path:
+    if _is_made_good(mark, place) and not place.in_request_path:
         return Severity.INFO
     return Severity.CRITICAL if _MONEY.search(mark.message) else None
 
@@ -340,9 +343,10 @@ def _name(function: Function) -> str:
 
 def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Write, Write] | None:
     """The first two writes to different tables that one run may reach."""
-    if len({(write.label, write.row) for write in writes}) < 2 or _BY_HAND.search(
-        function_text(node_at(writes[0].start, root), file)
-    ):
+    if len({(write.label, write.row) for write in writes}) < 2:
+        return None
+    text = function_text(node_at(writes[0].start, root), file)
+    if _BY_HAND.search(text) or (_RUNS_INSIDE.search(text) and "atomic" not in text):
         return None
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if (

@@ -573,3 +573,25 @@ def test_a_path_that_is_put_together_is_not_written_out(path, count):
 def test_files_behind_a_client_are_no_rows(client, count):
     source = f"const found = await {client}.exists(name);\nif (!found) {{\n  await {client}.create(name);\n}}\n"
     assert len(lines_of(RULE, f"async function f(name) {{\n{source}}}\n", "typescript")) == count
+
+
+@pytest.mark.parametrize(("value", "severity"), [("&compiled", "info"), ("&Pattern{key: key}", "warning")])
+def test_of_two_pointers_to_what_is_computed_alike_none_is_lost(value, severity):
+    source = f"""package a
+
+func (s *Store) find(key string) *Pattern {{
+	s.mu.RLock()
+	found, ok := s.patterns[key]
+	s.mu.RUnlock()
+	if ok {{
+		return found
+	}}
+	compiled := compile(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.patterns[key] = {value}
+	return s.patterns[key]
+}}
+"""
+    found = findings_of(RULE, {"a/a.go": source})
+    assert [each.severity for each in found] == [severity]

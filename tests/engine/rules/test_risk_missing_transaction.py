@@ -561,3 +561,28 @@ def test_a_row_that_is_committed_first_and_found_again(first, count):
         "    item = Item(kind=kind)\n    db.session.add(item)\n    db.session.commit()\n"
     )
     assert len(findings_of(RULE, {"app/tasks.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("Order.objects.filter(pk=n).delete()", "Line.objects.filter(pk=n).delete()", ("info", "low")),
+        ("Order.objects.filter(pk=n).update(is_paid=True)", "Line.objects.filter(pk=n).delete()", ("info", "low")),
+        (
+            "Order.objects.filter(pk=n).update(a=F('a') - n)",
+            "Line.objects.filter(pk=n).delete()",
+            ("warning", "medium"),
+        ),
+        ("Order.objects.create(pk=n)", "Line.objects.filter(pk=n).delete()", ("warning", "medium")),
+    ],
+)
+def test_what_the_next_run_of_a_job_leaves_alike(first, second, expected):
+    source = f"from celery import shared_task\n\n\n@shared_task\ndef work(n):\n    {first}\n    {second}\n"
+    assert [(each.severity, each.confidence) for each in findings(RULE, source)] == [expected]
+
+
+@pytest.mark.parametrize("inside", ["Order.objects.select_for_update().get(pk=n)", "transaction.on_commit(tell)"])
+def test_what_locks_rows_or_waits_for_the_commit_runs_in_a_transaction(inside):
+    writes = "Order.objects.create(pk=n)\n    Line.objects.create(pk=n)"
+    source = f"from celery import shared_task\n\n\n@shared_task\ndef work(n):\n    {inside}\n    {writes}\n"
+    assert findings(RULE, source) == []
