@@ -34,6 +34,9 @@ _LIMITED_INSIDE = re.compile(rf"{_LIMITS.pattern}|\basync\s+with\s+[\w.]*(?:sem|
 _HEADER = 200  # characters
 _RECEIVER = re.compile(r"func \((\w+) ")
 _CONTEXT = re.compile(r"(?i)(?:ctx|context|config|settings|options|opts|env|app)\b")
+_OF_REQUEST = re.compile(
+    r"(?:await\s+)?(?:self\.)?(?:request|req|ctx|c)\.(?:json|form|data|body|args|query|params|GET|POST|get_json|request)\b"
+)
 # Parts of the program, of which there are few.
 _PARTS = re.compile(
     r"(?i)(service|provider|handler|listener|plugin|component|module|probe|check|hook|driver"
@@ -125,10 +128,14 @@ def is_own(collection: str, node: Node, file: SourceFile) -> bool:
 
 
 def is_given(collection: str, node: Node, file: SourceFile) -> bool:
-    """Whether a caller gives the collection, or what it was taken from, to a function around the node."""
+    """Whether a caller gives the collection, or what it was taken from, to a function around the node, or a request
+    brings it."""
     if _CONTEXT.match(collection) is not None:
         return False
-    head = re.escape(re.split(r"[.\[(]", collection.lstrip("*&("), maxsplit=1)[0])
+    name = re.split(r"[.\[(]", collection.lstrip("*&("), maxsplit=1)[0]
+    if name.isidentifier() and any(_OF_REQUEST.match(file.text(each)) for each in assigned_values(name, node, file)):
+        return True
+    head = re.escape(name)
     function = file.enclosing_function(node)
     while function is not None:
         listed = function.child_by_field_name("parameters") or function.child_by_field_name("parameter")

@@ -33,6 +33,7 @@ _RUNS = re.compile(
     rb"\((?:[^\n(){}]*,)?\s*(?:async\s*)?\Z"
 )
 _TEMPLATE = re.compile(r"(?i)(?:transaction|tx)(?:template|operations)\.\w+$")
+_RUN_BY = re.compile(rb"\b(\w+\.execute(?:WithoutResult)?)\(\s*\Z")
 _JAVA = b"@Transactional"
 TRANSACTIONAL = re.compile(rb"@Transactional\b")  # not `@TransactionalEventListener`
 _HEADER = 400  # bytes before a body in which annotations stand
@@ -150,10 +151,20 @@ def in_transaction(start: int, file: SourceFile) -> bool:
             return True
         if scope.kind == "function" and file.language == "java":
             return bool(_annotation(scope.node, file))
+        if file.language == "java" and _is_run_by_template(scope.start, file):
+            return True
         if scope.kind in ("function", "closure") and _RUNS.search(file.source, max(0, scope.start - 80), scope.start):
             return True
         scope = scope.parent
     return False
+
+
+def _is_run_by_template(start: int, file: SourceFile) -> bool:
+    """Whether Spring's `TransactionTemplate` runs the lambda that begins at this byte."""
+    if not (file.mentions(b"TransactionTemplate") or file.mentions(b"TransactionOperations")):
+        return False
+    run = _RUN_BY.search(file.source, max(0, start - 80), start)
+    return run is not None and _TEMPLATE.search(typed(run[1].decode(), file)) is not None
 
 
 def _annotation(method: Node, file: SourceFile) -> bytes:

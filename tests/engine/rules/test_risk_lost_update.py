@@ -553,3 +553,11 @@ def test_a_column_that_a_query_gives_alone(path, source, count):
 def test_a_row_of_typescript_that_is_said_to_be_there(change):
     source = f"const f = async (n: number) => {{\n  const order = await Order.findByPk(1);\n  {change}\n"
     assert len(lines_of(RULE, f"{source}  await order!.save();\n}};\n", "typescript")) == 1
+
+
+def test_a_row_that_flask_loads_or_answers_for():
+    source = (
+        "def enter(pk):\n    room = Room.query.get_or_404(pk)\n    room.guests = (room.guests or 0) + 1\n"
+        "    db.session.commit()\n"
+    )
+    assert lines_of(RULE, source) == [4]

@@ -586,3 +586,14 @@ def test_what_locks_rows_or_waits_for_the_commit_runs_in_a_transaction(inside):
     writes = "Order.objects.create(pk=n)\n    Line.objects.create(pk=n)"
     source = f"from celery import shared_task\n\n\n@shared_task\ndef work(n):\n    {inside}\n    {writes}\n"
     assert findings(RULE, source) == []
+
+
+@pytest.mark.parametrize(("kind", "count"), [("TransactionTemplate", 0), ("ThreadPool", 1)])
+def test_writes_in_what_a_template_of_any_name_runs(kind, count):
+    source = (
+        "package shop;\n@RestController\npublic class Work {\n  private OrderRepository orders;\n"
+        f"  private LineRepository lines;\n  private {kind} tx;\n"
+        '  @PostMapping("/a")\n  public void move(Order o, Line l) {\n    tx.executeWithoutResult(status -> {\n'
+        "      orders.save(o);\n      lines.save(l);\n    });\n  }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/main/java/shop/Work.java": source})) == count

@@ -421,3 +421,12 @@ def test_what_nobody_is_seen_to_call_may_be_given_any_number(calls, count):
 def test_a_thread_that_a_pool_asks_for(made, count):
     source = f"class A {{ void f(Runnable r) {{\n Object made = {made};\n}} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("source", "count"), [('request.json["hosts"]', 1), ("load()", 0)])
+def test_threads_for_what_a_request_brings(source, count):
+    text = (
+        "import threading\nfrom flask import request\n\n\ndef f():\n"
+        f"    hosts = {source}\n    return [threading.Thread(target=ping, args=(h,)) for h in hosts]\n"
+    )
+    assert len(lines_of(RULE, text)) == count
