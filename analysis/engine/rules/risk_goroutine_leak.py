@@ -97,6 +97,7 @@ _STOPS = re.compile(r"\.(?:Close|Stop|Shutdown|Destroy|close|stop|shutdown|destr
 _WAITED = re.compile(r"\.Wait\(|<-")  # the function goes on for a while and then returns
 _TESTS = re.compile(r"(?:^|/)(?!latest)\w*[tT]ests?(?:ing|utils?)?/")  # helpers of tests
 _ONCE = re.compile(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{")
+_SERVES = r"[\w.]*\b(?:ListenAndServe\w*|Serve\w*)\("  # there is one server, and the process ends with it
 _IS_MISSING = re.compile(r"\bif (\w+) == nil \{")
 _NEAR = 1_000  # bytes before a goroutine in which the call stands that starts it
 _CLOSURE = re.compile(r"^([ \t]*)[^\n]*\bfunc\([^\n]*\{\n[\s\S]*?\n\1\}", re.MULTILINE)  # with all in it
@@ -130,7 +131,8 @@ def look_at_goroutine(statement: Node, file: SourceFile) -> Iterator[Mark]:
     stuck = next((channel for channel in sent if _may_block(channel, statement, file)), "")
     if stuck:
         message = f"The goroutine blocks for ever on `{stuck}` when the receiver takes the other case and returns"
-        yield file.mark(RULE.id, statement, message)
+        serves = re.search(rf"\b{stuck}\s*<-\s*{_SERVES}", text) is not None
+        yield file.mark(RULE.id, statement, message, confidence="low" if serves else "")
 
 
 def _endless(statement: Node, file: SourceFile) -> Mark:

@@ -280,3 +280,24 @@ def test_a_worker_that_nobody_is_seen_to_start(calls, confidences):
     main = f"package main\n\nfunc main() {{\n{calls}}}\n"
     found = findings_of(RULE, {"pool/pool.go": worker, "main.go": main})
     assert [each.confidence for each in found] == confidences
+
+
+@pytest.mark.parametrize(("sent", "confidence"), [("s.server.ListenAndServe()", "low"), ("s.ask()", "medium")])
+def test_a_server_whose_end_nobody_waits_for(sent, confidence):
+    source = f"""package a
+
+func (s *Shop) Open(ctx context.Context) error {{
+	errs := make(chan error)
+	go func() {{
+		errs <- {sent}
+	}}()
+	select {{
+	case <-ctx.Done():
+		return nil
+	case err := <-errs:
+		return err
+	}}
+}}
+"""
+    found = findings_of(RULE, {"a/a.go": source})
+    assert [each.confidence for each in found] == [confidence]
