@@ -34,6 +34,7 @@ _RUNS = re.compile(
 )
 _TEMPLATE = re.compile(r"(?i)(?:transaction|tx)(?:template|operations)\.\w+$")
 _RUN_BY = re.compile(rb"\b(\w+\.execute(?:WithoutResult)?)\(\s*\Z")
+_BEGUN = re.compile(r"[\"'`]\s*(?:BEGIN|START\s+TRANSACTION)\b(?![^\"'`]*END)")
 _JAVA = b"@Transactional"
 TRANSACTIONAL = re.compile(rb"@Transactional\b")  # not `@TransactionalEventListener`
 _HEADER = 400  # bytes before a body in which annotations stand
@@ -111,6 +112,17 @@ def look_at_started(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield from _marked(call, function, file, start=call.end_byte, end=call.end_byte + length)
 
 
+def look_at_begun(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Script: from `client.query("BEGIN")` to the last `COMMIT`."""
+    given = file.arguments(call)[0] if file.mentions(b"COMMIT") else []
+    if not given or _BEGUN.match(file.text(given[0])) is None:
+        return
+    function = file.enclosing_function(call)
+    length = text_after(call, file).encode().rfind(b"COMMIT")
+    if function is not None and length >= 0:
+        yield from _marked(call, function, file, start=call.end_byte, end=call.end_byte + length)
+
+
 def look_at_opened(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: from a line `session.begin()` to the last commit."""
     function = file.enclosing_function(statement)
@@ -135,6 +147,7 @@ WATCHES = (
     Watch("function", look_at_method, JAVA, needs=(_JAVA,)),
     Watch("call", look_at_runner, SCRIPT, names=_RUNNERS),
     Watch("call", look_at_started, SCRIPT, names=frozenset({"transaction", "startTransaction"})),
+    Watch("call", look_at_begun, SCRIPT, names=frozenset({"query", "execute"})),
     Watch("call", look_at_template, JAVA, names=frozenset({"execute", "executeWithoutResult"})),
     Watch("call", look_at_runner, GO, names=_GO_RUNNERS),
     Watch("call", look_at_begin, GO, names=_GO_BEGINS),

@@ -65,6 +65,7 @@ WATCHES = transactions.WATCHES
 
 _OF_ROWS = re.compile(r"\.\w+\.(?:update|create|delete|get|filter|add|remove|set)$")  # `user.groups.add`
 _BROKERS = re.compile(r"(?i)shared_task|celery|\bapp\.task|(?:^|\.)job(?:\(|$)|actor|\brq\b|huey|dramatiq")
+_CLIENT = re.compile(r"(?:^|\.)(?:FeignClient|HttpExchange|RegisterRestClient|RetrofitClient)(?:\(|$)")
 _FIX = {
     "python": "Do it in `transaction.on_commit`, or before the transaction begins; until then locks are held.",
     "java": "Do it in a `@TransactionalEventListener`, or outside of the transactional method.",
@@ -113,16 +114,16 @@ def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | N
         if ".objects." in f".{name}" or (place.facts.language == "python" and _OF_ROWS.search(name)):
             continue  # a manager, and no method of a class that is called alike
         callees = calls.resolve(place.path, place.function, name)
-        if place.facts.language == "java" and not all(_leaves(each, place.codebase) for each in callees):
+        if place.facts.language == "java" and not all(_outside(each, place.codebase) for each in callees):
             continue  # of several classes that implement it, one stays inside
         for callee in callees:
             if callee in around:
                 continue  # a method of what the chain made, which is called like this function
-            if inner := _leaves(callee, place.codebase):
+            if words := _outside(callee, place.codebase):
                 facts = place.codebase.files[callee.path]
                 within = Place(place.codebase, callee.path, facts, callee.position)
-                confidence = _of_queue(inner, within) or Confidence.MEDIUM
-                return line, f"`{_brief(name)}` {what_it_does(inner)} (`{_brief(inner)}`)", confidence
+                confidence = _of_queue(_leaves(callee, place.codebase), within) or Confidence.MEDIUM
+                return line, f"`{_brief(name)}` {words}", confidence
     return None
 
 
@@ -132,6 +133,18 @@ def _around(place: Place) -> Iterator[int]:
     while index > 0:
         yield index
         index = place.facts.functions[index].parent
+
+
+def _outside(callee: Callee, codebase: Codebase) -> str:
+    """How a function leaves the process, in words; a method of an interface that is declared as a client is a call of
+    another service by itself."""
+    facts = codebase.files[callee.path]
+    owner = facts.functions[callee.position].owner
+    declared = (name for each in facts.classes if owner and each.name == owner for name in each.decorators)
+    if any(_CLIENT.search(name) for name in declared):
+        return "calls another service over HTTP"
+    inner = _leaves(callee, codebase)
+    return f"{what_it_does(inner)} (`{_brief(inner)}`)" if inner else ""
 
 
 def _leaves(callee: Callee, codebase: Codebase) -> str:

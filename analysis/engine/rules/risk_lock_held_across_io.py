@@ -219,7 +219,7 @@ def _what_it_does(call: Node, lock: str, owner: str, file: SourceFile) -> str:
         reads = ""  # named after what it protects
     if reads and file.language == "go" and _guards_it_alone(lock, name, file):
         reads = ""
-    words = _how_it_leaves(call, file) or reads or _awaited(call, lock, file)
+    words = _awaited(call, lock, file) or _how_it_leaves(call, file) or reads
     return "" if words == _SLEEPS and _LIMITS.search(owner) else words
 
 

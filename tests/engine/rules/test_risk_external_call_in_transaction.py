@@ -307,3 +307,24 @@ def test_what_is_done_after_the_rollback(first, count):
 )
 def test_transactions_and_queues_by_more_names(path, source, lines):
     assert [each.line for each in findings_of(RULE, {path: source})] == lines
+
+
+@pytest.mark.parametrize(("call", "count"), [("BEGIN", 1), ("SELECT 1", 0)])
+def test_a_transaction_of_a_script_that_is_begun_by_a_statement(call, count):
+    source = (
+        f"async function f(c) {{\n  await c.query('{call}');\n  await c.query('UPDATE a SET b = 1 WHERE id = 1');\n"
+        "  await fetch('https://bank.example');\n  await c.query('COMMIT');\n  await fetch('https://b.example');\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/a.ts": source})] == [4] * count
+
+
+@pytest.mark.parametrize(("annotation", "count"), [('@FeignClient(name = "billing")', 1), ("", 0)])
+def test_an_interface_that_is_declared_as_a_client(annotation, count):
+    client = f"package shop;\n{annotation}\npublic interface BillingClient {{\n  void charge(Long id);\n}}\n"
+    work = (
+        "package shop;\nimport org.springframework.transaction.annotation.Transactional;\npublic class Work {\n"
+        "  private final BillingClient billing;\n  @Transactional\n  public void pay(Long id) {\n"
+        "    rows.save(id);\n    billing.charge(id);\n  }\n}\n"
+    )
+    files = {"src/shop/BillingClient.java": client, "src/shop/Work.java": work}
+    assert [each.line for each in findings_of(RULE, files)] == [8] * count

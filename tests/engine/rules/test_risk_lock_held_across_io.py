@@ -267,3 +267,11 @@ def test_names_of_other_languages_say_nothing_in_java(call):
 def test_a_client_by_its_name_only_is_a_guess():
     source = "class A {\nsynchronized void f() {\nclient.send(a);\n}\nsynchronized int g() {\nreturn n;\n}\n}\n"
     assert [each.confidence for each in findings_of(RULE, {"src/A.java": source})] == ["low"]
+
+
+def test_a_sleep_that_is_awaited_under_a_lock_of_threads():
+    source = (
+        "import asyncio\nimport threading\n\nlock = threading.Lock()\n\n\nasync def f():\n    with lock:\n"
+        "        await asyncio.sleep(1)\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"a.py": source})] == [9]
