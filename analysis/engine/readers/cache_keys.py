@@ -41,7 +41,6 @@ _OF_TEXT = re.compile(
     r"|optional\[(?:str|int)\]"
 )
 _WORD = re.compile(rb"[A-Za-z_]\w*")
-_ITSELF = re.compile(rb"(?<![\w.])[A-Za-z_]\w*\b(?!\.\w+\b(?!\())")  # and not a part of it: `name`, `name.lower()`
 _MADE_OF = re.compile(rb"\s*:?=(?!=)([^\n]*)")
 _ASKS = re.compile(rb"(\[[^\]\n]+\]|\.(?:get|has|contains|containsKey|getOrDefault|Load)\([^\n]*)")
 _ASKS_AND_ADDS = re.compile(rb"\.(?:putIfAbsent|computeIfAbsent|setdefault|LoadOrStore)\(")
@@ -90,11 +89,7 @@ def given_by_callers(name: str, added: Sequence[re.Match[bytes]], file: SourceFi
         }
         text = file.source[function.node.start_byte : match.start() - len(name)]
         made = [each[1] for each in followed(key, text, _MADE_OF, b"_.")] if _WORD.fullmatch(key) else []
-        keys = b" ".join((key, *made))
-        if parameters.isdisjoint(_WORD.findall(keys)):
-            continue
-        if parameters.isdisjoint(_ITSELF.findall(keys)):
-            found = found or "1"  # a part of what is given: as many as there are rows of a table, maybe few
+        if parameters.isdisjoint(_WORD.findall(b" ".join((key, *made)))):
             continue
         asks = (key in each[1] for each in followed(name.encode(), text, _ASKS, b"_$"))
         asked = _ASKS_AND_ADDS.match(match[0]) is not None or b" in " + name.encode() in text or any(asks)

@@ -22,7 +22,7 @@ _GORM = re.compile(
 )
 ASIDE = re.compile(
     r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt"
-    r"|progress|staging|_errors?$|(?:running|background|batch|import|export|sync|scan)_?(?:job|task)|(?:job|task)_?(?:run|result|state|status)"
+    r"|progress|staging|_errors?$|(?:counter|sequence)s?$|(?:running|background|batch|import|export|sync|scan)_?(?:job|task)|(?:job|task)_?(?:run|result|state|status)"
 )
 _NO_ROWS = re.compile(
     r"(?:Command|Query|D[tT][oO]|Request|Response|Error|Exception|Factory|Builder|Schema|Service|Client)$"

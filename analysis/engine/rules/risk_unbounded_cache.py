@@ -289,7 +289,7 @@ def _surely_grows(mark: Mark, *, is_served: bool, is_handler: bool) -> bool | No
     if is_served and "configured" not in mark.data and (is_handler or "people" in mark.data):
         return form != "field"
     if given == "remembered" and (is_served or "bean" in mark.data):
-        return is_served
+        return is_served and "people" in mark.data
     if "configured" in mark.data:
         return False if is_handler or (given and is_served) else None
     if given and is_served:

@@ -378,12 +378,13 @@ def test_what_is_set_back_to_what_was_there(body, count):
         (
             "plate: str",
             "if plate not in _names:\n        _names[plate] = load(plate)\n    return _names[plate]",
-            ["medium"],
+            ["low"],
         ),
-        ("plate", "known = _names.get(plate)\n    _names[plate] = known or load(plate)", ["medium"]),
-        ("plate", "key = f'x:{plate}'\n    if key in _names:\n        return\n    _names[key] = 1", ["medium"]),
-        ("plate", "return _names.setdefault(plate, load(plate))", ["medium"]),
+        ("plate", "known = _names.get(plate)\n    _names[plate] = known or load(plate)", ["low"]),
+        ("plate", "key = f'x:{plate}'\n    if key in _names:\n        return\n    _names[key] = 1", ["low"]),
+        ("plate", "return _names.setdefault(plate, load(plate))", ["low"]),
         ("plate", "_names[plate] = load(plate)", ["low"]),
+        ("email", "if email not in _names:\n        _names[email] = load(email)", ["medium"]),
         ("plate: Plate", "if plate not in _names:\n        _names[plate] = load(plate)", []),
         ("plate", "for each in rows():\n        _names[each] = plate", []),
         ("locale", "if locale not in _names:\n        _names[locale] = load(locale)", []),
@@ -423,7 +424,7 @@ def test_a_bean_of_java_that_a_controller_asks():
         ' private final Doors doors;\n @GetMapping("/x")\n public String x(String s) { return doors.of(s); }\n}\n'
     )
     found = findings_of(RULE, {"src/Doors.java": service, "src/A.java": controller})
-    assert [each.confidence for each in found] == ["medium"]
+    assert [each.confidence for each in found] == ["low"]  # how many doors there are nobody says
     emptied = service.replace(
         "public String of", "public void drop(String s) { firmware.remove(s); }\n public String of"
     )
@@ -467,13 +468,3 @@ func (s *Store) %s(key, element string) {
 }
 """
     assert len(findings_of(RULE, {"a/a.go": source % method})) == count
-
-
-@pytest.mark.parametrize(("key", "confidence"), [("graph", "medium"), ("graph.lower()", "medium"), ("graph.pk", "low")])
-def test_a_part_of_what_is_given_may_be_one_of_few(key, confidence):
-    source = (
-        "from celery import shared_task\n\nserialized = {}\n\n\n@shared_task\ndef work(graph):\n    found(graph)\n\n\n"
-        f"def found(graph):\n    if {key} not in serialized:\n        serialized[{key}] = load(graph)\n"
-        f"    return serialized[{key}]\n"
-    )
-    assert [each.confidence for each in findings_of(RULE, {"app/tasks.py": source})] == [confidence]
