@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import statements, within
+from analysis.engine.readers.reading import statements
 
 _BLOCKS = frozenset({"block", "statement_block", "switch_block_statement_group", "case_clause", "else_clause"})
 _FORKS = frozenset(
@@ -20,8 +20,7 @@ _MISSING = re.compile(r"\(?\s*(?:not\s+(\w+)|!\s*(\w+)|(\w+)\s+is\s+None|(\w+)\s
 _SAYS_WHY = re.compile(rb"^[ \t]*(?:#|//|\*)[^\n]*\b(?:transaction|commit|atomic)", re.MULTILINE | re.IGNORECASE)
 _TO_DO = re.compile(rb"\b(?:TODO|FIXME|XXX|HACK)\b|\b(?:should|missing|must)\b", re.IGNORECASE)
 _LINES_ABOVE = 5
-_FORKS_OR_LEAVES = re.compile(rb"\b(?:else|elif|return|case|raise|throw)\b")
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
+_CALLED = re.compile(rb"(?<![\w.])([A-Za-z_][\w.]*)\(")
 
 
 def run_together(first: Node, second: Node) -> bool:
@@ -76,13 +75,34 @@ def is_explained(start: int, file: SourceFile) -> bool:
 
 
 def calls_apart(write: Node, function: Node, file: SourceFile) -> list[str]:
-    """The names of what a function calls in such branches only that never run together with a write."""
-    beside: dict[str, bool] = {}
-    if _FORKS_OR_LEAVES.search(file.source, function.start_byte, function.end_byte) is None:
+    """The names of what a function calls in such places only that never run together with a write: in other branches,
+    behind a block that leaves, and in blocks before it that leave."""
+    apart = list(_ranges_apart(write, function))
+    if not apart:
         return []
-    for call in within(function):
-        if call.type in _CALLS and not write.start_byte <= call.start_byte < write.end_byte:
-            first, second = (call, write) if call.start_byte < write.start_byte else (write, call)
-            name = file.callee(call)
-            beside[name] = beside.get(name, False) or run_together(first, second)
-    return [name for name, is_beside in beside.items() if not is_beside and " " not in name]
+    inside, outside = set[bytes](), set[bytes]()
+    for call in _CALLED.finditer(file.source, function.start_byte, function.end_byte):
+        is_apart = any(start <= call.start() < end for start, end in apart)
+        (inside if is_apart else outside).add(call[1])
+    return sorted(file.resolve(name.decode("utf-8", "replace")) for name in inside - outside)
+
+
+def _ranges_apart(write: Node, function: Node) -> Iterator[tuple[int, int]]:
+    below = write
+    for node in _upwards(write):
+        if node.id == function.id:
+            return
+        if node.type in _FORKS and not _is_condition(node, below):
+            for branch in node.named_children:
+                if branch.id != below.id and not _is_condition(node, branch):
+                    yield branch.start_byte, branch.end_byte
+        if node.type in _BLOCKS:
+            if _leaves(node):
+                yield node.end_byte, function.end_byte
+            for each in statements(node):
+                body = each.child_by_field_name("consequence") if each.type == "if_statement" else None
+                if each.start_byte >= below.start_byte:
+                    break
+                if body is not None and _leaves(body):
+                    yield body.start_byte, body.end_byte
+        below = node
