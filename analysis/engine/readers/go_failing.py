@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.go_known_calls import ALONE, BESIDE, CLOSING, DATABASE, METHODS, PAIRS, RECEIVERS, WRITERS
-from analysis.engine.readers.go_results import function_names, functions_that_fail, receiver_of
+from analysis.engine.readers.go_results import fields_that_fail, function_names, functions_that_fail, receiver_of
 from analysis.engine.readers.reading import followed, function_text, text_after, text_before
 
 _OPENED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*([\w.]+)\(([^\n]*)")
@@ -28,12 +28,13 @@ def failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:
         is_failing = True
     elif beside:
         known = functions_that_fail(file).get(of_this_file(callee, call, file), False)
-        is_failing = known or _is_known_pair(callee)
+        is_failing = known or _is_known_pair(callee) or _is_field_that_fails(callee, call, file)
     else:
         is_failing = (
             functions_that_fail(file).get(of_this_file(callee, call, file), False)
             or _is_known_method(callee, call, file)
             or _closes_what_was_written(callee, call, file)
+            or _is_field_that_fails(callee, call, file)
         )
     if not is_failing or _cannot_fail(call, file) or _gives_nil_only(of_this_file(callee, call, file), file):
         return ""
@@ -49,6 +50,12 @@ def of_this_file(callee: str, call: Node, file: SourceFile) -> str:
         return ""
     receiver, owner = receiver_of(call, file)
     return f"{owner}.{name}" if head == receiver else ""
+
+
+def _is_field_that_fails(callee: str, call: Node, file: SourceFile) -> bool:
+    """`p.run(job)` in a method of a struct of this file, whose field `run` holds a function that may fail."""
+    head, _, name = callee.rpartition(".")
+    return bool(head) and name in fields_that_fail(file) and head == receiver_of(call, file)[0]
 
 
 def _gives_nil_only(name: str, file: SourceFile) -> bool:

@@ -13,6 +13,10 @@ _SUITES = frozenset(
     {"testing", "net/http/httptest", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"}
 )
 _CONTAINERS = ("github.com/ory/dockertest", "github.com/testcontainers/")
+# A field that holds a function whose last result is an error: `run func(Job) error`.
+_FIELD_THAT_FAILS = re.compile(
+    rb"(?m)^[ \t]+(\w+)[ \t]+func\([^()\n]*\)[ \t]*(?:error|\([^()\n]*\berror\))[ \t]*(?://[^\n]*)?$"
+)
 _RECEIVER = re.compile(r"\(\s*(\w+)\s+\S")
 _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
 
@@ -63,9 +67,17 @@ def functions_that_fail(file: SourceFile) -> dict[str, bool]:
 
 
 @lru_cache(maxsize=1)
+def fields_that_fail(file: SourceFile) -> frozenset[str]:
+    """The fields of the structs of a file that hold functions with an error as their last result."""
+    if not file.mentions(b" func("):
+        return frozenset()
+    return frozenset(found[1].decode() for found in _FIELD_THAT_FAILS.finditer(file.source))
+
+
+@lru_cache(maxsize=1)
 def function_names(file: SourceFile) -> frozenset[str]:
     """The last names of the functions and methods of a file, a cheap first question about a callee."""
-    return frozenset(name.rpartition(".")[2] for name in functions_that_fail(file))
+    return frozenset(name.rpartition(".")[2] for name in functions_that_fail(file)) | fields_that_fail(file)
 
 
 def receiver_of(node: Node, file: SourceFile) -> tuple[str, str]:

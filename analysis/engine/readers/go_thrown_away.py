@@ -16,6 +16,9 @@ _NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*beg
 _TO_CLIENT = re.compile(r"\b(w|rw|c\.Writer|ctx\.Writer|writer|resp)\b")
 _SENT = re.compile(r"\b(?:FormValue|PostFormValue|PostForm|Getenv|PathValue)\(|\.Header\.Get\(|\bos\.Args\[")
 _DECODED = re.compile(r"\b(?:Decode|Unmarshal|\w*Bind\w*|ReadJSON|BodyParser)\([^\n]*\Z")
+_PART = re.compile(r"(\w+)\[\w+\]")
+_CUT = re.compile(r"\s*:?=\s*strings\.(?:Split\w*|Fields\w*)\(")
+_MATCHED = re.compile(r"\s*:?=\s*(?:strings\.(?:Split\w*|Fields\w*)|[\w.]+\.FindStringSubmatch)\(")
 _WORD_END = re.compile(r"\b")
 _MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
 _TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
@@ -42,10 +45,14 @@ def is_harmless(call: Node, name: str, file: SourceFile) -> bool:
 
 def reads_what_was_sent(call: Node, file: SourceFile) -> bool:
     """Whether a number is read out of what somebody else has written: a field of what the function has decoded, a form,
-    the environment. No number becomes nought there."""
+    the environment, a part of a line. No number becomes nought there."""
     given = next((file.text(each) for each in file.arguments(call)[0]), "")
     if _SENT.search(given):
         return True
+    part = _PART.fullmatch(given)
+    if part is not None:
+        cut = _MATCHED if "ParseFloat" in file.callee(call) else _CUT  # a group of digits is a number
+        return any(followed(part[1], text_before(call, file), cut, "_."))
     root, dot, _ = given.partition(".")
     return (
         bool(dot)
@@ -60,8 +67,10 @@ def _lines_with(word: str, text: str) -> Iterator[str]:
 
 
 def answers_client(call: Node, name: str, file: SourceFile) -> bool:
-    """Whether a body is copied to a client, who may be gone."""
-    return name == "io.Copy" and _TO_CLIENT.search(file.text(file.arguments(call)[0][0])) is not None
+    """Whether a body is copied, or a text written, to a client, who may be gone."""
+    if name not in ("io.Copy", "io.WriteString") or _TO_CLIENT.search(file.text(file.arguments(call)[0][0])) is None:
+        return False
+    return name == "io.Copy" or file.mentions(b"http.ResponseWriter")
 
 
 def _is_own_json(call: Node, file: SourceFile) -> bool:

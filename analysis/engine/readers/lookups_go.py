@@ -14,6 +14,12 @@ _IS_OF_CONTEXT = re.compile(r"^(?:c|ctx|gc|ec)\.(?:Must)?Get\(")  # of gin, of e
 _FIRST = re.compile(rb"(\w+)\[0\]")
 _GIVEN_LAST = re.compile(r"\b")
 _FILLS = re.compile(r"\.(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z")
+# A list that a store has given: `rows, err := s.parcels.Many(ctx, ids)`, `found := repo.ListBy(name)`.
+_ASKED_OF_STORE = re.compile(
+    r"\s*,\s*err\s*:?=\s*(?:\w+\.)*(?i:\w*(?:repo|store|dao|queries|db|storage)\w*|q)\.\w+\([^\n]*\)"
+    r"|\s*,\s*err\s*:?=\s*(?:\w+\.)+(?:Many|All|List|Find|Search|Query|Select|Fetch|Load)\w*\(ctx\b[^\n]*\)"
+)
+_GIVES = re.compile(rb"\b(?:return|=)\s+&?\Z")
 _GIVEN_ANEW = re.compile(r"\s*(?:=(?!=)|,\s*\w+\s*=(?!=))")
 LONGEST_CALL = 200  # characters of a call before what it fills
 _OUTSIDE = re.compile(
@@ -55,11 +61,14 @@ def look_at_first(element: Node, file: SourceFile) -> Iterator[Missing]:
     """`rows[0].Name` in Go, where a query has filled the list and nobody has asked how long it is."""
     found = _FIRST.match(file.source, element.start_byte, element.end_byte)
     name = found[1].decode() if found is not None else ""
-    if not name or file.source[element.end_byte : element.end_byte + 1] != b".":
+    is_used = file.source.startswith(b".", element.end_byte)
+    if not name or not (is_used or _GIVES.search(file.source, max(0, element.start_byte - 20), element.start_byte)):
         return
     before = text_before(element, file)
     filled = list(followed(f"&{name}", before, _GIVEN_LAST, ""))[-1:]
     if not filled or not _FILLS.search(before, max(0, filled[0].start() - LONGEST_CALL), filled[0].start()):
+        filled = list(followed(name, before, _ASKED_OF_STORE, "_."))[-1:]
+    if not filled:
         return
     since = before[filled[0].end() :]
     if f"len({name})" in since or any(followed(name, since, _GIVEN_ANEW, "_.")) or f"range {name}" in since:

@@ -30,6 +30,8 @@ _QUERY = re.compile(
     r"|\.(filter|filter_by|where|exclude|order_by|select_related|all|query|scalars|execute)\(\)"
     r"(\.\w+\(\))*|(^|\.)[A-Z]\w*\.query)\.(first|last|one_or_none|scalar_one_or_none)$"
 )
+_OF_RESULT = re.compile(r"\w+\.(?:(?:scalars|unique|mappings)\(\)\.)*(?:first|one_or_none|scalar_one_or_none)")
+_WHERE = re.compile(r"(?i)\bwhere\b")
 _COMPILED = re.compile(rb"(?:\s*:[^=\n]+)?\s*=\s*re\.compile\(")
 _LITERAL = re.compile(rb"\s*[rb]{0,2}[\"']([^\"'\n]+)[\"']\s*\)")  # all that is given
 _DOCUMENT = re.compile(r"\w\.find_one(?:_and_\w+)?$")
@@ -46,6 +48,7 @@ _OTHER_GET = re.compile(
 _KEPT_DICTIONARY = re.compile(
     rb"\s*:\s*(?:typing\.)?(?:dict|Dict|Mapping|MutableMapping)\b|(?:\s*:[^=\n]+)?\s*=\s*(?:\{\s*\}|dict\(\))"
 )
+_DICTIONARY = re.compile(r"(?:typing\.)?(?:dict|Dict|Mapping)\b")
 _VALIDATED = re.compile(r"\.(?:validate\w*|is_valid)\(")
 _LOOKED_UP = re.compile(rb"\.get\(")  # in what a look-up gave: dictionaries in dictionaries
 _TAKEN = re.compile(rb"\s*\)?\s*[.\[\\#]")  # a member or an element of it, maybe on the next line
@@ -139,9 +142,16 @@ def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFi
     """The same for a row or a document."""
     if _DOCUMENT.search(callee):
         return "medium"
-    if callee.endswith(".fetchone"):
-        return "" if positional or _always_answers(call, file) else "low"
     before = text_before(call, file)
+    if callee.endswith(".fetchone"):
+        if positional or _always_answers(call, file):
+            return ""
+        return "medium" if _WHERE.search(before[-NEAR:].rpartition("execute(")[2]) else "low"
+    if callee.endswith((".fetchrow", ".fetch_one")):
+        is_row = _WHERE.search(file.text(call)) is not None and ALWAYS_A_ROW.search(file.text(call)) is None
+        return "medium" if is_row else ""
+    if _OF_RESULT.fullmatch(callee) and origin_of(callee.partition(".")[0], call, file).endswith("execute()"):
+        return "" if positional or _always_answers(call, file) else "medium"
     if _ROWS.search(callee):
         return "" if _is_counted(callee, call, file) or ALWAYS_A_ROW.search(before[-ONE_QUERY:]) else "medium"
     if not _QUERY.search(callee) or positional:
@@ -231,13 +241,23 @@ def _dictionary_look_up(callee: str, call: Node, file: SourceFile) -> str:
         return "medium" if is_asked_by_key(call, file) and not _is_known_key(key, call, file) else ""
     if _OTHER_GET.search(head) or not re.fullmatch(r"\w+", head):
         return ""
-    origin = origin_of(head, call, file)
+    origin = "dict" if _is_given_dictionary(head, call, file) else origin_of(head, call, file)
     if _is_known_key(key, call, file):
         return ""
     if origin in ("dict", "dict()", "json.loads()") or origin.endswith(".json()"):
         return "medium"
     is_nested = not origin and positional[0].type == "string" and _LOOKED_UP.match(file.source, call.end_byte)
     return "low" if is_nested else ""
+
+
+def _is_given_dictionary(head: str, call: Node, file: SourceFile) -> bool:
+    """Whether the function is given a dictionary by this name, as its header says, and a key by its callers."""
+    function = file.enclosing_function(call)
+    if function is None or not is_asked_by_key(call, file):
+        return False
+    return any(
+        each.name == head and _DICTIONARY.match(each.annotation) for each in file.dialect.parameters(function, file)
+    )
 
 
 def _is_kept_dictionary(head: str, file: SourceFile) -> bool:

@@ -64,7 +64,11 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
 def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
     """`(await repository.findOne(...)).x`, and `rows[0]` of a query."""
     name = file.callee(call).rpartition(".")[2]
-    if not _FROM_STORE.search(file.callee(call)) or is_caught(call, file, FAILS):
+    if not _FROM_STORE.search(file.callee(call)):
+        return
+    # Who catches all answers that something has failed; who asks for what is not there made no mistake of the server.
+    is_taken = is_caught(call, file, FAILS)
+    if is_taken and not _OF_REQUEST.search(file.text(call)):
         return
     given = [file.text(each) for each in file.arguments(call)[0]]
     if len(given) == 1 and OWN_KEY.fullmatch(given[0]):
@@ -74,14 +78,16 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
     used = re.match(rb"\s*\)\s*(\.[\w$]+|\[0\]\.[\w$]+)", after) if re.search(rb"\(\s*await\s+\Z", before) else None
     if used is not None and (name in FOUND_ONE) == used[1].startswith(b"."):
         message = f"`{short(file.callee(call))}` may find nothing, and `{used[1].decode()}` of it throws"
-        yield Missing(call, message)
+        yield Missing(call, message, confidence="low" if is_taken else "", data=ASKED if is_taken else None)
     elif name in ROWS_OF_SCRIPT and ALWAYS_A_ROW.search(file.text(call)):
         return
     elif name in FOUND_ONE and _is_taken_apart(call, file):
-        yield Missing(call, f"`{short(file.callee(call))}` may find nothing, and taking that apart throws")
+        message = f"`{short(file.callee(call))}` may find nothing, and taking that apart throws"
+        yield Missing(call, message, confidence="low" if is_taken else "", data=ASKED if is_taken else None)
     elif used is None and re.search(rb"=\s*await\s+\Z", before):
-        confidence = "low" if _OWN_STORE.search(file.callee(call)) else "medium"
-        yield from _used_by_variable(call, file, rows=name in ROWS_OF_SCRIPT, confidence=confidence)
+        confidence = "low" if is_taken or _OWN_STORE.search(file.callee(call)) else "medium"
+        data = ASKED if is_taken else None
+        yield from _used_by_variable(call, file, rows=name in ROWS_OF_SCRIPT, confidence=confidence, data=data)
 
 
 def _is_taken_apart(call: Node, file: SourceFile) -> bool:
@@ -119,7 +125,9 @@ def look_at_match(call: Node, file: SourceFile) -> Iterator[Missing]:
         is_guess = matches_most(inner[1:], re.IGNORECASE if "i" in flags else 0)
         yield Missing(call, message, confidence="low" if is_guess else "medium")
     else:
-        yield from _used_by_variable(call, file, confidence="low")
+        subject = given[0] if written is not given[0] else call.child_by_field_name("function") or call
+        is_asked = is_asked_for(file.text(subject), call, file)
+        yield from _used_by_variable(call, file, confidence="low", data=ASKED if is_asked else None)
 
 
 def look_at_map(call: Node, file: SourceFile) -> Iterator[Missing]:
@@ -162,19 +170,24 @@ def _ends(call: Node, file: SourceFile) -> bool:
 
 
 def _used_by_variable(
-    call: Node, file: SourceFile, *, rows: bool = False, confidence: str = "medium"
+    call: Node,
+    file: SourceFile,
+    *,
+    rows: bool = False,
+    confidence: str = "medium",
+    data: dict[str, str] | None = None,
 ) -> Iterator[Missing]:
     if not _ends(call, file):
         return
     declared = re.search(
-        rb"(?:const|let|var)\s+(\w+|\{\s*rows\s*\})\s*=\s*(?:await\s+)?\Z",
+        rb"(?:const|let|var)\s+(\w+|\{\s*rows\s*\}|\[\s*rows\s*(?:,\s*\w+\s*)?\])\s*=\s*(?:await\s+)?\Z",
         file.source[max(0, call.start_byte - 100) : call.start_byte],
     )
-    name = declared[1].decode().strip("{ }") if declared is not None else ""
+    name = declared[1].decode().strip("{}[] ").partition(",")[0] if declared is not None else ""
     used = used_unchecked(name, call, file) if name else None
     if used is not None and used.text.startswith(("[0].", ".rows[0].")) is rows:
         message = f"`{name}` may be missing: `{_shown(call, file)}` gave it, and `{name}{short(used.text, 30)}` throws"
-        yield Missing(used.node, message, confidence=confidence)
+        yield Missing(used.node, message, confidence=confidence, data=data)
 
 
 def _shown(call: Node, file: SourceFile) -> str:

@@ -45,6 +45,8 @@ _NO = re.compile(rb"\s*return\s+(?:False|None|false|null)\b")
 _SAFE = re.compile(r"(?:^|\.)(?:safe|maybe)(?:ly)?(?=_|[A-Z])")
 _GIVES = re.compile(r"\breturn\s+\S")
 # JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
+_TRIES = re.compile(r"(?i)(?:^|[._])(?:try|safe|maybe|parse|decode|read|is|as|to|detect|guess)(?=_|[A-Z]|$)|parse|json")
+_TAKES_OF_JSON = re.compile(r"JSON\.parse\([^()]*(?:\([^()]*\))?[^()]*\)[.\[]")
 _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
 WRITES = re.compile(
     r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)(?:(?<=\.)delete\s*\(|\b(save|create|insert|update|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\()"
@@ -258,7 +260,9 @@ def _only_checks(handler: SilentHandler) -> bool:
 def _only_reads(handler: SilentHandler) -> bool:
     """All that is tried is to read a text, which may be no such thing."""
     if only_parses(handler.guarded, handler.function):
-        return True
+        # Who also takes something of what was read hides that it is not there.
+        is_silent = handler.is_script and handler.does_nothing and not _TRIES.search(handler.function)
+        return not (is_silent and _TAKES_OF_JSON.search(handler.guarded))
     if not (handler.gives_up and handler.is_script):
         return False
     is_reader = _READING.search(handler.function) or _CHECKS_TEXT.match(handler.guarded)

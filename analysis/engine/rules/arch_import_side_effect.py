@@ -80,7 +80,25 @@ _PYTHON_CALLS = _table(
             for client in ("requests", "httpx", "requests.Session()", "httpx.Client()")
             for verb in _VERBS
         )
-        + " socket.socket().connect",
+        + " socket.socket().connect "
+        + " ".join(
+            f"boto3.{made}().{call}"
+            for made in ("client", "resource")
+            for call in (
+                "get_secret_value",
+                "get_parameter",
+                "get_parameters_by_path",
+                "get_object",
+                "put_object",
+                "list_buckets",
+                "list_objects_v2",
+                "send_message",
+                "publish",
+                "describe_instances",
+                "create_bucket",
+                "get_queue_by_name",
+            )
+        ),
         DATABASE: "sqlalchemy.create_engine().connect psycopg.connect psycopg2.connect sqlite3.connect pymysql.connect"
         " MySQLdb.connect asyncpg.connect mysql.connector.connect mongoengine.connect pyodbc.connect oracledb.connect"
         " sqlalchemy.MetaData().create_all sqlalchemy.MetaData().reflect "
@@ -129,6 +147,9 @@ _GO_CALLS = _table(
 _STARTS_A_SERVER = frozenset({"listen", "serve", "run_forever"})
 # What opens a connection by its name alone, wherever the client comes from.
 _CONNECTS = frozenset({"$connect", "openUri"})
+# The same where it is asked without saying more, and in script waited for: `await sessions.ping()`.
+_ASKS_A_SERVER = frozenset({"ping", "connect", "authenticate"})
+_WAITED_FOR = frozenset({"query", "execute", "initialize", "runMigrations", "migrate"})
 # Files beside the module are part of the package.
 _OWN_DATA = re.compile(
     r"__file__|__dirname|import\.meta|process\.cwd\(\)|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
@@ -182,7 +203,7 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
     if started is None:
         return
     callee = _callee(call, file)
-    effect = known.get(callee) or (DATABASE if callee.rpartition(".")[2] in _CONNECTS else "")
+    effect = known.get(callee) or (DATABASE if _is_named_as_connecting(callee, call, file) else "")
     if not effect or _OWN_DATA.search(file.text(call)) or _is_guarded(started, file):
         return
     if callee == "os.umask" and _UMASK_READ.search(file.source) is not None:
@@ -204,6 +225,18 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
     )
 
 
+def _is_named_as_connecting(callee: str, call: Node, file: SourceFile) -> bool:
+    """Whether a call talks to a server as far as its name and what stands around it tell."""
+    head, _, name = callee.rpartition(".")
+    if name in _CONNECTS:
+        return True
+    if not head or file.language == "go" or name not in _ASKS_A_SERVER | _WAITED_FOR:
+        return False
+    if file.language in SCRIPT:
+        return call.parent is not None and call.parent.type == "await_expression"
+    return name in _ASKS_A_SERVER and not any(file.arguments(call)) and is_imported(callee, file)
+
+
 def _call_of_its_function(
     call: Node, file: SourceFile, known: dict[str, str], functions: tuple[str, ...]
 ) -> Node | None:
@@ -220,14 +253,18 @@ def _call_of_its_function(
         at = file.scope_at(start, match.end()).function
         if (at.index == 0 or at.name in functions) and not file.source[:start].endswith(_DECLARES):
             found = file.tree.root_node.descendant_for_byte_range(start, match.end())
-            return found if found is not None and not _is_tried(found) else None
+            if found is None or _is_tried(found) or not _runs_on_import(found, file, functions):
+                return None
+            return found
     return None
 
 
 def _runs_on_import(node: Node, file: SourceFile, functions: tuple[str, ...]) -> bool:
     """Whether a node stands at the top level, in one of these functions, or in one that is called where it is made."""
     function = file.enclosing_function(node)
-    if function is None or file.scope_of(node).function.name in functions:
+    if function is None:
+        return file.language != "go" or not _is_kept_for_later(node)
+    if file.scope_of(node).function.name in functions:
         return True
     if function.type != "arrow_function" and function.type != "function_expression":
         return False
@@ -235,6 +272,15 @@ def _runs_on_import(node: Node, file: SourceFile, functions: tuple[str, ...]) ->
     called = around.parent if around is not None and around.type == "parenthesized_expression" else None
     is_called = called is not None and called.type == "call_expression" and called.child(0) == around
     return is_called and called is not None and file.enclosing_function(called) is None
+
+
+def _is_kept_for_later(node: Node) -> bool:
+    """Whether a function around a node is the value of something, and not called where it is made: the `RunE` of a
+    command."""
+    above = node.parent
+    while above is not None and above.type != "func_literal":
+        above = above.parent
+    return above is not None and (above.parent is None or above.parent.type != "call_expression")
 
 
 def _is_own_data(call: Node, file: SourceFile) -> bool:
@@ -370,8 +416,8 @@ def _last_names(known: Mapping[str, str]) -> frozenset[str]:
 
 
 WATCHES = (
-    Watch("call", look_at_python, PYTHON, names=_last_names(_PYTHON_CALLS)),
-    Watch("call", look_at_script, SCRIPT, names=_last_names(_SCRIPT_CALLS) | _CONNECTS),
+    Watch("call", look_at_python, PYTHON, names=_last_names(_PYTHON_CALLS) | _ASKS_A_SERVER),
+    Watch("call", look_at_script, SCRIPT, names=_last_names(_SCRIPT_CALLS) | _CONNECTS | _ASKS_A_SERVER | _WAITED_FOR),
     Watch("call", look_at_go, GO, names=_last_names(_GO_CALLS)),
     Watch("go", look_at_go_statement, GO, needs=(b"func init()",)),
 )

@@ -57,11 +57,22 @@ _BRACED_CODE = re.compile(
     r"\s*([^\s*].*[;{}]|[})\]]+[;,]?|(}\s*)?else\b.*\{|(if|for|while|switch)\s*\(.*\)\s*\{?"
     r"|@\w+(\(.*\))?|[\w.]+\(.*\)[,;]?|\..+\(.*\);?)$"
 )
+# Also without semicolons, and elements.
+_SCRIPT_CODE = re.compile(
+    _BRACED_CODE.pattern.removesuffix(")$")
+    + r"|(if|while)\s*\(.*\)\s*(return|break|continue|throw)\b.*|(const|let|var)\s+[\w{}\[\], :]+=\s*\S.*"
+    r"|(return\s+)?await\s+[\w.]+\(.*\)|return\s+[\w.]+\(.*\)|import\s.*['\"]|</?[A-Za-z][\w.]*(\s.*)?/?>(.*</[\w.]+>)?)$"
+)
 _GO_CODE = re.compile(
     r"\s*(.*\{|[})]+,?|[\w.,\[\]\"* ]+ [-+*/|]?:?= \S.*|[\w.]+\(.*\)|return\b( \S+(, \S+)*)?|(if|for|switch|func"
     r"|defer|go|var)\b .*\{?)$"
 )
-_CODE = {"python": _PYTHON_CODE, "go": _GO_CODE}
+_CODE = {"python": _PYTHON_CODE, "go": _GO_CODE} | dict.fromkeys(SCRIPT, _SCRIPT_CODE)
+_ONE_LINE_OF_SCRIPT = re.compile(
+    r"console\.\w+\(.*\)$|(?:const|let|var) \w+ = \S|await [\w.]+\(.*\)$|import .* from ['\"][^'\"]+['\"]$"
+    r"|<[A-Z][\w.]*\s[^<>]*=.*>$|<[A-Za-z][\w.]*(?:\s[^<>]*)?>.*</[A-Za-z][\w.]*>$"
+)
+_ELEMENT = re.compile(r"\s*<")
 _STAR = re.compile(r"^\s*\* ?")
 _DIRECTIVE = re.compile(
     r"\s*(type:|noqa|pragma|pylint|region|endregion|eslint|prettier|ts-|@ts-|!|-\*-|nolint|go:"
@@ -75,6 +86,9 @@ _PROSE = re.compile(
 )
 
 
+_WALK = re.compile(r"(?<=[(\[{])[^()\[\]]* for \w+(?:, ?\w+)* in \w+")  # `sum(row.km for row in rows)`
+
+
 # The cheapest question: could the first line be code at all?
 _PROMISING = {
     "python": re.compile(
@@ -86,7 +100,7 @@ _PROMISING = {
         rb"/[/*]\s*(?:[\w.,\[\]\"* ]{1,60}[-+*/|:]?= |[\w.]+\(|(?:if|for|switch|func|defer|go|var|return)\b|[})])"
     ),
 }
-_BRACED_ENDS = frozenset(b";{})],/")
+_BRACED_ENDS = frozenset(b";{})],/'\">")
 _ANNOUNCED = re.compile(
     rb"^\s*(?://|#|\*)[^\n]*:[ \t]*\n\s*\Z", re.MULTILINE
 )  # the comment before says that an example follows
@@ -174,7 +188,7 @@ def _without_star(line: str) -> str:
 
 
 def _is_prose(line: str) -> bool:
-    return bool(_PROSE.search(line)) and not re.search(r"[\"'`]|^\s*(from|import|for|with|if)\b", line)
+    return bool(_PROSE.search(_WALK.sub("", line))) and not re.search(r"[\"'`]|^\s*(from|import|for|with|if)\b", line)
 
 
 def _is_unmistakable(line: str, language: str) -> bool:
@@ -189,6 +203,8 @@ def _is_unmistakable(line: str, language: str) -> bool:
         )
     if language == "go":
         return bool(re.match(r"[\w., ]+ := \S|[\w.]+\.\w+\(.*\)$|return \w+[.(]|(if|for) .*\{$", line))
+    if language in SCRIPT and _ONE_LINE_OF_SCRIPT.match(line):
+        return True
     return bool(re.match(r"[^\s].*[\w)\]'\"`]\s*;$", line)) and bool(
         re.search(r"[(=]|^(return|import|throw|break)\b", line)
     )
@@ -203,6 +219,8 @@ def _parses(text: str, file: SourceFile) -> bool:
         tries = (f"class A {{ void f() {{ {text} }} }}", f"class A {{ {text} }}")
     elif file.language == "go":
         tries = (f"package a\nfunc f() {{\n{text}\n}}", f"package a\n{text}")
+    elif file.language != "python" and _ELEMENT.match(text):
+        tries = (f"(<>{text}</>)\n",)
     elif file.language != "python" and text.endswith("}"):
         tries = (text + "\n", f"class A {{ {text} }}")
     else:

@@ -6,6 +6,7 @@ from math import ceil
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag, Parameter
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.rules.base import SCRIPT
 
 INFO, WARNING = 5, 7
 FRAMEWORK_LIMIT = 10  # signatures that a framework fills in
@@ -14,6 +15,7 @@ _CONSTRUCTOR, _ABSTRACT, _TEST = (
     int(flag) for flag in (FunctionFlag.CONSTRUCTOR, FunctionFlag.ABSTRACT, FunctionFlag.TEST)
 )
 _SIGNATURES_ONLY = frozenset({"typescript", "tsx"})  # a declaration without body is an overload there
+_MODULE_LOADERS = frozenset({"define", "require", "requirejs"})  # which give a function its modules, one by one
 _CALLED_BACK = frozenset({"after_return", "on_failure", "on_retry"})  # by Celery
 _OVERRIDES = frozenset({"override"})
 # Last names of decorators and annotations: of the function, or of the class whose constructor it is.
@@ -101,9 +103,19 @@ def _is_exempt(function: Function, facts: FileFacts) -> bool:
         return True
     if function.owner and function.name.rpartition(".")[2] in _CALLED_BACK:
         return True
+    if _is_given_modules(function, facts):
+        return True
     if _calls_what_it_overrides(function):
         return True
     return any(_last_name(decorator) in _OVERRIDES for decorator in function.decorators)
+
+
+def _is_given_modules(function: Function, facts: FileFacts) -> bool:
+    """Whether a function is the one that a file of AMD hands to its loader: `define(["jquery"], function ($) {})`."""
+    if facts.language not in SCRIPT or function.parent != 0:
+        return False
+    is_nameless = function.name == "anonymous" or function.name.removesuffix("()") in _MODULE_LOADERS
+    return is_nameless and not _MODULE_LOADERS.isdisjoint(facts.functions[0].calls)
 
 
 def _calls_what_it_overrides(function: Function) -> bool:

@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.readers.handlers import explaining_words, guarded_text, said_of_function
-from analysis.engine.readers.reading import function_name, function_text, text_after, text_before
+from analysis.engine.readers.reading import followed, function_name, function_text, text_after, text_before
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 
 RULE = Rule(
@@ -65,6 +65,13 @@ _BROAD = re.compile(rb"catch\s*\(\s*(?:final\s+)?(?:Exception|Throwable)\s+\w+\s
 _WAITS = re.compile(
     r"\b(Thread\.sleep|TimeUnit\.\w+\.sleep)\(|\b\w*([lL]atch|[qQ]ueue|[tT]hread|[sS]emaphore)\.(await|take|join|acquire)\("
 )
+# The same for a variable of any name, by its type: `BlockingQueue<Job> inbox`.
+_MAY_WAIT = re.compile(r"\b(\w+)\.(?:take|put|await|join|acquire|get|exchange|awaitTermination|invokeAll|waitFor)\(")
+_WAITING_TYPE = re.compile(
+    rb"(?:\w*Blocking(?:Queue|Deque)|TransferQueue|DelayQueue|CountDownLatch|CyclicBarrier|Semaphore|Thread|(?:Completion|Executor)Service"
+    rb"|\w*Future|Process|Condition)(?:<[^;=(){}]*>)?\s+\Z"
+)
+_DECLARED = re.compile(rb"\s*[=;,)]")
 _CLOSES = re.compile(r"\b(?:Close|Stop|Shutdown|Cancel)\w*\(|\w\s*=\s*(?:true|false)\b")
 _SEEN = re.compile(
     rb"if\s+(?:(?:[^{\n;]*;\s*)?\w*[cC]tx\w*\.Err\(\)|(\w+)\s*:=\s*\w*[cC]tx\w*\.Err\(\);\s*\1)\s*!=\s*nil\s*\{|case\s+<-\s*\w*[cC]tx\w*\.Done\(\)\s*:"
@@ -83,6 +90,7 @@ _TOLD_BY_RESULT = re.compile(r"\bappend\(|\]\s*=(?!=)|\.\w+\s*=(?!=)|\+\+|\+=")
 _ROUNDS = re.compile(rb"for\s+(?:\w+\s*:=\s*)?range\s+\d+\s*\{")
 _MAKES_THREAD = re.compile(rb"\bnew\s+Thread\(\s*\Z")
 NEAR = 40  # bytes before a lambda
+NEAR_TYPE = 120  # bytes of a type before what is declared
 SENTENCE = 5  # words that say why
 _CANCELLED = re.compile(rb"except\s*(\(?[^:\n]*\b(CancelledError|(?<!\.)BaseException)\b|:)")
 _STARTED = re.compile(
@@ -162,14 +170,14 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if re.search(r"\.cancel\(\)", text_before(handler, file)) or _is_taken_before(handler, file):
         return
-    if attempt is not None and _ends_a_task(guarded, body, attempt, file):
-        return
     if b"asyncio.shield(" in file.source[guarded.start_byte : guarded.end_byte] and _drains(handler, file):
         return
     caught = found[2].decode() if found[2] else "except:"
     message = f"`{caught}` around an await takes the cancellation of `{function_name(handler, file)}`"
-    is_end = attempt is not None and _is_end_of_task(body, attempt, file)
-    yield file.mark(RULE.id, handler, message, confidence="medium" if is_end else "")
+    confidence = "medium" if attempt is not None and _is_end_of_task(body, attempt, file) else ""
+    if attempt is not None and _ends_a_task(guarded, body, attempt, file):
+        confidence = "low"  # who waits for the task is told that it has done its work
+    yield file.mark(RULE.id, handler, message, confidence=confidence)
 
 
 def _ends_a_task(guarded: Node, body: Node, attempt: Node, file: SourceFile) -> bool:
@@ -202,15 +210,25 @@ def _takes_interrupt(handler: Node, file: SourceFile) -> str:
     """How sure it is that the handler takes an interrupt: by its type, or as a broad one around a call that waits."""
     if _INTERRUPTED.match(file.source, handler.start_byte):
         return "high"
-    waits = _WAITS.search(guarded_text(handler, file)) if _BROAD.match(file.source, handler.start_byte) else None
     attempt = handler.parent
-    if (
-        waits is None
-        or attempt is None
-        or b"InterruptedException" in file.source[attempt.start_byte : handler.start_byte]
-    ):
+    if attempt is None or not _BROAD.match(file.source, handler.start_byte):
         return ""
-    return "high" if waits[1] else "medium"
+    if b"InterruptedException" in file.source[attempt.start_byte : handler.start_byte]:
+        return ""
+    guarded = guarded_text(handler, file)
+    waits = _WAITS.search(guarded)
+    if waits is not None:
+        return "high" if waits[1] else "medium"
+    return "medium" if any(_waits(each[1].encode(), file) for each in _MAY_WAIT.finditer(guarded)) else ""
+
+
+def _waits(name: bytes, file: SourceFile) -> bool:
+    """Whether a variable or field of the file is declared as something whose methods wait."""
+    declared = followed(name, file.source, _DECLARED, b"_.$")
+    return any(
+        _WAITING_TYPE.search(file.source, max(0, each.start() - len(name) - NEAR_TYPE), each.start() - len(name))
+        for each in declared
+    )
 
 
 def _is_in_endless_loop(statement: Node, file: SourceFile) -> bool:

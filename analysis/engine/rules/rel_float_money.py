@@ -71,8 +71,9 @@ _JAVA_FIELD = re.compile(
 )
 _GO_FIELD = re.compile(rb"(\w+)\s+\*?(float64|float32)\b")
 _PYTHON_FIELD = re.compile(
-    rb"(\w+)\s*(?::\s*(?:Optional\[)?(float)\b|=\s*(?:serializers|fields|forms)\.(FloatField|Float)\()"
+    rb"(\w+)\s*(?::\s*(?:Optional\[)?(float)\b|=\s*(?:(?:serializers|fields|forms|pw|peewee|mongoengine|ma)\.)?(FloatField|DoubleField|Float)\()"
 )
+_SCHEMAS = re.compile(rb"\b(?:serializers|fields|forms|peewee|mongoengine|marshmallow|odmantic)\b")
 _TIMES = re.compile(
     r"([A-Za-z_][\w.\[\]\"']*)(?:\(\))?\s*[-+*/]\s*\d*\.\d+[fd]?$|^\d*\.\d+[fd]?\s*[-+*]\s*([A-Za-z_][\w.\[\]\"']*)(?:\(\))?$"
 )
@@ -174,6 +175,8 @@ def look_at_annotation(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     found = _PYTHON_FIELD.match(file.source, assignment.start_byte)
     if found is None or file.scope_of(assignment).kind != "class":
         return
+    if found[3] is not None and not _SCHEMAS.search(file.source):
+        return  # the columns of other libraries are in the index of models
     if not _is_amount_of(found[1].decode(), assignment, file) or _STATISTICS.search(_owner(assignment, file)):
         return
     yield _mark(assignment, found[1].decode(), (found[2] or found[3]).decode(), file)

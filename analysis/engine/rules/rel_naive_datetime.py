@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.java_dates import is_zoned, reads_texts, stored_as
@@ -82,8 +82,12 @@ _ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
 _QUERIED = re.compile(
     r"\b(?:gte?|lte?)\s*[:,]|\b(?:More|Less)Than\w*\(|\bBetween\(|\bOp\.\w+\]"
     r"|\b(?:execute\w*|bulk_create|insert\w*|upsert\w*|persist|put_item)\([^\n]*[,(\[]\s*\w+\s*[,)\]]"
+    r"|\.(?:create|get_or_create|update_or_create|filter|exclude|update)\([^\n]*\w\s*=\s*\w+\s*[,)]"
     r"|\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
 )
+# Into a row that is made, or a column of one, and what stores it: `Slot(begins=begins)`, `slot.begins = begins`.
+_INTO_A_ROW = re.compile(r"(?:\b[A-Z]\w*\((?:[^\n]*,\s*)?\w+\s*=|\.\w+\s*=)\s*\Z")
+_STORES = re.compile(r"\.(?:save|add|add_all|merge|commit|flush|bulk_create|persist)\(")
 _ORDERED = re.compile(r"\.is(?:Before|After)\(")
 _WORD_END = re.compile(r"\b")
 _NAMED_NAIVE = re.compile(r"(?i)naive|no_?tz|without_?(?:tz|zone)")
@@ -99,8 +103,14 @@ _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
 _WRITTEN_AS_UTC = re.compile(r"\.isoformat\([^()]*\)(?:\[:\d+\])?\s*\+\s*[\"'](?:Z|\+00:?00)[\"']")
 _FROM_WHICH = re.compile(rb"\s*-\s*(?!\w*(?:[tT]ime)?delta)[a-z]\w*")
 _IN_OBJECT = re.compile(rb"[\w\"']\s*:\s*(?:new\s+)?\Z")
+_DEFAULT = re.compile(rb"(?:default|default_factory|onupdate|insert_default)\s*=\s*[\w.]*\b(?:utcnow|now|today)\s*[,)]")
+_STARTED = re.compile(r"((?:self\.)?\w*(?:(start|begin|t0|tic)|finish|end(?!_?(?:date|at|of))|stop)\w*)\s*=\s*\Z")
+_TAKEN_FROM = re.compile(r"(?:now\(\)|(?:finish|end|stop)\w*)\s*-\s*\Z")
+_MINUS_START = re.compile(r"\s*-\s*(?:self\.)?\w*(?:start|begin|t0|tic)")
+_SAID_LOCAL = re.compile(rb"(?i)#[^\n]*(?:\blocal time|\bnaive\b)[^\n]*\n(?:\s*#[^\n]*\n)*\s*\Z")
 _NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
 NEAR = 60  # bytes before a call
+SAID = 400  # bytes of comments above a statement
 _SAID = re.compile(r"(?:#|//)[^\n]*")
 _TZINFO_POSITION = 7
 # A text that ends with a time of the day, whatever day is put before it: `day + "T00:00:00"`.
@@ -149,6 +159,20 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
+def look_at_default(given: Node, file: SourceFile) -> Iterator[Mark]:
+    """`Column(DateTime, default=datetime.utcnow)`: each row is given a time without a zone."""
+    value = given.child_by_field_name("value")
+    name = file.resolve(file.text(value)) if value is not None else ""
+    if name in _NOW or name in _NEVER_AWARE:
+        yield file.mark(
+            RULE.id,
+            given,
+            f"`{name.removeprefix('datetime.')}` gives each new value a time without a zone",
+            severity="warning",
+            confidence="medium",
+        )
+
+
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee == "java.time.LocalDateTime.now" and not file.arguments(call)[0]:
@@ -163,7 +187,11 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
         message = "`LocalDateTime.now()` has no zone"
         severity = _severity(call, file)
+        kept, is_stored = stored_as(call, file)
         data, confidence = _stays(call, severity, file), "" if severity else "low"
+        if kept and is_stored:
+            data = {}
+            message = f"`{kept}` is given a `LocalDateTime`, which has no zone"
         yield file.mark(
             RULE.id, call, message, severity=severity, confidence=confidence, suggestion=suggestion, data=data
         )
@@ -183,7 +211,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             call,
             "This `SimpleDateFormat` reads and writes times in the zone of the machine",
             confidence="medium",
-            data={} if reads_texts(call, file) else {"form": "stays"},
+            data={} if reads_texts(call, file) else {"form": "written"},
             suggestion="Use a `DateTimeFormatter` with a zone, or call `setTimeZone`.",
         )
 
@@ -259,6 +287,8 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
         file.text(file.statement_of(call))
     ):
         return True
+    if _is_end_of_span(call, file):
+        return True
     if callee == "datetime.datetime.utcnow":
         return after.lstrip().startswith(".strftime(") or _is_text_of_utc(call, file)
     if callee == "datetime.datetime.fromtimestamp":
@@ -266,18 +296,27 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
     if callee in ("datetime.datetime.now", "datetime.datetime.today"):
         if after.startswith(":%"):
             return True  # of a text: `f"{datetime.now():%Y%m%d}"`
-        before = file.source[max(0, call.start_byte - 80) : call.start_byte].decode("utf-8", "replace")
         if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):
             return True
-        if re.match(r"\s*-\s*\w*(start|begin|t0|tic)\w*", after):
-            return True
-        started = re.search(r"((?:self\.)?\w*(?:start|begin|t0|tic)\w*)\s*=\s*$", before)
-        if started is None:
-            return False
-        is_kept = started[1].startswith("self.")
-        later = file.source[call.end_byte :].decode("utf-8", "replace") if is_kept else text_after(call, file)
-        return re.search(rf"\bnow\(\)\s*-\s*{re.escape(started[1])}\b", later) is not None
+        return re.match(r"\s*-\s*\w*(start|begin|t0|tic)\w*", after) is not None
     return callee == "datetime.datetime.strptime" and _REWRITTEN.match(after) is not None
+
+
+def _is_end_of_span(call: Node, file: SourceFile) -> bool:
+    """Whether the time is kept as the start or the end of what is measured: `self.started = now()`, and elsewhere
+    `now() - self.started` or `self.finished - self.started`."""
+    before = file.source[max(0, call.start_byte - NEAR) : call.start_byte].decode("utf-8", "replace")
+    kept = _STARTED.search(before)
+    if kept is None:
+        return False
+    is_member = kept[1].startswith("self.")
+    text = file.source.decode("utf-8", "replace") if is_member else text_after(call, file)
+    if kept[2] is not None:
+        return any(
+            _TAKEN_FROM.search(text, max(0, each.start() - NEAR), each.start() - len(kept[1]))
+            for each in followed(kept[1], text, _WORD_END, "_.")
+        )
+    return any(followed(kept[1], text, _MINUS_START, "_."))
 
 
 def _is_start_of_span(call: Node, file: SourceFile) -> bool:
@@ -288,10 +327,13 @@ def _is_start_of_span(call: Node, file: SourceFile) -> bool:
 
 
 def _is_meant(call: Node, file: SourceFile) -> bool:
-    """Whether the function, or a comment on the line, says that the time is to be without a zone."""
+    """Whether the function, or a comment on the line or above, says that the time is to be without a zone."""
     name = file.functions[file.function_of(call)].name
     line = file.source[call.start_byte :].partition(b"\n")[0]
-    return _NAMED_NAIVE.search(name) is not None or b"naive" in line.partition(b"#")[2].lower()
+    if _NAMED_NAIVE.search(name) is not None or b"naive" in line.partition(b"#")[2].lower():
+        return True
+    start = file.statement_of(call).start_byte
+    return _SAID_LOCAL.search(file.source, max(0, start - SAID), start) is not None
 
 
 def _is_text_of_utc(call: Node, file: SourceFile) -> bool:
@@ -368,6 +410,9 @@ def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
         is_compared = _LESS_OR_MORE.match(after, match.end()) or _LESS_OR_MORE_BEFORE.search(
             after, max(0, match.start() - len(name) - 60), match.start() - len(name)
         )
+        start = match.start() - len(name)
+        if _INTO_A_ROW.search(after[max(0, start - NEAR) : start]) and _STORES.search(after, match.end()):
+            return True
         if (is_compared or _QUERIED.search(line) or _ORDERED.search(line)) and not _LOGGING.search(line):
             return True
     return False
@@ -378,6 +423,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     who looks at it."""
     if mark.data.get("form") == "built" and (place.facts.language == "tsx" or runs_in_browsers(place)):
         return None
+    if mark.data.get("form") == "written":  # for people of this place, unless others ask for it
+        is_asked = place.in_request_path or any(entry.kind == "request" for entry in place.facts.entries)
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW) if is_asked else None
     return None if mark.data.get("form") == "stays" else place.finding(mark)
 
 
@@ -388,6 +436,7 @@ WATCHES = (
         PYTHON,
         names=frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp", "datetime", "strptime"}),
     ),
+    Watch("keyword_argument", look_at_default, PYTHON, needs=(b"utcnow", b".now"), starts=_DEFAULT),
     Watch("call", look_at_java, JAVA, names=frozenset({"now", "Date", "SimpleDateFormat"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"Date", "parse"})),
     Watch("call", look_at_go, GO, names=frozenset({"Date"})),

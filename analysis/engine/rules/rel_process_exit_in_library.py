@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.handlers import said_of_function
-from analysis.engine.readers.reading import function_text, text_before, within
+from analysis.engine.readers.reading import function_text, is_parameter, text_before, within
 from analysis.engine.rules.base import ALL, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -71,15 +71,18 @@ _ENTRY_PATH = re.compile(
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(
-    r"(^|\.)(main\w*|\w*[cC](?:ommand|md)_?[lL]ine\w*|\w*[bB]ootstrap(?:per)?|usage\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|init|TestMain|print_?[Hh]elp"
-    r"|\w*[eE]xit\w*|die|[fF]atal\w*|on_?[fF]atal\w*|\w*Or(?:Die|Exit|Fatal|Panic)\w*|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
+    r"(^|\.)(main\w*|\w*[cC](?:ommand|md)_?[lL]ine\w*|\w*[bB]ootstrap(?:per)?|usage\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|TestMain|print_?[Hh]elp"
+    r"|\w*[eE]xit\w*|on_?[fF]atal\w*|\w*Or(?:Die|Exit|Fatal|Panic)\w*|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
 )
 # To end the process is what they are for, and another process starts it again.
 _ENDS_IT = re.compile(
     r"(?i)(?:^|[._])(?:re_?boot|re_?start|terminat|kill|suicide|crash|supervis|daemon|uncaught|run_?cron)|watch_?dog"
 )
 # They say in their name that they end the process; who calls them may not have read it.
-_SAYS_IT = re.compile(r"(?:^|\.)(?:halt\w*|quit\w*|Quit\w*|fail\w*|Fail\w*|[mM]ust(?:[A-Z]\w*)?)(?:\.|$)")
+_SAYS_IT = re.compile(
+    r"(?:^|\.)(?:halt\w*|quit\w*|Quit\w*|fail\w*|Fail\w*|[mM]ust(?:[A-Z]\w*)?|die|[fF]atal\w*)(?:\.|$)"
+)
+_LOGS = re.compile(r"(?i)log|report|print")  # whose `fatal` ends the process, as everybody knows
 # What is done once, at the start, as far as the name tells.
 _STARTS = re.compile(r"(?i)^(?:migrat|run_?migrat|start|init|boot|set_?up|new(?![a-z]))")
 # Who no longer leads has to end at once, so that two never do.
@@ -127,11 +130,12 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _is_replaced(callee, call, file):
         return
-    form = "top" if is_top else "named" if _SAYS_IT.search(name) else ""
+    form = "top" if is_top else "named" if _SAYS_IT.search(name) else "init" if _is_initializer(name, file) else ""
     if not (_is_failure(callee, call, file) or file.is_in(call, "handler")):
-        if not _ends_well(call, file):
-            return  # it gives on the status that it was given
-        form = "asked"
+        is_given_on = not _ends_well(call, file)
+        if is_given_on and (file.language in SCRIPT or not is_parameter(file.arguments(call)[0][0], call, file)):
+            return  # it gives on the status that something else had
+        form = "named" if is_given_on else "asked"
     does = "imports this" if is_top else "calls it"
     message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever {does}"
     data = {"form": form} if form else {}
@@ -142,8 +146,17 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     yield file.mark(RULE.id, call, message, confidence="low" if is_last else "", data=data)
 
 
+def _is_initializer(name: str, file: SourceFile) -> bool:
+    """Whether Go runs the function when the package is imported."""
+    return file.language == "go" and name == "init"
+
+
 def _is_said(call: Node, name: str, file: SourceFile) -> bool:
     """Whether the function, or a line above the call, says that the process ends here."""
+    if "atal" in name and (file.language == "go" or _LOGS.search(name.rpartition(".")[0])):
+        return True
+    if not _is_initializer(name, file) and re.search(r"(?:^|\.)init(?:\.|$)", name):
+        return True
     if _ENTRY_NAME.search(name) or _SAYS_IT_ENDS.search(said_of_function(call, file)):
         return True
     near = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
@@ -240,6 +253,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.facts.language in SCRIPT and not place.in_request_path and not _is_library(place.path, codebase):
         return None
     form = mark.data.get("form")
+    if form == "init":
+        return place.finding(mark, confidence=Confidence.MEDIUM)
     if form is not None:
         return place.finding(mark, confidence=Confidence.LOW) if _is_library_all_the_same(form, place) else None
     returns_error = bool(place.function.flags & FunctionFlag.RETURNS_ERROR)

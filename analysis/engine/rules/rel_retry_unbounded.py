@@ -73,7 +73,6 @@ _COUNTED = re.compile(
     rb"for\s+\w*\s+in\s+range\(|for\s*\(\s*(?:let|var|int)\s+\w+\s*=\s*\d+\s*;|for\s+\w+\s*:=\s*\d+\s*;"
     rb"|for\s+(?:\w+\s*:=\s*)?range\s+\w+\s*\{|while\b[^\n]*(?:attempt|retr|tries)|while\s*\(?\s*\w+\s*<=?\s*\w+"
 )
-_LIMITED = re.compile(r"(?i)\bif\b[^\n]*\b\w*(?:attempt|retr(?:y|ies)|tries)\w*[^\n]*[<>]")  # asked before the attempt
 _COUNTER = re.compile(r"(?:for\s*\(?\s*(?:let\s+|var\s+|int\s+)?|while\s*\(?\s*)(\w+)")
 _CHANGES = re.compile(r"(?<![\w.])(\w+)\[[^\]\n]*\]\s*=(?!=)|(?<![\w.])(\w+)\.(?:add|append|discard|remove|pop)\(")
 _TAKES_ANOTHER = re.compile(r"(?i)\b(?:get_?next|next|rotate|switch|fail_?over)\w*\(")
@@ -289,7 +288,7 @@ def look_at_recursion(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return  # a part of the work, no second try
     if any(re.search(rf"\b{re.escape(each)}\.set\w*\(", body) for each in given):
         return  # another way to the same, which fails for good
-    if _LIMITED.search(text_before(handler, file)):
+    if _LIMITED.search(_TIMEOUT_OF_A_CALL.sub("", text_before(handler, file))):
         return
     if _REMOTE.search(guarded_text(handler, file)) and not _OPTIMISTIC.search(file.text(handler)):
         calls = (each for each in within(handler) if each.type in _CALLS)

@@ -100,7 +100,7 @@ def _told(read: Callable[[Node, SourceFile], Iterator[Missing]]) -> Look:
 
 
 _PYTHON = frozenset(
-    """match search fullmatch first last fetchone get getenv next find_one one_or_none scalar_one_or_none fetchall
+    """match search fullmatch first last fetchone fetchrow fetch_one get getenv next find_one one_or_none scalar_one_or_none fetchall
     filter exclude""".split()
 )
 
@@ -112,6 +112,6 @@ WATCHES = (
     Watch("call", _told(look_at_map), SCRIPT, names=frozenset({"get"})),
     Watch("call", _told(look_at_get), JAVA, names=frozenset({"get"})),
     Watch("call", _told(look_at_nothing), JAVA, names=frozenset({"orElse", "find"})),
-    Watch("subscript", _told(look_at_first), GO, needs=(b"[0].",), starts=re.compile(rb"\w+\[0\]")),
+    Watch("subscript", _told(look_at_first), GO, needs=(b"[0]",), starts=re.compile(rb"\w+\[0\]")),
     Watch("type_assertion_expression", _told(look_at_assertion), GO, needs=(b".(",)),
 )

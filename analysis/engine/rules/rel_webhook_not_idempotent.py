@@ -88,7 +88,7 @@ _SIGNED_IN = re.compile(
 # Handlers that keep the list of webhooks, or send them, receive none.
 _MANAGES = re.compile(
     rb"(?i)(?:def|function|func|\b(?:public|private|async))\s[^(\n]*?\b(?:(?:re)?create|repair|restore|(?:un)?install|sync|refresh|update|delete|remove|toggle|list|get|edit|add|register|test|rerun|send"
-    rb"|resend|save|enable|disable|fire|trigger|subscribe|unsubscribe|deliver|retry|set|regenerate|generate|rotate|reset|replay|revoke|mark|read|dismiss|clear|count|archive)_?\w*\s*\("
+    rb"|resend|save|enable|disable|fire|trigger|subscribe|unsubscribe|deliver|retry|set|regenerate|generate|rotate|reset|replay|revoke|mark|read|dismiss|clear|count|archive)(?-i:(?=[_A-Z0-9]|\s*\())\w*\s*\("
     rb"|^def\s+\w*web_?hooks?_(?:create|update|put|post|patch|delete|list|get)\s*\("
     rb"|^func\s+\([^)\n]*\)\s*\w*web_?hooks?(?:create|update|delete|list|get)\s*\("
 )
@@ -99,6 +99,10 @@ _GUARDED = re.compile(
     rb"|insertOrUpdate|on duplicate|setnx|\bnx\s*[=:]\s*true|cache\.add\("
     # The state that comes in the event: the second time changes nothing.
     rb"|update_\w*status\(|set_?status\("
+    # Whether the id is a new one is asked of what keeps it: `fresh, err := svc.RegisterEvent(ctx, ev.ID)`.
+    rb"|\b\w*(?:fresh|is_?new|first|seen|known|inserted|claimed|stored|accepted|handled)\w*(?:\s*,\s*\w+)?\s*:?=[^;\n]*\([^;\n]*id\b"
+    rb"|\bif\b(?!\s*\(?\w*err\b)[^\n]*\.\w*(?:register|record|remember|claim|mark|insert|track|accept|seen|known|first|fresh|handled|once)"
+    rb"\w*\([^\n]*id\b"
 )
 _WRITES = re.compile(
     rb"\.(?:save|create|insert|insert_one|insertOne|add|increment|update|updateOne|updateMany|delete|execute|commit|Create|Save|Exec|ExecContext)\w*\("
