@@ -16,8 +16,8 @@ _GIVEN_LAST = re.compile(r"\b")
 _FILLS = re.compile(r"\.(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z")
 # A list that a store has given: `rows, err := s.parcels.Many(ctx, ids)`, `found := repo.ListBy(name)`.
 _ASKED_OF_STORE = re.compile(
-    r"\s*,\s*err\s*:?=\s*(?:\w+\.)*(?i:\w*(?:repo|store|dao|queries|db|storage)\w*|q)\.\w+\([^\n]*\)"
-    r"|\s*,\s*err\s*:?=\s*(?:\w+\.)+(?:Many|All|List|Find|Search|Query|Select|Fetch|Load)\w*\(ctx\b[^\n]*\)"
+    r"\s*,\s*err\s*:?=\s*(?:\w+\.)*(?i:\w*(?:repo|store|dao|queries|db|storage)\w*|q)\.\w+\([^\n;]*\)"
+    r"|\s*,\s*err\s*:?=\s*(?:\w+\.)+(?:Many|All|List|Find|Search|Query|Select|Fetch|Load)\w*\(ctx\b[^\n;]*\)"
 )
 _GIVES = re.compile(rb"\b(?:return|=)\s+&?\Z")
 _GIVEN_ANEW = re.compile(r"\s*(?:=(?!=)|,\s*\w+\s*=(?!=))")

@@ -15,9 +15,19 @@ from analysis.engine.readers.lookups import (
     WORD_END,
     Missing,
     is_asked_by_key,
+    is_asked_for,
     text_before_in_outermost,
+    used_unchecked,
 )
-from analysis.engine.readers.reading import LONGEST_TYPE, declarations, followed, function_text, short, text_before
+from analysis.engine.readers.reading import (
+    LONGEST_TYPE,
+    declarations,
+    followed,
+    function_text,
+    short,
+    text_after,
+    text_before,
+)
 
 _MAP = re.compile(rb"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+$")
 _PLAIN_KEY = re.compile(rb"Map<\s*(?:String|Long|Integer|UUID|Object)\s*,[^;=(]*>\s+$")  # not one of few kinds
@@ -33,11 +43,14 @@ _ASKED_OPTIONAL = re.compile(r"\s*\.\s*(?:isPresent|isEmpty|ifPresent|orElse\w*)
 _FILLED = re.compile(r"\s*=[^;]*\bof\(")
 _ROWS_OF_JAVA = re.compile(
     r"\s*=\s*[\w.]*(?:[jJ]dbc\w*|[tT]emplate|[qQ]uery|[eE]m|[mM]anager)\b[^;]*\.(?:query|queryForList|getResultList)\([^;]*;"
+    r"|\s*=\s*(?:this\.)?\w*(?:[rR]epo|[rR]epository|[dD]ao|[mM]apper|[jJ]dbi)\.(?:find|select|list|query|search)\w*\([^;]*;"
 )
 _QUERIED_ROWS = re.compile(r"\.(?:query|queryForList|getResultList)\(\)$")
 _SIZE = re.compile(r"[eE]mpty\(|size\(\)|hasNext\(\)")
 _MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager)\.find$")
 _FOUND_BY = re.compile(r"\s*=\s*[\w.]+\.find(?:ById|First|Any|One)\w*\([^;]*;")
+_GIVEN_TO = re.compile(r"\A[\w.<>]+\s+(\w+)\s*=\s*(?:[\w.]+\.\w+\([^;]*\)\s*)?\Z")
+_GROUP = re.compile(r"\.group\(")
 _VAR = re.compile(r"\bvar\s+\Z")
 _OPTIONAL = re.compile(
     r"(^|\.)(find\w*|get\w*Optional|findFirst\(\)|findAny\(\)|max\(\)|min\(\)|reduce\(\)|stream\(\)[\w().]*)\(\)\.get$"
@@ -96,11 +109,12 @@ def look_at_get(call: Node, file: SourceFile) -> Iterator[Missing]:
         r"isPresent\(\)|isEmpty\(\)|size\(\)|hasNext\(\)", before[-NEAR:]
     ):
         return
+    is_walk = "stream()" in looked_up  # who walks over a list mostly knows what is in it
     yield Missing(
         call,
         f"`{short(looked_up)}` may be empty, and `get()` then throws an error that names nothing",
-        # Who walks over a list mostly knows what is in it.
-        confidence="low" if "stream()" in looked_up else "medium",
+        confidence="low" if is_walk else "medium",
+        data=ASKED if is_walk and is_asked_for(looked_up, call, file) else None,
     )
 
 
@@ -125,10 +139,33 @@ def look_at_nothing(call: Node, file: SourceFile) -> Iterator[Missing]:
     callee = file.callee(call)
     given = [file.text(each) for each in file.arguments(call)[0]]
     is_null = callee.endswith(".orElse") and given == ["null"]
+    if not given and callee.endswith(".find"):
+        yield from _look_at_matcher(call, file)
+        return
     if not is_null and not (_MANAGER.search(callee) and len(given) > 1 and given[0].endswith(".class")):
         return
-    if file.source[call.end_byte : call.end_byte + 1] == b"." and not is_caught(call, file, FAILS):
+    if is_caught(call, file, FAILS):
+        return
+    if file.source.startswith(b".", call.end_byte):
         yield Missing(call, f"`{short(callee)}` may give null, and its use throws")
+    elif file.source.startswith(b";", call.end_byte):
+        start = file.statement_of(call).start_byte
+        given_to = _GIVEN_TO.search(file.source[start : call.start_byte].decode("utf-8", "replace"))
+        used = used_unchecked(given_to[1], call, file) if given_to is not None else None
+        if given_to is not None and used is not None and not used.text.startswith("["):
+            message = (
+                f"`{given_to[1]}` may be null: `{short(callee)}` gave it, and `{short(used.text, 30)}` of it throws"
+            )
+            yield Missing(used.node, message, confidence="medium")
+
+
+def _look_at_matcher(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`matcher.find();` whose answer nobody takes, and then `matcher.group(1)`."""
+    name = file.callee(call).rpartition(".")[0]
+    if call.parent is None or call.parent.type != "expression_statement" or not file.mentions(b"Matcher"):
+        return
+    if name.isidentifier() and any(followed(name, text_after(call, file), _GROUP, "_.")):
+        yield Missing(call, f"`{name}` may find nothing, and `group` of that throws", confidence="medium")
 
 
 def _look_at_variable(name: str, before: str, call: Node, file: SourceFile) -> Iterator[Missing]:

@@ -319,6 +319,8 @@ def _callee(call: Node, file: SourceFile) -> str:
     if callee.endswith(".metadata.create_all"):
         return "sqlalchemy.MetaData().create_all"
     head, dot, rest = callee.partition(".")
+    if "/" in callee and file.language == "go":
+        return callee  # a package, whose first part may look like a name of the file
     if dot and head.isidentifier() and not is_imported(callee, file) and (made := _made_by(head, call, file)):
         return f"{file.resolve(made.removesuffix('()'))}().{rest}" if made.endswith("()") else callee
     return file.resolve(head.removesuffix("()")) + "()" * head.endswith("()") + dot + rest

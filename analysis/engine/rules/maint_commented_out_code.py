@@ -142,7 +142,8 @@ def look(comment: Node, file: SourceFile) -> Iterator[Mark]:
 def _is_promising(comment: Node, file: SourceFile) -> bool:
     pattern = _PROMISING.get(file.language)
     if pattern is None:
-        return file.source[comment.end_byte - 1] in _BRACED_ENDS
+        begin = file.source[comment.start_byte + 2 : comment.start_byte + 12].lstrip()
+        return file.source[comment.end_byte - 1] in _BRACED_ENDS or begin.startswith(b"@")
     return pattern.match(file.source, comment.start_byte, comment.end_byte) is not None
 
 

@@ -57,7 +57,8 @@ GRAVE_EXCESS = 1.5  # points above the base when it names a bug or security
 _WORD = re.compile(
     rb"(?:^|[\n.!?:(])[\s/*#!<-]*((?:TODO|FIXME|HACK|XXX)\b|(?:todo|fixme|hack|xxx|Todo|Fixme|Hack)(?=\s*[:!(-])"
     # At the start of the comment also alone; a `todo list` is a thing.
-    rb"|(?<=[#/*] )(?:(?:todo|Todo)(?=\s+(?!lists?\b|items?\b|apps?\b|pages?\b|views?\b|tasks?\b|models?\b|entr|is\b|are\b|was\b|of\b)\w)"
+    rb"|(?<=[#/*] )(?:(?:todo|Todo)(?=\s+(?!(?:lists?|items?|apps?|pages?|views?|tasks?|models?|entry|entries|is)\b)"
+    rb"(?!(?:are|was|of)\b)\w)"
     rb"|(?:fixme|Fixme|xxx)(?=\s+\w)|(?:hack|Hack)(?=\s+(?:to|for|around|until|because)\b)))([^\n]*)"
 )
 _WORDS = (b"TODO", b"FIXME", b"HACK", b"XXX", b"odo", b"ixme", b"ack", b"xxx")

@@ -71,6 +71,7 @@ _WAITING_TYPE = re.compile(
     rb"(?:\w*Blocking(?:Queue|Deque)|TransferQueue|DelayQueue|CountDownLatch|CyclicBarrier|Semaphore|Thread|(?:Completion|Executor)Service"
     rb"|\w*Future|Process|Condition)(?:<[^;=(){}]*>)?\s+\Z"
 )
+_TAKEN_INSIDE = re.compile(r"\bcatch\s*\([^)]*\b(?:Exception|Throwable|InterruptedException)\b")
 _DECLARED = re.compile(rb"\s*[=;,)]")
 _CLOSES = re.compile(r"\b(?:Close|Stop|Shutdown|Cancel)\w*\(|\w\s*=\s*(?:true|false)\b")
 _SEEN = re.compile(
@@ -219,7 +220,9 @@ def _takes_interrupt(handler: Node, file: SourceFile) -> str:
     waits = _WAITS.search(guarded)
     if waits is not None:
         return "high" if waits[1] else "medium"
-    return "medium" if any(_waits(each[1].encode(), file) for each in _MAY_WAIT.finditer(guarded)) else ""
+    # A `try` inside may take it before.
+    found = (each for each in _MAY_WAIT.finditer(guarded) if not _TAKEN_INSIDE.search(guarded, each.end()))
+    return "medium" if any(_waits(each[1].encode(), file) for each in found) else ""
 
 
 def _waits(name: bytes, file: SourceFile) -> bool:

@@ -73,6 +73,10 @@ _MESSAGE_ONLY = (
 )
 _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
 _THROW = re.compile(rb"\bthrow\b")
+_ERROR = re.compile(rb"\berr(?!or)\w*\b")
+_READ = re.compile(rb"\berr\w*\s*:?=\s*[\w.]*(?:Parse\w*|Atoi|Decode\w*|Split\w*)\([^\n]*(?:\n\s*|;)\Z")
+NEAR = 200  # bytes before a branch
+_MAKES_AN_ERROR = frozenset({"errors.New", "fmt.Errorf"})
 _ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")
 _STATUS_FIRST = re.compile(r"\w+\(\s*(?:[45]\d\d|(?:\w+\.)*HTTP_[45]\d\d\w*)\s*,")
 _WITH_STATUS = re.compile(
@@ -199,21 +203,29 @@ def _is_known(call: Node, file: SourceFile) -> bool:
 
 
 def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """Go: `if err != nil { return errors.New("...") }`, where nothing in the branch speaks of `err`."""
+    """Go: `if err != nil { return errors.New("...") }`, where nothing in the branch speaks of `err`, or its text alone
+    is kept."""
     statement = file.statement_of(call)
-    if file.callee(call) != "errors.New" or statement.type != "return_statement" or not is_in_failure(statement, file):
+    callee = file.callee(call)
+    if callee not in _MAKES_AN_ERROR or statement.type != "return_statement" or not is_in_failure(statement, file):
         return
     block = statement.parent.parent if statement.parent is not None else None
     said = file.source[block.start_byte : block.end_byte] if block is not None else b""
-    if re.search(rb"\berr\b|//", said):
-        return
-    message = "`errors.New` drops the `err` of this branch: nobody will learn what really failed"
     fix = "Wrap it with `%w`: `fmt.Errorf(..., err)`."
+    if callee == "errors.New" and b"err.Error()" in said and len(_ERROR.findall(said)) == 1:
+        message = "`errors.New` keeps only the text of `err`: `errors.Is` will not find it any more"
+        yield file.mark(RULE.id, call, message, suggestion=fix)
+        return
+    if _ERROR.search(said) or b"//" in said or b"%w" in said:
+        return
+    message = f"`{callee}` drops the `err` of this branch: nobody will learn what really failed"
     start = block.parent.start_byte if block is not None and block.parent is not None else call.start_byte
     if b"||" in file.source[start : call.start_byte].partition(b"{")[0]:
         return  # with another condition beside it there may be no error to wrap
     if not _SAYS_WHAT_IS_RIGHT.search(file.text(call)):
-        yield file.mark(RULE.id, call, message, suggestion=fix, confidence="medium")
+        # That a text cannot be read is all there is to say, mostly.
+        is_read = _READ.search(file.source, max(0, start - NEAR), start) is not None
+        yield file.mark(RULE.id, call, message, suggestion=fix, confidence="low" if is_read else "medium")
 
 
 def _made_here(raised: Node, caught: str, body: Node, file: SourceFile) -> str:
@@ -275,5 +287,5 @@ WATCHES = (
     Watch("handler", look_at_except, PYTHON),
     Watch("handler", look_at_catch, (*SCRIPT, *JAVA)),
     Watch("call", look_at_errorf, GO, names=frozenset({"Errorf"})),
-    Watch("call", look_at_new, GO, names=frozenset({"New"})),
+    Watch("call", look_at_new, GO, names=frozenset({"New", "Errorf"})),
 )

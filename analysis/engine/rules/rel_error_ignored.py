@@ -73,6 +73,7 @@ _CLEANS_UP = frozenset({"os.Remove", "os.RemoveAll"})
 _TEMPORARY = re.compile(r"(?i)te?mp|scratch|\bcache|\bclean")
 _FIELD_TYPE = re.compile(rb"[ \t]+\*?(?:\w+\.)?([A-Z]\w*)[ \t]*(?:`[^`\n]*`)?[ \t]*(?://[^\n]*)?(?:\n|\})")
 NEAR = 300  # characters before a call
+_OUTSIDE = ("os.", "io.", "ioutil.", "http.", "sql.", "exec.")  # where a shorthand leaves out what really happens
 SHORTHAND = 2  # statements of a function that only leaves an error out
 _WRITES = re.compile(r"\.(Commit|Encode|WriteFile|Copy|Write|WriteString|Sync|Rename|Close|Flush|Exec|ExecContext)$")
 _MADE_NEXT = re.compile(
@@ -258,7 +259,9 @@ def _cannot_fail(call: Node, name: str, file: SourceFile) -> bool:
 
 def _is_known(call: Node, name: str, kept: list[str], file: SourceFile) -> bool:
     """Whether the value tells of the failure, or something else does, or it is left on the way out."""
-    if kept and (_is_checked_by_value(call, kept[0], file) or _is_shorthand(call, file)):
+    if kept and _is_checked_by_value(call, kept[0], file):
+        return True
+    if kept and not name.startswith(_OUTSIDE) and _is_shorthand(call, file):
         return True
     if name in _CLEANS_UP and (_TEMPORARY.search(file.text(call)) or _is_deferred(call, file)):
         return True

@@ -100,8 +100,8 @@ def _told(read: Callable[[Node, SourceFile], Iterator[Missing]]) -> Look:
 
 
 _PYTHON = frozenset(
-    """match search fullmatch first last fetchone fetchrow fetch_one get getenv next find_one one_or_none scalar_one_or_none fetchall
-    filter exclude""".split()
+    """match search fullmatch first last fetchone fetchrow fetch_one get getenv next find_one one_or_none
+    scalar_one_or_none fetchall filter exclude""".split()
 )
 
 WATCHES = (

@@ -110,7 +110,7 @@ def test_java_that_keeps_the_cause_is_fine(body):
         ('fmt.Errorf("read: %v", err)', [4]),
         ('fmt.Errorf("read %s: %s", name, err.Error())', [4]),
         ('fmt.Errorf("read: %w", err)', []),
-        ('fmt.Errorf("read %q", name)', []),
+        ('fmt.Errorf("read %q", name)', [4]),
         ('fmt.Errorf("%w: %v", ErrRead, err)', []),
     ],
 )
