@@ -26,6 +26,7 @@ _TYPED = re.compile(rb"\btype\s")
 _EXPORTED = re.compile(rb"\b(?:module\.)?exports\.([\w$]+)\s*=[^=]|\bmodule\.exports\s*=\s*(\{[^{}]*\}|[\w$]+)")
 # Classes with such decorators keep the types of their parameters: they are values there.
 _DECORATED = re.compile(rb"^[ \t]*@[A-Z]\w*\(", re.MULTILINE)
+_KEEPS_TYPES = re.compile(rb"@[A-Z]\w*\((?:[^{};]|\{[^{}]*\})*+|\bconstructor\s*\([^{}]*+")
 # Of the project: relative, by an alias, or from a root of sources. The path of a package costs one look more.
 _OWN_TARGET = re.compile(r"\.{1,2}(?:/|$)|~/|#|@?[\w-]*/")
 _VALUES = frozenset({"identifier", "shorthand_property_identifier"})
@@ -101,14 +102,21 @@ def _import(
 
 def _is_erased(target: str, names: list[bytes], start: int, end: int, file: SourceFile) -> bool:
     """Whether TypeScript leaves the import of a file of the project out, because only types use its names."""
-    if file.language not in ("typescript", "tsx") or not _OWN_TARGET.match(target) or _is_decorated(file):
+    if file.language not in ("typescript", "tsx") or not _OWN_TARGET.match(target):
+        return False
+    described = _described(file)
+    if any(name in described for name in names):
         return False
     return not any(_is_value(name, start, end, file) for name in names)
 
 
 @lru_cache(maxsize=1)
-def _is_decorated(file: SourceFile) -> bool:
-    return _DECORATED.search(file.source) is not None
+def _described(file: SourceFile) -> bytes:
+    """What is decorated, and the parameters of constructors beside it: their types may be kept for the framework that
+    reads them at run time."""
+    if _DECORATED.search(file.source) is None:
+        return b""
+    return b"\n".join(found[0] for found in _KEEPS_TYPES.finditer(file.source))
 
 
 def _is_value(name: bytes, start: int, end: int, file: SourceFile) -> bool:

@@ -242,3 +242,13 @@ def test_a_handler_in_a_wrapper_is_called_by_requests():
         ("orders.list", "request", "GET /orders"),
         ("catchAsync()", "request", "catchAsync()"),
     }
+
+
+def test_what_is_decorated_keeps_its_types_and_the_rest_does_not():
+    source = (
+        "import { Event } from './a';\nimport { Http } from './http';\nimport { Dto } from './dto';\n"
+        "@Injectable({ providedIn: 'root' })\nexport class Service {\n  constructor(private http: Http) {}\n"
+        "  get(event: Event): void {}\n  @Post('x') create(@Body() dto: Dto) {}\n}\n"
+    )
+    facts = extract(source.encode(), "typescript")
+    assert [each.target for each in facts.imports if each.flags & ImportFlag.ERASED] == ["./a"]

@@ -20,6 +20,7 @@ from analysis.engine.rules import (
     arch_unstable_dependency,
 )
 from tests.engine.graph.project import codebase_of, deferred, facts_of, imported, passed_on, policy_of
+from tests.engine.rules.reading import findings_of
 
 
 def found(rule, files, policy=None, history=None):
@@ -529,3 +530,25 @@ class TestUnstableDependency:
 
 def test_today_of_the_tests_is_within_the_window_of_the_commits():
     assert (date(2026, 11, 20) - DAY.date()).days < 90
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("src/a.ts", "import { sessions } from './db';\nawait sessions.ping();\nexport const x = 1;\n", 1),
+        ("src/a.ts", "import { sessions } from './db';\nexport async function f() { await sessions.ping(); }\n", 0),
+        ("app/a.py", "from app.db import store\nstore.ping()\nX = 1\n", 1),
+        ("app/a.py", "from django.db.models.signals import post_save\npost_save.connect(handle)\nX = 1\n", 0),
+        ("app/a.py", "import boto3\ns3 = boto3.client('s3')\nB = s3.list_buckets()\n", 1),
+        ("cmd/a.go", 'package cmd\nimport "gorm.io/gorm"\nvar db, _ = gorm.Open(dialect)\n', 1),
+        (
+            "cmd/a.go",
+            'package cmd\nimport "net/http"\nvar c = &Command{Run: func() { reach() }}\n'
+            'func reach() { http.Get("http://x") }\n',
+            0,
+        ),
+    ],
+)
+def test_what_talks_to_a_server_when_it_is_imported(path, source, count):
+    importers = {"src/b.ts": "import { x } from './a';\n", "app/b.py": "from app.a import X\n"}
+    assert len(findings_of("arch-import-side-effect", {path: source, **importers})) == count

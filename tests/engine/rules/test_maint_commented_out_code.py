@@ -93,3 +93,19 @@ def test_an_element_that_is_set_is_code_of_go():
     said = '\t// sizes["all"] = most\n\t// for k := range sizes {\n\t//     show(k)\n\t// }\n'
     source = f"package a\nfunc f() {{\n\tg()\n{said}}}\n"
     assert lines_of(RULE, source, "go") == [4]
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        ("# total = sum(r.km for r in rows)\n# average = total / len(rows)", "python", [1]),
+        ("// console.log(x)", "typescript", [1]),
+        ("// const y = load(x)\n// if (!y) return\nsave(x)", "typescript", [1]),
+        ("const A = () => <div>{/* <Old value={x} /> */}</div>", "tsx", [1]),
+        ("const A = () => <div>{/* the old list */}</div>", "tsx", []),
+        ("class A {\n// @Override\n// public void g() {\n//   super.g();\n// }\n}", "java", [2]),
+        ("class A {\n// @see the other one\nvoid g() {}\n}", "java", []),
+    ],
+)
+def test_code_in_other_styles(source, language, lines):
+    assert lines_of(RULE, source, language) == lines

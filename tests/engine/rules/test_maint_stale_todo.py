@@ -76,3 +76,18 @@ def test_each_of_several_lines_counts_for_itself():
     assert lines_of(RULE, "# TODO: rename\n# FIXME: never ends\n# TODO(dana): move\n# XXX measure it\n") == [1, 2, 3, 4]
     marks = marks_of(RULE, "# TODO: rename\n# TODO(dana): see #123\n")
     assert [mark.data.get("owned") for mark in marks] == [None, "yes"]
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("# todo add paging", [1]),
+        ("# hack to please the old client", [1]),
+        ("# xxx: remove", [1]),
+        ("# todo list of the user", []),
+        ("# shows each todo once", []),
+        ("# hack day projects", []),
+    ],
+)
+def test_the_word_in_small_letters_at_the_start(source, lines):
+    assert lines_of(RULE, source) == lines

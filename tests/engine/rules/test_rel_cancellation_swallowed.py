@@ -222,3 +222,22 @@ def test_a_walk_over_a_list_that_goes_on(head, body, count):
     asked = f"\t\tif err := ctx.Err(); err != nil {{\n\t\t\t{body}\n\t\t\tcontinue\n\t\t}}\n\t\twork(row)\n"
     source = f"package a\nfunc f(ctx C) {{\n\t{head} {{\n{asked}\t}}\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("declared", "tried", "confidences"),
+    [
+        ("private final BlockingQueue<Job> inbox;", "return inbox.take();", ["medium"]),
+        ("private final Future<Job> done;", "return done.get();", ["medium"]),
+        ("private final Map<String, Job> jobs;", "return jobs.get(key);", []),
+        (
+            "private final Thread worker;",
+            "try { worker.join(); } catch (InterruptedException e) { Thread.currentThread().interrupt(); }",
+            [],
+        ),
+    ],
+)
+def test_a_broad_handler_around_what_waits_by_its_type(declared, tried, confidences):
+    taken = f"try {{ {tried} }} catch (Exception e) {{ log.warn(e); }}"
+    source = f"class A {{ {declared} Job next() {{ {taken} return null; }} }}"
+    assert [each.confidence for each in marks_of(RULE, source, "java")] == confidences

@@ -224,3 +224,29 @@ def test_the_text_of_an_error_is_not_the_error(given, count):
 def test_a_text_may_be_named_like_an_error(value, count):
     source = f'package a\n\nvar baseErr = {value}\n\nfunc f() error {{\n\treturn fmt.Errorf("%s: gone", baseErr)\n}}\n'
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("before", "made", "confidences"),
+    [
+        ("err := save(x)", 'errors.New("save: " + err.Error())', [""]),
+        ("err := save(x)", 'fmt.Errorf("not saved: %d", x)', ["medium"]),
+        ("v, err := strconv.Atoi(x)", 'fmt.Errorf("no number: %s", x)', ["low"]),
+        ("err := save(x)", "errors.Join(errSave, err)", []),
+        ("err := save(x)", 'fmt.Errorf("not saved: %w", err)', []),
+    ],
+)
+def test_an_error_of_go_that_is_made_anew(before, made, confidences):
+    source = (
+        f'package a\nimport ("errors"; "fmt"; "strconv")\nfunc f() error {{\n{before}\nif err != nil {{\n'
+        f"return {made}\n}}\nreturn nil\n}}"
+    )
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == confidences
+
+
+def test_another_error_that_is_wrapped_keeps_its_cause():
+    source = (
+        'package a\nimport "fmt"\nfunc f() error {\nerr2 := g()\nif err2 != nil {\n'
+        'return fmt.Errorf("g: %w", err2)\n}\nreturn nil\n}'
+    )
+    assert lines_of(RULE, source, "go") == []

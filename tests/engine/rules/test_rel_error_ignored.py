@@ -365,3 +365,46 @@ def test_what_acts_by_any_name_and_what_others_have_written(line, confidences):
         f"\t\treturn\n\t}}\n\t{line}\n}}\n"
     )
     assert [each.confidence for each in findings_of(RULE, {"store/a.go": source})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("field", "flagged"),
+    [("run func(Job) error", True), ("run func(Job) (int, error)", True), ("run func(Job) int", False)],
+)
+def test_a_field_that_holds_a_function_which_may_fail(field, flagged):
+    source = (
+        f"package a\ntype Pool struct {{\n\t{field}\n}}\nfunc (p *Pool) each(jobs []Job) {{\n"
+        f"for _, j := range jobs {{\np.run(j)\n}}\n}}"
+    )
+    assert bool(findings_of(RULE, {"pool/a.go": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("given", "flagged"),
+    [
+        ('parts := strings.Split(line, ":")', True),
+        ("parts := number.FindStringSubmatch(line)", True),
+        ("parts := limits()", False),
+    ],
+)
+def test_a_number_that_is_read_out_of_a_line(given, flagged):
+    source = (
+        f"package a\nfunc f(line string) float64 {{\n{given}\nuse(parts)\n"
+        f"v, _ := strconv.ParseFloat(parts[1], 64)\nreturn v\n}}"
+    )
+    source = source.replace("package a", 'package a\nimport ("strconv"; "strings")')
+    assert bool(findings_of(RULE, {"feed/a.go": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("body", "flagged"),
+    [('v, _ := os.ReadFile("a")\nreturn v', True), ("v, _ := time.Parse(layout, text)\nreturn v", False)],
+)
+def test_a_shorthand_leaves_out_only_what_the_program_knows(body, flagged):
+    source = f'package a\nimport ("os"; "time")\nfunc f() any {{\n{body}\n}}'
+    assert bool(findings_of(RULE, {"feed/a.go": source})) is flagged
+
+
+def test_a_text_for_a_client_may_be_lost():
+    source = 'package a\nimport ("io"; "net/http")\nfunc f(w http.ResponseWriter) {\nio.WriteString(w, "x")\n}'
+    assert findings_of(RULE, {"feed/a.go": source}) == []

@@ -279,3 +279,17 @@ def test_a_bare_amount_is_one_of_money_where_tables_speak_of_money(other, confid
     models = DJANGO.replace("Order", "Feeding") % "amount = models.FloatField()"
     models += f"\nclass Plan(models.Model):\n    {other}\n"
     assert [str(each.confidence) for each in findings_of(RULE, {"shop/models.py": models})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("name", "flagged"), [("amount_due", True), ("price_eur", True), ("amount_ml", False), ("amount_due_cents", False)]
+)
+def test_what_an_amount_is_of_may_stand_behind_it(name, flagged):
+    source = f"from django.db import models\nclass Invoice(models.Model):\n    {name} = models.FloatField()\n"
+    assert bool(findings_of(RULE, {"shop/models.py": source})) is flagged
+
+
+@pytest.mark.parametrize(("library", "flagged"), [("peewee", True), ("shapes", False)])
+def test_columns_of_libraries_without_an_index(library, flagged):
+    source = f"from {library} import FloatField, Model\nclass Product(Model):\n    price = FloatField()\n"
+    assert bool(findings_of(RULE, {"shop/models.py": source})) is flagged

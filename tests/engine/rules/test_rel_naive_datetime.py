@@ -374,3 +374,74 @@ def test_the_format_of_another_method_has_its_own_zone():
 def test_a_time_that_is_written_by_a_query_is_stored():
     source = "from datetime import datetime\ndef f(y, m):\n    ends = datetime(y, m, 3)\n    execute(SQL, (ends,))\n"
     assert [each.severity for each in marks_of(RULE, source)] == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "flagged"),
+    [
+        ("Slot.objects.create(room=1, begins=x)", True),
+        ("slot = Slot(begins=x)\n    session.add(slot)", True),
+        ("slot.begins = x\n    slot.save()", True),
+        ("show(x)", False),
+    ],
+)
+def test_a_time_that_is_read_and_stored(stored, flagged):
+    source = (
+        f"from datetime import datetime\ndef f(text):\n"
+        f"    x = datetime.strptime(text, '%Y-%m-%d %H:%M')\n    {stored}\n"
+    )
+    assert bool(findings_of(RULE, {"app/a.py": source})) is flagged
+
+
+@pytest.mark.parametrize(("value", "count"), [("datetime.utcnow", 1), ("datetime.now", 1), ("timezone.now", 0)])
+def test_the_clock_as_a_default(value, count):
+    source = (
+        "from datetime import datetime\nfrom django.utils import timezone\n"
+        f"class Slot(Base):\n    made = Column(DateTime, default={value})\n"
+    )
+    assert len(marks_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize("clock", ["now", "utcnow"])
+def test_what_is_measured_by_its_start_and_end(clock):
+    source = (
+        "from datetime import datetime\nclass Job:\n    def run(self):\n"
+        f"        self._start_time = datetime.{clock}()\n        work()\n"
+        f"        self._finish_time = datetime.{clock}()\n"
+        "    def took(self):\n        return self._finish_time - self._start_time\n"
+    )
+    assert lines_of(RULE, source) == []
+
+
+def test_a_comment_above_may_say_that_local_time_is_meant():
+    source = (
+        "from datetime import datetime\n# The file system has local time, too.\nx = datetime.fromtimestamp(y) > z\n"
+    )
+    assert lines_of(RULE, source) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "flagged"),
+    [
+        ("Voucher v = new Voucher(); v.setIssuedOn(new Date()); return vouchers.save(v);", True),
+        ("Voucher v = new Voucher(); v.setIssuedOn(LocalDateTime.now()); return vouchers.save(v);", True),
+        ("Voucher v = vouchers.findById(id); v.setUsedAt(LocalDateTime.now());", True),
+        ("Voucher v = new Voucher(); v.setIssuedOn(LocalDateTime.now()); return v;", False),
+    ],
+)
+def test_what_a_row_of_java_is_given(body, flagged):
+    source = (
+        "import java.time.LocalDateTime;\nimport java.util.Date;\nclass A {\n"
+        f"@Transactional\npublic Voucher f(Long id) {{ {body} }}\n}}\n"
+    )
+    assert bool(findings_of(RULE, {"src/main/java/a/A.java": source})) is flagged
+
+
+@pytest.mark.parametrize(("annotation", "count"), [("@GetMapping", 1), ("", 0)])
+def test_a_format_without_a_zone_matters_to_those_who_ask(annotation, count):
+    source = (
+        "import java.text.SimpleDateFormat;\nimport org.springframework.web.bind.annotation.*;\n@RestController\n"
+        'class A {\nprivate final SimpleDateFormat f = new SimpleDateFormat("yyyy-MM-dd HH:mm");\n'
+        f"{annotation}\npublic String show(Order o) {{ return f.format(o.at()); }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/main/java/a/A.java": source})) == count

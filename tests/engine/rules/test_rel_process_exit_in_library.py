@@ -304,3 +304,23 @@ def test_the_class_may_be_named_after_the_start():
 def test_what_only_a_server_loads_is_a_library(importer, count):
     files = {"src/load.ts": SCRIPT, importer: "import { load } from './load';\nload();\n"}
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("function", "confidences"),
+    [
+        ("func init() {\nif bad {\nos.Exit(3)\n}\n}", ["medium"]),
+        ("func Abort(code int) {\nos.Exit(code)\n}", ["low"]),
+        ("func finish() {\ncode := run()\nos.Exit(code)\n}", []),
+        ("func (l *Logger) Fatal(text string) {\nos.Exit(1)\n}", []),
+    ],
+)
+def test_what_a_package_of_go_ends(function, confidences):
+    found = findings_of(RULE, {"conf/a.go": f'package conf\nimport "os"\n{function}\n'})
+    assert [each.confidence.value for each in found] == confidences
+
+
+@pytest.mark.parametrize(("owner", "count"), [("Dispatcher", 1), ("ConsoleLogger", 0)])
+def test_only_a_logger_may_end_all_in_its_fatal(owner, count):
+    source = f"package a;\npublic class {owner} {{\n  public void fatal(String why) {{\n    System.exit(2);\n  }}\n}}\n"
+    assert len(findings_of(RULE, {f"src/main/java/a/{owner}.java": source})) == count

@@ -395,3 +395,11 @@ def test_a_time_out_that_is_set_ends_no_loop():
         " try { socket.setSoTimeout(20); socket.connect(a); up = true; } catch (IOException e) { log.warn(e); } } } }"
     )
     assert len(lines_of(RULE, source, "java")) == 1
+
+
+def test_the_time_limit_of_a_call_says_nothing_of_how_often_it_is_made():
+    source = (
+        "import requests\ndef load(key):\n    try:\n        return requests.get(key, timeout=3)\n"
+        "    except requests.ConnectionError:\n        return load(key)\n"
+    )
+    assert lines_of(RULE, source) == [6]

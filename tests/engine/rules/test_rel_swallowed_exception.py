@@ -632,3 +632,14 @@ def test_what_fails_otherwise_expects_the_error(behind, count):
         f"def f(a):\n    try:\n        store(a)\n    except RuntimeError:\n        pass\n    else:\n        {behind}\n"
     )
     assert len(marks(source)) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "tried", "count"),
+    [("load", "JSON.parse(text).code", 1), ("load", "JSON.parse(text)", 0), ("tryParse", "JSON.parse(text).code", 0)],
+)
+def test_who_takes_something_of_what_was_read_hides_more_than_a_text(name, tried, count):
+    source = (
+        f"export function {name}(text) {{\n  try {{\n    return {tried};\n  }} catch (e) {{}}\n  return null;\n}}\n"
+    )
+    assert len(findings_of("rel-swallowed-exception", {"src/a.js": source})) == count

@@ -573,3 +573,63 @@ def test_the_first_row_of_go(between, count):
 @pytest.mark.parametrize(("path", "count"), [("shop/management/commands/sample_data.py", 0), ("shop/work.py", 1)])
 def test_made_up_rows_are_there(path, count):
     assert len(findings_of(RULE, {path: "User.objects.filter(a=1).first().delete()\n"})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "flagged"),
+    [
+        ("    row = await conn.fetchrow('SELECT a FROM t WHERE id = $1', key)\n    return row['a']", True),
+        ("    row = await conn.fetchrow('SELECT count(*) FROM t WHERE id = $1', key)\n    return row[0]", False),
+        ("    cur.execute('SELECT a FROM t WHERE id = %s', (key,))\n    return cur.fetchone()[0]", True),
+        ("    cur.execute('SELECT count(*) FROM t')\n    return cur.fetchone()[0]", False),
+        ("    result = await session.execute(q)\n    return result.scalar_one_or_none().a", True),
+        ("    result = await session.execute(q)\n    return result.scalar_one().a", False),
+    ],
+)
+def test_rows_of_python_by_their_key(body, flagged):
+    assert bool(findings_of(RULE, {"app/a.py": f"async def f(conn, cur, session, key):\n{body}\n"})) is flagged
+
+
+@pytest.mark.parametrize(("annotation", "flagged"), [(": dict[str, str]", True), ("", False)])
+def test_a_dictionary_that_is_given(annotation, flagged):
+    source = f"def f(names{annotation}, key: str):\n    return names.get(key).strip()\n"
+    assert bool(findings_of(RULE, {"app/a.py": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("body", "flagged"),
+    [
+        ("User u = em.find(User.class, id);\nreturn u.name();", True),
+        ("User u = repo.findById(id).orElse(null);\nreturn u.name();", True),
+        ("User u = em.find(User.class, id);\nif (u == null) { return null; }\nreturn u.name();", False),
+        ("List<User> rows = repo.findByName(id);\nreturn rows.get(0).name();", True),
+        (
+            "List<User> rows = repo.findByName(id);\nif (rows.isEmpty()) { return null; }\nreturn rows.get(0).name();",
+            False,
+        ),
+        ("Matcher m = P.matcher(id);\nm.find();\nreturn m.group(1);", True),
+        ("Matcher m = P.matcher(id);\nif (m.find()) { return m.group(1); }\nreturn null;", False),
+    ],
+)
+def test_what_java_keeps_in_a_variable_first(body, flagged):
+    source = f"class A {{\nString f(String id) {{\n{body}\n}}\n}}\n"
+    assert bool(findings_of(RULE, {"src/main/java/a/A.java": source})) is flagged
+
+
+@pytest.mark.parametrize(("check", "flagged"), [("", True), ("if len(list) == 0 {\nreturn T{}, errNone\n}\n", False)])
+def test_the_first_of_what_a_store_has_given_in_go(check, flagged):
+    source = (
+        "package a\nfunc (s *S) first(ctx C, ids []int) (T, error) {\nlist, err := s.parcels.Many(ctx, ids)\n"
+        f"if err != nil {{\nreturn T{{}}, err\n}}\n{check}return list[0], nil\n}}\n"
+    )
+    assert bool(findings_of(RULE, {"a/a.go": source})) is flagged
+
+
+@pytest.mark.parametrize(("given", "flagged"), [("req.params.id", True), ("own.id", False)])
+def test_who_catches_all_still_answers_for_what_a_request_asks(given, flagged):
+    source = (
+        "app.get('/x', async (req, res) => {\ntry {\n"
+        f"const {{ rows }} = await pool.query('SELECT a FROM t WHERE id = $1', [{given}]);\n"
+        "res.json(rows[0].a);\n} catch (e) { res.sendStatus(500); }\n});\n"
+    )
+    assert bool(findings_of(RULE, {"src/a.ts": source})) is flagged

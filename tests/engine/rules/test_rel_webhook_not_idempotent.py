@@ -359,3 +359,30 @@ def test_a_router_may_have_any_name():
     )
     assert len(findings_of(RULE, {"src/orders.ts": source})) == 1
     assert findings_of(RULE, {"src/orders.ts": source.replace("= Router()", "= load()")}) == []
+
+
+@pytest.mark.parametrize(
+    ("asks", "count"),
+    [
+        ("fresh, err := h.svc.RegisterEvent(r.Context(), ev.ID)\nif !fresh {\nreturn\n}", 0),
+        ("if !h.store.MarkSeen(ev.ID) {\nreturn\n}", 0),
+        ("if err := h.svc.RecordHop(r.Context(), ev.ID); err != nil {\nreturn\n}", 1),
+    ],
+)
+def test_whether_an_id_is_new_may_be_asked_by_any_name(asks, count):
+    source = (
+        'package a\nimport "net/http"\n'
+        'func Routes(m *http.ServeMux) { m.HandleFunc("POST /webhooks/scan", scanHook) }\n'
+        f"func scanHook(w http.ResponseWriter, r *http.Request) {{\n{asks}\n"
+        f"db.Exec(`INSERT INTO hops VALUES ($1)`, ev.No)\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a/hooks.go": source})) == count
+
+
+def test_a_name_that_only_begins_like_a_verb_manages_nothing():
+    source = (
+        "import org.springframework.web.bind.annotation.*;\n@RestController\nclass A {\n"
+        '@PostMapping("/notifications/pay")\n'
+        "public void settled(@RequestBody Event event) {\nledger.save(new Entry(event.delta()));\n}\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/main/java/a/A.java": source})) == 1

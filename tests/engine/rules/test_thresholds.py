@@ -13,6 +13,7 @@ from analysis.engine.rules import (
     maint_long_parameter_list,
 )
 from tests.engine.building import function, judged, only, source, touched
+from tests.engine.rules.reading import findings_of
 
 INFO, WARNING, CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
 
@@ -138,6 +139,11 @@ class TestLongParameterList:
         optional = parameters(10, has_default=True, keyword_only=True)
         assert severity_of(maint_long_parameter_list, function(parameters=optional)) is None
         assert severity_of(maint_long_parameter_list, function(parameters=parameters(10, keyword_only=True))) is WARNING
+
+    @pytest.mark.parametrize(("loader", "count"), [("define", 0), ("collect", 1)])
+    def test_a_loader_gives_modules_one_by_one(self, loader, count):
+        source = f'{loader}(["a", "b"], function ($, _, ko, a, b, c) {{\n  return 1;\n}});\n'
+        assert len(findings_of("maint-long-parameter-list", {"src/a.js": source})) == count
 
     @pytest.mark.parametrize("decorator", ['app.get("/x")', "pytest.fixture", "click.command", "Autowired"])
     def test_what_a_framework_calls_may_take_ten(self, decorator):
