@@ -12,6 +12,16 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.readers.effects_of_calls import (
+    DATABASE,
+    FILE,
+    GLOBAL,
+    GO_CALLS,
+    NETWORK,
+    PROCESS,
+    PYTHON_CALLS,
+    SCRIPT_CALLS,
+)
 from analysis.engine.readers.reading import assigned_values, followed, is_imported, origin_of, text_before
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
 
@@ -54,96 +64,8 @@ def rates():
         },
     ),
 )
-NETWORK, DATABASE, FILE, PROCESS, SLEEP, GLOBAL = (
-    "a network call",
-    "a database connection",
-    "a file read",
-    "a new process or thread",
-    "a pause",
-    "a change to the whole process",
-)
 # A file that lies there is read at once, and a process may be the program's own to change.
 _LESS_SURE = {FILE: Confidence.LOW.value, GLOBAL: Confidence.MEDIUM.value}
-_OF_REDIS = ("ping", "get", "set", "delete")
-_VERBS = ("get", "post", "put", "patch", "delete", "head", "request")
-
-
-def _table(rows: Mapping[str, str]) -> dict[str, str]:
-    return {callee: effect for effect, callees in rows.items() for callee in callees.split()}
-
-
-_PYTHON_CALLS = _table(
-    {
-        NETWORK: "urllib.request.urlopen socket.create_connection "
-        + " ".join(
-            f"{client}.{verb}"
-            for client in ("requests", "httpx", "requests.Session()", "httpx.Client()")
-            for verb in _VERBS
-        )
-        + " socket.socket().connect "
-        + " ".join(
-            f"boto3.{made}().{call}"
-            for made in ("client", "resource")
-            for call in (
-                "get_secret_value",
-                "get_parameter",
-                "get_parameters_by_path",
-                "get_object",
-                "put_object",
-                "list_buckets",
-                "list_objects_v2",
-                "send_message",
-                "publish",
-                "describe_instances",
-                "create_bucket",
-                "get_queue_by_name",
-            )
-        ),
-        DATABASE: "sqlalchemy.create_engine().connect psycopg.connect psycopg2.connect sqlite3.connect pymysql.connect"
-        " MySQLdb.connect asyncpg.connect mysql.connector.connect mongoengine.connect pyodbc.connect oracledb.connect"
-        " sqlalchemy.MetaData().create_all sqlalchemy.MetaData().reflect "
-        + " ".join(f"redis.{made}().{verb}" for made in ("Redis", "StrictRedis", "from_url") for verb in _OF_REDIS),
-        FILE: "open io.open pathlib.Path().read_text pathlib.Path().read_bytes pathlib.Path().open",
-        PROCESS: "subprocess.run subprocess.Popen subprocess.call subprocess.check_call subprocess.check_output"
-        " os.system threading.Thread().start threading.Timer().start multiprocessing.Process().start"
-        " concurrent.futures.ThreadPoolExecutor().submit concurrent.futures.ProcessPoolExecutor().submit"
-        " asyncio.run uvicorn.run",
-        SLEEP: "time.sleep",
-        GLOBAL: "os.chdir os.umask signal.signal locale.setlocale socket.setdefaulttimeout sys.setrecursionlimit",
-    }
-)
-_SCRIPT_CALLS = _table(
-    {
-        NETWORK: "fetch " + " ".join(f"axios.{verb}" for verb in _VERBS),
-        DATABASE: "mongoose.connect mysql.createConnection mysql2.createConnection typeorm.createConnection"
-        " @prisma/client.PrismaClient().$connect pg.Client().connect pg.Pool().connect mongodb.MongoClient().connect"
-        " redis.createClient().connect mongoose.createConnection().openUri typeorm.DataSource().initialize"
-        " sequelize.Sequelize().authenticate sequelize.Sequelize().sync",
-        FILE: "fs.readFileSync node:fs.readFileSync fs.readdirSync node:fs.readdirSync",
-        PROCESS: " ".join(
-            f"{module}.{name}"
-            for module in ("child_process", "node:child_process")
-            for name in ("spawn", "exec", "fork", "execSync", "spawnSync", "execFileSync")
-        )
-        + " worker_threads.Worker express().listen fastify().listen http.createServer().listen"
-        + " https.createServer().listen net.createServer().listen",
-        GLOBAL: "process.on process.once process.chdir process.umask",
-    }
-)
-_GO_CALLS = _table(
-    {
-        NETWORK: "net.Dial net.DialTimeout net.Listen net/http.Get net/http.Post net/http.Head"
-        " net/http.ListenAndServe github.com/rabbitmq/amqp091-go.Dial github.com/streadway/amqp.Dial",
-        DATABASE: "gorm.io/gorm.Open github.com/jmoiron/sqlx.Connect github.com/jmoiron/sqlx.MustConnect"
-        " database/sql.Open().Ping database/sql.Open().PingContext github.com/jmoiron/sqlx.Open().Ping"
-        " github.com/jackc/pgx.Connect github.com/jackc/pgx/v4.Connect github.com/jackc/pgx/v5.Connect",
-        FILE: "os.ReadFile os.Open os.ReadDir io/ioutil.ReadFile",
-        PROCESS: "os.StartProcess os/exec.Command().Run os/exec.Command().Output os/exec.Command().CombinedOutput"
-        " os/exec.Command().Start",
-        SLEEP: "time.Sleep",
-        GLOBAL: "os.Chdir os.Setenv",
-    }
-)
 _STARTS_A_SERVER = frozenset({"listen", "serve", "run_forever"})
 # What opens a connection by its name alone, wherever the client comes from.
 _CONNECTS = frozenset({"$connect", "openUri"})
@@ -177,17 +99,17 @@ _UMASK_READ = re.compile(rb"(\w+) = os\.umask\([^()]*\)\s*os\.umask\(\1\)")
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Calls at the top level, outside `if __name__ == "__main__"`."""
-    yield from _look(call, file, _PYTHON_CALLS)
+    yield from _look(call, file, PYTHON_CALLS)
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Calls at the top level, outside `if (require.main === module)`."""
-    yield from _look(call, file, _SCRIPT_CALLS)
+    yield from _look(call, file, SCRIPT_CALLS)
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Calls in `init` and in the values of package variables."""
-    yield from _look(call, file, _GO_CALLS, functions=("init",))
+    yield from _look(call, file, GO_CALLS, functions=("init",))
 
 
 def look_at_go_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -418,8 +340,8 @@ def _last_names(known: Mapping[str, str]) -> frozenset[str]:
 
 
 WATCHES = (
-    Watch("call", look_at_python, PYTHON, names=_last_names(_PYTHON_CALLS) | _ASKS_A_SERVER),
-    Watch("call", look_at_script, SCRIPT, names=_last_names(_SCRIPT_CALLS) | _CONNECTS | _ASKS_A_SERVER | _WAITED_FOR),
-    Watch("call", look_at_go, GO, names=_last_names(_GO_CALLS)),
+    Watch("call", look_at_python, PYTHON, names=_last_names(PYTHON_CALLS) | _ASKS_A_SERVER),
+    Watch("call", look_at_script, SCRIPT, names=_last_names(SCRIPT_CALLS) | _CONNECTS | _ASKS_A_SERVER | _WAITED_FOR),
+    Watch("call", look_at_go, GO, names=_last_names(GO_CALLS)),
     Watch("go", look_at_go_statement, GO, needs=(b"func init()",)),
 )

@@ -13,6 +13,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.java_dates import is_zoned, reads_texts, stored_as
 from analysis.engine.readers.reading import followed, function_text, short, text_after
+from analysis.engine.readers.time_spans import LOCAL_CLOCK, is_end_of_span, is_span, is_start_of_span
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -60,7 +61,6 @@ _REWRITTEN = re.compile(r"\s*\.(strftime|time|timetuple)\b")
 _HOURS_AND_DAY = re.compile(r"^(?=[^zZX]*$)(?=.*[HhkK]).*[yYd]")  # a time of a day, and no zone
 # A text for people, and a time span: `formatted(LocalDateTime.now())`, `started.until(LocalDateTime.now(), MILLIS)`.
 _SHOWN_OR_SPAN = re.compile(rb"(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\((?:[\w.()]+,\s*)?\s*\Z")
-_SPAN_OF = re.compile(r"\s*(?:\.until\(|,\s*LocalDateTime\.now\(\)\s*\))")
 _NAMES = re.compile(r"(?:[nN]ame|\bfile_?[iI]d)[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
 _WRAPPED = re.compile(
@@ -94,19 +94,13 @@ _NAMED_NAIVE = re.compile(r"(?i)naive|no_?tz|without_?(?:tz|zone)")
 _WRITTEN = re.compile(r"\.strftime\(")
 _LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
 _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
-# Two readings of the same clock: their difference is a time span whatever the zone.
-_LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
 _LOCAL_READINGS = re.compile(
     r"\b(?:datetime\.now\(\s*\)|datetime\.today\(\)|(?<!utc)fromtimestamp\([^,()]*(?:\([^()]*\))?[^,()]*\))"
 )
-_UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
 _WRITTEN_AS_UTC = re.compile(r"\.isoformat\([^()]*\)(?:\[:\d+\])?\s*\+\s*[\"'](?:Z|\+00:?00)[\"']")
 _FROM_WHICH = re.compile(rb"\s*-\s*(?!\w*(?:[tT]ime)?delta)[a-z]\w*")
 _IN_OBJECT = re.compile(rb"[\w\"']\s*:\s*(?:new\s+)?\Z")
 _DEFAULT = re.compile(rb"(?:default|default_factory|onupdate|insert_default)\s*=\s*[\w.]*\b(?:utcnow|now|today)\s*[,)]")
-_STARTED = re.compile(r"((?:self\.)?\w*(?:(start|begin|t0|tic)|finish|end(?!_?(?:date|at|of))|stop)\w*)\s*=\s*\Z")
-_TAKEN_FROM = re.compile(r"(?:now\(\)|(?:finish|end|stop)\w*)\s*-\s*\Z")
-_MINUS_START = re.compile(r"\s*-\s*(?:self\.)?\w*(?:start|begin|t0|tic)")
 _SAID_LOCAL = re.compile(rb"(?i)#[^\n]*(?:\blocal time|\bnaive\b)[^\n]*\n(?:\s*#[^\n]*\n)*\s*\Z")
 _NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
 NEAR = 60  # bytes before a call
@@ -180,7 +174,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             file.source, max(0, call.start_byte - 60), call.start_byte
         ):
             return
-        if _is_start_of_span(call, file):
+        if is_start_of_span(call, file):
             return
         if "systemDefault()" in function_text(call, file):
             return  # all times of the function are of the zone of the machine
@@ -281,13 +275,13 @@ def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
 def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
     """Whether the value is turned at once into what is right without a zone, or measures how long something takes."""
     after = file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")
-    if _is_span(call, file):
+    if is_span(call, file):
         return True
     if callee in ("datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp") and _WRITTEN_AS_UTC.search(
         file.text(file.statement_of(call))
     ):
         return True
-    if _is_end_of_span(call, file):
+    if is_end_of_span(call, file):
         return True
     if callee == "datetime.datetime.utcnow":
         return after.lstrip().startswith(".strftime(") or _is_text_of_utc(call, file)
@@ -300,30 +294,6 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
             return True
         return re.match(r"\s*-\s*\w*(start|begin|t0|tic)\w*", after) is not None
     return callee == "datetime.datetime.strptime" and _REWRITTEN.match(after) is not None
-
-
-def _is_end_of_span(call: Node, file: SourceFile) -> bool:
-    """Whether the time is kept as the start or the end of what is measured: `self.started = now()`, and elsewhere
-    `now() - self.started` or `self.finished - self.started`."""
-    before = file.source[max(0, call.start_byte - NEAR) : call.start_byte].decode("utf-8", "replace")
-    kept = _STARTED.search(before)
-    if kept is None:
-        return False
-    is_member = kept[1].startswith("self.")
-    text = file.source.decode("utf-8", "replace") if is_member else text_after(call, file)
-    if kept[2] is not None:
-        return any(
-            _TAKEN_FROM.search(text, max(0, each.start() - NEAR), each.start() - len(kept[1]))
-            for each in followed(kept[1], text, _WORD_END, "_.")
-        )
-    return any(followed(kept[1], text, _MINUS_START, "_."))
-
-
-def _is_start_of_span(call: Node, file: SourceFile) -> bool:
-    """Whether a time of Java goes into a variable that only measures how long it took."""
-    given = _ASSIGNED.match(file.text(file.statement_of(call)))
-    uses = list(followed(given[1], text_after(call, file), _WORD_END, "_.")) if given is not None else []
-    return bool(uses) and all(_SPAN_OF.match(each.string, each.end()) for each in uses)
 
 
 def _is_meant(call: Node, file: SourceFile) -> bool:
@@ -348,20 +318,6 @@ def _is_text_of_utc(call: Node, file: SourceFile) -> bool:
     return bool(uses) and all(_WRITTEN.match(after, each.end()) for each in uses)
 
 
-def _is_span(call: Node, file: SourceFile) -> bool:
-    """Whether the call is taken from another reading of the same clock, or the other from it."""
-    above = call.parent
-    if above is None or above.type != "binary_operator" or above.named_child_count != 2:
-        return False
-    operator = above.child_by_field_name("operator")
-    sides = [file.text(each) for each in above.named_children]
-    return (
-        operator is not None
-        and file.text(operator) == "-"
-        and any(all(map(clock.match, sides)) for clock in (_LOCAL_CLOCK, _UTC_CLOCK))
-    )
-
-
 def _severity(call: Node, file: SourceFile) -> str:
     """A warning where the value is compared, stored or used for expiry, also by way of a variable."""
     # What the call itself is given says nothing of what becomes of the time.
@@ -379,7 +335,7 @@ def _confidence(call: Node, severity: str, file: SourceFile) -> str:
     compared; one alone meets what comes from elsewhere."""
     if not severity:
         return "low"
-    if not _LOCAL_CLOCK.match(file.text(call)):
+    if not LOCAL_CLOCK.match(file.text(call)):
         return ""
     others = len(_LOCAL_READINGS.findall(function_text(call, file))) > 1
     is_span = _FROM_WHICH.match(file.source, call.end_byte) is not None

@@ -1,0 +1,57 @@
+"""Whether two readings of a clock only measure how long something took (`rel-naive-datetime`)."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import followed, text_after
+
+# Two readings of the same clock: their difference is a time span whatever the zone.
+LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
+_SPAN_OF = re.compile(r"\s*(?:\.until\(|,\s*LocalDateTime\.now\(\)\s*\))")
+_STARTED = re.compile(r"((?:self\.)?\w*(?:(start|begin|t0|tic)|finish|end(?!_?(?:date|at|of))|stop)\w*)\s*=\s*\Z")
+_TAKEN_FROM = re.compile(r"(?:now\(\)|(?:finish|end|stop)\w*)\s*-\s*\Z")
+_MINUS_START = re.compile(r"\s*-\s*(?:self\.)?\w*(?:start|begin|t0|tic)")
+_UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
+_ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
+_WORD_END = re.compile(r"\b")
+NEAR = 60  # bytes before a call
+
+
+def is_span(call: Node, file: SourceFile) -> bool:
+    """Whether the call is taken from another reading of the same clock, or the other from it."""
+    above = call.parent
+    if above is None or above.type != "binary_operator" or above.named_child_count != 2:
+        return False
+    operator = above.child_by_field_name("operator")
+    sides = [file.text(each) for each in above.named_children]
+    return (
+        operator is not None
+        and file.text(operator) == "-"
+        and any(all(map(clock.match, sides)) for clock in (LOCAL_CLOCK, _UTC_CLOCK))
+    )
+
+
+def is_end_of_span(call: Node, file: SourceFile) -> bool:
+    """Whether the time is kept as the start or the end of what is measured: `self.started = now()`, and elsewhere
+    `now() - self.started` or `self.finished - self.started`."""
+    before = file.source[max(0, call.start_byte - NEAR) : call.start_byte].decode("utf-8", "replace")
+    kept = _STARTED.search(before)
+    if kept is None:
+        return False
+    is_member = kept[1].startswith("self.")
+    text = file.source.decode("utf-8", "replace") if is_member else text_after(call, file)
+    if kept[2] is not None:
+        return any(
+            _TAKEN_FROM.search(text, max(0, each.start() - NEAR), each.start() - len(kept[1]))
+            for each in followed(kept[1], text, _WORD_END, "_.")
+        )
+    return any(followed(kept[1], text, _MINUS_START, "_."))
+
+
+def is_start_of_span(call: Node, file: SourceFile) -> bool:
+    """Whether a time of Java goes into a variable that only measures how long it took."""
+    given = _ASSIGNED.match(file.text(file.statement_of(call)))
+    uses = list(followed(given[1], text_after(call, file), _WORD_END, "_.")) if given is not None else []
+    return bool(uses) and all(_SPAN_OF.match(each.string, each.end()) for each in uses)
