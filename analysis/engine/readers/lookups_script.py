@@ -29,6 +29,7 @@ _FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
 _OWN_STORE = re.compile(r"^this\.\w*[rR]epo(?:sitory)?\w*\.findById$")  # no library's: it may throw for what is missing
 _CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
 _OF_REQUEST = re.compile(r"\b(?:req|request|ctx|params|query|body|searchParams)\.\w")
+_HANDLES = re.compile(r"(?:on|handle)[A-Z]")
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
 _TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
 _ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
@@ -54,11 +55,18 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
             f"`{short(callee)}` gives undefined when nothing matches, and `{member}` of it throws",
             # Who looks into a list mostly knows what is in it; a request may ask for anything.
             confidence="medium" if _OF_REQUEST.search(file.text(given[0])) else "low",
-            data=ASKED if not _CONSTANT.search(callee) and is_asked_for(file.text(given[0]), call, file) else None,
+            data=ASKED if not _CONSTANT.search(callee) and _is_asked(given[0], call, file) else None,
             suggestion=f"Handle the missing case (`?{member}`, or an error that names what was looked for).",
         )
     elif not _CONSTANT.search(callee):
         yield from _used_by_variable(call, file, confidence="low")
+
+
+def _is_asked(given: Node, call: Node, file: SourceFile) -> bool:
+    """Whether callers say what is looked for; a page gives its own handlers what it shows."""
+    name = file.functions[file.function_of(call)].name.rpartition(".")[2]
+    is_of_page = file.language == "tsx" and _HANDLES.match(name) is not None
+    return not is_of_page and is_asked_for(file.text(given), call, file)
 
 
 def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:

@@ -71,6 +71,9 @@ _DOCUMENTED = re.compile(
     r"|unreadable|unsupported|not (?:a )?(?:valid|support)))"
 )
 _GIVEN_IF = re.compile(r"(?:if\b[^\n]*\n\s*)?(\w+)\s*=(?!=)[^;\n]*;?(?:\s*\})?")
+_ASKS_ELSEWHERE = re.compile(
+    r"\bawait\b|\b(?:open|fetch\w*|urlopen|input)\(|\.(?:get|post|put|read|load|fetch|query|execute|call|send|run|connect|find|save)\w*\("
+)
 _GIVEN_BACK = re.compile(r"return\s+(\w+)\s*;?")
 NEAR = 100  # characters before and behind a `try`
 _LETS_GO = re.compile(
@@ -230,7 +233,7 @@ def _tries_formats(handler: SilentHandler) -> bool:
 def _has_default(handler: SilentHandler) -> bool:
     """All that is tried is to give a variable its value, which has another one from the line before."""
     given = _GIVEN_IF.fullmatch(handler.guarded)
-    if handler.is_broad or given is None:
+    if given is None or (handler.is_broad and (not handler.does_nothing or _ASKS_ELSEWHERE.search(handler.guarded))):
         return False
     start = handler.attempt.start_byte
     before = handler.file.source[max(0, start - NEAR) : start].decode("utf-8", "replace")
@@ -325,6 +328,8 @@ def _says_so_in_its_name(handler: SilentHandler) -> bool:
 
 def _imports_what_may_be_missing(handler: SilentHandler) -> bool:
     is_of_module = handler.file.function_of(handler.node) == 0
+    if is_of_module and "NameError" in handler.caught:
+        return True  # what another version of the language has built in
     return _OPTIONAL_IMPORT.search(handler.guarded) is not None or (
         is_of_module and _BEGINS_WITH_IMPORT.match(handler.guarded) is not None
     )

@@ -69,14 +69,14 @@ _TELLS = re.compile(
     r"|\bNOT_SERVING\b|\bUNHEALTHY\b|\bHealth\.down\("  # a check of health answers with it
 )
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|return(\s+(None|null|False|false))?;?)$")
-ENOUGH_WORDS = 5  # of a comment that says why everything is caught
+ENOUGH_WORDS = 4  # of a comment that says why everything is caught
 _AWAITED = re.compile(r"await\s+(?:asyncio\.(?:shield|wait_for)\()?(\w+)[^\n]*")
 _NAMED = re.compile(r"\bas\s+(\w+)\s*:?$")
 _BOUNDARY = re.compile(
     r"(^|\.)(main|run|__del__|__exit__|__repr__|__str__|dispatch|handle\w*|on_\w+|worker\w*|\w*_loop|loop|middleware|shutdown\w*|close"
     r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
 )
-_LOGS_MESSAGE = r"(?i:log(?:ger)?)\.(?:error|warn)\([^;]*\b{0}\.getMessage\("
+_LOGS_MESSAGE = r"(?:(?i:log(?:ger)?)\.(?:error|warn)|\b\w*[lL]og)\([^;]*\b{0}\.getMessage\("
 _LOGS = re.compile(r"\b(?i:log(?:ger|ging)?)\.(?:error|warn(?:ing)?|info|debug)\(")
 _STORES_MESSAGE = r"(?:\.set\w*(?:Error|Message|Reason|Result|Status)\w*\(|\breturn\b)[^;]*\b{0}\.getMessage\("
 _KEEPS_MESSAGE = "`catch ({0})` takes bugs with the failures, and keeps only the message"

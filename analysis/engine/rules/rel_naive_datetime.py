@@ -9,6 +9,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.java_dates import is_zoned, reads_texts, stored_as
@@ -60,7 +61,7 @@ _CLOCK_IS_RIGHT = re.compile(r"\s*\.(timestamp|timetuple|strftime|ctime)\b")
 _REWRITTEN = re.compile(r"\s*\.(strftime|time|timetuple)\b")
 _HOURS_AND_DAY = re.compile(r"^(?=[^zZX]*$)(?=.*[HhkK]).*[yYd]")  # a time of a day, and no zone
 # A text for people, and a time span: `formatted(LocalDateTime.now())`, `started.until(LocalDateTime.now(), MILLIS)`.
-_SHOWN_OR_SPAN = re.compile(rb"(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\((?:[\w.()]+,\s*)?\s*\Z")
+_SHOWN_OR_SPAN = re.compile(rb"\"\s*\+\s*\Z|(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\((?:[\w.()]+,\s*)?\s*\Z")
 _NAMES = re.compile(r"(?:[nN]ame|\bfile_?[iI]d)[\"']?\]?\s*=[^=]")
 _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
 _WRAPPED = re.compile(
@@ -382,7 +383,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") == "written":  # for people of this place, unless others ask for it
         is_asked = place.in_request_path or any(entry.kind == "request" for entry in place.facts.entries)
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW) if is_asked else None
-    return None if mark.data.get("form") == "stays" else place.finding(mark)
+    if mark.data.get("form") == "stays" or (mark.confidence == "low" and MADE_UP.search(place.path)):
+        return None
+    return place.finding(mark)
 
 
 WATCHES = (

@@ -84,7 +84,7 @@ _SAYS_IT = re.compile(
 )
 _LOGS = re.compile(r"(?i)log|report|print")  # whose `fatal` ends the process, as everybody knows
 # What is done once, at the start, as far as the name tells.
-_STARTS = re.compile(r"(?i)^(?:migrat|run_?migrat|start|init|boot|set_?up|new(?![a-z]))")
+_STARTS = re.compile(r"(?i)^(?:migrat|run_?migrat|start|init|boot|set_?up|configur|new(?![a-z]))")
 # Who no longer leads has to end at once, so that two never do.
 _NO_LEADER = re.compile(rb"\bOnStoppedLeading:\s*func\(\)\s*\{[^{}]*\Z")
 _SAYS_IT_ENDS = re.compile(r"(?i)\b(?:quits|exits|terminates|aborts|ends the process|(?:quit|exit) (?:if|when|with))\b")
@@ -261,7 +261,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     gives = returns_error or "gives" in mark.data
     if mark.confidence:
         return place.finding(mark)
-    is_start = _STARTS.search(place.function.name.rpartition(".")[2]) is not None
+    is_start = _is_start(place)
     if place.in_request_path and not is_start:
         return place.finding(mark, severity=Severity.CRITICAL, confidence=None if gives else Confidence.MEDIUM)
     if not gives and not place.in_request_path and is_start:
@@ -269,7 +269,20 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     # Who gives an error could have given this one; that others go on after it is told by its result.
     if returns_error:
         return place.finding(mark)
-    return place.finding(mark, confidence=Confidence.MEDIUM if gives else Confidence.LOW)
+    return place.finding(mark, confidence=Confidence.MEDIUM if gives and not is_start else Confidence.LOW)
+
+
+def _is_start(place: Place) -> bool:
+    """Whether a function is run once, at the start: by its name, or that of all in its file that call it."""
+    name = place.function.name.rpartition(".")[2]
+    if _STARTS.search(name):
+        return True
+    callers = [
+        each.name.rpartition(".")[2]
+        for each in place.facts.functions
+        if any(call.rpartition(".")[2] == name for call in each.calls)
+    ]
+    return name[:1].islower() and bool(callers) and all(map(_STARTS.search, callers))
 
 
 def _is_library_all_the_same(form: str, place: Place) -> bool:

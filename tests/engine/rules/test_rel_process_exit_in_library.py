@@ -324,3 +324,12 @@ def test_what_a_package_of_go_ends(function, confidences):
 def test_only_a_logger_may_end_all_in_its_fatal(owner, count):
     source = f"package a;\npublic class {owner} {{\n  public void fatal(String why) {{\n    System.exit(2);\n  }}\n}}\n"
     assert len(findings_of(RULE, {f"src/main/java/a/{owner}.java": source})) == count
+
+
+@pytest.mark.parametrize(("caller", "count"), [("SetupLogging", 0), ("Handle", 1)])
+def test_what_only_the_start_calls_ends_nobody_else(caller, count):
+    source = (
+        f'package a\nimport "log"\nfunc {caller}(p map[string]string) {{\n\tcheck(p)\n}}\n'
+        'func check(p map[string]string) {\n\tif p["a"] == "" {\n\t\tlog.Fatal("no a")\n\t}\n}\n'
+    )
+    assert len(findings_of(RULE, {"setup/a.go": source})) == count

@@ -643,3 +643,17 @@ def test_who_takes_something_of_what_was_read_hides_more_than_a_text(name, tried
         f"export function {name}(text) {{\n  try {{\n    return {tried};\n  }} catch (e) {{}}\n  return null;\n}}\n"
     )
     assert len(findings_of("rel-swallowed-exception", {"src/a.js": source})) == count
+
+
+@pytest.mark.parametrize(("value", "count"), [('", ".join(e["text"] for e in errors)', 0), ("client.load(errors)", 1)])
+def test_what_has_a_value_already_keeps_it(value, count):
+    source = (
+        "from app import client\ndef handle(request, errors):\n    text = 'unknown'\n    try:\n"
+        f"        text = {value}\n    except Exception:\n        pass\n    return text\n"
+    )
+    assert len(findings_of("rel-swallowed-exception", {"app/a.py": source})) == count
+
+
+def test_what_another_version_has_built_in():
+    source = "import importlib\ntry:\n    importlib.reload(sys)\nexcept NameError:\n    pass\n"
+    assert findings_of("rel-swallowed-exception", {"app/a.py": source}) == []

@@ -633,3 +633,12 @@ def test_who_catches_all_still_answers_for_what_a_request_asks(given, flagged):
         "res.json(rows[0].a);\n} catch (e) { res.sendStatus(500); }\n});\n"
     )
     assert bool(findings_of(RULE, {"src/a.ts": source})) is flagged
+
+
+@pytest.mark.parametrize(("name", "flagged"), [("handleSelected", False), ("titleOf", True)])
+def test_a_page_knows_what_it_shows(name, flagged):
+    source = (
+        f"export const {name} = (key: string) => {{\n"
+        f"  const kind = tabs.find((t) => t.key === key).kind;\n  show(kind);\n}};\n"
+    )
+    assert bool(findings_of(RULE, {"src/a.tsx": source})) is flagged
