@@ -39,6 +39,8 @@ BESIDE = frozenset(  # the error is the last of several results
 # Of values that a program has made itself, or where no number means nothing, they seldom matter.
 RARELY_FAIL = frozenset(_each("strconv", "Atoi ParseInt ParseUint ParseFloat") | _each("json", "Marshal MarshalIndent"))
 METHODS = {  # to the number of arguments, -1 for any
+    "Ack": 1,
+    "Nack": 2,
     "Commit": 0,
     "Encode": 1,
     "Decode": 1,
@@ -60,6 +62,8 @@ PAIRS = {  # methods that give an error beside another result
     "LastInsertId": re.compile(r"res(?:ult)?"),
 }
 RECEIVERS = {
+    "Ack": re.compile(r"d|m|msg|\w*[dD]elivery|\w*[mM]essage"),  # of RabbitMQ; others have no arguments or no error
+    "Nack": re.compile(r"d|m|msg|\w*[dD]elivery|\w*[mM]essage"),
     "Commit": re.compile(r"tx|txn|transaction", re.IGNORECASE),
     "Encode": re.compile(r"enc(oder)?|NewEncoder\(\)", re.IGNORECASE),
     "Decode": re.compile(r"dec(oder)?|NewDecoder\(\)", re.IGNORECASE),

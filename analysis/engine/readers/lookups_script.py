@@ -23,7 +23,7 @@ from analysis.engine.readers.lookups import (
 )
 from analysis.engine.readers.reading import followed, short, text_before
 
-FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk"})
+FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk", "first"})
 ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
 _FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
 _OWN_STORE = re.compile(r"^this\.\w*[rR]epo(?:sitory)?\w*\.findById$")  # no library's: it may throw for what is missing

@@ -61,7 +61,7 @@ _WORD = re.compile(
     rb"(?!(?:are|was|of)\b)\w)"
     rb"|(?:fixme|Fixme|xxx)(?=\s+\w)|(?:hack|Hack)(?=\s+(?:to|for|around|until|because)\b)))([^\n]*)"
 )
-_WORDS = (b"TODO", b"FIXME", b"HACK", b"XXX", b"odo", b"ixme", b"ack", b"xxx")
+_WORDS = (b"TODO", b"FIXME", b"HACK", b"XXX", b"odo", b"ixme", b"hack", b"Hack", b"xxx")
 _OWNED = re.compile(
     rb"^\s*\(\s*[\w@#./: -]+\)|^\s*\[[\w@#./: -]+\]|@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://|\bgh-\d+"
     rb"|^\s*:?\s*[a-z]{2,12}:\s|[Ii]ssue \d+"

@@ -408,3 +408,11 @@ def test_a_shorthand_leaves_out_only_what_the_program_knows(body, flagged):
 def test_a_text_for_a_client_may_be_lost():
     source = 'package a\nimport ("io"; "net/http")\nfunc f(w http.ResponseWriter) {\nio.WriteString(w, "x")\n}'
     assert findings_of(RULE, {"feed/a.go": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "flagged"), [("m.Ack(false)", True), ("m.Nack(false, true)", True), ("m.Ack()", False)]
+)
+def test_a_delivery_that_is_acknowledged(call, flagged):
+    source = f"package a\nfunc f(m amqp.Delivery) {{\nwork(m)\n{call}\n}}"
+    assert bool(findings_of(RULE, {"feed/a.go": source})) is flagged

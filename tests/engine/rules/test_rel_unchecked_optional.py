@@ -642,3 +642,12 @@ def test_a_page_knows_what_it_shows(name, flagged):
         f"  const kind = tabs.find((t) => t.key === key).kind;\n  show(kind);\n}};\n"
     )
     assert bool(findings_of(RULE, {"src/a.tsx": source})) is flagged
+
+
+@pytest.mark.parametrize(("check", "flagged"), [("", True), ("if (!row) return null;\n", False)])
+def test_the_first_row_of_a_query_builder(check, flagged):
+    source = (
+        f"export async function f(id) {{\nconst row = await knex('t').where({{ id }}).first();\n"
+        f"{check}return row.a;\n}}\n"
+    )
+    assert bool(findings_of(RULE, {"src/a.js": source})) is flagged
