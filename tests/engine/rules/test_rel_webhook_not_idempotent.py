@@ -386,3 +386,12 @@ def test_a_name_that_only_begins_like_a_verb_manages_nothing():
         "public void settled(@RequestBody Event event) {\nledger.save(new Entry(event.delta()));\n}\n}\n"
     )
     assert len(findings_of(RULE, {"src/main/java/a/A.java": source})) == 1
+
+
+@pytest.mark.parametrize(("options", "count"), [(", { jobId: req.body.id }", 0), ("", 1)])
+def test_a_queue_may_know_its_jobs_by_a_key(options, count):
+    source = (
+        f"app.post('/hooks/pay', async (req, res) => {{\nawait queue.add('pay', req.body{options});\n"
+        "res.sendStatus(200);\n});\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count
