@@ -110,10 +110,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     body = function.child_by_field_name("body") if function is not None else None
     if function is None or body is None or _is_released_around(receiver, release, function, file):
         return
-    if _is_handed_over(receiver, release, call, file):
-        return
     how = leaving(f"{receiver}.{_last(call, file)}()", f"{receiver}.{release}()", body, file)
-    if call.start_byte not in how:
+    if call.start_byte not in how or _is_handed_over(receiver, release, call, file):
         return
     data = {"release": f"{receiver.rpartition('.')[2]}.{release}"}
     if f"{receiver}.{release}()" in rest:
@@ -189,7 +187,9 @@ def _released_elsewhere(receiver: str, release: str, call: Node, file: SourceFil
     own = file.function_of(call)
     given = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(field)}\.{release}\b")
     taken = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(field)}\.(?:Try)?{_last(call, file)}\(")
-    texts = (file.text(each.node) for each in file.functions[1:] if each.index != own)
+    nodes = (each.node for each in file.functions[1:] if each.index != own)
+    named = f"{field}.{release}".encode()
+    texts = (file.text(node) for node in nodes if file.source.find(named, node.start_byte, node.end_byte) >= 0)
     return any(given.search(text) and not taken.search(text) for text in texts)
 
 
