@@ -229,6 +229,7 @@ class Queries:
         schema = self._codebase.schemas.named(query.model)
         if schema is not None:
             schema = self._codebase.schemas.nearest(schema, path)
+            query = _in_words_of(schema, query)
         declared = self._declared(schema)
         if schema is None and query.orm == "sql" and query.model:
             declared = self._codebase.volumes.declared(query.model)  # a table that no model or script describes
@@ -258,6 +259,14 @@ class Queries:
                     if (access.name, query.terminal) not in self._called:
                         lazy = structs.replace(query, terminal="", model=access.name)
                         yield self._site(path, facts, -1, lazy, {"declared": "1"})
+
+
+def _in_words_of(schema: Schema, query: Query) -> Query:
+    """A query written as SQL with the names that the model gives its columns."""
+    if query.orm != "sql" or schema.entry.model.orm == "ddl":
+        return query
+    filters = tuple(structs.replace(each, column=schema.attribute_of(each.column)) for each in query.filters)
+    return structs.replace(query, filters=filters, order=tuple(map(schema.attribute_of, query.order)))
 
 
 def _as_declared(call: Query, declared: Query) -> Query:

@@ -28,6 +28,14 @@ class Schema:
     def name(self) -> str:
         return self.entry.model.name
 
+    def attribute_of(self, column: str) -> str:
+        """How the model calls a column that SQL names: `originPort` for `origin_port`."""
+        if column in self.columns:
+            return column
+        folded = _folded(column)
+        named = (name for name, each in self.columns.items() if folded in (_folded(name), _folded(each.stored or name)))
+        return next(named, column)
+
     def is_key(self, column: str) -> bool:
         """Whether an equality on this column leaves at most one row."""
         found = self.columns.get(column)

@@ -59,3 +59,10 @@ def _arguments(text: str) -> list[str]:
         else:
             parts[-1] += letter
     return parts
+
+
+def goes_through_one(loop: Loop, driver: QuerySite | None) -> bool:
+    """Whether the loop goes through a query by a key, written out in its head: it has one round at most."""
+    if driver is None or driver.query.terminal != "iter" or not driver.has_key:
+        return False
+    return driver.query.model in loop.iterable and ".any(" not in loop.iterable

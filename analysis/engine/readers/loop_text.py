@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Query
+from analysis.engine.readers.reading import followed
 
 _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
 )
+# Go and Java ask a map before: `name, ok := known[key]`, `if !known.containsKey(key)`.
+_ASKED_MAP = re.compile(r"\b\w+, (\w+) :?= ([\w.]+)\[[^\n]*\]|!\s*([\w.]+)\.containsKey\(|=\s*([\w.]+)\.get\([^\n]*\);")
+_FILLED = re.compile(r"\[[^\n]*\] = |\.put(?:IfAbsent)?\(")
 _BATCHED = re.compile(r"\s*(?:\}\s*)?if\b.*\w\)?\s*%\s*[\w.]+\)?\s*={2,3}\s*0\b")  # every so many rounds
 _SELECTED = re.compile(r"^([ \t]*)if\s*\(?([\w$]+)(?:\.\w+)?\s*={2,3}\s*[\w.]+\)?\s*[:{]$", re.MULTILINE)
 _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
@@ -28,7 +32,7 @@ def loop_notes(
     """What the text of the loop around a query says: see `query_text`."""
     first = file.lines.of(loop.node.start_byte)
     before = "\n".join(lines[first - 1 : query.line - 1])
-    if _GUARD.search(before) or _GUARD.search(lines[query.line - 1]):
+    if _GUARD.search(before) or _GUARD.search(lines[query.line - 1]) or _asks_map(before, loop, file):
         yield "guarded", "1"
     indent = indent_of(lines[query.line - 1])
     for match in _SELECTED.finditer(before):
@@ -57,6 +61,18 @@ def loop_notes(
         yield "reasoned", "1"
     if _NESTED.search(text):
         yield "nested", "1"
+
+
+def _asks_map(before: str, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether the round looks into a map above the query, and the loop fills it: what is known is not asked again."""
+    if file.language not in ("go", "java"):
+        return False
+    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    for found in _ASKED_MAP.finditer(before):
+        name = found[2] or found[3] or found[4]
+        if next(followed(name, body, _FILLED, "_."), None) is not None:
+            return True
+    return False
 
 
 def is_in_block(head: re.Pattern[str], before: str, indent: int) -> bool:

@@ -77,6 +77,8 @@ _ON_VARIABLE = re.compile(
 _GIVEN_CHAIN = re.compile(r"\s*=(?!=)\s*([^\n]*(?:\n[^\n]*)?)")
 _GROUPED = re.compile(r"\.values(?:_list)?\s*(?:\.order_by\s*)?\.annotate\b")  # without their arguments
 _ARGUMENTS = re.compile(r"\([^()]*\)")
+_ANY_ARGUMENTS = "\x00"  # stands for the brackets of a call and what is in them
+_OUTER_STEP = re.compile(_STEP.pattern.removesuffix(r"\(") + _ANY_ARGUMENTS)
 _UNREAD_OPTIONS = re.compile(
     r"\bwhere\s*[,}]|\bwhere\s*:(?!\s*\{)|(?:find\w*|count|\w+Many)\(\s*[A-Za-z_$]|^\s*\.\.\.|[{,]\s*\.\.\."
 )
@@ -177,7 +179,7 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
     is_opaque = is_opaque or (query.orm == "prisma" and _is_added_to(text, lines, query.line))
     if is_opaque and not (query.operation != "select" and _EMPTY_WHERE.search(text)):
         yield "opaque", "1"
-    if query.orm == "django" and not _DJANGO_STEPS.issuperset(_STEP.findall(text.partition(".objects")[2])):
+    if query.orm == "django" and _has_own_steps(text.partition(".objects")[2]):
         yield "own", "1"
     limited = _own_text(query, text, lines, file)
     if query.limit == 0 and _may_be_limited(limited) and _UNREAD_LIMIT.search(limited):
@@ -188,6 +190,15 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
         yield "passing", "1"
     if query.offset == -1 and _CLAMP.search(_around(query, lines, file)):
         yield "clamped", "1"
+
+
+def _has_own_steps(chain: str) -> bool:
+    """Whether a step of a chain is no word of Django. What its arguments call, `timezone.now()`, is no step."""
+    if _DJANGO_STEPS.issuperset(_STEP.findall(chain)):
+        return False
+    while (shorter := _ARGUMENTS.sub(_ANY_ARGUMENTS, chain)) != chain:
+        chain = shorter
+    return not _DJANGO_STEPS.issuperset(_OUTER_STEP.findall(chain.partition(")")[0]))
 
 
 def _own_text(query: Query, text: str, lines: list[str], file: SourceFile) -> str:

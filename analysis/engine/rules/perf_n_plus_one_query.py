@@ -12,7 +12,7 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import FEW, Queries, QuerySite
 from analysis.engine.readers import query_text
-from analysis.engine.readers.loop_calls import changing_parameters, rounds_of
+from analysis.engine.readers.loop_calls import changing_parameters, goes_through_one, rounds_of
 from analysis.engine.readers.sizes import Size
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.severity import MILDER
@@ -132,6 +132,8 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Iterator[F
     """A command may go through few rows, and so may a loop by its name: both together cost nobody anything."""
     loop = site.loop
     driver = queries.driver(site.path, loop) if loop is not None else None
+    if loop is not None and goes_through_one(loop, driver):
+        return
     is_short = loop is not None and rounds_of(loop, driver) is Size.FEW
     tags = milder(site.path, codebase)
     if is_short and tags:

@@ -9,6 +9,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.readers import loop_reads, serialized_rows
+from analysis.engine.readers.loop_calls import goes_through_one
 from analysis.engine.readers.loop_reads import ANNOTATED
 from analysis.engine.readers.serialized_rows import Served
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -60,6 +61,8 @@ def emails():
 _PARAMETER = re.compile(r"^(?:java\.util\.)?(?:List|Set|Collection|Iterable|Page|Slice|Stream)<(?:\? extends )?(\w+)>$")
 _CHANGES = frozenset({"add", "set", "remove", "clear", "create", "bulk_create", "get_or_create", "update_or_create"})
 _LOADED = frozenset({"joined", "selectin", "subquery", "eager", "immediate", "batch"})
+_NEVER_LOADED = frozenset({"dynamic", "write_only", "noload", "raise", "raise_on_sql"})  # by naming them
+_ADDS = frozenset({"", "append", "add", "add_all", "extend", "remove"})
 _KNOWS_ROWS = frozenset({"jpa", "sqlalchemy"})  # their sessions give the same object for the same row
 _COVERED_BY_PREFETCH = frozenset({"all", "count"})
 _BROUGHT_ALONG = _COVERED_BY_PREFETCH | {""}
@@ -87,7 +90,7 @@ def _of_loop(place: Place, mark: Mark, asked_for: set[str], codebase: Codebase) 
     if site is None and "giver" in mark.data and "manager" not in mark.data:
         site = _given_by(mark.data["giver"], place, codebase)
     schema = _rows_of(site, place, mark, loop, codebase)
-    if schema is None:
+    if schema is None or goes_through_one(loop, site):
         return
     told: set[str] = set()
     is_list = site is None and place.facts.language == "python" and "manager" not in mark.data
@@ -169,6 +172,8 @@ def _is_lazy(relation: Relation, step: str, site: QuerySite | None, schema: Sche
     """Whether reading the relation asks the database again."""
     orm = schema.entry.model.orm
     if orm in _KNOWS_ROWS and _is_shared(relation, site):
+        return False
+    if relation.fetch in _NEVER_LOADED and step in _ADDS:
         return False
     if relation.fetch in _LOADED or (orm == "typeorm" and relation.fetch != "lazy") or orm == "mongoose":
         return False

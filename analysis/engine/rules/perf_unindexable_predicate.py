@@ -1,5 +1,6 @@
 """A condition or an order that no plain index can serve reads the whole table."""
 
+import re
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
@@ -56,6 +57,7 @@ class Customer(models.Model):
     },
 )
 
+_CONTAINERS = re.compile(r"(?i)json|array|hstore|range|\[\]")  # what they contain is no part of a text
 _RANDOM = frozenset({"?", "random", "rand"})
 _SAID = {
     "contains": "`{column}` is searched inside of its text: every row is read",
@@ -113,7 +115,8 @@ def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:
         return f"All rows of {site.label} are sorted in random order{size_of(site)}", fix
     for each in site.query.filters:
         known = each.column in schema.columns and each.column not in schema.searchable
-        if each.operator in _SAID and known:
+        is_contained = each.operator == "contains" and known and _CONTAINERS.search(schema.columns[each.column].type)
+        if each.operator in _SAID and known and not is_contained:
             message = _SAID[each.operator].format(column=f"{schema.name}.{each.column}")
             return message + size_of(site), _ADVICE[each.operator].format(column=f"{site.table}.{each.column}")
     return "", ""

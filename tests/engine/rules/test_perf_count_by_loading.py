@@ -156,3 +156,12 @@ def test_rows_of_sql_that_are_only_counted(path, source, found):
 def test_a_length_may_be_taken_out_of_the_rows(orm, taken):
     assert orms.lines(RULE, orm, f"    const {{ length }} = await {taken};\n    return length;") == [1]
     assert orms.lines(RULE, orm, f"    const {{ length: total }} = await {taken};\n    return total;") == [1]
+
+
+@pytest.mark.parametrize(("asked", "count"), [(".size()", 1), (".isEmpty()", 1), ("", 0)])
+def test_rows_of_jdbc_that_are_only_counted(asked, count):
+    source = (
+        "import org.springframework.jdbc.core.JdbcTemplate;\nclass Visits {\n  JdbcTemplate jdbc;\n  Object f() {\n"
+        f'    return jdbc.queryForList("SELECT id FROM visits", Long.class){asked};\n  }}\n}}\n'
+    )
+    assert len(findings_of(RULE, {"src/Visits.java": source})) == count

@@ -461,3 +461,23 @@ def test_the_catalogue_of_a_database_is_small(table, found):
         f"    await knex.raw(`SELECT a FROM {table} WHERE name = ?`, [name]);\n  }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/a.ts": source})) == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("name, ok := known[id]\n\t\tif !ok", 0),
+        ('name := ""\n\t\tif name == ""', 1),
+        ("_, ok := others[id]\n\t\tif !ok", 1),
+    ],
+)
+def test_go_asks_a_map_before(asked, found):
+    source = (
+        'package shop\n\nimport "gorm.io/gorm"\n\ntype Customer struct {\n'
+        '\tID uint `gorm:"primaryKey"`\n\tName string\n}\n\n'
+        "func names(db *gorm.DB, ids []uint) {\n\tknown := map[uint]string{}\n\tfor _, id := range ids {\n\t\t"
+        f"{asked} {{\n\t\t\tvar one Customer\n\t\t\tdb.First(&one, id)\n"
+        "\t\t\tname = one.Name\n\t\t\tknown[id] = name\n\t\t}}\n"
+        "\t\tshow(name)\n\t}\n}\n"
+    )
+    assert len(findings_of(RULE, {"shop/names.go": source})) == found

@@ -264,3 +264,34 @@ def test_what_the_file_asks_for_comes_with_the_rows(lookup, found):
         "        return ', '.join([line.product.name for line in order.lines.all()])\n"
     )
     assert len(findings_of(RULE, {"shop/models.py": models, "shop/admin.py": admin})) == found
+
+
+FLASK = (
+    "class Customer(db.Model):\n    id = db.Column(db.Integer, primary_key=True)\n    name = db.Column(db.String(9))\n"
+    "    notes = db.relationship('Note', lazy='dynamic')\n\n"
+    "class Note(db.Model):\n    id = db.Column(db.Integer, primary_key=True)\n\n"
+    "class Account(db.Model):\n    id = db.Column(db.Integer, primary_key=True)\n"
+    "    customer_id = db.Column(db.ForeignKey('customer.id'))\n    customer = db.relationship('Customer')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "work", "found"),
+    [
+        ("Account.query.filter_by(closed=False).limit(500)", "show(each.customer.name)", 1),
+        ("Account.query.options(joinedload(Account.customer))", "show(each.customer.name)", 0),
+        ("Customer.query.filter(Customer.name == name).all()", "each.notes.append(note)", 0),
+        ("Customer.query.filter(Customer.name == name).all()", "show(each.notes.count())", 1),
+    ],
+)
+def test_queries_of_flask_and_relations_that_load_nothing(rows, work, found):
+    source = f"from sqlalchemy.orm import joinedload\n\ndef f(name, note):\n    for each in {rows}:\n        {work}\n"
+    assert len(findings_of(RULE, {"shop/models.py": "import sqlalchemy\n" + FLASK, "shop/work.py": source})) == found
+
+
+def test_what_an_argument_calls_is_no_step_of_the_project():
+    loop = "for order in Order.objects.filter(total__gte=limits.least({})):"
+    source = f"def f():\n    {loop}\n        show(order.customer.email)"
+    (found,) = findings(RULE, source.format("now()"))
+    assert (str(found.confidence), found.line) == ("high", 5)
+    assert findings(RULE, source.replace("filter(", "open(")) == []

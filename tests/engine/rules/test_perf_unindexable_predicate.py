@@ -239,3 +239,26 @@ def test_a_chain_that_goes_on_behind_a_slice():
         "    return JsonResponse({'rows': list(rows)})"
     )
     assert lines(RULE, source) == [2]
+
+
+@pytest.mark.parametrize(("kind", "found"), [("JSONField()", 0), ("TextField()", 1)])
+def test_what_a_document_contains_is_no_part_of_a_text(kind, found):
+    models = f"from django.db import models\n\nclass Order(models.Model):\n    data = models.{kind}\n"
+    work = "from shop.models import Order\ndef f(part):\n    return list(Order.objects.filter(data__contains=part))\n"
+    assert len(findings_of(RULE, {"shop/models.py": models, "shop/work.py": work})) == found
+
+
+def test_sql_names_a_column_otherwise_than_the_class():
+    files = {
+        "src/Parcel.java": (
+            'import jakarta.persistence.*;\n@Entity\n@Table(name = "parcel")\nclass Parcel {\n  @Id Long id;\n'
+            '  @Column(name = "origin_port") String originPort;\n}\n'
+        ),
+        "src/Search.java": (
+            "import org.springframework.jdbc.core.JdbcTemplate;\n"
+            "class Search {\n  JdbcTemplate jdbc;\n  Object f(String port) {\n"
+            '    return jdbc.queryForList("SELECT id FROM parcel WHERE lower(origin_port) = ?", Long.class, port);\n'
+            "  }\n}\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [5]

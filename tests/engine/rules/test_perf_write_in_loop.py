@@ -310,3 +310,10 @@ def test_many_questions_make_it_a_guess(rows, head, found):
     inner = f"{head}\n            {written}" if head else written
     source = f"def f(orders, rates):\n    for row in {rows}:\n        {inner}\n"
     assert [str(each.confidence) for each in findings(RULE, source)] == [found]
+
+
+def test_a_loop_over_one_row_at_most():
+    assert findings(RULE, "def f(key):\n    for row in Order.objects.filter(pk=key):\n        row.delete()\n") == []
+    assert (
+        len(findings(RULE, "def f(key):\n    for row in Order.objects.filter(total=key):\n        row.delete()\n")) == 1
+    )

@@ -14,6 +14,7 @@ LONGEST_CALL = 60  # bytes before a call in which its result is named
 _NEXT_QUERY = re.compile(r"execute\(|\.Query\(|\nfunc ")
 _MAPPED = re.compile(r"Mapper\b|\brs\b|::")  # Spring: each row becomes an object of the list
 _LOADING_CALLS = frozenset({"queryForList", "Select", "SelectContext"})  # these bring all rows at once
+_MEASURES = {"size": "len", "isEmpty": "bool"}  # of a list of Java
 _ALL_OF_CURSOR = frozenset({"fetchall", "all"})
 _TAKEN = re.compile(r"(?:\b(\w+)\s*(?::[^=\n]{1,60})?=\s*(?:await\s+)?)?\b[\w.]+\.fetchall\(")
 _CURSOR = re.compile(r"\b(\w+)\s*,\s*\w+\s*:?=\s*\Z")
@@ -44,7 +45,9 @@ def rows_of(call: Node, file: SourceFile) -> Rows:
         given = (file.text(each).lstrip("&") for each in file.arguments(call)[0] if file.text(each)[:1] == "&")
         return Rows(True, next((each for each in given if each.isidentifier()), ""))
     if name in _LOADING_CALLS or (name == "query" and _MAPPED.search(file.text(call)) is not None):
-        return Rows(True, assigned_to(call.start_byte, file))
+        after = steps_after(call.end_byte, file)
+        asked = _MEASURES.get(after[0].name, "") if after else ""
+        return Rows(True, "" if asked else assigned_to(call.start_byte, file), asked)
     if file.language == "go":
         return _of_go(call, file)
     if file.language == "python":

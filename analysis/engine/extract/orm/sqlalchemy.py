@@ -30,6 +30,7 @@ _TERMINALS = {
     "yield_per": "select",
 }
 _RUNNERS = ("query", "execute", "scalars", "scalar", "get", "stream", "stream_scalars", "exec")
+_GIVEN_STATEMENTS = frozenset(_RUNNERS) - {"query"}
 _ENDS = frozenset({"all", "first", "one", "one_or_none", "scalar", "count"})  # of a query that a variable holds
 _DATABASE = re.compile(r"(?i)(?:^|[._])(?:db|database|sess|s|tx|conn|connection)$")
 _CLASS = re.compile(r"(?:\w+\.)*[A-Z][A-Za-z0-9]*[a-z]\w*\b")
@@ -98,8 +99,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     first = chain.steps[0]
     if first.name in _RUNNERS and _is_session(chain, file):
         _append(chain, file, given=_given_to(first.call, file))
-    elif chain.base.endswith(".query") and chain.base[:1].isupper():
-        _append(chain, file, model=chain.base.rpartition(".")[0].rpartition(".")[2])
+    elif model := _model_asked(chain):
+        _append(chain, file, model=model)
     elif chain.base.isidentifier() and chain.steps[-1].name in _ENDS and file.mentions(b".query("):
         given = _built(chain.base, call, file)
         if _is_lazy(given):
@@ -108,11 +109,22 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_part(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """`for order in session.query(Order).filter(...)`: a query that a loop or a list around it runs."""
+    """`for order in session.query(Order).filter(...)`, or `Order.query.filter(...)`: a loop or a list around runs the
+    query."""
     chain = chain_of(call, file) if _uses_sqlalchemy(file) else None
-    if chain is not None and chain.terminal and chain.steps[0].name == "query" and _is_session(chain, file):
+    if chain is None or not chain.terminal:
+        return iter(())
+    if chain.steps[0].name == "query" and _is_session(chain, file):
         _append(chain, file)
+    elif (model := _model_asked(chain)) and chain.steps[-1].name not in _TERMINALS:
+        _append(chain, file, model=model)
     return iter(())
+
+
+def _model_asked(chain: Chain) -> str:
+    """`Order` of `Order.query.filter_by(…)`, as Flask writes it; empty for any other chain."""
+    is_model = chain.base.endswith(".query") and chain.base[:1].isupper()
+    return chain.base.rpartition(".")[0].rpartition(".")[2] if is_model else ""
 
 
 def look_at_session(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -223,7 +235,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
     verb = raw[1] if raw is not None else ""
     last = next((name for name in reversed(names) if name in _TERMINALS), "")
     operation = _operation(last, verb, names, text)
-    terminal = last or (names[0] if names and names[0] != "query" else chain.terminal)
+    terminal = last or (names[0] if names and names[0] in _GIVEN_STATEMENTS else chain.terminal)
     if terminal in ("execute", "exec") and operation == "select":
         terminal = _taken(chain, file) or terminal
     query = query_at(
