@@ -25,7 +25,7 @@ _FEW = frozenset(
     class classes module modules backend backends env envs version versions section sections choice choices operator
     operators keyword keywords opts config configs setting settings theme themes color colors unit units day days
     week weeks month months metric metrics series sources source platforms platform template templates validators
-    validator rules rule dependencies imports import annotations annotation modifiers modifier parts part
+    validator rules rule dependencies imports import annotations annotation modifiers modifier stage stages
     queue queues model models workflow workflows project projects dict dicts block blocks description
     descriptions group groups service services capability capabilities reaction reactions emoji emojis table tables
     dependency library libraries map selected connector connectors loader loaders adapter adapters listener listeners
@@ -33,6 +33,7 @@ _FEW = frozenset(
     preference preferences question questions survey surveys engagement
     engagements index indices tool tools replica replicas cluster clusters directory directories hook hooks mapping
     mappings environment environments favorite favorites favourite favourites allowlist denylist whitelist blacklist
+    namespace namespaces
     trigger triggers constraint constraints separator separators delimiter delimiters splits primary foreign join joins
     partition disk disks mount mounts region regions zone zones country countries menu menus icon icons""".split()
 )

@@ -26,7 +26,7 @@ from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="perf-quadratic-concat",
-    version=5,
+    version=6,
     type="quadratic_concat",
     category=Category.PERFORMANCE,
     title="Concatenation in a loop",
@@ -36,7 +36,10 @@ RULE = Rule(
 )
 GUIDE = Guide(
     why="Each round copies all that was there before: twice the input takes four times as long.",
-    grades="Info in Python where the interpreter repairs the local case: nothing else holds the text.",
+    grades=(
+        "Info in Python where the interpreter repairs the local case (nothing else holds the text), and where nothing "
+        "tells how many rounds there are."
+    ),
     flagged=(
         {
             "src/Report.java": """
@@ -89,6 +92,7 @@ _LEAVES = re.compile(rb"[^\S\n]*;?\s*?(?:\n([^\S\n]*))?(?:return|break)\b")
 _BEGINS = re.compile(r"(\s*:\s*[\w.\[\]<>|, ]+?)?\s*:?=(?![=>])")
 _FIELD = re.compile(rb"\s*(?::\s*\w+\s*)?=\s*(?![=>])")
 _WHOLE = re.compile(r"\s*[),\n]")
+_PROBLEMS = re.compile(r"(?i)(?:errors|warnings|problems|violations)$")  # hardly ever any
 _KEPT = re.compile(r"(?:\.(?:append|add|insert|put)\(\s*(?:\w+\s*,\s*)?|\w\s=\s*)\Z")
 _TEXT_VARIABLE = re.compile(r"(?:,\s*\w+)*\s+string\b")  # what follows the name in Go
 _TEXT_FIELD = re.compile(rb"[ \t]+string\b")
@@ -113,11 +117,12 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
     size = _rounds(loop, file)
     if is_local_text and size is Size.UNKNOWN:
         return
+    is_mild = size is Size.UNKNOWN or (is_local_text and not _is_shared(name, loop, file))
     yield file.mark(
         RULE.id,
         statement,
         f"`{name}` grows in a loop: each round copies all of its {'bytes' if is_bytes else 'text'} so far",
-        severity="info" if is_local_text and not _is_shared(name, loop, file) else "",
+        severity="info" if is_mild else "",
         confidence="low" if is_local_text else _certainty(size, loop, file),
     )
 
@@ -152,13 +157,14 @@ def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: Sourc
     if growth is _LIST_GROWS and any(each.type == "string" for each in assigned_values(name, statement, file)):
         return  # the `concat` of a text
     is_few = name.endswith("s") and size_by_name(name) is Size.FEW
-    if is_few or not _is_outside(name, statement, loop, file):
+    if is_few or _PROBLEMS.search(name) or not _is_outside(name, statement, loop, file):
         return
     size = _rounds(loop, file)
     yield file.mark(
         RULE.id,
         statement,
         f"`{name}` is copied whole in every round of the loop",
+        severity="info" if size is Size.UNKNOWN else "",
         confidence=_certainty(size, loop, file),
         suggestion=advice.format(name),
     )
@@ -197,7 +203,8 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id,
             file.tree.root_node.descendant_for_byte_range(start, start + 1) or call,
             f"`{short(accumulator[1])}` is copied whole for every element of the `reduce`",
-            confidence="medium" if size is Size.MANY else "low",
+            severity="info" if size is Size.UNKNOWN else "",
+            confidence="medium" if size is Size.MANY and is_loaded(reduced, call, file) else "low",
             suggestion="Change the accumulator in place, or use `map`, `flatMap` or `Object.fromEntries`.",
         )
 
@@ -232,10 +239,12 @@ def _body(loop: LoopDraft, file: SourceFile) -> str:
 
 
 def _certainty(size: Size, loop: LoopDraft, file: SourceFile) -> str:
-    """Certain where a query, a file or a connection gives the parts, likely where their name speaks of many."""
+    """Certain where it reads until the end, likely where a query or a file gives the parts; a name is a guess."""
     if size is not Size.MANY:
         return "low"
-    return "" if loop.kind == "while" or is_loaded(loop.iterable, loop.node, file) else "medium"
+    if loop.kind == "while":
+        return ""
+    return "medium" if is_loaded(loop.iterable, loop.node, file) else "low"
 
 
 def _start_of(name: str, statement: Node, value_start: int, loop: LoopDraft, file: SourceFile) -> str | None:

@@ -273,10 +273,17 @@ def _is_outside(name: str, node: Node, file: SourceFile, loop: LoopDraft | None 
     if loop is None or name in loop.variables or 0 < loop.bound <= FEW or name == loop.iterable:
         return False
     head = name.partition(".")[0]
-    if head.encode() in dependents(loop, file.source) or _begins_in(loop, name, file):
-        return False
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    is_changed = head.encode() in dependents(loop, file.source) or _begins_in(loop, name, file)
+    if is_changed and not (file.language == "go" and _is_only_added_to(name, body)):
+        return False
     return next(followed(name, body, _SHRINKS, "_"), None) is None
+
+
+def _is_only_added_to(name: str, body: str) -> bool:
+    """Go: whether all that is assigned to the name is the slice itself with more in it, `seen = append(seen, key)`."""
+    given = [body[each.end() :].lstrip() for each in followed(name, body, _BEGINS, "_.")]
+    return bool(given) and all(each.startswith(f"append({name},") for each in given)
 
 
 def _begins_in(loop: LoopDraft, name: str, file: SourceFile) -> bool:

@@ -13,12 +13,12 @@ def python(start, body, tail=""):
     ("start", "body", "severity"),
     [
         ("s = ''", "s += str(x)", None),
-        ("self.s = ''", "self.s += x", ""),
-        ("pass", "self.s += str(x)", ""),
+        ("self.s = ''", "self.s += x", "info"),
+        ("pass", "self.s += str(x)", "info"),
         ("pass", "x.s += str(xs)", None),
         ("pass", "x += b'1'", None),
         ("pass", "self.s += len(str(x))", None),
-        ("s = b''", "s += x", ""),
+        ("s = b''", "s += x", "info"),
         ("s = 0", "s += x", None),
         ("s = []", "s += [x]", None),
         ("pass", "s = ''; s += x", None),
@@ -136,7 +136,7 @@ def test_one_finding_for_a_text_that_grows_in_several_statements():
 
 @pytest.mark.parametrize(
     ("loop", "confidence"),
-    [("while ((line = in.readLine()) != null)", ""), ("for (Row line : rows)", "medium"), ("for (X line : xs)", "low")],
+    [("while ((line = in.readLine()) != null)", ""), ("for (Row line : rows)", "low"), ("for (X line : xs)", "low")],
 )
 def test_the_origin_of_the_parts_decides_how_certain_it_is(loop, confidence):
     source = f'class A {{ String f() {{ String text = ""; String line;\n{loop} {{ text += line; }}\nreturn text; }} }}'
@@ -292,3 +292,14 @@ def test_copies_of_fields_and_by_unpacking_and_texts_by_their_type(source, langu
 def test_a_text_of_script_is_not_copied_by_its_concat(start, count):
     source = f"let all = {start};\nfor (const row of rows) {{\n  all = all.concat(row.name);\n}}\n"
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+def test_few_problems_and_a_loop_that_nothing_is_known_of():
+    source = (
+        "def f({0}):\n    found = []\n    for each in {0}:\n        found = found + check(each)\n    return found\n"
+    )
+    (mark,) = marks_of(RULE, source.format("xs"))
+    assert (mark.severity, mark.confidence) == ("info", "low")
+    (mark,) = marks_of(RULE, source.format("orders"))
+    assert (mark.severity, mark.confidence) == ("", "low")
+    assert marks_of(RULE, source.format("orders").replace("found", "errors")) == []

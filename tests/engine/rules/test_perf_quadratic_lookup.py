@@ -356,3 +356,12 @@ def test_a_list_that_is_emptied_at_many_places_of_a_loop_is_told_once():
         "function f(rows) {\n  while (rows.length) {\n    const x = rows.shift();\n    const y = rows.shift();\n  }\n}"
     )
     assert lines_of(RULE, source, "typescript") == [3]
+
+
+@pytest.mark.parametrize(("grown", "found"), [("seen = append(seen, each.Name)", [7]), ("seen = seen[1:]", [])])
+def test_a_slice_of_what_was_seen(grown, found):
+    source = (
+        'package a\n\nimport "slices"\n\nfunc names(seats []Seat, seen []string) {\n\tfor _, each := range seats {\n'
+        f"\t\tif !slices.Contains(seen, each.Name) {{\n\t\t\t{grown}\n\t\t}}\n\t}}\n}}\n"
+    )
+    assert lines_of(RULE, source, "go") == found
