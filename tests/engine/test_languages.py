@@ -44,6 +44,7 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("benches/bench_rows.py", FileKind.SCRIPT),
         ("packages/database/migration/20250812114145_add_ids/migration.ts", FileKind.MIGRATION),
         ("pkg/migration/20240603172746.go", FileKind.MIGRATION),
+        ("store/deltas/20230516154000_drop_hashes.go", FileKind.MIGRATION),
         ("src/main/java/shop/migrations/v098/RenameRows.java", FileKind.MIGRATION),
         ("src/main/java/shop/migration/Plan.java", FileKind.SOURCE),
         ("src/main/java/shop/db/mysql/V1_5_4__RenameColumns.java", FileKind.MIGRATION),

@@ -63,6 +63,9 @@ def _open_brackets(line: bytes) -> int:
     return sum(map(line.count, (b"(", b"[", b"{"))) - sum(map(line.count, (b")", b"]", b"}")))
 
 
+_WRITTEN_ENDS = (b"", b".stream()", b" as const")  # behind a list that is written out
+
+
 def bound_of(iterable: str, start: int, source: bytes) -> int:
     """How many elements the iterable of a loop that begins at this byte has, when they are written out there or, for a
     name, before it; else 0."""
@@ -95,7 +98,7 @@ def _written_out(iterable: str) -> int:
     if opened is None:
         return 0
     count, end = _elements(text, opened)
-    return count if not text[end:].removesuffix(b".stream()") else 0
+    return count if text[end:] in _WRITTEN_ENDS else 0
 
 
 def _elements(text: bytes, opened: re.Match[bytes]) -> tuple[int, int]:

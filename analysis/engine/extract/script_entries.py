@@ -25,7 +25,7 @@ _PROCEDURE = re.compile(r"[pP]rocedure(?:\(\))?(?:\.\w+(?:\(\))?)*$")
 _REQUEST = re.compile(
     r"_?req(?:uest)? _?res(?:ponse)?(?: next)?$"
 )  # parameters of Express, of Next's pages and of Node
-_NEXT = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|getServerSideProps|getStaticProps)")
+_NEXT = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|getServerSideProps)")
 
 
 def look_at_route(call: Node, file: SourceFile) -> Iterator[Mark]:

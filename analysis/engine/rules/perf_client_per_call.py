@@ -100,13 +100,18 @@ _GO = frozenset(
 )
 _GO_CLIENT = re.compile(rb"http\.Client\{")
 _OWN = frozenset({"", "self", "cls", "ctx"})
+_STARTS = re.compile(
+    r"(^|[._])_*(init|__init__|__new__|setup|configure|constructor|main|bootstrap|lifespan|serve)([_A-Z]\w*|$)",
+    re.IGNORECASE,
+)
 _FACTORY = re.compile(
-    r"(^|[._])_*(get|create|make|build|new|init|__init__|__new__|setup|provide\w*|configure|connect"
-    r"|constructor|main|open|start|bootstrap"
-    r"|lifespan|default|\w*(client|session|factory|engine|pool|mapper|template))([_A-Z]\w*|$)",
+    r"(^|[._])_*(get|create|make|build|new|provide\w*|connect|open|start"
+    r"|default|\w*(client|session|factory|engine|pool|mapper|template))([_A-Z]\w*|$)",
     re.IGNORECASE,
 )
 LONGEST_HEAD = 200
+LONGEST_NAME = 60  # bytes before a function, of what it is handed to
+_ONCE = re.compile(rb"(?i)(?:once\w*(?:\.Do)?|memoi[sz]e\w*|lazy|singleton)\(\s*\Z")
 _ATTEMPTS = re.compile(rb"(?i)retr(?:y|ies)|attempt")
 _LEAVES = re.compile(rb"^[ \t]*(?:break|return)\b", re.MULTILINE)
 _COUNTED = re.compile(r"\w+ <=? \w+$")  # the head of a loop of Go
@@ -132,7 +137,9 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         return
     function = file.functions[file.function_of(call)]
     in_loop = file.in_loop(call) and not _is_attempted(call, file)
-    if not in_loop and (_FACTORY.search(function.name) or any(map(_CACHED.search, function.decorators))):
+    if not in_loop and (any(map(_CACHED.search, function.decorators)) or _runs_once(call, file)):
+        return
+    if not in_loop and _STARTS.search(function.name):
         return
     if in_loop and "template.Parse" in callee and _changes(call, file):
         return  # a template of its own in each round
@@ -153,8 +160,15 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         severity="info" if is_of_caller else "",
         # What only its caller can say, or a pool that ends with the work it is made for, may be meant.
         confidence="low" if is_of_caller or ends_here else "",
-        data={"loop": "yes"} if in_loop else None,
+        data={"loop": "yes"} if in_loop else {"factory": "yes"} if _FACTORY.search(function.name) else None,
     )
+
+
+def _runs_once(call: Node, file: SourceFile) -> bool:
+    """Whether the function around is handed to something that calls it once: `once.Do(func() {…})`, `memoize(…)`."""
+    function = file.enclosing_function(call)
+    start = function.start_byte if function is not None else 0
+    return _ONCE.search(file.source, max(0, start - LONGEST_NAME), start) is not None
 
 
 def _changes(call: Node, file: SourceFile) -> bool:
@@ -209,6 +223,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         or not (mark.data.get("loop") or place.in_request_path)
     ):
         return None
+    if mark.data.get("factory") and not place.in_handler:
+        return None  # a name like `create_client`; a handler may be called `create`, too
     if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
         return None  # the program goes on in it until it ends
     return place.finding(mark)

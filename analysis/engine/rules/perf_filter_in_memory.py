@@ -88,7 +88,6 @@ def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codeba
 
 
 def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
-    """High where the table surely grows; a guess where it stays small by its name, or a command runs once."""
-    if site.looks_small or runs_by_hand(codebase, site.path):
-        return Confidence.LOW
-    return Confidence.HIGH if grows(site.model, codebase) else Confidence.MEDIUM
+    """High where the table surely grows; else a guess, as it may have few rows, or a command runs once."""
+    is_sure = grows(site.model, codebase) and not site.looks_small and not runs_by_hand(codebase, site.path)
+    return Confidence.HIGH if is_sure else Confidence.LOW

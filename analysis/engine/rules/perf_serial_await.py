@@ -76,6 +76,7 @@ _OF_TRANSACTION = re.compile(r"(?i)(?:transaction|\$tx|with_?tx)\(\)$")  # the n
 _STARTS_UP = re.compile(
     r"(?i)(?:^|[._])load_?(?:plugin|module|extension|bootstrap)\w*$"
 )  # in the order they are listed
+_ASKS_PEOPLE = re.compile(r"(?i)(?:authenticat|confirm|prompt|dialog|log_?in|sign_?in)\w*$")  # who answer one by one
 _CHANGES = re.compile(  # what is done to one thing shared by all rounds may have to be done in order
     r"(?i)(?:^|[._])_?(?:write|draw|append|add|insert|apply|update|upsert|create|delete|remove|set|save"
     r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure|enqueue|schedule)[A-Z_\w]*$"
@@ -170,7 +171,12 @@ def _is_worth_it(node: Node, call: Node, loop: LoopDraft, file: SourceFile) -> b
         return False
     if is_short_list(loop.iterable, loop.node, file) or _calls_itself(callee, node, file):
         return False
-    if callee in loop.variables or _STARTS_UP.search(callee) or _is_in_transaction(call, file):
+    if (
+        callee in loop.variables
+        or _ASKS_PEOPLE.search(callee)
+        or _STARTS_UP.search(callee)
+        or _is_in_transaction(call, file)
+    ):
         return False
     return not _is_asked_itself(callee, loop)
 

@@ -62,7 +62,7 @@ _CALLS = re.compile(
     r"|crypto\.(?:pbkdf2|scrypt|hkdf|generateKey(?:Pair)?|generatePrime))Sync"
 )
 _START_UP = re.compile(
-    r"(^|\.)(load|read)?_?(config|settings|env)\w*$|(^|\.)(main|init\w*|start\w*|setup\w*|build\w*|generate\w*)$",
+    r"(^|\.)(load|read)?_?(config|settings|env)\w*$|(^|\.)(main|init\w*|start\w*|setup\w*|build\w*|generate\w*|seed\w*)$",
     re.IGNORECASE,
 )
 _LOADERS = re.compile(r"(^|\.)constructor(\.|$)|(^|\.)load[A-Z]\w*$")  # once, at the start or at first use
@@ -78,7 +78,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name = function_name(call, file)
     if not _START_UP.search(name) and not is_made_once(call, file):
-        yield file.mark(RULE.id, call, f"`{callee}` in `{name}` stops the event loop until it is done")
+        data = {"starts": "yes"} if any(map(_START_UP.search, name.split("."))) else None
+        yield file.mark(RULE.id, call, f"`{callee}` in `{name}` stops the event loop until it is done", data=data)
 
 
 def look_at_request(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -93,6 +94,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Off the request path it is worth knowing in server code, and nothing in tools."""
     if place.in_handler:
         return place.finding(mark)
+    if mark.data:
+        return None  # a call-back of what runs as the server starts
     if place.in_request_path and not _TOOLING.search(place.path):
         is_kept = _LOADERS.search(place.function.name) is not None  # mostly, so that the first request only waits
         return place.finding(mark, confidence=Confidence.LOW if is_kept else Confidence.MEDIUM)

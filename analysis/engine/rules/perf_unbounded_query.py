@@ -113,7 +113,7 @@ def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
     is_picked = site.is_narrowed or "passing" in site.notes
     if site.is_declared and not is_picked:
         return Confidence.MEDIUM if site.query.filters else Confidence.HIGH
-    if is_picked or site.query.filters:
+    if is_picked or site.query.filters or site.query.columns:
         return Confidence.LOW
     is_waited_for = site.query.function in codebase.request_path.get(site.path, ())
     return Confidence.MEDIUM if is_waited_for and is_named_for_many(site.model) else Confidence.LOW

@@ -71,7 +71,7 @@ func take(w http.ResponseWriter, r *http.Request) {
 )
 
 _HELPERS = re.compile(r"(?i)(^|/)test(?:ing|[-_]?(?:helpers?|utils?|data|support))/")
-_BODY = re.compile(r"\b\w+\.Body$")
+_BODY = re.compile(r"(?:\b\w+|\.Request\(\))\.Body$")
 _REQUESTS = frozenset({"r", "req", "request"})
 _GO_REQUEST = re.compile(r"\s+\*http\.Request\b")
 _SENDS = re.compile(r"(?i)(?:^|\.)(?:sign|roundtrip)")  # a function that handles a request of its own
@@ -115,7 +115,7 @@ def _is_sent(name: str, call: Node, file: SourceFile) -> bool:
     """Whether it is the body of a request. The answer of a service is as large as that service likes, and many are
     the project's own."""
     owner = name.removesuffix(".Body")
-    if owner == name or owner.endswith(".Request"):
+    if owner == name or owner.endswith((".Request", ".Request()")):
         return True
     text = function_text(call, file)
     return owner in _REQUESTS or next(followed(owner, text, _GO_REQUEST, "_."), None) is not None

@@ -165,3 +165,20 @@ def test_a_pool_that_ends_with_its_work_is_meant():
     )
     assert lines("app/views.py", source) == []
     assert lines("app/views.py", source.replace("with ThreadPoolExecutor() as pool", "if ThreadPoolExecutor()")) == [4]
+
+
+@pytest.mark.parametrize(("name", "count"), [("create_order", 1), ("setup", 0)])
+def test_a_handler_may_be_called_like_a_factory(name, count):
+    source = f"import httpx\n@app.get('/x')\ndef {name}():\n    return httpx.Client().get('https://a.example')\n"
+    assert len(lines("app/views.py", source)) == count
+    assert lines("app/views.py", source.replace("@app.get('/x')\n", "")) == []
+
+
+@pytest.mark.parametrize(("around", "count"), [("once.Do(func()", 0), ("run(func()", 1)])
+def test_what_is_built_once_is_kept(around, count):
+    source = (
+        'package a\n\nimport (\n\t"html/template"\n\t"net/http"\n'
+        ")\n\nfunc page(w http.ResponseWriter, r *http.Request) {\n"
+        f"\t{around} {{\n\t\tshown, _ = template.ParseFiles(name)\n\t}})\n\tshown.Execute(w, nil)\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a/page.go": source})) == count

@@ -220,3 +220,10 @@ def test_a_name_that_begins_like_a_word_for_order_says_nothing_of_it():
 )
 def test_objects_that_are_filled_and_comments_between_questions(body, lines):
     assert lines_of(RULE, f"async function f(users, state) {{\n{body}\n}}", "typescript") == lines
+
+
+def test_people_answer_one_by_one_and_few_are_written_out():
+    source = "async function f(items) {{\n  for (const item of {}) {{\n    await {}(item);\n  }}\n}}\n"
+    assert lines_of(RULE, source.format("items", "api.load"), "typescript") == [3]
+    assert lines_of(RULE, source.format("items", "api.authenticate"), "typescript") == []
+    assert lines_of(RULE, source.format("['a', 'b'] as const", "api.load"), "typescript") == []

@@ -107,3 +107,13 @@ def test_what_is_called_a_loader_may_keep_what_it_reads():
     source = HEAD + "app.get('/x', (req, res) => {\n  res.send(loadPage());\n});\n"
     below = "function loadPage() {\n  return fs.readFileSync('a');\n}\n"
     assert [str(finding.confidence) for finding in findings_of(RULE, {"src/app.js": source + below})] == ["low"]
+
+
+def test_call_backs_of_what_runs_at_the_start():
+    source = (
+        HEAD
+        + "app.get('/x', (req, res) => res.send(''));\n"
+        + "function {}() {{\n  files.forEach((file) => {{\n    fs.unlinkSync(file);\n  }});\n}}\n"
+    )
+    assert findings_of(RULE, {"src/app.js": source.format("setupPages")}) == []
+    assert len(findings_of(RULE, {"src/app.js": source.format("clearPages")})) == 1

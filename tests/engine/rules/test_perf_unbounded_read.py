@@ -115,3 +115,12 @@ def test_a_handler_around_all_others_may_set_the_limit():
     )
     assert len(findings_of(RULE, {"a/take.go": read})) == 1
     assert findings_of(RULE, {"a/take.go": read, "a/limit.go": around}) == []
+
+
+def test_the_request_of_echo():
+    source = (
+        'package a\n\nimport (\n\t"io"\n\t"github.com/labstack/echo/v4"\n'
+        ')\n\nfunc Add(e *echo.Echo) {\n\te.POST("/x", take)\n}\n\n'
+        "func take(c echo.Context) error {\n\tbody, err := io.ReadAll(c.Request().Body)\n\treturn keep(body, err)\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"a/take.go": source})] == [13]
