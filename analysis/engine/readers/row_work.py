@@ -20,6 +20,14 @@ _COMPREHENSION = re.compile(rf"\bfor\s+(\w+)\s+in\s+{SOURCE}\s+if\s+")
 _TOTAL = re.compile(rf"\b(sum|min|max|any|all)\(\s*[\[(]?\s*([^\[\]\n]+?)\s+for\s+(\w+)\s+in\s+{SOURCE}\s*[\])]")
 _SORTED = re.compile(rf"(?:\b(?:sorted|min|max)\(\s*{SOURCE}\s*,|{SOURCE}\.sort\()")
 _KEY = re.compile(r"\bkey\s*=\s*(?:lambda\s+(\w+)\s*:\s*|(?:\w+\.)?(?:attrgetter|itemgetter)\(\s*[\"'](\w+)[\"'])")
+_PICKED = re.compile(rf"\bfilter\(\s*lambda\s+(\w+)\s*:\s*([^\n]+?),\s*{SOURCE}\s*\)")
+_GROUPED = re.compile(  # each row under what one of its columns holds
+    rf"\bgroupby\(\s*{SOURCE}\s*,\s*(?:key\s*=\s*)?(?:lambda\s+(\w+)\s*:\s*\1\.|(?:\w+\.)?(?:attrgetter|itemgetter)\([\"'])(\w+)"
+    rf"|\bCounter\(\s*(\w+)\.(\w+)\s+for\s+\3\s+in\s+{SOURCE}\s*\)"
+)
+_PUT_APART = re.compile(
+    r"\s*\w+(?:\[(\w+)\.(\w+)\]|\.setdefault\((\w+)\.(\w+),\s*(?:\[\]|list\(\))\))\.append\((\w+)\)\s*\Z"
+)
 _PYTHON_LOOP = re.compile(rf"^([ \t]*)for\s+(\w+)\s+in\s+{SOURCE}:[ \t]*\n", re.MULTILINE)
 _PYTHON_IF = re.compile(r"\s*if\s+([^\n]+):[ \t]*\n")
 # Languages with braces
@@ -69,6 +77,10 @@ def _of_python(text: str, before: str) -> Iterator[str]:
     if (match := _COMPREHENSION.search(text)) is not None:
         yield condition(match[1], text[match.end() : closing_bracket(text, match.end())], "filter", "python")
     yield from _orders(text, "", "python")
+    if (match := _PICKED.search(text)) is not None:
+        yield condition(match[1], match[2], "filter", "python")
+    if (match := _GROUPED.search(text)) is not None:
+        yield f"group {match[2] or match[4]}"
     if (match := _TOTAL.search(text)) is not None:
         yield condition(match[3], match[2], "filter" if match[1] in _TESTS else "sum", "python")
     if (loop := _PYTHON_LOOP.search(text)) is not None:
@@ -77,6 +89,8 @@ def _of_python(text: str, before: str) -> Iterator[str]:
         inner = _indented(body[tested.end() :], _indent(body)) if tested is not None else ""
         if tested is not None and (not body[tested.end() + len(inner) :].strip() or inner.strip() == "continue"):
             yield condition(loop[2], tested[1], "filter", "python")
+        if (apart := _PUT_APART.match(body)) is not None and {apart[1] or apart[3], apart[5]} == {loop[2]}:
+            yield f"group {apart[2] or apart[4]}"
         yield _added(loop[2], body, before, "python")
 
 

@@ -202,7 +202,7 @@ def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[M
         _is_left(call, loop, file)
         or _POLLS.search(file.source, loop.node.start_byte, loop.node.end_byte)
         or (size is Size.FEW and not is_queue)
-        or 0 < loop.bound <= FEW
+        or (0 < loop.bound <= FEW and loop.kind != "while")  # one goes on while there is more
         or _begins_in(loop, name, file)
     ):
         return

@@ -236,3 +236,15 @@ def test_rows_of_sql_are_read_by_their_keys():
 
 def test_a_limit_in_the_condition_is_none_of_the_query():
     assert lines(RULE, "def f(limit):\n    return [o for o in Order.objects.all() if o.total > limit]") == [2]
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "return list(filter(lambda row: row.total > 5, Order.objects.all()))",
+        "for row in Order.objects.all():\n        apart[row.status].append(row)\n    return apart",
+        "return Counter(row.status for row in Order.objects.all())",
+    ],
+)
+def test_rows_that_are_picked_by_a_function_or_put_apart(work):
+    assert len(findings(RULE, f"def f(apart):\n    {work}\n")) == 1

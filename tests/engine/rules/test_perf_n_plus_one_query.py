@@ -481,3 +481,13 @@ def test_go_asks_a_map_before(asked, found):
         "\t\tshow(name)\n\t}\n}\n"
     )
     assert len(findings_of(RULE, {"shop/names.go": source})) == found
+
+
+def test_a_key_that_a_session_is_asked_for():
+    source = (
+        "from sqlalchemy.orm import Session\n\nclass Meter(Base):\n    __tablename__ = 'meters'\n"
+        "    id = mapped_column(Integer, primary_key=True)\n\ndef one(session, key):\n    "
+        "return session.get(Meter, key)\n\n"
+        "def many(session, keys):\n    return [one(session, key) for key in keys]\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"shop/work.py": source})] == [11]

@@ -365,3 +365,10 @@ def test_a_slice_of_what_was_seen(grown, found):
         f"\t\tif !slices.Contains(seen, each.Name) {{\n\t\t\t{grown}\n\t\t}}\n\t}}\n}}\n"
     )
     assert lines_of(RULE, source, "go") == found
+
+
+def test_a_queue_that_begins_with_one_element():
+    source = (
+        "def walk(start, edges):\n    queue = [start]\n    while queue:\n        queue.extend(edges[queue.pop(0)])\n"
+    )
+    assert lines_of(RULE, source) == [4]

@@ -245,7 +245,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         model=model,
         operation=operation,
         terminal=terminal,
-        filters=_filters(text, model),
+        filters=(Filter("pk", "eq"),) if last == "get" else _filters(text, model),
         order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
         limit=_limit(terminal, text, chain, file),
         offset=-1 if ".offset(" in text else 0,
