@@ -100,9 +100,8 @@ _GO = frozenset(
 )
 _GO_CLIENT = re.compile(rb"http\.Client\{")
 _OWN = frozenset({"", "self", "cls", "ctx"})
-_STARTS = re.compile(
-    r"(^|[._])_*(init|__init__|__new__|setup|configure|constructor|main|bootstrap|lifespan|serve)([_A-Z]\w*|$)",
-    re.IGNORECASE,
+_STARTS = re.compile(  # no part of a word: `Server.page` handles requests
+    r"(^|[._])_*(?i:init|initiali[sz]e|__init__|__new__|setup|configure|constructor|main|bootstrap|lifespan|serve)(?=[_A-Z]|$)"
 )
 _FACTORY = re.compile(
     r"(^|[._])_*(get|create|make|build|new|provide\w*|connect|open|start"

@@ -182,3 +182,13 @@ def test_what_is_built_once_is_kept(around, count):
         f"\t{around} {{\n\t\tshown, _ = template.ParseFiles(name)\n\t}})\n\tshown.Execute(w, nil)\n}}\n"
     )
     assert len(findings_of(RULE, {"a/page.go": source})) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("report", 1), ("serveReport", 0)])
+def test_the_methods_of_a_server_are_no_start(name, count):
+    source = (
+        'package a\n\nimport (\n\t"html/template"\n\t"net/http"\n)\n\n'
+        f"func (s *Server) {name}(w http.ResponseWriter, r *http.Request) {{\n"
+        '\tpage, _ := template.ParseFiles("page.html")\n\tpage.Execute(w, nil)\n}\n'
+    )
+    assert len(findings_of(RULE, {"a/page.go": source})) == count
