@@ -64,7 +64,7 @@ LONGEST_NAME = 100
 _THROWS_EXCEPTION = frozenset({"call", "close", "proceed", "invoke", "invokeExact", "doExecute", "afterPropertiesSet"})
 _LOG_THE_OBJECT = "Pass the exception to the log, so that a bug leaves its trace."
 _TELLS = re.compile(
-    r"\b(raise|throw)\b|\bthrow[A-Z]\w*\(|\.exception\(|exc_info|traceback|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|\bhandleError\(|halt\("
+    r"\b(raise|throw)\b|\bthrow[A-Z]\w*\(|\.exception\(|exc_info|traceback|log_trace\b|log_exc|print_exc|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|\bhandleError\(|halt\("
     r"|\bmessages\.(error|warning)\("  # Django's, to the user
     r"|\bNOT_SERVING\b|\bUNHEALTHY\b|\bHealth\.down\("  # a check of health answers with it
 )
@@ -112,29 +112,33 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     caught = file.text(name_node) if name_node is not None else ""
     if _tells(caught, body, file) or _is_reported_as_swallowed(body, file) or _is_explained(handler, file):
         return
-    is_plain = broad[1] == "Exception"
-    if is_plain and _may_throw_any(guarded_text(handler, file), file):
+    if broad[1] == "Exception" and _may_throw_any(guarded_text(handler, file), file):
         return
-    if broad[1] == "NullPointerException":
+    yield _caught(handler, file.text(formal), broad[1], caught, file.text(body), file)
+
+
+def _caught(handler: Node, header: str, kind: str, caught: str, body: str, file: SourceFile) -> Mark:
+    """The mark of a handler by how much it tells: nothing, that something failed, or the message alone."""
+    if kind == "NullPointerException":
         message = "`catch (NullPointerException)` stands in for a check: any bug below looks the same"
-    elif is_plain:
-        message = f"`catch ({short(file.text(formal))})` takes bugs with the failures, and tells nobody"
-    else:
-        message = f"`catch ({short(file.text(formal))})` takes even errors that nobody can handle, and tells nobody"
-    if is_plain and re.search(_LOGS_MESSAGE.format(re.escape(caught)), file.text(body)):
-        message = f"`catch ({short(file.text(formal))})` takes bugs with the failures, and the log has only its message"
-        yield file.mark(RULE.id, handler, message, severity="info", confidence="medium", suggestion=_LOG_THE_OBJECT)
-        return
-    if is_plain and caught and re.search(_STORES_MESSAGE.format(re.escape(caught)), file.text(body)):
-        message = _KEEPS_MESSAGE.format(short(file.text(formal)))
-        yield file.mark(RULE.id, handler, message, severity="info", confidence="medium", suggestion=_LOG_THE_OBJECT)
-        return
-    if is_plain and _LOGS.search(file.text(body)):
-        message = f"`catch ({short(file.text(formal))})` takes bugs with the failures, and the log has no trace of it"
-        yield file.mark(RULE.id, handler, message, confidence="medium", suggestion=_LOG_THE_OBJECT)
-        return
-    half_told = caught and re.search(rf"\b{re.escape(caught)}\b", file.text(body))
-    yield file.mark(RULE.id, handler, message, confidence="medium" if is_plain or half_told else "")
+        return file.mark(RULE.id, handler, message, confidence="medium" if _names(caught, body) else "")
+    is_plain = kind == "Exception"
+    taken = "takes bugs with the failures" if is_plain else "takes even errors that nobody can handle"
+    if is_plain and re.search(_LOGS_MESSAGE.format(re.escape(caught)), body):
+        message = f"`catch ({short(header)})` {taken}, and the log has only its message"
+        return file.mark(RULE.id, handler, message, severity="info", confidence="medium", suggestion=_LOG_THE_OBJECT)
+    if is_plain and caught and re.search(_STORES_MESSAGE.format(re.escape(caught)), body):
+        message = _KEEPS_MESSAGE.format(short(header))
+        return file.mark(RULE.id, handler, message, severity="info", confidence="medium", suggestion=_LOG_THE_OBJECT)
+    if _LOGS.search(body):
+        message = f"`catch ({short(header)})` {taken}, and the log has no trace of it"
+        return file.mark(RULE.id, handler, message, confidence="medium", suggestion=_LOG_THE_OBJECT)
+    message = f"`catch ({short(header)})` {taken}, and tells nobody"
+    return file.mark(RULE.id, handler, message, confidence="medium" if is_plain or _names(caught, body) else "")
+
+
+def _names(caught: str, body: str) -> bool:
+    return bool(caught) and re.search(rf"\b{re.escape(caught)}\b", body) is not None
 
 
 def _is_read_later(body: Node, handler: Node, file: SourceFile) -> bool:

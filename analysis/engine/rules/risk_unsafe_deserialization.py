@@ -135,7 +135,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     if call.type == "object_creation_expression":
         if callee == "java.beans.XMLDecoder":
             yield file.mark(RULE.id, call, "`XMLDecoder` runs methods that the document names")
-        elif callee == "org.yaml.snakeyaml.Yaml" and "SafeConstructor" not in file.text(call):
+        elif callee == "org.yaml.snakeyaml.Yaml" and not _is_safe_yaml(call, file):
             text = function_text(call, file)
             if "setTagInspector" in text or (".dump" in text and not _READS_YAML.search(text)):
                 return  # which says what may be built, or builds nothing
@@ -157,6 +157,15 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         if _FILTERED.search(file.source) or (file.mentions(b"PipedOutputStream(") and file.mentions(b".writeObject(")):
             return  # a copy by way of a pipe
         yield file.mark(RULE.id, call, "`readObject` builds any serializable class that the stream names")
+
+
+def _is_safe_yaml(call: Node, file: SourceFile) -> bool:
+    """Whether the constructor that the `Yaml` is given is safe, or a class of this file that extends the safe one."""
+    given = file.text(call)
+    return "SafeConstructor" in given or any(
+        f"{each.name.rpartition('.')[2]}(" in given and any("SafeConstructor" in base for base in each.bases)
+        for each in file.classes
+    )
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

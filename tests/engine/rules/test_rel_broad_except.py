@@ -23,6 +23,7 @@ FINE = [
     ("except Exception as e:", "raise OrderError from e"),
     ("except Exception:", "log.exception('failed')"),
     ("except Exception:", "log.error('failed', exc_info=True)"),
+    ("except Exception:", "logger.log_trace('failed')"),
     ("except Exception as e:", "log.error('failed: %s', e)"),
     ("except Exception:", "messages.error(request, 'failed')"),
     ("except Exception:  # the parser raises whatever it likes", "y = 1"),
@@ -188,3 +189,9 @@ def test_what_answers_a_request_is_where_errors_stop(route, count):
 def test_what_a_handler_answers_tells_of_the_failure(body, severities):
     source = f"class A {{ String f() {{ try {{ store(); }} catch (Exception e) {{ {body} }} }} }}"
     assert [mark.severity for mark in marks_of(RULE, source, "java")] == severities
+
+
+def test_a_log_of_java_without_the_error_is_no_silence():
+    source = 'class A { void f() { try { store(); } catch (Throwable t) { log.error("not stored"); } } }'
+    (mark,) = marks_of(RULE, source, "java")
+    assert mark.message.endswith("takes even errors that nobody can handle, and the log has no trace of it")
