@@ -78,6 +78,7 @@ _MODEL = re.compile(r"^[ \t]+model\s*=\s*(?!None\b)(?:\w+\.)*(\w+)[ \t]*$", re.M
 _GENERIC = re.compile(r"(?<![\w])ListView\b")  # of Django itself, which Django REST framework's settings do not reach
 _BACK_OFFICE = re.compile(r"(?i)(^|/)\w*(?:admin|dashboard|backoffice|staff)\w*(/|\.)")  # few people see a page of it
 _PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
+_NEVER_GET = re.compile(r"\bhttp_method_names\s*=\s*[\[(](?![^\])]*['\"]get['\"])")
 _COLLECTIONS = frozenset({"action", "api_view", "list", "view", "route"})  # of Django, in the words of its entries
 _TAKES_NO_GET = re.compile(r"require_POST|(?:api_view|require_http_methods)\((?=[^)]*[\[(])(?!.*(?:GET|get))")
 _CHANGES = re.compile(r"(?i)(?:^|[._])(?:save|import|update|delete|create|remove|add|set|assign)(?=_|$)|_import$")
@@ -110,8 +111,8 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
         data = {"view": match[1], "model": queryset[1], "line": str(line), "none": "1" if pages else ""}
         if returned:
             data["returned"] = "1"
-        if re.search(r"\bdef list\(", match[3]):
-            continue  # a list of its own, which is told as a handler
+        if re.search(r"\bdef list\(", match[3]) or _NEVER_GET.search(match[3]):
+            continue  # a list of its own is told as a handler
         is_whole = "[" not in queryset[2] and (bool(returned) or "def get_queryset" not in match[3])
         if is_whole and "Paginat" not in match[2] and "Nested" not in match[2]:  # rows of one parent
             yield Mark(RULE.id, line, 0, "", f"{match[1]}.queryset", data=data)

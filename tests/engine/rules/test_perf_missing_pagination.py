@@ -267,3 +267,11 @@ def test_rows_of_an_unknown_number_must_be_what_is_answered(name, body, found):
         f"    code = models.CharField()\n\ndef {name}(request):\n{body}\n\nurlpatterns = [path('all', {name})]\n"
     )
     assert len(findings_of(RULE, {"shop/views.py": source})) == found
+
+
+@pytest.mark.parametrize(("methods", "count"), [('["post", "put"]', 0), ('["get", "post"]', 1)])
+def test_a_view_that_nobody_may_get_lists_nothing(methods, count):
+    source = (
+        f"{DJANGO}class Orders(ModelViewSet):\n    queryset = Order.objects.all()\n    http_method_names = {methods}\n"
+    )
+    assert len(findings_of(RULE, {"shop/views.py": source})) == count

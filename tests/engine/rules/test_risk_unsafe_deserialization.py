@@ -45,7 +45,8 @@ JAVA_FLAGGED = [
 JAVA_FINE = [
     "class A { void f() { SecurityJackson2Modules.enableDefaultTyping(mapper); } }",
     "import org.yaml.snakeyaml.Yaml;\nclass A { Yaml y = new Yaml(new SafeConstructor(options)); }",
-    "import org.yaml.snakeyaml.Yaml;\nclass A { Yaml y = new Yaml(new Strict()); }\nclass Strict extends SafeConstructor {}",
+    "import org.yaml.snakeyaml.Yaml;\n"
+    "class A { Yaml y = new Yaml(new Strict()); }\nclass Strict extends SafeConstructor {}",
     "import java.io.ObjectInputStream;\nclass A { private void readObject(ObjectInputStream in) { in.readObject(); } }",
 ]
 
