@@ -268,6 +268,8 @@ def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codeb
         return None
     if any(_PAGINATED_NAMES.search(call) for call in function.calls):
         return None
+    if own is None and any("Pageable" in each.annotation for each in function.parameters):
+        return None  # which it hands on
     return called[0]
 
 

@@ -275,3 +275,22 @@ def test_a_view_that_nobody_may_get_lists_nothing(methods, count):
         f"{DJANGO}class Orders(ModelViewSet):\n    queryset = Order.objects.all()\n    http_method_names = {methods}\n"
     )
     assert len(findings_of(RULE, {"shop/views.py": source})) == count
+
+
+@pytest.mark.parametrize(("taken", "count"), [("", 1), ("Pageable page", 0)])
+def test_a_handler_that_is_given_a_page_hands_it_on(taken, count):
+    given = taken.rpartition(" ")[2]
+    files = {
+        "src/main/java/Event.java": "import javax.persistence.*;\n@Entity class Event { @Id Long id; }\n",
+        "src/main/java/EventRepository.java": "interface EventRepository extends JpaRepository<Event, Long> {}\n",
+        "src/main/java/EventService.java": (
+            "class EventService {\n  EventRepository eventRepository;\n"
+            "  List<Event> findAll() { return eventRepository.findAll(); }\n"
+            "  Page<Event> findAll(Pageable page) { return eventRepository.findAll(page); }\n}\n"
+        ),
+        "src/main/java/EventController.java": (
+            "class EventController {\n  EventService eventService;\n"
+            f'  @GetMapping("/events")\n  Object events({taken}) {{ return eventService.findAll({given}); }}\n}}\n'
+        ),
+    }
+    assert len(findings_of(RULE, files)) == count

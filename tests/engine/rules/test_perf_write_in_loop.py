@@ -317,3 +317,14 @@ def test_a_loop_over_one_row_at_most():
     assert (
         len(findings(RULE, "def f(key):\n    for row in Order.objects.filter(total=key):\n        row.delete()\n")) == 1
     )
+
+
+@pytest.mark.parametrize(
+    ("imported", "count"), [("javax.persistence.EntityManager", 1), ("org.engine.UserEntityManager", 0)]
+)
+def test_sessions_of_an_engine_of_its_own_are_no_entity_managers(imported, count):
+    source = (
+        f"import {imported};\nclass Commands {{\n  void flush() {{\n"
+        "    for (Session session : sessions.values()) {\n      session.flush();\n    }\n  }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/Commands.java": source})) == count

@@ -49,6 +49,7 @@ _LISTS = re.compile(
 _PAGED = re.compile(r"^(?:Page|Slice|Window|Scroll)\w*\b")
 _LITERALS = re.compile(r"\"\"\"(.*?)\"\"\"|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
 _VALUE = re.compile(r"^\(\s*(?:value\s*=\s*)?(.*)\)$", re.DOTALL)
+_ENTITY_MANAGER = re.compile(rb"(?<!\w)EntityManager(?:Factory)?\b")
 _MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager(?:\(\))?|\w*session(?:\(\))?|getEm\(\))$")
 _SINGLE = frozenset({"getSingleResult", "uniqueResult", "uniqueResultOptional", "getSingleResultOrNull"})
 _RUNS = frozenset({"getResultList", "getResultStream", "executeUpdate", "list", "stream"}) | _SINGLE
@@ -165,7 +166,7 @@ def look_at_entity(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`em.find(Order.class, id)`, `em.persist(order)`."""
     written = "".join(text_of_callee(call, file).split())
     receiver, _, verb = written.rpartition(".")
-    if not _MANAGER.search(receiver) or not (file.mentions(b"EntityManager") or file.mentions(b"hibernate")):
+    if not _MANAGER.search(receiver) or not _knows_entities(file):
         return iter(())
     arguments = [file.text(each) for each in file.arguments(call)[0]]
     named = _CLASS.search(arguments[0]) if arguments else None
@@ -190,6 +191,13 @@ def look_at_entity(call: Node, file: SourceFile) -> Iterator[Mark]:
             )
         )
     return iter(())
+
+
+def _knows_entities(file: SourceFile) -> bool:
+    """Whether the file works with JPA or Hibernate, and not with managers of its own: `UserEntityManager`."""
+    if file.mentions(b"hibernate"):
+        return True
+    return file.mentions(b"EntityManager") and _ENTITY_MANAGER.search(file.source) is not None
 
 
 READERS = {
