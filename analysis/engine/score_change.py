@@ -133,8 +133,8 @@ def _shapley(score: Score, amounts: tuple[int, int], lines: tuple[int, int]) -> 
 
 def _of_findings(before: Standing, after: Standing, shares: _Shares) -> Iterator[Entry]:
     causes = _Causes(before, after)
-    moved = _moved(before, after)
-    for print_ in sorted((before.findings.keys() | after.findings.keys()) - moved):
+    prints = (before.findings.keys() | after.findings.keys()) - _moved(before, after)
+    for print_ in sorted(each for each in prints if before.findings.get(each) != after.findings.get(each)):
         old, new = before.findings.get(print_), after.findings.get(print_)
         points = (new.points if new else 0) - (old.points if old else 0)
         weight = (new.weight if new else 0) - (old.weight if old else 0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from analysis.engine.facts import EXTRACTOR_VERSION
@@ -41,7 +41,7 @@ class Scored(NamedTuple):
     volume: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Standing:
     """`findings` by fingerprint; `worst` are the five riskiest files, the worst first; `cap` is the most that health
     may be. `policy` is the part of the policy that scores depend on, `rules` the version of each rule."""
@@ -54,11 +54,11 @@ class Standing:
     rules: Mapping[str, int] = field(default_factory=dict)
     extractor: str = ""
 
-    @property
+    @cached_property
     def points_tenths(self) -> int:
         return sum(each.points for each in self.findings.values())
 
-    @property
+    @cached_property
     def weight_hundredths(self) -> int:
         return sum(each.weight for each in self.findings.values())
 

@@ -47,8 +47,10 @@ def load_standings(repository_id: UUID, days: Sequence[date]) -> dict[date, Stan
     rows = {row.day: row for row in standings.filter(day__in=days)}
     base_days = {row.base_day for row in rows.values() if row.base_day}
     bases = {row.day: _unpacked(row.data) for row in standings.filter(day__in=base_days)}
+    made: dict[date | None, dict[str, Scored]] = {base_day: {} for base_day in (None, *bases)}
     return {
-        day: _standing(_unpacked(row.data), bases[row.base_day] if row.base_day else {}) for day, row in rows.items()
+        day: _standing(_unpacked(row.data), bases[row.base_day] if row.base_day else {}, made[row.base_day])
+        for day, row in rows.items()
     }
 
 
@@ -81,12 +83,15 @@ def _difference(base: Mapping[str, Any], standing: Standing) -> dict[str, Any]:
     return document
 
 
-def _standing(document: Mapping[str, Any], base: Mapping[str, Any]) -> Standing:
-    gone = set(document["gone"])
-    findings = {print_: scored for print_, scored in base.get("findings", {}).items() if print_ not in gone}
-    findings |= document["findings"]
+def _standing(document: Mapping[str, Any], base: Mapping[str, Any], made: dict[str, Scored]) -> Standing:
+    """`made` are findings of the base that another day has too: most days have most of them, and each is made once."""
+    away = {*document["gone"], *document["findings"]}
+    kept = {print_: scored for print_, scored in base.get("findings", {}).items() if print_ not in away}
+    made |= {print_: Scored(*scored) for print_, scored in kept.items() if print_ not in made}
+    findings = {print_: made[print_] for print_ in kept}
+    findings |= {print_: Scored(*scored) for print_, scored in document["findings"].items()}
     return Standing(
-        findings={print_: Scored(*scored) for print_, scored in findings.items()},
+        findings=findings,
         lines_of_code=document["lines"],
         worst=tuple((file, risk) for file, risk in document["worst"]),
         cap=document["cap"],
