@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F, PositiveIntegerField, QuerySet
 
 from accounts.models import User
 from analysis.models import PullRequest, Repository, Run, Violation
@@ -22,6 +22,11 @@ _REPOSITORY = CompiledQuery(_with_role_of_caller)
 _REPOSITORY_WITH_PLAN = CompiledQuery(lambda: _with_role_of_caller().select_related("organization__plan"))
 _RUN = CompiledQuery(
     lambda: Run.objects.with_number_of_pull_request().filter(pk=Key("run"), organization__memberships__user=Key("user"))
+)
+
+_VIOLATION = CompiledQuery(lambda: Violation.objects.filter(pk=Key("violation"), repository=Key("repository")))
+_PULL_REQUEST = CompiledQuery(
+    lambda: PullRequest.objects.filter(repository=Key("repository"), number=Key("number", PositiveIntegerField()))
 )
 
 
@@ -64,7 +69,7 @@ def run_for(user: User, run_id: str) -> Run:
 
 def violation_in(repository: Repository, violation_id: str) -> Violation:
     """A violation of a repository that the caller was let into."""
-    violation = repository.violations.filter(pk=key_of(violation_id, UnknownViolation)).first()
+    violation = _VIOLATION.first(violation=key_of(violation_id, UnknownViolation), repository=repository.pk)
     if violation is None:
         raise UnknownViolation
     return violation
@@ -73,7 +78,7 @@ def violation_in(repository: Repository, violation_id: str) -> Violation:
 def pull_request_in(repository: Repository, number: str) -> PullRequest:
     """A pull request, by its number at the code host, of a repository that the caller was let into."""
     is_number = number.isascii() and number.isdigit() and len(number) < 10
-    pull_request = repository.pull_requests.filter(number=number).first() if is_number else None
+    pull_request = _PULL_REQUEST.first(repository=repository.pk, number=int(number)) if is_number else None
     if pull_request is None:
         raise UnknownPullRequest
     return pull_request

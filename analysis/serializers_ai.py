@@ -4,17 +4,18 @@ from rest_framework import serializers
 
 from analysis.serializers import ViolationSerializer
 from config.api.fields import TextField
+from config.api.plain import PlainSerializer
 
 MOST_FILES = 100
 
 
-class OfferSerializer(serializers.Serializer):
+class OfferSerializer(PlainSerializer):
     operation = serializers.CharField()
     credits = serializers.IntegerField(help_text="What it takes at least.")
     usable = serializers.BooleanField(source="is_usable", help_text="Set up, in the plan, and covered by the balance.")
 
 
-class AiOfferSerializer(serializers.Serializer):
+class AiOfferSerializer(PlainSerializer):
     setUp = serializers.BooleanField(source="is_set_up")
     balance = serializers.IntegerField(help_text="-1: unlimited.")
     operations = OfferSerializer(many=True)

@@ -7,9 +7,10 @@ from rest_framework import serializers
 
 from analysis.engine.gate_metrics import METRICS, OPERATORS
 from analysis.engine.model import Volume
+from analysis.engine.policy_file import FIELDS
 from analysis.serializers import NoticeSerializer, ViolationSerializer
 from analysis.services.backtests import MOST_PULL_REQUESTS
-from config.api.fields import TextField, TimestampField
+from config.api.fields import TextField, TimestampField, timestamp
 
 
 class StackSerializer(serializers.Serializer):
@@ -66,12 +67,9 @@ class PolicyReadSerializer(PolicySerializer):
 
     def to_representation(self, policy: Any) -> dict[str, Any]:
         """The policy is stored in its wire shape; only what a read adds is translated."""
-        origin = {name: self.fields[name] for name in ("updatedAt", "updatedBy")}
-        shown = {name: policy[name] for name in (*PolicySerializer().fields, "source", "packs", "notices")}
-        for name, field in origin.items():
-            value = field.get_attribute(policy)
-            shown[name] = None if value is None else field.to_representation(value)
-        return shown
+        shown = {name: policy[name] for name in (*FIELDS, "source", "packs", "notices")}
+        editor = policy["updated_by_id"]
+        return {**shown, "updatedAt": timestamp(policy["updated_at"]), "updatedBy": str(editor) if editor else None}
 
 
 class PreviewTotalsSerializer(serializers.Serializer):

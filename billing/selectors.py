@@ -2,19 +2,32 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from django.db.models import QuerySet
+from functools import cache
 
 from billing.models import LIVE, Payment, Plan, Subscription, SubscriptionStatus
 from billing.services.provisioning import current_subscription
+from config.compiled import CompiledQuery, Key
 from config.errors import NotFound
 from credits.selectors import CreditUse, credit_use
 from organizations import entitlements
 from organizations.entitlements import Feature
 from organizations.models import Organization
+from organizations.selectors import counts_of
 
 UNLIMITED = -1
+
+_TOLD_OF_LAST = CompiledQuery(
+    lambda: (
+        Subscription.objects.filter(organization=Key("organization"))
+        .select_related("plan")
+        .order_by("-fact_at", "-pk")[:1]
+    )
+)
+
+
+@cache
+def _payments(limit: int) -> CompiledQuery[Payment]:
+    return CompiledQuery(lambda: Payment.objects.filter(organization=Key("organization"))[:limit])
 
 
 class UnknownPlan(NotFound):
@@ -67,7 +80,7 @@ def plan_of(plan_id: str) -> Plan:
 
 def shown_subscription(organization: Organization) -> ShownSubscription:
     """The live subscription, else the one told of last, else the free plan with nothing bought."""
-    row = current_subscription(organization) or _told_of_last(organization)
+    row = current_subscription(organization) or _TOLD_OF_LAST.first(organization=organization.pk)
     if row is None:
         return ShownSubscription(plan=organization.plan, status=SubscriptionStatus.INACTIVE)
     open_states = (*LIVE, SubscriptionStatus.PENDING)
@@ -82,28 +95,22 @@ def shown_subscription(organization: Organization) -> ShownSubscription:
     )
 
 
-def _told_of_last(organization: Organization) -> Subscription | None:
-    rows = Subscription.objects.filter(organization=organization).select_related("plan")
-    return rows.order_by("-fact_at", "-pk").first()
-
-
-def payments_of(organization: Organization) -> QuerySet[Payment]:
-    """The billing history, newest first."""
-    return Payment.objects.filter(organization=organization)
+def payments_of(organization: Organization, *, limit: int) -> list[Payment]:
+    """The billing history, newest first. One query."""
+    return _payments(limit).all(organization=organization.pk)
 
 
 def plan_use(organization: Organization) -> PlanUse:
     """Repositories, members and credits against the plan's limits. The credits are those of the present month of
-    credits."""
+    credits. Two queries."""
     plan: Plan = organization.plan
     credits: CreditUse = credit_use(organization)
-    # Repositories live in an app beside this one, so they are reached through the organization.
-    repositories: Any = organization
+    members, repositories = counts_of(organization)
     return PlanUse(
         plan=plan,
         period=credits.period,
-        repos=Use(repositories.repositories.count(), plan.max_repos),
-        members=Use(organization.memberships.count(), plan.max_members),
+        repos=Use(repositories, plan.max_repos),
+        members=Use(members, plan.max_members),
         credits=Use(credits.used, plan.ai_credits_per_month),
     )
 

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from billing.models import BillingCycle, Payment, PaymentProvider, Plan, SubscriptionStatus
 from config.api.fields import TextField, TimestampField
+from config.api.plain import PlainSerializer
 
 CENT = Decimal("0.01")
 PAID_PLANS = ["solo", "pro", "team", "enterprise"]
@@ -29,14 +30,14 @@ class ChoiceField(serializers.ChoiceField):
         return super().to_internal_value(data)
 
 
-class PlanLimitsSerializer(serializers.Serializer):
+class PlanLimitsSerializer(PlainSerializer):
     maxRepos = serializers.IntegerField(source="max_repos")
     maxMembers = serializers.IntegerField(source="max_members")
     aiCreditsPerMonth = serializers.IntegerField(source="ai_credits_per_month")
     maxOrgs = serializers.IntegerField(source="max_orgs")
 
 
-class PlanFeaturesSerializer(serializers.Serializer):
+class PlanFeaturesSerializer(PlainSerializer):
     cliScan = serializers.BooleanField(source="cli_scan")
     prGate = serializers.BooleanField(source="pr_gate")
     dashboard = serializers.BooleanField()
@@ -44,7 +45,7 @@ class PlanFeaturesSerializer(serializers.Serializer):
     aiCrossFile = serializers.BooleanField(source="ai_cross_file")
 
 
-class PlanSerializer(serializers.Serializer):
+class PlanSerializer(PlainSerializer):
     id = serializers.CharField()
     name = serializers.CharField()
     description = serializers.CharField()
@@ -60,7 +61,7 @@ class PlanSerializer(serializers.Serializer):
         return shown
 
 
-class SubscriptionSerializer(serializers.Serializer):
+class SubscriptionSerializer(PlainSerializer):
     planId = serializers.CharField(source="plan.pk")
     planName = serializers.CharField(source="plan.name")
     status = serializers.ChoiceField(choices=SubscriptionStatus.choices)
@@ -134,7 +135,7 @@ class PlanPreviewSerializer(serializers.Serializer):
     billingCycle = serializers.CharField(source="cycle")
 
 
-class InvoiceSerializer(serializers.Serializer):
+class InvoiceSerializer(PlainSerializer):
     id = serializers.CharField(source="invoice_id")
     date = TimestampField(source="paid_at")
     amount = AmountField()
@@ -148,12 +149,12 @@ class InvoiceSerializer(serializers.Serializer):
         return "paid"
 
 
-class UseSerializer(serializers.Serializer):
+class UseSerializer(PlainSerializer):
     used = serializers.IntegerField()
     limit = serializers.IntegerField()
 
 
-class PlanUsageSerializer(serializers.Serializer):
+class PlanUsageSerializer(PlainSerializer):
     planId = serializers.CharField(source="plan.pk")
     period = serializers.CharField()
     repos = UseSerializer()
@@ -166,13 +167,13 @@ class CanUseSerializer(serializers.Serializer):
     currentPlan = serializers.CharField()
 
 
-class CurrentUseSerializer(serializers.Serializer):
+class CurrentUseSerializer(PlainSerializer):
     repos = serializers.IntegerField(source="repos.used")
     members = serializers.IntegerField(source="members.used")
     credits = serializers.IntegerField(source="credits.used")
 
 
-class EnforcementSerializer(serializers.Serializer):
+class EnforcementSerializer(PlainSerializer):
     planId = serializers.CharField(source="plan.pk")
     planName = serializers.CharField(source="plan.name")
     features = serializers.DictField(child=serializers.BooleanField())

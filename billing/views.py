@@ -285,7 +285,7 @@ class InvoiceViewSet(ViewSet):
         organization = organization_for(request.user, organization_id, at_least=Role.ADMIN)
         limit = limit_of(request, default=10)
         changes.require_paid_plan(organization)
-        return Response(InvoiceSerializer(selectors.payments_of(organization)[:limit], many=True).data)
+        return Response(InvoiceSerializer(selectors.payments_of(organization, limit=limit), many=True).data)
 
 
 def _owned(request: SignedInRequest) -> Organization:

@@ -5,7 +5,6 @@ To build and compile a look-up takes Django twice as long as to ask PostgreSQL a
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
-from uuid import UUID
 
 from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -14,17 +13,17 @@ R = TypeVar("R")  # a row: an object of the model, or what `values_list` makes o
 
 
 class Key(models.Expression):
-    """Stands in a queryset for an id that is known later: `filter(pk=Key("run"))`."""
+    """Stands in a queryset for an id that is known later: `filter(pk=Key("run"))`. What is no id has another field."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(output_field=models.UUIDField())
+    def __init__(self, name: str, field: "models.Field[Any, Any] | None" = None) -> None:
+        super().__init__(output_field=field or models.UUIDField())
         self.name = name
 
     def as_sql(self, compiler: Any, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
         return "%s", [self]
 
-    def bound(self, keys: dict[str, UUID], connection: BaseDatabaseWrapper) -> Any:
-        """The id as the database takes it."""
+    def bound(self, keys: dict[str, Any], connection: BaseDatabaseWrapper) -> Any:
+        """The value as the database takes it."""
         return self.output_field.get_db_prep_value(keys[self.name], connection)
 
 
@@ -38,11 +37,11 @@ class CompiledQuery(Generic[R]):
     def __init__(self, build: Callable[[], models.QuerySet[Any, R]]) -> None:
         self._build = build
 
-    def first(self, **keys: UUID) -> R | None:
+    def first(self, **keys: Any) -> R | None:
         """The first row in the queryset's order, or None. One query."""
         return next(iter(self.all(**keys)), None)
 
-    def all(self, **keys: UUID) -> list[R]:
+    def all(self, **keys: Any) -> list[R]:
         """Every row. One query."""
         connection = connections["default"]
         # Kept by the connection, which a compiler refers to: it goes when its thread goes.
@@ -63,7 +62,7 @@ class _Compiled(Generic[R]):
         vars(queryset.query)["get_compiler"] = lambda *_, **__: compiler
         self._queryset = queryset
 
-    def rows(self, keys: dict[str, UUID], connection: BaseDatabaseWrapper) -> list[R]:
+    def rows(self, keys: dict[str, Any], connection: BaseDatabaseWrapper) -> list[R]:
         self._values = tuple(
             each.bound(keys, connection) if isinstance(each, Key) else each for each in self._parameters
         )

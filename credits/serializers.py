@@ -1,15 +1,17 @@
 """The wire shapes of the credit endpoints."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from config.api.fields import TimestampField
 from config.api.plain import PlainSerializer
-from credits.models import CreditEntry, EntryType, Operation
+from credits.models import EntryType, Operation
 
 UNLIMITED = -1
 
 
-class CreditBalanceSerializer(serializers.Serializer):
+class CreditBalanceSerializer(PlainSerializer):
     balance = serializers.IntegerField()
     monthlyAllocation = serializers.IntegerField(source="allocation")
     used = serializers.IntegerField()
@@ -20,17 +22,18 @@ class CreditTransactionSerializer(PlainSerializer):
     id = serializers.CharField()
     type = serializers.ChoiceField(choices=EntryType.choices)
     operation = serializers.ChoiceField(choices=Operation.choices)
-    amount = serializers.SerializerMethodField()
-    balance = serializers.SerializerMethodField()
+    amount = serializers.IntegerField()
+    balance = serializers.IntegerField()
     description = serializers.CharField()
     createdAt = TimestampField(source="created_at")
 
-    def get_amount(self, entry: CreditEntry) -> int:
+    def to_representation(self, entry: Any) -> dict[str, Any]:
         """What was used, also where nothing is taken from an unlimited balance."""
-        return -entry.cost if entry.unlimited and entry.cost else entry.amount
-
-    def get_balance(self, entry: CreditEntry) -> int:
-        return UNLIMITED if entry.unlimited else entry.balance
+        shown = super().to_representation(entry)
+        if entry["unlimited"]:
+            shown["balance"] = UNLIMITED
+            shown["amount"] = -entry["cost"] if entry["cost"] else entry["amount"]
+        return shown
 
 
 class CreditTransactionsSerializer(serializers.Serializer):
@@ -38,13 +41,13 @@ class CreditTransactionsSerializer(serializers.Serializer):
     total = serializers.IntegerField()
 
 
-class OperationUsageSerializer(serializers.Serializer):
+class OperationUsageSerializer(PlainSerializer):
     operation = serializers.CharField()
     creditsUsed = serializers.IntegerField(source="used")
     count = serializers.IntegerField()
 
 
-class UsageByOperationSerializer(serializers.Serializer):
+class UsageByOperationSerializer(PlainSerializer):
     operations = OperationUsageSerializer(many=True)
     totalUsed = serializers.IntegerField(source="total")
     period = serializers.CharField()

@@ -59,15 +59,21 @@ class CreditViewSet(ViewSet):
         ],
         errors={400: BAD_MONTH, 404: UNKNOWN},
     )
-    def transactions(self, request: SignedInRequest, organization_id: str) -> Response:
+    def transactions(self, request: SignedInRequest, organization_id: str) -> HttpResponseBase:
         organization = organization_for(request.user, organization_id)
         limit, offset = limit_of(request, default=20), offset_of(request)
         month = selectors.month_named(request.query_params.get("month"))
-        if month:
-            entries, total = selectors.history_of_month(organization, month, limit=limit, offset=offset)
-        else:
-            entries, total = selectors.history(organization, limit=limit, offset=offset)
-        return Response({"transactions": CreditTransactionSerializer(entries, many=True).data, "total": total})
+        so_far = selectors.entries_so_far(organization)
+
+        def make() -> Any:
+            if month:
+                entries, total = selectors.history_of_month(organization, month, limit=limit, offset=offset)
+            else:
+                total = so_far
+                entries = selectors.history(organization, total=total, limit=limit, offset=offset)
+            return {"transactions": CreditTransactionSerializer(entries, many=True).data, "total": total}
+
+        return answer_of_version(request, so_far, make=make)
 
     @describe(
         "Read the credit usage by operation",

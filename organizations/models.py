@@ -121,9 +121,9 @@ class InvitationStatus(models.TextChoices):
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
-    def pending(self) -> "InvitationQuerySet":
-        """Those that can still be accepted."""
-        return self.filter(status=InvitationStatus.PENDING, expires_at__gt=timezone.now())
+    def pending(self, now: Any = None) -> "InvitationQuerySet":
+        """Those that can still be accepted, by default at present."""
+        return self.filter(status=InvitationStatus.PENDING, expires_at__gt=now or timezone.now())
 
     def lapsed(self) -> "InvitationQuerySet":
         """Those whose time ran out before anybody wrote that down."""

@@ -1,39 +1,45 @@
 """Reads that join several tables; each is one query, whatever the number of rows."""
 
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models import Count, DateTimeField, F, OuterRef, QuerySet, Subquery
+from django.utils import timezone
 
 from accounts.models import User
+from config.compiled import CompiledQuery, Key
 from organizations.access import UnknownOrganization
 from organizations.models import AuditEntry, Invitation, Membership, Organization
 
 
-def organizations_of(user: User) -> QuerySet[Organization]:
+def organizations_of(user: User) -> list[Organization]:
     """The user's organizations by name, each with `role`, `member_count` and `repo_count`."""
-    mine = Organization.objects.filter(memberships__user=user).annotate(role=F("memberships__role"))
-    return with_counts(mine).order_by("name", "id")
+    return _OF_USER.all(user=user.pk)
 
 
 def organization_detail(organization: Organization) -> Organization:
     """The organization with its owner, `member_count` and `repo_count`; UnknownOrganization once it is deleted."""
-    row = with_counts(Organization.objects.select_related("owner")).filter(pk=organization.pk).first()
+    row = _DETAIL.first(organization=organization.pk)
     if row is None:
         raise UnknownOrganization
     return row
 
 
-def members_of(organization: Organization) -> QuerySet[Membership]:
+def members_of(organization: Organization) -> list[Membership]:
     """Members with their accounts, in the order in which they joined."""
-    return organization.memberships.select_related("user").order_by("created_at", "id")
+    return _MEMBERS.all(organization=organization.pk)
 
 
-def pending_invitations_of(organization: Organization) -> QuerySet[Invitation]:
+def pending_invitations_of(organization: Organization) -> list[Invitation]:
     """Invitations that can still be accepted, the oldest first."""
-    return organization.invitations.pending().order_by("created_at", "id")
+    return _INVITATIONS.all(organization=organization.pk, now=timezone.now())
 
 
 def audit_log_of(organization: Organization) -> QuerySet[AuditEntry]:
     """Who changed what, the newest first."""
     return AuditEntry.objects.filter(organization=organization).order_by("-created_at", "-id")
+
+
+def counts_of(organization: Organization) -> tuple[int, int]:
+    """How many members and how many repositories it has. One query."""
+    return _COUNTS.first(organization=organization.pk) or (0, 0)
 
 
 def with_counts(organizations: QuerySet[Organization]) -> QuerySet[Organization]:
@@ -46,3 +52,31 @@ def _number_of(relation: str) -> Subquery:
     # A sub-query for each number: joining two relations at once would multiply their rows.
     organizations = Organization.objects.filter(pk=OuterRef("pk")).order_by().values("pk")
     return Subquery(organizations.annotate(number=Count(relation)).values("number"))
+
+
+def _of_user() -> QuerySet[Organization]:
+    mine = Organization.objects.filter(memberships__user=Key("user")).annotate(role=F("memberships__role"))
+    return with_counts(mine).order_by("name", "id")
+
+
+_OF_USER = CompiledQuery(_of_user)
+_DETAIL = CompiledQuery(
+    lambda: with_counts(Organization.objects.select_related("owner")).filter(pk=Key("organization"))
+)
+_COUNTS = CompiledQuery(
+    lambda: Organization.objects.filter(pk=Key("organization")).values_list(
+        _number_of("memberships"), _number_of("repositories")
+    )
+)
+_MEMBERS = CompiledQuery(
+    lambda: (
+        Membership.objects.select_related("user").filter(organization=Key("organization")).order_by("created_at", "id")
+    )
+)
+_INVITATIONS = CompiledQuery(
+    lambda: (
+        Invitation.objects.pending(Key("now", DateTimeField()))
+        .filter(organization=Key("organization"))
+        .order_by("created_at", "id")
+    )
+)

@@ -42,7 +42,7 @@ class NewOrganizationSerializer(serializers.Serializer):
     createdAt = TimestampField(source="created_at")
 
 
-class OrganizationListItemSerializer(serializers.Serializer):
+class OrganizationListItemSerializer(PlainSerializer):
     id = serializers.CharField()
     name = serializers.CharField()
     slug = serializers.CharField()
@@ -52,7 +52,7 @@ class OrganizationListItemSerializer(serializers.Serializer):
     repoCount = serializers.IntegerField(source="repo_count")
 
 
-class OrganizationSerializer(serializers.Serializer):
+class OrganizationSerializer(PlainSerializer):
     id = serializers.CharField()
     name = serializers.CharField()
     slug = serializers.CharField()
@@ -64,7 +64,7 @@ class OrganizationSerializer(serializers.Serializer):
     updatedAt = TimestampField(source="updated_at")
 
 
-class MemberSerializer(serializers.Serializer):
+class MemberSerializer(PlainSerializer):
     userId = serializers.CharField(source="user_id")
     name = serializers.CharField(source="user.name")
     email = serializers.EmailField(source="user.email")
@@ -81,7 +81,7 @@ class InviteMemberSerializer(serializers.Serializer):
     role = serializers.ChoiceField(choices=GRANTABLE_ROLES, required=False)
 
 
-class InvitationSerializer(serializers.Serializer):
+class InvitationSerializer(PlainSerializer):
     id = serializers.CharField()
     email = serializers.EmailField()
     role = serializers.ChoiceField(choices=GRANTABLE_ROLES)

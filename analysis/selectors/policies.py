@@ -10,8 +10,8 @@ import orjson
 from analysis.engine.graph.view import layer_colors
 from analysis.engine.policy_file import exemptions_of, to_mapping
 from analysis.engine.suppression import expiry_notices
-from analysis.models import Repository, ScanReport, StoredPolicy
-from analysis.services.policies import own_policy_as_last_read, present_policy
+from analysis.models import Repository, ScanReport
+from analysis.services.policies import own_policy_as_last_read, present_policy, stored_policy
 from analysis.shapes import notice_shape
 
 NO_STATS = ("totalNodes", "totalEdges", "violationEdges", "circularEdges", "modules")
@@ -37,7 +37,7 @@ def _notices(policy: Mapping[str, Any], today: date) -> list[dict[str, Any]]:
 
 
 def _policy_and_origin(repository: Repository) -> dict[str, Any]:
-    stored = StoredPolicy.objects.filter(repository=repository).first()
+    stored = stored_policy(repository)
     if stored is None:
         own = own_policy_as_last_read(repository)
         origin: dict[str, Any] = {"source": own.source, "packs": [], "updated_at": None, "updated_by_id": None}

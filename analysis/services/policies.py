@@ -4,11 +4,22 @@ from analysis.engine.policy import Policy, Stack
 from analysis.engine.policy_file import PolicyInvalid, default_policy, parse_policy
 from analysis.models import Repository, ScanInputs, StoredPolicy
 from analysis.source_tree import PolicyInForce
+from config.compiled import CompiledQuery, Key
+
+_STORED = CompiledQuery(lambda: StoredPolicy.objects.filter(repository=Key("repository")))
+_OWN = CompiledQuery(
+    lambda: ScanInputs.objects.filter(repository=Key("repository")).values_list("policy", "policy_source")
+)
+
+
+def stored_policy(repository: Repository) -> StoredPolicy | None:
+    """The one set through the API. One query."""
+    return _STORED.first(repository=repository.pk)
 
 
 def in_force(repository: Repository, own: PolicyInForce) -> PolicyInForce:
     """The policy set through the API, else `own`; one that cannot be used is reported in a note. One query."""
-    stored = StoredPolicy.objects.filter(repository=repository).first()
+    stored = stored_policy(repository)
     if stored is None:
         return own
     try:
@@ -19,10 +30,11 @@ def in_force(repository: Repository, own: PolicyInForce) -> PolicyInForce:
 
 def own_policy_as_last_read(repository: Repository) -> PolicyInForce:
     """What the repository itself said at its last scan; plain defaults before the first one. One query."""
-    row = ScanInputs.objects.filter(repository=repository).only("policy", "policy_source").first()
+    row = _OWN.first(repository=repository.pk)
     if row is None:
         return PolicyInForce(default_policy(Stack()), "default")
-    return PolicyInForce(parse_policy(row.policy), row.policy_source)
+    policy, source = row
+    return PolicyInForce(parse_policy(policy), source)
 
 
 def present_policy(repository: Repository) -> Policy:

@@ -7,6 +7,7 @@ from django.utils import timezone
 from billing.models import CancellationOrder, PaymentProvider, Subscription
 from billing.periods import Window, credit_window
 from billing.services.cancellations import order_cancellation
+from config.compiled import CompiledQuery, Key
 from credits.services.allocations import Allocation, allocate, withdraw
 from organizations.models import Organization
 
@@ -14,11 +15,19 @@ FREE = "free"
 # The wallet provider charges within hours of the billing time, before or after.
 PAYMENT_SLACK = timedelta(days=3)
 
+_CURRENT = CompiledQuery(
+    lambda: (
+        Subscription.objects.live()
+        .filter(organization=Key("organization"))
+        .select_related("plan")
+        .order_by("-started_at", "-external_id")[:1]
+    )
+)
+
 
 def current_subscription(organization: Organization) -> Subscription | None:
     """Of the live subscriptions the one that was started last; None on the free plan."""
-    live = Subscription.objects.live().filter(organization=organization).select_related("plan")
-    return live.order_by("-started_at", "-external_id").first()
+    return _CURRENT.first(organization=organization.pk)
 
 
 def provision(organization: Organization, *, now: datetime | None = None) -> None:

@@ -67,8 +67,8 @@ TABLE = """
 /plans                                                        1
 /plans/{plan_id}                                              1
 /plans/org/{organization_id}/can-use/{feature}                2
-/plans/org/{organization_id}/enforcement                      5
-/plans/org/{organization_id}/usage                            5
+/plans/org/{organization_id}/enforcement                      4
+/plans/org/{organization_id}/usage                            4
 """
 QUERIES = {path: int(number) for path, number in (line.split() for line in TABLE.strip().splitlines())}
 LEADING_ELSEWHERE = {"/auth/codehost1", "/auth/codehost1/callback", "/auth/idp2", "/auth/idp2/callback"}
