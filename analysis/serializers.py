@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
 from rest_framework import serializers
 
 from analysis.engine.model import Category, Severity
-from analysis.models import Platform, Run, ScanReport, milliseconds
+from analysis.models import Platform, ScanReport, milliseconds
 from config.api.fields import BlankAsNullField, TextField, TimestampField
 from config.api.plain import PlainSerializer
 
@@ -71,10 +70,9 @@ class RunSerializer(PlainSerializer):
     error = BlankAsNullField()
 
 
-def run_page(rows: QuerySet[Run]) -> list[dict[str, Any]]:
-    """A page of runs, read as columns: rows of the ORM cost as much again."""
-    columns = rows.values(*(name for name in RunSerializer.columns() if name != "duration_ms"))
-    runs = [{**row, "duration_ms": milliseconds(row["started_at"], row["finished_at"])} for row in columns]
+def run_page(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A page of runs, of their columns."""
+    runs = [{**row, "duration_ms": milliseconds(row["started_at"], row["finished_at"])} for row in rows]
     return [*RunSerializer(runs, many=True).data]
 
 

@@ -4,6 +4,7 @@ To build and compile a look-up takes Django twice as long as to ask PostgreSQL a
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from django.db import connections, models
@@ -43,28 +44,56 @@ class CompiledQuery(Generic[R]):
 
     def all(self, **keys: Any) -> list[R]:
         """Every row. One query."""
+        return self._compiled().rows(keys)
+
+    def page(self, part: slice, **keys: Any) -> list[R]:
+        """The rows of a part, of a queryset that is cut nowhere else. One query."""
+        return self._compiled().rows(keys, part)
+
+    def _compiled(self) -> "_Compiled[R]":
         connection = connections["default"]
         # Kept by the connection, which a compiler refers to: it goes when its thread goes.
         known: dict[CompiledQuery[R], _Compiled[R]] = vars(connection).setdefault("compiled_queries", {})
         if self not in known:
-            known[self] = _Compiled(self._build())
-        return known[self].rows(keys, connection)
+            known[self] = _Compiled(self._build(), connection)
+        return known[self]
+
+
+def count_of(rows: models.QuerySet[Any, Any], by: str) -> models.QuerySet[Any, int]:
+    """How many rows there are, all of which have the same value of the column `by`; none where there are none."""
+    return rows.order_by().values(by).annotate(number=models.Count("pk")).values_list("number", flat=True)
+
+
+@dataclass(frozen=True)
+class CompiledRows(Generic[R]):
+    """A list that `page_of` counts and cuts a page from, as it does with a queryset: one query each."""
+
+    counted: CompiledQuery[int]
+    rows: CompiledQuery[R]
+    keys: dict[str, Any]
+
+    def count(self) -> int:
+        return self.counted.first(**self.keys) or 0
+
+    def __getitem__(self, part: slice) -> list[R]:
+        return self.rows.page(part, **self.keys)
 
 
 class _Compiled(Generic[R]):
     """A queryset whose compiler says the same SQL each time; rows are made of the answer as Django makes them."""
 
-    def __init__(self, queryset: models.QuerySet[Any, R]) -> None:
+    def __init__(self, queryset: models.QuerySet[Any, R], connection: BaseDatabaseWrapper) -> None:
         compiler = queryset.query.get_compiler(queryset.db)
         self._sql, self._parameters = compiler.as_sql()
-        self._values: tuple[Any, ...] = ()
-        vars(compiler)["as_sql"] = lambda: (self._sql, self._values)
+        self._asked: tuple[str, tuple[Any, ...]] = self._sql, ()
+        vars(compiler)["as_sql"] = lambda: self._asked
         vars(queryset.query)["get_compiler"] = lambda *_, **__: compiler
-        self._queryset = queryset
+        self._queryset, self._connection = queryset, connection
 
-    def rows(self, keys: dict[str, Any], connection: BaseDatabaseWrapper) -> list[R]:
-        self._values = tuple(
-            each.bound(keys, connection) if isinstance(each, Key) else each for each in self._parameters
-        )
+    def rows(self, keys: dict[str, Any], part: slice | None = None) -> list[R]:
+        values = [each.bound(keys, self._connection) if isinstance(each, Key) else each for each in self._parameters]
+        self._asked = self._sql, tuple(values)
+        if part is not None:
+            self._asked = f"{self._sql} LIMIT %s OFFSET %s", (*values, part.stop - part.start, part.start)
         iterable: Any = self._queryset._iterable_class
         return list(iterable(self._queryset))

@@ -4,7 +4,7 @@ from django.db.models import Count, DateTimeField, F, OuterRef, QuerySet, Subque
 from django.utils import timezone
 
 from accounts.models import User
-from config.compiled import CompiledQuery, Key
+from config.compiled import CompiledQuery, Key, count_of
 from organizations.access import UnknownOrganization
 from organizations.models import AuditEntry, Invitation, Membership, Organization
 
@@ -37,6 +37,11 @@ def audit_log_of(organization: Organization) -> QuerySet[AuditEntry]:
     return AuditEntry.objects.filter(organization=organization).order_by("-created_at", "-id")
 
 
+def number_of_audit_entries(organization: Organization) -> int:
+    """How many lines the audit log has. One query."""
+    return _NUMBER_OF_AUDIT_ENTRIES.first(organization=organization.pk) or 0
+
+
 def counts_of(organization: Organization) -> tuple[int, int]:
     """How many members and how many repositories it has. One query."""
     return _COUNTS.first(organization=organization.pk) or (0, 0)
@@ -67,6 +72,9 @@ _COUNTS = CompiledQuery(
     lambda: Organization.objects.filter(pk=Key("organization")).values_list(
         _number_of("memberships"), _number_of("repositories")
     )
+)
+_NUMBER_OF_AUDIT_ENTRIES = CompiledQuery(
+    lambda: count_of(AuditEntry.objects.filter(organization=Key("organization")), "organization")
 )
 _MEMBERS = CompiledQuery(
     lambda: (

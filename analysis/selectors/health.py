@@ -18,7 +18,7 @@ def health_courses(repositories: Iterable[str], *, today: date) -> dict[str, lis
     rows = Snapshot.objects.filter(repository__in=list(repositories), day__gte=first_day, day__lte=today)
     # Tens of thousands of days for who belongs to many organizations: one row for each repository.
     point = Concat(Cast("day", CharField()), Value(" "), Cast("health_score", CharField()), output_field=CharField())
-    courses = rows.order_by().values_list("repository_id").annotate(course=_Joined(point))
+    courses = rows.order_by().values_list("repository_id").annotate(course=Joined(point))
     return {str(key): [_point(each) for each in sorted(course.split(","))] for key, course in courses}
 
 
@@ -27,7 +27,7 @@ def _point(text: str) -> dict[str, Any]:
     return {"date": day, "healthScore": int(score)}
 
 
-class _Joined(Aggregate):
+class Joined(Aggregate):
     """The texts of a group with commas between them, in any order."""
 
     function = "STRING_AGG"

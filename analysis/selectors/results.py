@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
-from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import CharField, QuerySet, Value
+from django.db.models.functions import Cast, Concat
 
 from analysis.engine.model import Category, Severity
 from analysis.models import (
@@ -18,10 +18,11 @@ from analysis.models import (
     ViolationSource,
     ViolationStatus,
 )
+from analysis.selectors.health import Joined
 from analysis.selectors.policies import policy_notices
 from analysis.shapes import gravest_shape, risk_counts_shape
 from config.api.fields import timestamp
-from config.compiled import CompiledQuery, Key
+from config.compiled import CompiledQuery, CompiledRows, Key, count_of
 
 LISTED_RISKS = 500
 RECENT_PULL_REQUESTS = 10
@@ -35,17 +36,29 @@ LISTED_FIELDS = (
 )  # fmt: skip
 
 
-_VERSIONS = CompiledQuery(
+_KEY_AND_CHANGE = Concat(Cast("pk", CharField()), Value(" "), Cast("updated_at", CharField()), output_field=CharField())
+_VERSIONS: CompiledQuery[str] = CompiledQuery(
     lambda: (
         Repository.objects.filter(organization__memberships__user=Key("user"))
-        .order_by("pk")
-        .values_list("pk", "updated_at")
+        .order_by()
+        .values_list("organization_id")
+        .annotate(versions=Joined(_KEY_AND_CHANGE))
+        .values_list("versions", flat=True)
     )
 )
 _VERSIONS_OF_PULL_REQUESTS = CompiledQuery(
-    lambda: _judged(PullRequest.objects.filter(repository=Key("repository"))).values_list(
+    lambda: judged(PullRequest.objects.filter(repository=Key("repository"))).values_list(
         "pk", "judged_at", "updated_at"
     )[:RECENT_PULL_REQUESTS]
+)
+JUDGED_FIELDS = (
+    "number", "title", "author", "score", "gate_result", "blocking_count", "warning_count", "judged_at",
+)  # fmt: skip
+_PULL_REQUESTS: CompiledQuery[dict[str, Any]] = CompiledQuery(
+    lambda: judged(PullRequest.objects.filter(repository=Key("repository"))).values(*JUDGED_FIELDS)
+)
+_NUMBER_OF_PULL_REQUESTS = CompiledQuery(
+    lambda: count_of(judged(PullRequest.objects.filter(repository=Key("repository"))), "repository")
 )
 
 
@@ -65,9 +78,12 @@ def repositories_of(user: Any) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def versions_of_repositories(user: Any) -> list[tuple[UUID, datetime]]:
-    """What the list of repositories and the courses of their health follow from. One query."""
-    return _VERSIONS.all(user=user.pk)
+def versions_of_repositories(user: Any) -> list[str]:
+    """What the list of repositories and the courses of their health follow from, as the database writes it. One query.
+
+    Hundreds of keys and moments take ten times as long to be read as values.
+    """
+    return sorted(version for versions in _VERSIONS.all(user=user.pk) for version in versions.split(","))
 
 
 def open_violations(repository: Repository) -> QuerySet[Violation]:
@@ -83,18 +99,19 @@ def filtered_violations(repository: Repository, **filters: str) -> QuerySet[Viol
     return open_violations(repository).filter(**wanted)
 
 
-def judged_pull_requests(repository: Repository) -> QuerySet[PullRequest]:
+def judged_pull_requests(repository: Repository) -> CompiledRows[dict[str, Any]]:
     """Pull requests that have a verdict, the newest first, without its details."""
-    return _judged(repository.pull_requests.all()).defer("verdict")
+    return CompiledRows(_NUMBER_OF_PULL_REQUESTS, _PULL_REQUESTS, {"repository": repository.pk})
 
 
-def _judged(rows: QuerySet[PullRequest]) -> QuerySet[PullRequest]:
+def judged(rows: QuerySet[PullRequest]) -> QuerySet[PullRequest]:
+    """Those that have a verdict, the newest first."""
     return rows.filter(judged_at__isnull=False).order_by("-judged_at", "-number")
 
 
-def recent_pull_requests(repository: Repository) -> QuerySet[PullRequest]:
+def recent_pull_requests(repository: Repository) -> list[dict[str, Any]]:
     """Those that the overview shows."""
-    return judged_pull_requests(repository)[:RECENT_PULL_REQUESTS]
+    return judged_pull_requests(repository)[0:RECENT_PULL_REQUESTS]
 
 
 def version_of_recent_pull_requests(repository: Repository) -> str:

@@ -11,7 +11,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.policy_file import to_mapping
 from analysis.engine.report import Report
 from analysis.models import PullRequest, Repository, Violation, ViolationStatus
-from analysis.selectors.results import judged_pull_requests, open_violations
+from analysis.selectors.results import judged, open_violations
 from analysis.services.policies import present_policy
 from analysis.services.policy_changes import policy_of_body, without_read_only
 from analysis.services.rejudging import last_state
@@ -98,7 +98,7 @@ def _ids(repository: Repository, findings: Iterable[Finding]) -> dict[str, str]:
 
 
 def _with_metrics(repository: Repository) -> list[PullRequest]:
-    recent = judged_pull_requests(repository)[:RECENT_PULL_REQUESTS]
+    recent = judged(repository.pull_requests.all())[:RECENT_PULL_REQUESTS]
     return [row for row in recent if row.verdict.get("metrics")]
 
 

@@ -63,12 +63,11 @@ class ResultViewSet(ViewSet):
         query = ViolationQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         filters = {name: text for name, text in query.validated_data.items() if text}
-        rows = results.filtered_violations(repository, **filters)
         total = None if filters else repository.total_violations
         return answer_of_version(
             request, repository.updated_at,
             make=lambda: page_of(
-                request, rows, total=total,
+                request, results.filtered_violations(repository, **filters), total=total,
                 show=lambda page: ViolationSerializer(
                     whole_rows(page).values(*ViolationSerializer.columns()), many=True
                 ).data,
@@ -122,7 +121,7 @@ class ResultViewSet(ViewSet):
     )
     def pull_requests(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
-        rows = results.judged_pull_requests(repository).values(*PullRequestSerializer.columns())
+        rows = results.judged_pull_requests(repository)
         return Response(page_of(request, rows, lambda page: PullRequestSerializer(page, many=True).data))
 
     @describe(

@@ -5,6 +5,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
 from analysis import access, examples
+from analysis.selectors.runs import runs_of
 from analysis.serializers import AnalyzeSerializer, RunSerializer, run_page
 from analysis.services.runs import request_run
 from config.api.pagination import page_of
@@ -43,8 +44,7 @@ class RepositoryRunViewSet(ViewSet):
     )
     def list(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
-        rows = repository.runs.with_number_of_pull_request().order_by("-queued_at")
-        return Response(page_of(request, rows, run_page))
+        return Response(page_of(request, runs_of(repository), run_page))
 
 
 class RunViewSet(ViewSet):

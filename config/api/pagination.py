@@ -1,7 +1,7 @@
 """Pages and slices of lists: the query parameters, their bounds and the shape of the answer."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from django.db.models import Model, QuerySet
 from rest_framework.request import Request
@@ -9,10 +9,18 @@ from rest_framework.request import Request
 from config.errors import InvalidInput
 
 M = TypeVar("M", bound=Model)
-R = TypeVar("R")  # a row: an object of the model, or what `values` makes of it
+P = TypeVar("P", covariant=True)  # a page of rows, not read yet or read
 
 MOST_PER_PAGE = 100
 LARGEST_NUMBER = 2**31 - 1
+
+
+class Sliceable(Protocol[P]):
+    """A queryset or rows of compiled queries."""
+
+    def count(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> P: ...
 
 
 def whole_number(request: Request, name: str, *, default: int, at_least: int, at_most: int) -> int:
@@ -27,8 +35,8 @@ def whole_number(request: Request, name: str, *, default: int, at_least: int, at
 
 def page_of(
     request: Request,
-    rows: QuerySet[M, R],
-    show: Callable[[QuerySet[M, R]], Any],
+    rows: Sliceable[P],
+    show: Callable[[P], Any],
     *,
     per_page: int = 20,
     total: int | None = None,

@@ -1,6 +1,6 @@
 """Serializers of lists: the same answers as REST framework's, at a fifth of the cost for each row."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date
 from functools import cache
 from operator import attrgetter, itemgetter
@@ -33,7 +33,7 @@ class PlainSerializer(serializers.Serializer):
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         shown: dict[str, Any] = {}
-        for name, read, kind, convert in _steps(type(self), of_mappings=isinstance(instance, Mapping)):
+        for name, read, kind, convert in _steps(type(self), of_mappings=isinstance(instance, dict)):
             value = read(instance)
             shown[name] = value if value is None or type(value) is kind else convert(value)
         return shown
