@@ -25,7 +25,7 @@ class ConnectRepositorySerializer(serializers.Serializer):
     defaultBranch = TextField(max_length=255, required=False, allow_blank=True, source="default_branch")
 
 
-class RepositorySerializer(serializers.Serializer):
+class RepositorySerializer(PlainSerializer):
     id = serializers.CharField()
     name = serializers.CharField()
     fullName = serializers.CharField(source="full_name")
@@ -116,7 +116,7 @@ class ViolationSerializer(AboutATable):
     gateAction = serializers.CharField(source="gate_action")
 
 
-class SourceLinesSerializer(serializers.Serializer):
+class SourceLinesSerializer(PlainSerializer):
     file = serializers.CharField()
     commitSha = serializers.CharField(source="commit_sha")
     startLine = serializers.IntegerField(source="start_line")
@@ -200,7 +200,7 @@ class CategoriesSerializer(PlainSerializer):
     maintainability = MaintainabilitySerializer()
 
 
-class NoticeSerializer(serializers.Serializer):
+class NoticeSerializer(PlainSerializer):
     kind = serializers.ChoiceField(["exception_expires", "exception_expired"])
     rule = serializers.CharField()
     file = serializers.CharField()

@@ -44,19 +44,27 @@ class CompiledQuery(Generic[R]):
 
     def all(self, **keys: Any) -> list[R]:
         """Every row. One query."""
-        return self._compiled().rows(keys)
-
-    def page(self, part: slice, **keys: Any) -> list[R]:
-        """The rows of a part, of a queryset that is cut nowhere else. One query."""
-        return self._compiled().rows(keys, part)
-
-    def _compiled(self) -> "_Compiled[R]":
         connection = connections["default"]
         # Kept by the connection, which a compiler refers to: it goes when its thread goes.
         known: dict[CompiledQuery[R], _Compiled[R]] = vars(connection).setdefault("compiled_queries", {})
         if self not in known:
-            known[self] = _Compiled(self._build(), connection)
-        return known[self]
+            known[self] = _Compiled(self._build())
+        return known[self].rows(keys, connection)
+
+
+class PageOf(models.Subquery):
+    """The ids of a page, for a filter of compiled rows: `filter(pk__in=PageOf(rows))`. The keys `number` and `first`
+    say how many there are and after how many of the rows, which have an order."""
+
+    template = "(%(subquery)s LIMIT %%s OFFSET %%s)"
+
+    def __init__(self, rows: models.QuerySet[Any, Any]) -> None:
+        super().__init__(rows.values("pk"))
+
+    def as_sql(self, *given: Any, **options: Any) -> tuple[str, Any]:
+        sql, parameters = super().as_sql(*given, **options)
+        bounds = (Key(name, models.PositiveIntegerField()) for name in ("number", "first"))
+        return sql, (*parameters, *bounds)
 
 
 def count_of(rows: models.QuerySet[Any, Any], by: str) -> models.QuerySet[Any, int]:
@@ -69,31 +77,30 @@ class CompiledRows(Generic[R]):
     """A list that `page_of` counts and cuts a page from, as it does with a queryset: one query each."""
 
     counted: CompiledQuery[int]
-    rows: CompiledQuery[R]
+    page: CompiledQuery[R]  # filtered by `PageOf` the rows
     keys: dict[str, Any]
 
     def count(self) -> int:
         return self.counted.first(**self.keys) or 0
 
     def __getitem__(self, part: slice) -> list[R]:
-        return self.rows.page(part, **self.keys)
+        return self.page.all(**self.keys, first=part.start, number=part.stop - part.start)
 
 
 class _Compiled(Generic[R]):
     """A queryset whose compiler says the same SQL each time; rows are made of the answer as Django makes them."""
 
-    def __init__(self, queryset: models.QuerySet[Any, R], connection: BaseDatabaseWrapper) -> None:
+    def __init__(self, queryset: models.QuerySet[Any, R]) -> None:
         compiler = queryset.query.get_compiler(queryset.db)
         self._sql, self._parameters = compiler.as_sql()
-        self._asked: tuple[str, tuple[Any, ...]] = self._sql, ()
-        vars(compiler)["as_sql"] = lambda: self._asked
+        self._values: tuple[Any, ...] = ()
+        vars(compiler)["as_sql"] = lambda: (self._sql, self._values)
         vars(queryset.query)["get_compiler"] = lambda *_, **__: compiler
-        self._queryset, self._connection = queryset, connection
+        self._queryset = queryset
 
-    def rows(self, keys: dict[str, Any], part: slice | None = None) -> list[R]:
-        values = [each.bound(keys, self._connection) if isinstance(each, Key) else each for each in self._parameters]
-        self._asked = self._sql, tuple(values)
-        if part is not None:
-            self._asked = f"{self._sql} LIMIT %s OFFSET %s", (*values, part.stop - part.start, part.start)
+    def rows(self, keys: dict[str, Any], connection: BaseDatabaseWrapper) -> list[R]:
+        self._values = tuple(
+            each.bound(keys, connection) if isinstance(each, Key) else each for each in self._parameters
+        )
         iterable: Any = self._queryset._iterable_class
         return list(iterable(self._queryset))

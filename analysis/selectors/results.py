@@ -22,7 +22,7 @@ from analysis.selectors.health import Joined
 from analysis.selectors.policies import policy_notices
 from analysis.shapes import gravest_shape, risk_counts_shape
 from config.api.fields import timestamp
-from config.compiled import CompiledQuery, CompiledRows, Key, count_of
+from config.compiled import CompiledQuery, CompiledRows, Key, PageOf, count_of
 
 LISTED_RISKS = 500
 RECENT_PULL_REQUESTS = 10
@@ -55,7 +55,9 @@ JUDGED_FIELDS = (
     "number", "title", "author", "score", "gate_result", "blocking_count", "warning_count", "judged_at",
 )  # fmt: skip
 _PULL_REQUESTS: CompiledQuery[dict[str, Any]] = CompiledQuery(
-    lambda: judged(PullRequest.objects.filter(repository=Key("repository"))).values(*JUDGED_FIELDS)
+    lambda: judged(
+        PullRequest.objects.filter(pk__in=PageOf(judged(PullRequest.objects.filter(repository=Key("repository")))))
+    ).values(*JUDGED_FIELDS)
 )
 _NUMBER_OF_PULL_REQUESTS = CompiledQuery(
     lambda: count_of(judged(PullRequest.objects.filter(repository=Key("repository"))), "repository")

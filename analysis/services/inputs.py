@@ -22,8 +22,13 @@ from analysis.engine.version import facts_version
 from analysis.models import Repository, ScanInputs
 from analysis.services.facts import stored_facts
 from analysis.source_tree import FactsKey, PolicyInForce, SourceTree
+from config.compiled import CompiledQuery, Key
 
 CLOCK_SLACK = timedelta(days=7)  # a commit may be dated after the day of the scan
+
+_SCANNED = CompiledQuery(
+    lambda: ScanInputs.objects.filter(repository=Key("repository")).values_list("commit_sha", "tree")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +90,14 @@ def stored_version(repository: Repository) -> datetime | None:
 
 def scanned_blob(repository: Repository, path: str) -> tuple[str, str] | None:
     """The commit of the last scan and the hash of the blob that stood at this path in it; None for no such file."""
-    row = ScanInputs.objects.filter(repository=repository).only("commit_sha", "tree").first()
-    blobs = {each: blob for each, blob, _ in _tree_of(row)} if row else {}
-    return (row.commit_sha, blobs[path]) if row and path in blobs else None
+    commit, tree = _SCANNED.first(repository=repository.pk) or ("", None)
+    return next(((commit, blob) for each, blob, _ in _tree_of(tree) if each == path), None) if tree else None
 
 
 def keys_of_tree(inputs_id: UUID) -> set[FactsKey]:
     """Which facts the last scan of a repository was judged from; none when the row is gone."""
     row = ScanInputs.objects.filter(pk=inputs_id).only("tree").first()
-    return {(blob, reading) for _, blob, reading in _tree_of(row)} if row else set()
+    return {(blob, reading) for _, blob, reading in _tree_of(row.tree)} if row else set()
 
 
 def load_inputs(repository_id: UUID) -> Inputs:
@@ -102,7 +106,7 @@ def load_inputs(repository_id: UUID) -> Inputs:
     of_tree, of_policy = row.notes
     return Inputs(
         commit_sha=row.commit_sha,
-        tree={path: (blob, reading) for path, blob, reading in _tree_of(row)},
+        tree={path: (blob, reading) for path, blob, reading in _tree_of(row.tree)},
         history=History(tuple(_step(values) for values in orjson.loads(zlib.decompress(row.history)))),
         graph=unpack(row.graph),
         own=PolicyInForce(parse_policy(row.policy), row.policy_source, tuple(of_policy)),
@@ -118,8 +122,8 @@ def read_files(inputs: Inputs) -> dict[str, FileFacts] | None:
     return {path: facts[key] for path, key in inputs.tree.items()}
 
 
-def _tree_of(row: ScanInputs) -> list[tuple[str, str, str]]:
-    return orjson.loads(zlib.decompress(row.tree))
+def _tree_of(tree: bytes | memoryview) -> list[tuple[str, str, str]]:
+    return orjson.loads(zlib.decompress(tree))
 
 
 def _step(values: list) -> Step:

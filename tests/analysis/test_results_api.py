@@ -1,6 +1,7 @@
 """The reads of a repository: who may, what they answer before a scan, to odd queries, and at what cost."""
 
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from accounts.models import User
 from analysis.models import Platform, PullRequest, Repository, Run, ScanReport, Snapshot, Violation
 from analysis.shapes import gravest_shape
 from tests import factories
@@ -403,6 +405,27 @@ class TestReadsAreCheapTwice:
 
         assert again.status_code == 304
         assert again.content == b""
+
+    @pytest.mark.parametrize("query", ["", "?include=trend"])
+    def test_a_list_of_repositories_is_sent_anew_after_each_change(
+        self, query: str, as_member: Any, member: User, scanned: Any
+    ) -> None:
+        url = f"/v1/api/repos{query}"
+
+        def is_sent_after(change: Callable[[], Any]) -> bool:
+            held = {"If-None-Match": as_member.get(url)["ETag"]}
+            assert as_member.get(url, headers=held).status_code == 304
+            change()
+            return bool(as_member.get(url, headers=held).status_code == 200)
+
+        other = factories.organization(members=[member])
+        fields = {"platform": "git", "clone_url": "https://example.org/a.git"}
+        assert is_sent_after(lambda: Repository.objects.create(organization=other, full_name="other/one", **fields))
+        assert is_sent_after(
+            lambda: Repository.objects.filter(pk=scanned.pk).update(health_score=1, updated_at=timezone.now())
+        )
+        assert is_sent_after(lambda: other.memberships.filter(user=member).delete())
+        assert is_sent_after(lambda: Repository.objects.get(pk=scanned.pk).delete())
 
 
 class TestBadge:

@@ -3,6 +3,7 @@
 import gc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -10,7 +11,7 @@ import pytest
 from django.db import connection, connections, models
 
 from accounts.models import User
-from config.compiled import CompiledQuery, Key
+from config.compiled import CompiledQuery, CompiledRows, Key, PageOf, count_of
 from organizations.models import Membership, Role
 from tests import factories
 
@@ -88,3 +89,37 @@ def test_the_connection_of_a_thread_goes_with_the_thread() -> None:
         used = pool.submit(look).result()
     gc.collect()
     assert used() is None
+
+
+def test_a_page_is_cut_from_the_rows_and_counted(db: Any, django_assert_num_queries: Any) -> None:
+    def members() -> models.QuerySet[Membership]:
+        return Membership.objects.filter(organization=Key("organization")).order_by("-user__email")
+
+    page = CompiledQuery(
+        lambda: (
+            Membership.objects.filter(pk__in=PageOf(members()))
+            .order_by("-user__email")
+            .values_list("user__email", flat=True)
+        )
+    )
+    counted = CompiledQuery(lambda: count_of(members(), "organization"))
+    people = [factories.user(f"p{number}@example.org") for number in range(4)]
+    team, empty = factories.organization(members=people), uuid4()
+    rows = CompiledRows(counted, page, {"organization": team.pk})
+    emails = list(members_of(team))
+    with django_assert_num_queries(4):
+        assert rows.count() == len(emails)
+        assert [rows[0:2], rows[2:4], rows[4:99]] == [emails[0:2], emails[2:4], emails[4:99]]
+    nobody = CompiledRows(counted, page, {"organization": empty})
+    assert (nobody.count(), nobody[0:5]) == (0, [])
+
+
+def test_a_key_may_be_of_another_kind(db: Any) -> None:
+    query = CompiledQuery(lambda: User.objects.filter(created_at__lt=Key("now", models.DateTimeField())))
+    ada = factories.user()
+    assert query.all(now=ada.created_at) == []
+    assert query.all(now=ada.created_at + timedelta(seconds=1)) == [ada]
+
+
+def members_of(team: Any) -> models.QuerySet[Membership, str]:
+    return team.memberships.order_by("-user__email").values_list("user__email", flat=True)

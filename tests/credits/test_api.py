@@ -96,6 +96,18 @@ class TestTransactions:
         [newest, *_] = as_member.get(f"/v1/credits/org/{organization.id}/transactions").json()["transactions"]
         assert (newest["amount"], newest["balance"]) == (-5, -1)
 
+    @pytest.mark.parametrize("query", ["", "?limit=2&offset=1", "?month=2026-11"])
+    def test_who_has_them_is_told_so_until_the_next_entry(self, as_member, used, query):
+        url = f"/v1/credits/org/{used.id}/transactions{query}"
+        first = as_member.get(url)
+        held = {"If-None-Match": first["ETag"]}
+
+        assert as_member.get(url, headers=held).status_code == 304
+        with time_machine.travel(datetime(2026, 11, 2, tzinfo=UTC), tick=False):
+            use(used, Operation.AI_FIX_SUGGESTION, 3, "another")
+        again = client_of(used.owner.user).get(url, headers=held)
+        assert (again.status_code, again.json()["total"]) == (200, first.json()["total"] + 1)
+
     def test_the_number_of_queries_does_not_grow(self, as_member, used, django_assert_max_num_queries):
         with django_assert_max_num_queries(5):
             as_member.get(f"/v1/credits/org/{used.id}/transactions")

@@ -104,3 +104,17 @@ def test_the_trail_survives_the_people_in_it(organization, admin, member):
     admin.delete()
 
     assert organization.audit_entries.get().actor is None
+
+
+def test_who_has_a_page_gets_it_anew_after_each_change_of_it(as_admin, organization, admin, owner, url):
+    record(organization=organization, actor=owner, action="test.line")
+    changes = [
+        lambda: record(organization=organization, actor=admin, action="test.line"),
+        lambda: type(owner).objects.filter(pk=owner.pk).update(name="Olivia Other"),
+        lambda: organization.audit_entries.order_by("created_at")[0].delete(),
+    ]
+    for change in changes:
+        held = {"If-None-Match": as_admin.get(url)["ETag"]}
+        assert as_admin.get(url, headers=held).status_code == 304
+        change()
+        assert as_admin.get(url, headers=held).status_code == 200
