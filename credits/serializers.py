@@ -22,13 +22,14 @@ class CreditTransactionSerializer(PlainSerializer):
     id = serializers.CharField()
     type = serializers.ChoiceField(choices=EntryType.choices)
     operation = serializers.ChoiceField(choices=Operation.choices)
-    amount = serializers.IntegerField()
-    balance = serializers.IntegerField()
+    amount = serializers.IntegerField(
+        read_only=True, help_text="What was used, also where nothing is taken from an unlimited balance."
+    )
+    balance = serializers.IntegerField(read_only=True)
     description = serializers.CharField()
     createdAt = TimestampField(source="created_at")
 
     def to_representation(self, entry: Any) -> dict[str, Any]:
-        """What was used, also where nothing is taken from an unlimited balance."""
         shown = super().to_representation(entry)
         if entry["unlimited"]:
             shown["balance"] = UNLIMITED
