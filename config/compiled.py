@@ -67,9 +67,16 @@ class PageOf(models.Subquery):
         return sql, (*parameters, *bounds)
 
 
-def count_of(rows: models.QuerySet[Any, Any], by: str) -> models.QuerySet[Any, int]:
-    """How many rows there are, all of which have the same value of the column `by`; none where there are none."""
-    return rows.order_by().values(by).annotate(number=models.Count("pk")).values_list("number", flat=True)
+def count_of(rows: models.QuerySet[Any, Any]) -> models.QuerySet[Any, int]:
+    """One row: how many there are."""
+    return rows.order_by().values_list(_NumberOfRows(), flat=True)
+
+
+class _NumberOfRows(models.Func):
+    """Not Django's `Count`, with which it would group: counting groups takes PostgreSQL a third longer."""
+
+    template = "COUNT(*)"
+    output_field = models.IntegerField()
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, DateTimeField, OuterRef, PositiveIntegerField, QuerySet, Subquery, Sum
 from django.utils import timezone
 
-from config.compiled import CompiledQuery, Key
+from config.compiled import CompiledQuery, Key, count_of
 from config.errors import InvalidInput
 from credits.models import AI_OPERATIONS, CreditAccount, CreditEntry
 from organizations.models import Organization
@@ -21,6 +21,31 @@ SHOWN = ("id", "type", "operation", "amount", "cost", "balance", "unlimited", "d
 _ACCOUNT = CompiledQuery(lambda: CreditAccount.objects.filter(organization=Key("organization")))
 _ENTRIES_SO_FAR = CompiledQuery(
     lambda: CreditAccount.objects.filter(organization=Key("organization")).values_list("last_number", flat=True)
+)
+_ENTRIES_SO_FAR_AND_OF_MONTH = CompiledQuery(
+    lambda: CreditAccount.objects.filter(organization=Key("organization")).values_list(
+        "last_number",
+        Subquery(
+            count_of(
+                CreditEntry.objects.filter(
+                    account=OuterRef("pk"),
+                    created_at__gte=Key("start", DateTimeField()),
+                    created_at__lt=Key("end", DateTimeField()),
+                )
+            )
+        ),
+    )
+)
+_NUMBERED = CompiledQuery(
+    lambda: (
+        CreditEntry.objects.filter(
+            account=CreditAccount.objects.filter(organization=Key("organization")).values("pk")[:1],
+            number__gt=Key("after", PositiveIntegerField()),
+            number__lte=Key("upto", PositiveIntegerField()),
+        )
+        .order_by("-number")
+        .values(*SHOWN)
+    )
 )
 _USED = CompiledQuery(
     lambda: CreditAccount.objects.filter(organization=Key("organization")).values_list("used", flat=True)
@@ -72,8 +97,8 @@ def credit_use(organization: Organization) -> CreditUse:
 def history(organization: Organization, *, total: int, limit: int, offset: int) -> list[dict[str, Any]]:
     """Entries of all time, the newest first, of a ledger that has `total`. One query, as fast for the millionth as for
     the first: entries are numbered without gaps, so a number says how many there are and where to begin."""
-    rows = CreditEntry.objects.filter(account=_account_of(organization), number__lte=total - offset)
-    return list(rows.order_by("-number").values(*SHOWN)[:limit])
+    newest = max(0, total - offset)
+    return _NUMBERED.all(organization=organization.pk, after=max(0, newest - limit), upto=newest)
 
 
 def entries_so_far(organization: Organization) -> int:
@@ -81,13 +106,17 @@ def entries_so_far(organization: Organization) -> int:
     return _ENTRIES_SO_FAR.first(organization=organization.pk) or 0
 
 
-def history_of_month(
-    organization: Organization, month: Month, *, limit: int, offset: int
-) -> tuple[list[dict[str, Any]], int]:
-    """Entries of one month, the newest first, and how many there are. Two queries."""
-    entries = _of_month(organization, month)
-    rows = entries.values(*SHOWN).order_by("-created_at", "-number")
-    return list(rows[offset : offset + limit]), entries.count()
+def entries_so_far_and_of_month(organization: Organization, month: Month) -> tuple[int, int]:
+    """How many entries the ledger has, and how many of them are of a month. One query."""
+    numbers = _ENTRIES_SO_FAR_AND_OF_MONTH.first(organization=organization.pk, start=month.start, end=month.end)
+    so_far, of_month = numbers or (0, 0)
+    return so_far or 0, of_month
+
+
+def history_of_month(organization: Organization, month: Month, *, limit: int, offset: int) -> list[dict[str, Any]]:
+    """Entries of one month, the newest first. One query."""
+    rows = _of_month(organization, month).values(*SHOWN).order_by("-created_at", "-number")
+    return list(rows[offset : offset + limit])
 
 
 def usage_by_operation(organization: Organization, month: Month) -> list[dict[str, Any]]:

@@ -83,7 +83,7 @@ def _audit_log() -> QuerySet[AuditEntry]:
 _AUDIT_PAGE: CompiledQuery[dict[str, Any]] = CompiledQuery(
     lambda: AuditEntry.objects.filter(pk__in=PageOf(_audit_log())).order_by("-created_at", "-id").values(*AUDIT_FIELDS)
 )
-_AUDIT_LINES = CompiledQuery(lambda: count_of(_audit_log(), "organization"))
+_AUDIT_LINES = CompiledQuery(lambda: count_of(_audit_log()))
 _MEMBERS = CompiledQuery(
     lambda: (
         Membership.objects.select_related("user").filter(organization=Key("organization")).order_by("created_at", "id")

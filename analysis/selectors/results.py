@@ -60,7 +60,7 @@ _PULL_REQUESTS: CompiledQuery[dict[str, Any]] = CompiledQuery(
     ).values(*JUDGED_FIELDS)
 )
 _NUMBER_OF_PULL_REQUESTS = CompiledQuery(
-    lambda: count_of(judged(PullRequest.objects.filter(repository=Key("repository"))), "repository")
+    lambda: count_of(judged(PullRequest.objects.filter(repository=Key("repository"))))
 )
 
 

@@ -25,7 +25,7 @@ _PAGE: CompiledQuery[dict[str, Any]] = CompiledQuery(
         .values(*LISTED_FIELDS)
     )
 )
-_NUMBER = CompiledQuery(lambda: count_of(_runs(), "repository"))
+_NUMBER = CompiledQuery(lambda: count_of(_runs()))
 
 
 def runs_of(repository: Repository) -> CompiledRows[dict[str, Any]]:

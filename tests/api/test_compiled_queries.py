@@ -102,7 +102,7 @@ def test_a_page_is_cut_from_the_rows_and_counted(db: Any, django_assert_num_quer
             .values_list("user__email", flat=True)
         )
     )
-    counted = CompiledQuery(lambda: count_of(members(), "organization"))
+    counted = CompiledQuery(lambda: count_of(members()))
     people = [factories.user(f"p{number}@example.org") for number in range(4)]
     team, empty = factories.organization(members=people), uuid4()
     rows = CompiledRows(counted, page, {"organization": team.pk})

@@ -58,6 +58,7 @@ TABLE = """
 /billing/subscription/{organization_id}                       3
 /credits/org/{organization_id}                                3
 /credits/org/{organization_id}/transactions                   4
+/credits/org/{organization_id}/transactions?month=2026-11     4
 /credits/org/{organization_id}/usage-by-operation             4
 /orgs                                                         2
 /orgs/{organization_id}                                       3
