@@ -4,12 +4,15 @@ import re
 
 from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import followed
 
 # A word of its own, or in a longer name: `lock_row`, `findWithLock`; not `block` and not `clock`.
 WORD = (
     r"(?:(?<![A-Za-z])(?:lock|mutex)|(?<![BCb])Lock|Mutex|(?<![A-Za-z])LOCK|(?i:synchronized|semaphore|runExclusive))"
 )
 _BLOCK = re.compile(rb"(?:async\s+)?with\s[^\n]*" + WORD.encode() + rb"|synchronized\b")
+_HELD = re.compile(rb"(?:async\s+)?with\s+(?:self\.|cls\.)?(\w+)\s*:")
+_MADE = re.compile(rb"\s*(?::[^=\n]+)?=\s*(?:\w+\.)?R?Lock\(")
 _RUNS = re.compile(
     rb"(?:"
     + WORD.encode()
@@ -37,7 +40,7 @@ def held_at(start: int, file: SourceFile) -> bool:
     if _SAID.search(function.name.rpartition(".")[2]) or any("synchronized" in each for each in function.decorators):
         return True
     while scope is not None and scope.parent is not None:
-        if scope.kind == "with" and _BLOCK.match(file.source, scope.start):
+        if scope.kind == "with" and (_BLOCK.match(file.source, scope.start) or _is_made_as_lock(scope.start, file)):
             return True
         if scope.kind in _CLOSURES and _RUNS.search(file.source, max(0, scope.start - _BEFORE), scope.start):
             return True
@@ -49,6 +52,14 @@ def held_at(start: int, file: SourceFile) -> bool:
     if body is not None and _HEADER.search(file.source, node.start_byte, body.start_byte):
         return True
     return _is_taken(file.source[max(node.start_byte, start - _LONGEST) : start].decode("utf-8", "replace"))
+
+
+def _is_made_as_lock(start: int, file: SourceFile) -> bool:
+    """Whether a `with` statement of Python holds what this file makes as a lock: `guard = threading.Lock()`."""
+    if file.language != "python" or not file.mentions(b"Lock("):
+        return False
+    held = _HELD.match(file.source, start)
+    return held is not None and next(followed(held[1], file.source, _MADE, b"_"), None) is not None
 
 
 def _is_taken(before: str) -> bool:

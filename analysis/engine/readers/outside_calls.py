@@ -29,7 +29,7 @@ _CLOUD = (
     r"(?:\w+\.)*(?:s3|sqs|sns|ses)(?:_?[cC]lient)?\.(?:send|put\w*|upload\w*|get_object|delete_object|publish|send_\w+)"
 )
 _PROCESS = (
-    r"subprocess\.(?:run|call|check_call|check_output|Popen)|os\.system|os/exec\.Command\(\)\.(?:Run|Output|CombinedOutput)"
+    r"subprocess\.(?:run|call|check_call|check_output|Popen)|os\.system|os/exec\.Command(?:Context)?\(\)\.(?:Run|Output|CombinedOutput|Start)"
     r"|child_process\.\w+"
 )
 _SLEEP = r"time\.sleep|asyncio\.sleep|time\.Sleep|(?:[\w.]+\.)?Thread\.sleep|(?:[\w.]+\.)?TimeUnit\.\w+\.sleep"

@@ -15,7 +15,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.readers.reading import text_after, within
+from analysis.engine.readers.reading import followed, text_after, within
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 ANNOTATION = "transaction"  # rule of these marks
@@ -48,6 +48,19 @@ _DECLARED = {  # the type of a name that talks to the outside
     "java": rb"\b(\w*(?:Template|Operations|Client|Sender|Producer|Publisher))(?:<[^;=(]*>)?\s+%s\s*[;=,)]",
     "go": rb"\b%s\s*(?::?=\s*&?|\s\*?)(http\.Client)\b",
 }
+# What a script or a program of Python makes of its library for HTTP: a client of its own for one address.
+_MADE_OF = {
+    "javascript": (
+        (b"axios.create(", b"got.extend("),
+        re.compile(rb"\s*(?::[^=\n]+)?=\s*(axios|got)\.(?:create|extend)\("),
+    ),
+    "python": (
+        (b"requests.Session(", b"requests.session(", b"httpx."),
+        re.compile(rb"\s*(?::[^=\n]+)?=\s*(requests|httpx)\.(?:[sS]ession|Client|AsyncClient)\("),
+    ),
+}
+_RUN_LATER = re.compile(rb"\s*:?=\s*(exec\.Command(?:Context)?)\(")
+_RUN = frozenset({"Run", "Output", "CombinedOutput", "Start"})
 _ROLLED_BACK = re.compile(r"^(?!\s*defer\b)[^\n]*\.Rollback\(", re.MULTILINE)
 _AFTER_COMMIT = "on_commit"
 
@@ -194,10 +207,20 @@ def _annotation(method: Node, file: SourceFile) -> bytes:
 
 def typed(callee: str, file: SourceFile) -> str:
     """A call on what the file declares as a client, named after that: `kafka.send` of a `KafkaTemplate` is
-    `kafkaTemplate.send`, and in Go `client.Get` of an `http.Client` is `httpClient.Get`."""
+    `kafkaTemplate.send`, in Go `client.Get` of an `http.Client` is `httpClient.Get`, and `routing.post` of what
+    `axios.create` gave is `axios.post`."""
     receiver, _, method = callee.rpartition(".")
     name, declared = receiver.rpartition(".")[2], _DECLARED.get(file.language)
-    if declared is None or not name.isidentifier():
+    if not name.isidentifier():
+        return callee
+    if file.language == "go" and method in _RUN and file.mentions(b"exec.Command"):
+        made = next(followed(name.encode(), file.source, _RUN_LATER, b"_."), None)
+        return f"os/{made[1].decode()}().{method}" if made is not None else callee
+    needs, made_of = _MADE_OF.get("javascript" if file.language in SCRIPT else file.language, ((), _RUN_LATER))
+    if any(map(file.mentions, needs)):
+        made = next(followed(name.encode(), file.source, made_of, b"_$"), None)
+        return f"{made[1].decode()}.{method}" if made is not None else callee
+    if declared is None:
         return callee
     found = re.search(declared % re.escape(name.encode()), file.source)
     kind = found[1].decode().replace("http.C", "httpC").replace("Operations", "Template") if found is not None else ""

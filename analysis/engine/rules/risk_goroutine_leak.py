@@ -11,7 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.go_results import bound_names
-from analysis.engine.readers.reading import function_name, function_text, text_after, text_before
+from analysis.engine.readers.reading import function_name, function_text, text_after, text_before, within
 from analysis.engine.rules.base import GO, Watch
 
 RULE = Rule(
@@ -95,6 +95,8 @@ _END_OF_TYPE = (
 )
 _STOPS = re.compile(r"\.(?:Close|Stop|Shutdown|Destroy|close|stop|shutdown|destroy)$")
 _WAITED = re.compile(r"\.Wait\(|<-")  # the function goes on for a while and then returns
+_LOOPS = frozenset({"for_statement"})
+_BROKEN = _LOOPS | {"select_statement", "expression_switch_statement", "type_switch_statement"}
 _TESTS = re.compile(r"(?:^|/)(?!latest)\w*[tT]ests?(?:ing|utils?)?/")  # helpers of tests
 _ONCE = re.compile(r"\b\w*[oO]nce\w*\.Do\(func\(\)\s*\{")
 _SERVES = r"[\w.]*\b(?:ListenAndServe\w*|Serve\w*)\("  # there is one server, and the process ends with it
@@ -228,7 +230,7 @@ def look_at_ticker(call: Node, file: SourceFile) -> Iterator[Mark]:
             not _ENDLESS.search(rest)
             and not _ENDLESS.search(before)
             and not any(re.search(rf"\bfor\s+range\s+{name}\b", rest) for name in bound_names(call, file))
-            and not re.search(r"for\s+(\w+\s*:?=\s*)?range\s*$", before)
+            and not (re.search(r"for\s+(\w+\s*:?=\s*)?range\s*$", before) and not _loop_ends(call))
         ):
             message = "The ticker of `time.Tick` cannot be stopped and outlives this function"
             yield file.mark(
@@ -250,6 +252,25 @@ def look_at_ticker(call: Node, file: SourceFile) -> Iterator[Mark]:
         if not re.search(kept, rest) and not (endless is not None and "return" not in rest[endless.start() :]):
             message = f"`{name}` is never stopped: it ticks on after this function"
             yield file.mark(RULE.id, call, message, suggestion=f"Add `defer {name}.Stop()`.", data={"form": "ticker"})
+
+
+def _loop_ends(call: Node) -> bool:
+    """Whether the loop over a ticker returns or breaks: then the ticker outlives its function."""
+    loop = _up_to(call, _LOOPS)
+    body = loop.child_by_field_name("body") if loop is not None else None
+    return body is not None and any(
+        each.type == "return_statement"
+        or (each.type == "break_statement" and _up_to(each, _BROKEN) == loop and not each.named_children)
+        for each in within(body)
+    )
+
+
+def _up_to(node: Node, kinds: frozenset[str]) -> Node | None:
+    """The innermost node of such a kind around a node."""
+    around = node.parent
+    while around is not None and around.type not in kinds:
+        around = around.parent
+    return around
 
 
 def _is_stopped_elsewhere(name: str, call: Node, rest: str, file: SourceFile) -> bool:

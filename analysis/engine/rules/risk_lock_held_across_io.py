@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers import lock_sections
 from analysis.engine.readers.outside_calls import what_it_does
-from analysis.engine.readers.reading import followed, function_name, short, text_after, within
+from analysis.engine.readers.reading import declarations, followed, function_name, short, text_after, within
 from analysis.engine.readers.transactions import typed
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 
@@ -95,7 +95,14 @@ _REMOTE = re.compile(
     r"(?:get|post|put|patch|delete|head|request|send|do|exchange|(?:get|post)For\w+)$"
 )
 _OF_A_CLIENT = re.compile(r"(?i)(?:client|http|rest|kafka|rabbit|jms|mail|template|sender|producer|publisher)\w*\.\w+$")
-_CALLED = re.compile(r"\(")
+_HTTP_VERBS = (".Do", ".Get", ".Post", ".PostForm", ".Head")  # of Go's own client
+_GORM = re.compile(
+    r"(?:^|\.)(?:\w*[dD][bB]|\w*[oO]rm|tx|conn)(?:\.[A-Z]\w*\(\))*"
+    r"\.(?:First|Find|Take|Last|Create|Save|Updates?|UpdateColumns?|Delete|Count|Pluck|Scan|Exec)$"
+)
+_DECLARED_LOCK = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
+_RELEASES = re.compile(r"\(\)")
+_LEAVES = re.compile(r"\s*(?:;|\n)\s*(?:return|throw|raise|continue|break)\b")
 _FILES = "reads or writes a file"
 _DATA = "talks to the database"
 _AWAITED = "is awaited"
@@ -156,14 +163,15 @@ def look_at_acquired(call: Node, file: SourceFile) -> Iterator[Mark]:
     """From `lock.acquire()` or `lock.lock()` to the release."""
     function = file.enclosing_function(call)
     receiver = file.text(call).partition("(")[0].rpartition(".")[0]
-    if function is None or not _NAMED_LOCK.search(receiver):
+    if function is None or not (_NAMED_LOCK.search(receiver) or _is_declared(receiver, file)):
         return
     if file.language == "python" and (_is_awaited(call) or not _is_lock(receiver, file)):
         return
     after = text_after(call, file)
-    released = re.search(rf"(?<!\w){re.escape(receiver)}\.(?:release|unlock)\(", after)
+    name = f"{receiver}.{'release' if file.language == 'python' else 'unlock'}"
+    released = _released(name, after)
     if released is not None:
-        length = len(after[: released.start()].encode())
+        length = len(after[: released.start() - len(name)].encode())
         yield from _first(receiver, function, file, call.end_byte, call.end_byte + length)
 
 
@@ -177,11 +185,27 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = name.removesuffix(".RLock()")
     after = text_after(call, file)
     name_of_unlock = f"{name}.{release}"
-    unlock = next(followed(name_of_unlock, after, _CALLED, "_"), None)
+    unlock = _released(name_of_unlock, after)
     if unlock is not None:
         held = after[: unlock.start() - len(name_of_unlock)]
         length = len(after if held.rstrip().endswith("defer") else held)
         yield from _first(name, function, file, call.end_byte, call.end_byte + length)
+
+
+def _released(name: str, after: str) -> re.Match[str] | None:
+    """Where the lock is released for those that go on: a release in front of a way out is that of this way."""
+    found = None
+    for found in followed(name, after, _RELEASES, "_."):
+        if _LEAVES.match(after, found.end()) is None:
+            break
+    return found
+
+
+def _is_declared(receiver: str, file: SourceFile) -> bool:
+    """Whether Java declares the name as a lock."""
+    if file.language != "java" or not (file.mentions(b"Lock ") or file.mentions(b"Semaphore ")):
+        return False
+    return any(_DECLARED_LOCK.search(each) for each in declarations(receiver.rpartition(".")[2], file))
 
 
 def _is_of_an_entry(lock: str, call: Node, file: SourceFile) -> bool:
@@ -214,7 +238,7 @@ def _what_it_does(call: Node, lock: str, owner: str, file: SourceFile) -> str:
     """How a call under a lock leaves the process, in words. Who keeps files guards them while it writes, and who comes
     too often is made to wait."""
     name = file.callee(call)
-    reads = _what_it_reads(name)
+    reads = _what_it_reads(name) or _of_gorm(name, file)
     if reads and (not _GENERAL.search(lock) or (reads == _FILES and _KEEPS_FILES.search(owner))):
         reads = ""  # named after what it protects
     if reads and file.language == "go" and _guards_it_alone(lock, name, file):
@@ -243,11 +267,13 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
 def _how_it_leaves(call: Node, file: SourceFile) -> str:
     name = file.callee(call)
     # Asking for the type reads the whole file.
-    return what_it_does(typed(name, file) if _OF_A_CLIENT.search(name) else name, file.language)
+    is_typed = _OF_A_CLIENT.search(name) or (name.endswith(_HTTP_VERBS) and file.mentions(b"http.Client"))
+    return what_it_does(typed(name, file) if is_typed else name, file.language)
 
 
 def _is_slow(call: Node, file: SourceFile) -> bool:
-    return bool(_how_it_leaves(call, file) or _what_it_reads(file.callee(call)))
+    name = file.callee(call)
+    return bool(_how_it_leaves(call, file) or _what_it_reads(name) or _of_gorm(name, file))
 
 
 def _answers_from_memory(call: Node, start: int, file: SourceFile) -> bool:
@@ -263,6 +289,10 @@ def _is_let_go(lock: str, start: int, call: Node, file: SourceFile) -> bool:
     free = re.search(
         rf"(?<!defer )(?<![\w.]){word}\.(?:R?Unlock|unlock|release)\(\)\s*(?:;|\n)(?!\s*(?:return|break)\b)", before
     )
+    if re.search(
+        rf"(?<!defer )(?<![\w.]){word}\.(?:R?Unlock|unlock|release)\(\)\s*(?:;|\n)\s*return\b[^}}]*\Z", before
+    ):
+        return True  # what this way out gives back is asked for after the release
     return free is not None and re.search(rf"(?<![\w.]){word}\.(?:R?Lock|lock|acquire)\(", before[free.end() :]) is None
 
 
@@ -292,6 +322,11 @@ def _what_it_reads(callee: str) -> str:
     if _REMOTE.search(callee):
         return _ASKS
     return _FILES if _FILE.search(callee) else ""
+
+
+def _of_gorm(callee: str, file: SourceFile) -> str:
+    """A chain of GORM that ends in a statement."""
+    return _DATA if file.language == "go" and file.mentions(b"gorm.io") and _GORM.search(callee) else ""
 
 
 def _awaited(call: Node, lock: str, file: SourceFile) -> str:

@@ -65,6 +65,10 @@ _BOUND = re.compile(rb"\b(?:const|let|var)\s+(?:\[\s*\w+\s*,\s*)?(\w+)\s*\]?\s*=
 _ONCE = re.compile(r"\.acquire\((?:blocking\s*=\s*)?False\)$")
 _KEPT = re.compile(rb"\bthis\.#?\w+\s*=\s*(?:await\s+)?\Z")
 _MADE = re.compile(r"(?:\s*:[^=\n]+)?\s*=\s*(?:\w+\.)*(?:R?Lock|(?:Bounded)?Semaphore|Condition)\(")
+_MADE_BY_SCRIPT = re.compile(
+    rb"\s*(?::[^=\n]+)?=\s*(?:withTimeout\(\s*)?new\s+(?:\w+\.)?(?:Mutex|Semaphore|\w*Lock)(?:<[^\n>]*>)?\("
+    rb"|\s*:\s*(?:MutexInterface|SemaphoreInterface|Mutex|Semaphore)\b"
+)
 _LOCK_TYPE = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _THROWS = re.compile(
     r"\bthrow\b|\braise\b|(?<![\w.])(?!(?:if|while|for|switch|catch|synchronized|len|set|dict|list)\b)\w+\("
@@ -187,9 +191,14 @@ def _released_elsewhere(receiver: str, release: str, call: Node, file: SourceFil
     own = file.function_of(call)
     given = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(field)}\.{release}\b")
     taken = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(field)}\.(?:Try)?{_last(call, file)}\(")
-    nodes = (each.node for each in file.functions[1:] if each.index != own)
+    nodes = [each.node for each in file.functions[1:] if each.index != own]
     named = f"{field}.{release}".encode()
-    texts = (file.text(node) for node in nodes if file.source.find(named, node.start_byte, node.end_byte) >= 0)
+    texts = [file.text(node) for node in nodes if file.source.find(named, node.start_byte, node.end_byte) >= 0]
+    if file.language == "go" and f"{receiver}.{release}(" in text_after(call, file):
+        # What only releases belongs to what only takes, and not to who does both.
+        halves = [text for text in map(file.text, nodes) if taken.search(text)]
+        if any(taken.search(half) and not given.search(half) for half in halves):
+            return False
     return any(given.search(text) and not taken.search(text) for text in texts)
 
 
@@ -202,7 +211,8 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`const release = await mutex.acquire()` of a lock library, released on the straight way only."""
     receiver, release = _names(call, file)
     named = _BOUND.search(file.source, max(0, call.start_byte - 120), call.start_byte)
-    if not receiver or not _LOCK.search(receiver) or _BY_CONTRACT.search(function_name(call, file)):
+    is_lock = _LOCK.search(receiver) is not None or _is_made_as_lock(receiver, file)
+    if not receiver or not is_lock or _BY_CONTRACT.search(function_name(call, file)):
         return
     given = file.arguments(call)[0]
     if any(each.type in _CLOSURES or _EXPIRES.search(file.text(each)) for each in given):
@@ -230,6 +240,14 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
             confidence="medium",
             suggestion="Release it in `finally`, or use `runExclusive`.",
         )
+
+
+def _is_made_as_lock(receiver: str, file: SourceFile) -> bool:
+    """Whether a script makes it as a lock of a library: `gate = new Mutex()`."""
+    if not any(map(file.mentions, (b"Mutex(", b"Semaphore(", b"Lock(", b"withTimeout("))):
+        return False
+    name = receiver.rpartition(".")[2].encode()
+    return next(followed(name, file.source, _MADE_BY_SCRIPT, b"_$"), None) is not None
 
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -287,8 +305,18 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`{receiver}` is acquired and never released in this function"
         yield file.mark(RULE.id, call, message, confidence="" if _is_declared(receiver, file) else "medium")
     elif not re.search(rf"finally:[\s\S]*?{unlock}|\.{release}\b(?!\()", rest):
+        confidence = _when_it_throws(rest, unlock)
+        if confidence == "low" and _is_released_by_each(rest, unlock):
+            return
         message = f"`{receiver}` stays locked when something between here and `{release}` raises"
-        yield file.mark(RULE.id, call, message, confidence=_when_it_throws(rest, unlock))
+        yield file.mark(RULE.id, call, message, confidence=confidence)
+
+
+def _is_released_by_each(rest: str, unlock: str) -> bool:
+    """Whether several ways lead out, and each releases right before it."""
+    ways = len(re.findall(r"^\s*(?:return|raise)\b", rest, re.MULTILINE))
+    freed = len(re.findall(rf"{unlock}\)\s*\n\s*(?:return|raise)\b", rest))
+    return len(re.findall(unlock, rest)) > 1 and ways == freed
 
 
 def _when_it_throws(rest: str, unlock: str) -> str:

@@ -111,7 +111,7 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     owner, name, sign = _plain(match[1].decode()), match[2].decode(), match[3].decode()
     if name.startswith("_"):
         return  # no column
-    saved = _saved_on(owner, change, file)
+    saved = _saved_on(owner, change, file) or _updated_on(owner, name, change, file)
     if saved and not is_safe(owner, change, file) and not _is_told_before(owner, name, change, file):
         yield _mark(change, owner, name, sign, file, saved)
 
@@ -308,7 +308,7 @@ def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
     after = _plain(text_after(node, file))
     saved = re.search(
         rf"(?<![\w.]){word}\.a?save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
-        rf")]*&?(?<![\w.]){word}\b(?!\.)|(?:session|\bdb)\.commit\(",
+        rf")]*&?(?<![\w.]){word}\b(?!\.)|(?:[sS]ession|\bdb)\.commit\(",
         after,
     )
     if saved is None or _BY_EXPRESSION.search(after[after.rfind("\n", 0, saved.start()) + 1 : saved.start()]):
@@ -319,6 +319,18 @@ def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
     # A session writes what it loaded; other objects of the function are none of its business.
     loaded = rf"(?<![\w.]){word}\s*(?::[^=\n]+)?=[^\n]*(?:{_LOADS})|\bfor\s+{word}\s+in\b[^\n]*(?:{_LOADS})"
     return line if re.search(loaded, text_before(node, file)) is not None else 0
+
+
+def _updated_on(owner: str, name: str, node: Node, file: SourceFile) -> int:
+    """The line of an UPDATE after the change that is given the column alone, of a row that the function loads:
+    `db.Model(&item).Update("stock", item.Stock)`, `update({ data: { stock: item.stock } })`."""
+    after = _plain(text_after(node, file))
+    value = f"{owner}.{name}"
+    if value not in after or "pdate" not in after or not is_loaded(owner, text_before(node, file)):
+        return 0
+    named = r"\"\w+\"\s*[,:]" if file.language == "go" else rf"(?<![\w.]){re.escape(name)}[\"']?\s*[:=]"
+    found = re.search(rf"\.(?:[uU]pdate\w*|values)\((?P<given>[^;]{{0,200}}?){named}\s*{re.escape(value)}\b", after)
+    return 0 if found is None else file.lines.of(node.end_byte) + after[: found.start()].count("\n")
 
 
 def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bool:

@@ -13,6 +13,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
+from analysis.engine.readers.go_handlers import answers_requests
 from analysis.engine.readers.kept_values import is_dated, is_filled_once, is_remembered
 from analysis.engine.readers.reading import followed, has_own
 from analysis.engine.readers.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
@@ -354,10 +355,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if form == "static":
         return None if place.facts.is_entry else place.finding(mark)  # a program of its own
     functions = [int(index) for index in mark.data["functions"].split()]
-    changed_by = [index for index in functions if index in reached]
+    served = {int(index) for index in mark.data.get("served", "").split()}
+    changed_by = [index for index in functions if index in reached or index in served]
     if form == "class":
         return place.finding(mark, confidence=None if changed_by else Confidence.LOW)
-    handlers = codebase.handlers.get(place.path, ())
+    handlers = served.union(codebase.handlers.get(place.path, ()))
     at_start = {int(index) for index in mark.data["at_start"].split()}.difference(handlers)
     changed_by = [index for index in changed_by if index not in at_start]
     kinds = dict(zip(functions, mark.data["kinds"].split(), strict=True))
@@ -406,6 +408,7 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
     is_guarded = [locks.held_at(match.start(), file) for match, _ in found]
     bare = [each for each, is_held in zip(found, is_guarded, strict=True) if not is_held]
     kinds: dict[int, str] = {}  # by function
+    served = {function.index for match, function in bare if answers_requests(match.start(), file)}
     for match, function in bare:
         if _is_shared(name, match, function, file):
             kind = _kind_of(match, function, declared, file)
@@ -415,6 +418,8 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
     starting = [str(index) for index in kinds if _BEGINS.search(file.functions[index].name.rpartition(".")[2])]
     data = {"form": "module", "name": name, "functions": " ".join(map(str, kinds)), "kinds": " ".join(kinds.values())}
     data["at_start"] = " ".join(starting)  # by their names, unless a request enters them
+    if served:
+        data["served"] = " ".join(map(str, sorted(served)))
     if any(_TAKES_OUT.search(match[0]) for match, _ in bare):
         data["taken"] = "1"
     message = f"`{name}` is shared by everything in the process and changed"

@@ -17,6 +17,7 @@ from analysis.engine.readers import made_objects
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.cache_contents import is_emptied
 from analysis.engine.readers.cache_keys import are_of_people, given_by_callers, has_few_keys, says_few, says_many
+from analysis.engine.readers.go_handlers import answers_requests
 from analysis.engine.readers.made_objects import Made
 from analysis.engine.readers.reading import followed, has_own
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
@@ -131,7 +132,7 @@ _BROWSER = re.compile(
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
 # Adding under a key that is no literal.
 _ADDED = re.compile(
-    rb"(?:\[\s*(?![\"'`\d])(?P<key>[^\]\n]+)\]\s*=(?!=)"
+    rb"(?:\[\s*(?![\"'`\d])(?P<key>[^\]\n]+)\]\s*(?:\+?=(?!=)|\+\+)"
     rb"|\.(?:set|put|putIfAbsent|computeIfAbsent|setdefault|add|append|push|unshift|offer|Store"
     rb"|LoadOrStore)\(\s*(?![\"'`\d)])(?P<given>[^,\n)]*))"
 )
@@ -273,8 +274,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     functions = {int(index) for index in mark.data["functions"].split()}
     paths = (codebase.request_path, codebase.job_path)
-    is_served = any(not functions.isdisjoint(path.get(place.path, frozenset())) for path in paths)
-    is_handler = not functions.isdisjoint(codebase.handlers.get(place.path, ()))
+    answers = "served" in mark.data
+    is_served = answers or any(not functions.isdisjoint(path.get(place.path, frozenset())) for path in paths)
+    is_handler = answers or not functions.isdisjoint(codebase.handlers.get(place.path, ()))
     if form == "memo":
         return place.finding(mark, confidence=_guess("configured" in mark.data)) if is_served else None
     sure = _surely_grows(mark, is_served=is_served, is_handler=is_handler)
@@ -340,6 +342,8 @@ def _grown(
         data["people"] = "1"
     if _RUNS.search(name) or not ("people" in data or says_many(keys)):
         data["configured"] = "1"
+    if any(answers_requests(match.start(), file) for match in added):
+        data["served"] = "1"
     if form or not is_named:
         data["form"] = form or "other"
     if given := given_by_callers(name, added, file):

@@ -328,3 +328,36 @@ def test_an_interface_that_is_declared_as_a_client(annotation, count):
     )
     files = {"src/shop/BillingClient.java": client, "src/shop/Work.java": work}
     assert [each.line for each in findings_of(RULE, files)] == [8] * count
+
+
+GO_TX = (
+    'package a\nimport "os/exec"\nfunc f(ctx C, db *sql.DB) error {{\n'
+    "tx, err := db.Begin()\n{}\nreturn tx.Commit()\n}}\n"
+)
+IN_SEQUELIZE = (
+    "{}\nexport async function f() {{\n"
+    "await sequelize.transaction(async (t) => {{\nawait routing.post('/a', b);\n}});\n}}\n"
+)
+IN_ATOMIC = (
+    "import requests, httpx\nfrom django.db import transaction\n{}\n"
+    "def f():\n    with transaction.atomic():\n        courier.post('/a')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "is_told"),
+    [
+        ("app/a.go", GO_TX.format('exec.CommandContext(ctx, "lp").Run()'), True),
+        ("app/a.go", GO_TX.format('cmd := exec.Command("lp")\ncmd.Run()'), True),
+        ("app/a.go", GO_TX.format('cmd := exec.CommandContext(ctx, "lp")\n_, err = cmd.Output()'), True),
+        ("app/a.go", GO_TX.format("cmd := newJob()\ncmd.Run()"), False),
+        ("app/a.js", IN_SEQUELIZE.format("const routing = axios.create({});"), True),
+        ("app/a.js", IN_SEQUELIZE.format("const routing = got.extend({});"), True),
+        ("app/a.js", IN_SEQUELIZE.format("const routing = makeTable(axios.create({}));"), False),
+        ("app/a.py", IN_ATOMIC.format("courier = requests.Session()"), True),
+        ("app/a.py", IN_ATOMIC.format("courier = httpx.Client(timeout=3)"), True),
+        ("app/a.py", IN_ATOMIC.format("courier = Board()\nother = requests.Session()"), False),
+    ],
+)
+def test_clients_and_processes_that_a_variable_holds(path, source, is_told):
+    assert bool(findings_of(RULE, {path: source})) == is_told

@@ -301,3 +301,18 @@ func (s *Shop) Open(ctx context.Context) error {{
 """
     found = findings_of(RULE, {"a/a.go": source})
     assert [each.confidence for each in found] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("body", "is_told"),
+    [
+        ("for range time.Tick(d) {\nif done() {\nreturn\n}\n}", True),
+        ("for range time.Tick(d) {\nif done() {\nbreak\n}\n}", True),
+        ("for at := range time.Tick(d) {\nif done(at) {\nreturn\n}\n}", True),
+        ("for range time.Tick(d) {\nwork()\n}", False),
+        ("for range time.Tick(d) {\nswitch n {\ncase 1:\nbreak\n}\n}", False),
+    ],
+)
+def test_a_loop_over_a_tick_that_ends(body, is_told):
+    source = f'package a\nimport "time"\nfunc wait() {{\n{body}\n}}\n'
+    assert bool(lines_of(RULE, source, "go")) == is_told

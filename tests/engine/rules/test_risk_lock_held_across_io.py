@@ -275,3 +275,43 @@ def test_a_sleep_that_is_awaited_under_a_lock_of_threads():
         "        await asyncio.sleep(1)\n"
     )
     assert [each.line for each in findings_of(RULE, {"a.py": source})] == [9]
+
+
+STORE = (
+    'package a\nimport (\n"net/http"\n"os"\n"gorm.io/gorm"\n)\ntype S struct {\nmu sync.Mutex\nweb *http.Client\norm'
+    " *gorm.DB\nn int\n}\nfunc (s *S) N() int {\ns.mu.Lock()\ndefer s.mu.Unlock()\nreturn s.n\n}\n"
+    "func (s *S) f() error {\n%s\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_told"),
+    [
+        ("s.mu.Lock()\ndefer s.mu.Unlock()\n_, err := s.web.Do(q)\nreturn err", True),
+        ("s.mu.Lock()\ndefer s.mu.Unlock()\nreturn s.orm.WithContext(ctx).Model(&Row{}).Update(a, 1).Error", True),
+        ("s.mu.Lock()\ndefer s.mu.Unlock()\nreturn s.orm.Create(&row).Error", True),
+        (
+            "s.mu.Lock()\nif bad {\ns.mu.Unlock()\nreturn nil\n}\nos.WriteFile(p, b, 0)\ns.mu.Unlock()\nreturn nil",
+            True,
+        ),
+        (
+            "s.mu.Lock()\nif bad {\ns.mu.Unlock()\nreturn os.Remove(p)\n}\ns.mu.Unlock()\nreturn os.WriteFile(p, b, 0)",
+            False,
+        ),
+        ("s.mu.Lock()\nn := s.n\ns.mu.Unlock()\n_, err := s.web.Do(q)\nreturn err", False),
+        ("s.mu.Lock()\ndefer s.mu.Unlock()\nreturn s.orm.Where(a)", False),
+        ("s.mu.Lock()\nn := s.n\ns.mu.Unlock()\nreturn s.orm.Create(&row).Error", False),
+    ],
+)
+def test_clients_and_statements_of_go(body, is_told):
+    assert [bool(each) for each in findings_of(RULE, {"app/a.go": STORE % body})] == [True] * is_told
+
+
+@pytest.mark.parametrize(
+    ("declared", "lines"), [("final ReentrantLock guard = new ReentrantLock();", [4]), ("final Guard guard;", [])]
+)
+def test_what_java_declares_as_a_lock(declared, lines):
+    source = (
+        f"class A {{ {declared}\nvoid f() throws Exception {{\nguard.lock();\nThread.sleep(5);\nguard.unlock();\n}} }}"
+    )
+    assert lines_of(RULE, source, "java") == lines

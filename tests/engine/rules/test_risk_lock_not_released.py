@@ -352,3 +352,47 @@ def test_who_tries_to_take_a_lock_is_no_other_half_of_a_pair():
 def test_a_lock_that_the_caller_is_given(answer, lines):
     body = f"if (!lock.tryLock()) {{ throw new X(); }}\nreturn {answer};"
     assert lines_of(RULE, f"class A {{ Object f(Lock lock) {{\n{body}\n}} }}", "java") == lines
+
+
+PAIR = "func (s *S) lock() {\ns.mu.Lock()\n}\nfunc (s *S) unlock() {\ns.mu.Unlock()\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "lines"),
+    [(PAIR, [3]), ("", [3]), ("func (s *S) leave() {\ns.mu.Unlock()\n}\n", [])],
+)
+def test_what_only_releases_belongs_to_what_only_takes(others, lines):
+    drop = "func (s *S) drop() bool {\ns.mu.Lock()\nif bad {\nreturn false\n}\ns.mu.Unlock()\nreturn true\n}\n"
+    source = f"package a\n{drop}{others}"
+    assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("made", "lines"),
+    [
+        ("const gate = new Mutex();", [3]),
+        ("const gate: Mutex = new Mutex();", [3]),
+        ("const gate = new Semaphore(3);", [3]),
+        ("const gate = withTimeout(new Mutex(), 100);", [3]),
+        ("const gate = new Turnstile();\nconst other = new Mutex();", []),
+    ],
+)
+def test_what_a_script_makes_as_a_lock(made, lines):
+    held = "const done = await gate.acquire();\nawait run();\ndone();"
+    source = f"{made}\nexport async function f(run) {{\n{held}\n}}"
+    assert [line - made.count("\n") for line in lines_of(RULE, source, "typescript")] == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("if k not in self.rows:\n            self.lock.release()\n            return None", []),
+        ("if k not in self.rows:\n            return None", [3]),
+    ],
+)
+def test_each_way_out_releases(body, lines):
+    source = (
+        "class A:\n    def f(self, k):\n        self.lock.acquire()\n        "
+        f"{body}\n        row = self.rows[k]\n        self.lock.release()\n        return row\n"
+    )
+    assert lines_of(RULE, source) == lines

@@ -561,3 +561,28 @@ def test_a_row_that_flask_loads_or_answers_for():
         "    db.session.commit()\n"
     )
     assert lines_of(RULE, source) == [4]
+
+
+@pytest.mark.parametrize(
+    ("body", "is_told"),
+    [
+        ("p := model.Product{}\ndb.First(&p, id)\np.Stock = p.Stock - n\nreturn db.Save(&p).Error", True),
+        (
+            'p := &model.Product{}\ndb.First(p, id)\np.Stock -= n\nreturn db.Model(p).Update("stock", p.Stock).Error',
+            False,
+        ),
+        ('db.Take(s)\ns.Points += 10\nreturn db.Model(s).Update("points", s.Points).Error', True),
+        ('db.Take(s)\ns.Points++\nreturn db.Model(s).Updates(map[string]any{"points": s.Points}).Error', True),
+        ("p := model.Product{}\np.Stock = p.Stock - n\nreturn db.Save(&p).Error", False),
+        ('db.Take(s)\ns.Points += 10\nreturn db.Model(s).Update("name", s.Name).Error', False),
+    ],
+)
+def test_rows_of_go_that_are_read_into_a_value(body, is_told):
+    source = f'package a\nimport "gorm.io/gorm"\nfunc f(db *gorm.DB, s *Shopper, n int) error {{\n{body}\n}}\n'
+    assert bool(lines_of(RULE, source, "go")) == is_told
+
+
+@pytest.mark.parametrize(("session", "is_told"), [("Session", True), ("db_session", True), ("ledger", False)])
+def test_sessions_by_whatever_name(session, is_told):
+    source = f"def f(k):\n    row = {session}.get(Product, k)\n    row.stock -= 1\n    {session}.commit()\n"
+    assert bool(lines_of(RULE, source)) == is_told

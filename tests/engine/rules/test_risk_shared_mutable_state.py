@@ -703,3 +703,25 @@ def test_a_provider_of_nest_behind_another_class():
         "  credit(user: string) {\n    this.current = user;\n  }\n}\n"
     )
     assert [each.line for each in findings_of(RULE, {"src/wallets.controller.ts": service})] == [9]
+
+
+@pytest.mark.parametrize(
+    ("body", "is_told"),
+    [
+        ("return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {\nfailures++\n})", True),
+        ("return func(w http.ResponseWriter, r *http.Request) {\nfailures += 1\n}", True),
+        ("return func(c *gin.Context) {\nfailures++\n}", True),
+        ("return func(c echo.Context) error {\nfailures++\nreturn nil\n}", True),
+        ("return func(w http.ResponseWriter, r *http.Request) {\nmu.Lock()\nfailures++\nmu.Unlock()\n}", False),
+        ("failures++\nreturn func(w http.ResponseWriter, r *http.Request) {\nnext(w, r)\n}", False),
+    ],
+)
+def test_what_middleware_of_go_counts(body, is_told):
+    source = f"package a\nvar failures int\nfunc Count(next Next) Handler {{\n{body}\n}}\n"
+    assert bool(findings_of(RULE, {"app/a.go": source})) == is_told
+
+
+def test_a_lock_of_any_name():
+    made = "import threading\nguard = threading.Lock()\nhits = {}\n"
+    held = made + "@app.get('/')\ndef f(k):\n    with guard:\n        hits[k] = 1\n"
+    assert not findings_of(RULE, {"app/a.py": "from flask import Flask\napp = Flask(__name__)\n" + held})

@@ -468,3 +468,25 @@ func (s *Store) %s(key, element string) {
 }
 """
     assert len(findings_of(RULE, {"a/a.go": source % method})) == count
+
+
+GO_HANDLER = (
+    'package a\nimport "net/http"\nvar answers = map[string]int{}\n'
+    "func Count(next http.Handler) http.Handler {\n%s\n}\n"
+)
+ANSWERS = "return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {\n%s\n})"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_told"),
+    [
+        (ANSWERS % "answers[r.UserAgent()]++", True),
+        (ANSWERS % "answers[r.UserAgent()] += 1", True),
+        (ANSWERS % "answers[r.URL.Path] = 1", True),
+        (ANSWERS % 'answers["all"]++', False),
+        (ANSWERS % "answers[r.URL.Path] = 1\ndelete(answers, r.URL.Path)", False),
+        ("return func(c *gin.Context) { c.Next() }\n}\nfunc g(r string) {\nanswers[r] = 1", False),
+    ],
+)
+def test_what_middleware_of_go_keeps(body, is_told):
+    assert bool(findings_of(RULE, {"app/a.go": GO_HANDLER % body})) == is_told
