@@ -242,6 +242,10 @@ class Queries:
             orm = schema.entry.model.orm if schema is not None else ""
             is_own = orm == "mongoose" and query.terminal in NOT_OF_MONGOOSE  # a method that the model defines
             return structs.replace(query, orm=orm) if orm in LOADED_AT_ONCE and not is_own else None
+        if query.orm == "repository":  # a field of a type that may be one
+            if query.model not in self._codebase.repositories:
+                return None
+            query = structs.replace(query, orm="jpa")
         access = self._codebase.repositories.get(query.model) if query.orm == "jpa" else None
         if access is None:
             return query if query.orm != "jpa" or not _REPOSITORY.search(query.model) else None

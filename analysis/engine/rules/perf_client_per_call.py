@@ -75,7 +75,9 @@ _SCRIPT = frozenset(
     @aws-sdk/client-lambda.LambdaClient @aws-sdk/client-secrets-manager.SecretsManagerClient mysql.createPool
     mysql.createConnection mysql2.createConnection mysql2/promise.createConnection sequelize.Sequelize sequelize knex
     mongoose.createConnection typeorm.DataSource nodemailer.createTransport kafkajs.Kafka undici.Pool
-    @elastic/elasticsearch.Client""".split()
+    @elastic/elasticsearch.Client @google-cloud/storage.Storage @google-cloud/pubsub.PubSub
+    @google-cloud/bigquery.BigQuery @google-cloud/firestore.Firestore @azure/storage-blob.BlobServiceClient
+    aws-sdk.S3 aws-sdk.SQS aws-sdk.SNS aws-sdk.DynamoDB aws-sdk.Lambda""".split()
 )
 _JAVA = frozenset(
     """com.fasterxml.jackson.databind.ObjectMapper java.net.http.HttpClient.newHttpClient

@@ -192,3 +192,18 @@ def test_the_methods_of_a_server_are_no_start(name, count):
         '\tpage, _ := template.ParseFiles("page.html")\n\tpage.Execute(w, nil)\n}\n'
     )
     assert len(findings_of(RULE, {"a/page.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [
+        ("@google-cloud/storage", "Storage"),
+        ("@google-cloud/pubsub", "PubSub"),
+        ("@azure/storage-blob", "BlobServiceClient"),
+    ],
+)
+def test_cloud_clients_of_script(package, name):
+    head = f"const {{ {name} }} = require('{package}');\nconst app = require('express')();\n"
+    handler = f"app.get('/x', async (req, res) => {{\n  const client = new {name}();\n  res.send(client);\n}});\n"
+    assert lines("src/app.js", head + handler) == [4]
+    assert lines("src/app.js", f"{head}const client = new {name}();\n") == []

@@ -165,3 +165,24 @@ def test_rows_of_jdbc_that_are_only_counted(asked, count):
         f'    return jdbc.queryForList("SELECT id FROM visits", Long.class){asked};\n  }}\n}}\n'
     )
     assert len(findings_of(RULE, {"src/Visits.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("base", "body", "found"),
+    [
+        ("JpaRepository<Pupil, Long>", "return pupils.findByName(name).size();", 1),
+        ("JpaRepository<Pupil, Long>", "return this.pupils.findAll().size();", 1),
+        ("CrudRepository<Pupil, Long>", "List<Pupil> all = pupils.findByName(name);\n        return all.size();", 1),
+        ("JpaRepository<Pupil, Long>", "return pupils.countByName(name);", 0),
+        ("Iterable<Pupil>", "return pupils.findByName(name).size();", 0),
+    ],
+)
+def test_a_repository_of_java_has_any_name(base, body, found):
+    files = {
+        "src/a/Pupil.java": "package a;\n@Entity\npublic class Pupil {\n    @Id Long id;\n    String name;\n}\n",
+        "src/a/Pupils.java": f"package a;\npublic interface Pupils extends {base} {{\n"
+        "    List<Pupil> findByName(String name);\n    long countByName(String name);\n}\n",
+        "src/a/Roll.java": "package a;\nimport org.springframework.stereotype.Service;\n@Service\nclass Roll {\n"
+        f"    @Autowired private Pupils pupils;\n    long f(String name) {{\n        {body}\n    }}\n}}\n",
+    }
+    assert len(findings_of(RULE, files)) == found

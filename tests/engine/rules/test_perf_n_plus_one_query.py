@@ -491,3 +491,17 @@ def test_a_key_that_a_session_is_asked_for():
         "def many(session, keys):\n    return [one(session, key) for key in keys]\n"
     )
     assert [each.line for each in findings_of(RULE, {"shop/work.py": source})] == [11]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'db.GetContext(ctx, &n, "SELECT size FROM packets WHERE device = ?", d)',
+        'db.SelectContext(ctx, &n, "SELECT size FROM packets WHERE device = ?", d)',
+        'db.QueryRowxContext(ctx, "SELECT size FROM packets WHERE device = ?", d).Scan(&n)',
+    ],
+)
+def test_sqlx_asks_in_each_round(call):
+    head = "package a\nfunc f(ctx context.Context, devices []string) {\n"
+    source = f"{head}\tfor _, d := range devices {{\n\t\t{call}\n\t}}\n}}\n"
+    assert len(findings_of(RULE, {"a/a.go": source})) == 1

@@ -328,3 +328,27 @@ def test_sessions_of_an_engine_of_its_own_are_no_entity_managers(imported, count
         "    for (Session session : sessions.values()) {\n      session.flush();\n    }\n  }\n}\n"
     )
     assert len(findings_of(RULE, {"src/Commands.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ('db.NamedExecContext(ctx, "INSERT INTO packets (size) VALUES (:size)", p)', 1),
+        ('db.NamedExec("INSERT INTO packets (size) VALUES (:size)", p)', 1),
+        ('db.MustExec("INSERT INTO packets (size) VALUES (?)", p.Size)', 1),
+        ('db.MustExecContext(ctx, "UPDATE packets SET size = ? WHERE id = ?", p.Size, p.ID)', 1),
+        ("use(p)", 0),
+    ],
+)
+def test_sqlx_writes_row_by_row(call, found):
+    head = "package a\nfunc f(ctx context.Context, packets []Packet) {\n"
+    source = f"{head}\tfor _, p := range packets {{\n\t\t{call}\n\t}}\n}}\n"
+    assert len(findings_of(RULE, {"a/a.go": source})) == found
+
+
+@pytest.mark.parametrize("given", ["&lines[i]", "lines[i]"])
+def test_an_element_of_a_list_of_gorm_is_a_row(given):
+    model = 'package a\nimport "gorm.io/gorm"\ntype Line struct {\n\tgorm.Model\n\tText string\n}\n'
+    head = "func f(db *gorm.DB, lines []Line) {\n"
+    source = f"{model}{head}\tfor i := range lines {{\n\t\tline := {given}\n\t\tdb.Create(line)\n\t}}\n}}\n"
+    assert len(findings_of(RULE, {"a/a.go": source})) == 1

@@ -238,6 +238,7 @@ def _type_of(expression: str, call: Node, file: SourceFile) -> tuple[str, bool]:
     )
     if not declared:
         ranged = re.findall(rf"\b{word}\s*:=\s*range\s+(\w+)\s*\{{", before)
+        ranged = ranged or re.findall(rf"\b{word}\s*:=\s*&?(\w+)\[\w+\]", before)
         return (_type_of(ranged[-1], call, file)[0], False) if ranged and ranged[-1] != name else ("", False)
     one, two, three, four, five, six = declared[-1]
     return two or four or six, "[]" in (one + three + five)

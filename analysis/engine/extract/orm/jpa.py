@@ -23,6 +23,15 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Access, Filter, Mark, Query
 
 _TYPED = re.compile(rb"\b([A-Z]\w*(?:Repository|Repo|Dao|DAO))\b(?:<[^<>;]*>)?\s+(\w+)\s*[;,)=]")
+_FIELD = re.compile(  # of a class that Spring makes: what it is given may be a repository of any name
+    rb"^[ \t]+(?:@\w+(?:\([^()\n]*\))?[ \t]+)*(?:(?:private|protected|public|final)[ \t]+)*([A-Z]\w*)[ \t]+([a-z]\w*);",
+    re.MULTILINE,
+)
+_ASKS = (
+    r"(?:find|read|query|search|stream|count|exists|delete|remove|save|flush|list|load|fetch|with)\w*"
+    r"|get\w*By\w+|getOne"
+)
+_SPRING = (b"org.springframework.", b"jakarta.inject", b"javax.inject")
 _INTERFACE = re.compile(r"\bextends\b[^{]*?\b\w*(?:Repository|Dao|DAO)\s*<\s*(?:\w+\.)*(\w+)")
 _STANDARD = {
     **dict.fromkeys(("findAll", "findAllById", "findById", "getById", "getOne", "getReferenceById"), "select"),
@@ -61,20 +70,31 @@ _CLASS = re.compile(r"\b([A-Z]\w*)\.class\b")
 def read(file: SourceFile) -> None:
     """Calls on repositories: fields, parameters and variables whose declared type is one. They have any name, so the
     text is searched for them, not the calls."""
-    if file.language != "java" or not any(map(file.mentions, (b"Repository", b"Repo ", b"Dao", b"DAO"))):
+    if file.language != "java":
         return
-    types = {name.decode(): kind.decode() for kind, name in _TYPED.findall(file.source)}
+    types: dict[str, str] = {}
+    if any(map(file.mentions, (b"Repository", b"Repo ", b"Dao", b"DAO"))):
+        types = {name.decode(): kind.decode() for kind, name in _TYPED.findall(file.source)}
+        _read_calls(types, r"\w+", "jpa", file)
+    if any(map(file.mentions, _SPRING)):
+        fields = {name.decode(): kind.decode() for kind, name in _FIELD.findall(file.source)}
+        _read_calls({name: fields[name] for name in fields.keys() - types.keys()}, _ASKS, "repository", file)
+
+
+def _read_calls(types: dict[str, str], methods: str, orm: str, file: SourceFile) -> None:
+    """Calls of these methods on names of these types; `orm` is `repository` where only the type tells what it is."""
     if not types:
         return
     names = "|".join(re.escape(name) for name in sorted(types))
     root = file.tree.root_node
-    for match in re.finditer(rf"(?<![\w.])(?:this\s*\.\s*)?({names})\s*\.\s*(\w+)\s*\(".encode(), file.source):
+    calls = rf"(?<![\w.])(?:this\s*\.\s*)?({names})\s*\.\s*({methods})\s*\(".encode()
+    for match in re.finditer(calls, file.source):
         node = root.descendant_for_byte_range(match.start(), match.end())
         if node is not None and node.type == "method_invocation" and not file.scope_of(node).broken:
-            _append(node, types[match[1].decode()], match[2].decode(), file)
+            _append(node, types[match[1].decode()], match[2].decode(), orm, file)
 
 
-def _append(call: Node, kind: str, method: str, file: SourceFile) -> None:
+def _append(call: Node, kind: str, method: str, orm: str, file: SourceFile) -> None:
     arguments = [file.text(each) for each in file.arguments(call)[0]]
     shape = derived(method)
     operation = _STANDARD.get(method) or (shape.operation if shape is not None else "select")
@@ -94,7 +114,7 @@ def _append(call: Node, kind: str, method: str, file: SourceFile) -> None:
         query_at(
             call,
             file,
-            orm="jpa",
+            orm=orm,
             model=kind,
             operation=operation,
             terminal=method,

@@ -37,7 +37,9 @@ _LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
 LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
     "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
-    " Select prepareStatement executeQuery executeUpdate queryForObject queryForList createNativeQuery raw update"
+    " Select GetContext SelectContext QueryxContext QueryRowx QueryRowxContext NamedExec NamedExecContext NamedQuery"
+    " NamedQueryContext MustExec MustExecContext prepareStatement executeQuery executeUpdate queryForObject"
+    " queryForList createNativeQuery raw update"
     " $queryRawUnsafe $queryRaw $executeRaw"
 )
 _RUNS_PREPARED = frozenset(
@@ -51,10 +53,10 @@ _PREPARED = re.compile(
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """A call whose first or second argument is SQL written out."""
+    """A call whose first or second argument is SQL written out; in Go a context and a destination may come before."""
     written = call.child_by_field_name("arguments")
     tagged = [written] if written is not None and written.type == "template_string" else []  # $queryRaw`SELECT 1`
-    for argument in tagged or file.arguments(call)[0][:2]:
+    for argument in tagged or file.arguments(call)[0][: 3 if file.language == "go" else 2]:
         text = _literal(argument, file)
         if not text and argument.type == "identifier":
             text = _held(file.text(argument), call, file)
