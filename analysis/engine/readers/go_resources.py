@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import text_before
+from analysis.engine.readers.reading import followed, text_before
 
 # Go: who reads or writes and keeps nothing, and what is made around a file for this function alone.
 _BORROWED = re.compile(
@@ -13,6 +13,22 @@ _BORROWED = re.compile(
     r"|\b(?:json|xml|gob|yaml|csv|bufio|toml)\.New\w+\([^()\n]*\)\.\w+|\bcsv\.NewReader\([^()\n]*\)\.\w+"
 )
 _WRAPPED = re.compile(r"\b(\w+)\s*:?=\s*(?:bufio|csv|json|xml|gob|yaml)\.New\w+\([^()\n]*\)")
+
+_IS_REQUEST = re.compile(r"(?:\s*,\s*\w+)?\s*:?=\s*http\.NewRequest(?:WithContext)?\(|\s+\*http\.Request\b")
+_IS_CLIENT = re.compile(rb"\s*(?:[ \t]\*?|:?=\s*&?|:\s*&?)http\.Client\b")
+
+
+def sends_request(callee: str, call: Node, file: SourceFile) -> bool:
+    """Whether a call of a method `Do` sends a request of `net/http`: by the type of the request, or of the client."""
+    receiver, _, method = callee.rpartition(".")
+    given = file.arguments(call)[0]
+    if method != "Do" or not receiver or len(given) != 1:
+        return False
+    name = receiver.rpartition(".")[2].encode()
+    if any(True for _ in followed(name, file.source, _IS_CLIENT, b"_.")):
+        return True
+    request = file.text(given[0])
+    return request.isidentifier() and any(True for _ in followed(request, text_before(call, file), _IS_REQUEST, "_."))
 
 
 def without_borrowers(rest: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed
+from analysis.engine.readers.reading import followed, is_imported
 
 # What works on a descriptor and leaves it open.
 _WORKS_ON = re.compile(
@@ -16,6 +16,7 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 _POOL_MADE = re.compile(rb"\s*(?::[^=\n]{1,60})?=\s*(?:await\s+)?(?:new\s+)?([\w.]+)\(")
 _POOLS = re.compile(r"^(?:pg\.Pool|@neondatabase/serverless\.Pool|(?:mysql2?(?:/promise)?|mariadb)\.createPool)$")
 _POOL_NAME = re.compile(r"(?:^|[./])\w*[pP]ool$")
+_RELEASED = re.compile(r"\??\.release\(")
 _TAKES = frozenset({"connect", "getConnection"})
 
 
@@ -28,6 +29,13 @@ def takes_from_pool(callee: str, file: SourceFile) -> bool:
         return True
     made = followed(receiver.encode(), file.source, _POOL_MADE, b"_.$")
     return any(_POOLS.match(file.resolve(each[1].decode())) for each in made)
+
+
+def is_given_back(callee: str, name: str, rest: str, file: SourceFile) -> bool:
+    """Whether what `connect` of an imported object gave is released later: a pool then, which another file made."""
+    if callee.rpartition(".")[2] not in _TAKES or not is_imported(callee, file):
+        return False
+    return next(followed(name, rest, _RELEASED, "_.$"), None) is not None
 
 
 def without_work_on(name: str, text: str) -> str:

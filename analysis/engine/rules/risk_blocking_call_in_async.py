@@ -155,14 +155,11 @@ def _is_inside(node: Node, types: frozenset[str], file: SourceFile) -> bool:
 
 def look_one_level_deep(root: Node, file: SourceFile) -> Iterator[Mark]:
     """Coroutines that call a plain function of their file which blocks itself."""
+    blocked = _blocked_functions(file)
     for function in file.functions[1:]:
         if function.flags & (FunctionFlag.ASYNC | FunctionFlag.ANONYMOUS) or function.decorators:
             continue
-        blocking = min(
-            (name for name in function.calls if name in _BLOCKING and not _is_shadowed(name, file)),
-            key=_LOCAL_FILES.__contains__,
-            default=None,
-        )
+        blocking = min(blocked.get(function.index, ()), key=_is_of_local_file, default=None)
         if blocking is None:
             continue
         called = re.compile(
@@ -181,8 +178,24 @@ def look_one_level_deep(root: Node, file: SourceFile) -> Iterator[Mark]:
                 continue
             node = root.descendant_for_byte_range(match.start(), match.end() - 1) or root
             message = f"`{function.name}` calls `{blocking}`, which blocks the event loop inside `{around.name}`"
-            data = {"file": "1"} if blocking in _LOCAL_FILES else None
+            data = {"file": "1"} if _is_of_local_file(blocking) else None
             yield file.mark(RULE.id, node, message, confidence="medium", data=data)
+
+
+def _blocked_functions(file: SourceFile) -> dict[int, list[str]]:
+    """What blocks in each plain function. A lock is held for a moment there: who waits for one says so himself."""
+    blocked: dict[int, list[str]] = {}
+    for call, name in zip(file.calls, file.call_names, strict=True):
+        if name.rpartition(".")[2] not in _NAMES or file.in_async(call):
+            continue
+        blocking = _blocking_name(call, file)
+        if blocking is not None and not blocking.startswith("threading."):
+            blocked.setdefault(file.function_of(call), []).append(blocking)
+    return blocked
+
+
+def _is_of_local_file(blocking: str) -> bool:
+    return blocking in _LOCAL_FILES or blocking.startswith("pathlib.")
 
 
 def look_at_imported(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -212,11 +225,28 @@ def look_at_imported(root: Node, file: SourceFile) -> Iterator[Mark]:
 def _blocked_by(call: str, place: Place, codebase: Codebase) -> str:
     """The call by which a plain function of another file blocks; empty when what is called may be a coroutine."""
     meant = codebase.calls.resolve(place.path, place.function, call)
-    functions = [codebase.files[each.path].functions[each.position] for each in meant if each.path != place.path]
-    if len(functions) != 1 or functions[0].flags & FunctionFlag.ASYNC or functions[0].decorators:
+    others = [each for each in meant if each.path != place.path]
+    if len(others) != 1:
         return ""
-    blocking = [name for name in functions[0].calls if name in _BLOCKING and ("." in name or name == "open")]
-    return min(blocking, key=_LOCAL_FILES.__contains__, default="")
+    facts = codebase.files[others[0].path]
+    function = facts.functions[others[0].position]
+    if function.flags & FunctionFlag.ASYNC or function.decorators:
+        return ""
+    classes = {name: f"{each.target}.{name}" for each in facts.imports for name in each.names}
+    names = [_whole(name, classes) for name in function.calls]
+    blocking = [name for name in names if _blocks(name) and ("." in name or name == "open")]
+    return min(blocking, key=_is_of_local_file, default="")
+
+
+def _whole(call: str, classes: dict[str, str]) -> str:
+    """A call on what an imported class just made, by the full name of the class: `Path().open`."""
+    head, made, rest = call.partition("().")
+    return f"{classes.get(head, head)}.{rest}" if made else call
+
+
+def _blocks(name: str) -> bool:
+    owner, _, method = name.rpartition(".")
+    return name in _BLOCKING or method in _BLOCKING_METHODS.get(owner, ())
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -228,7 +258,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
             return None
         called = call.rpartition(".")[2]
         message = f"`{called}` calls `{blocking}`, which blocks the event loop inside `{place.function.name}`"
-        data = mark.data | ({"file": "1"} if blocking in _LOCAL_FILES else {})
+        data = mark.data | ({"file": "1"} if _is_of_local_file(blocking) else {})
         mark = structs.replace(mark, message=message, data=data)
     if any(_AT_THE_ENDS.search(each) for each in (place.function.name, *place.function.decorators)):
         return None
@@ -258,7 +288,7 @@ def _blocking_name(call: Node, file: SourceFile) -> str | None:
     receiver, _, method = callee.rpartition(".")
     if method not in _METHODS:
         return None
-    owner = _origin(receiver, call, file).removesuffix("()")
+    owner = file.resolve(_origin(receiver, call, file).removesuffix("()"))
     if method == "result" and owner.endswith(".submit"):
         return f"{receiver}.result"  # of a pool of threads
     return f"{owner}.{method}" if method in _BLOCKING_METHODS.get(owner, ()) else None

@@ -15,11 +15,12 @@ from analysis.engine.readers.go_resources import (
     belongs_to_outer,
     is_closed_by_next_round,
     is_named_result,
+    sends_request,
     without_borrowers,
 )
 from analysis.engine.readers.go_results import bound_names, helps_tests, without_failure
 from analysis.engine.readers.reading import full_callee, function_text, origin_of, text_after, text_before, within
-from analysis.engine.readers.script_resources import descriptors_of, takes_from_pool, without_work_on
+from analysis.engine.readers.script_resources import descriptors_of, is_given_back, takes_from_pool, without_work_on
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -224,7 +225,10 @@ def _is_held(step: Node, file: SourceFile) -> bool:
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    is_response = callee in _GO_BODIES or bool(_GO_CLIENT.search(callee) and "net/http" in file.bindings.values())
+    is_response = callee in _GO_BODIES or (
+        "net/http" in file.bindings.values()
+        and (_GO_CLIENT.search(callee) is not None or sends_request(callee, call, file))
+    )
     if (not is_response and callee not in _GO_OPENERS) or helps_tests(file):
         return
     method = callee.rpartition(".")[2]
@@ -288,8 +292,15 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
                 yield file.mark(RULE.id, call, f"`{name}` of `fs.open` is never closed", suggestion=_CLOSES_DESCRIPTOR)
         return
     named = _DECLARED.search(file.source, max(0, call.start_byte - 120), call.start_byte)
-    if named is not None and (_SCRIPT_CALLS.search(callee) or takes_from_pool(callee, file)):
-        yield from _local(call, named[1].decode("utf-8", "replace"), callee, file)
+    if named is None:
+        return
+    name = named[1].decode("utf-8", "replace")
+    if (
+        _SCRIPT_CALLS.search(callee)
+        or takes_from_pool(callee, file)
+        or is_given_back(callee, name, text_after(call, file), file)
+    ):
+        yield from _local(call, name, callee, file)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

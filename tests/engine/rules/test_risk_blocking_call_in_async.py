@@ -221,3 +221,31 @@ def test_a_plain_function_that_opens_a_file(route, expected):
     assert [(str(each.severity), str(each.confidence)) for each in found] == expected
     threaded = source.replace("return read(name)", "return await asyncio.to_thread(read, name)")
     assert findings_of(RULE, {"shop/a.py": threaded}) == []
+
+
+@pytest.mark.parametrize(
+    ("helper", "confidences"),
+    [
+        ("return Path(name).read_text()", ["low"]),
+        ("place = Path(name)\n    return place.read_text()", ["low"]),
+        ("return requests.Session().get(name)", ["medium"]),
+        ("return Path(name).exists()", []),
+        ("with LOCK:\n        LOCK.acquire()", []),
+    ],
+)
+def test_what_a_plain_function_of_the_file_does_on_an_object_it_made(helper, confidences):
+    source = "import requests\nfrom pathlib import Path\nfrom threading import Lock\nLOCK = Lock()\n\n\n"
+    source += f"def read(name):\n    {helper}\n\n\nasync def load(name):\n    return read(name)\n\n\n"
+    source += "async def aside(name):\n    return await asyncio.to_thread(read, name)\n"
+    assert [str(each.confidence) for each in findings_of(RULE, {"shop/a.py": source})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("helper", "count"), [("Path(name).read_text()", 1), ("Path(name).exists()", 0), ("Other(name).read_text()", 0)]
+)
+def test_what_a_plain_function_of_another_file_does_on_an_object_it_made(helper, count):
+    files = {
+        "shop/texts.py": f"from pathlib import Path\n\n\ndef read(name):\n    return {helper}\n",
+        "shop/work.py": "from shop import texts\n\n\nasync def load(name):\n    return texts.read(name)\n",
+    }
+    assert len(findings_of(RULE, files)) == count

@@ -493,3 +493,37 @@ def test_an_archive_of_an_open_file_goes_with_it(given, count):
         f"        z = zipfile.ZipFile({given})\n        z.extractall('out')\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("used", "confidences"),
+    [
+        ("await client.query(text);\n  client.release();", ["medium"]),
+        ("try {\n    await client.query(text);\n  } finally {\n    client.release();\n  }", []),
+        ("await client.query(text);", []),
+    ],
+)
+def test_a_connection_that_is_given_back_came_from_a_pool(used, confidences):
+    source = 'import { reports } from "../db";\nasync function f(text) {\n'
+    source += f"  const client = await reports.connect();\n  {used}\n}}\n"
+    assert [mark.confidence for mark in marks_of(RULE, source, "typescript")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("field", "request_made", "closed", "count"),
+    [
+        ("web *http.Client", "build(ctx)", "", 1),
+        ("web Doer", 'http.NewRequestWithContext(ctx, "GET", c.url, nil)', "", 1),
+        ("web *http.Client", "build(ctx)", "defer resp.Body.Close()", 0),
+        ("web Doer", "build(ctx)", "", 0),
+        ("web Doer", 'retryable.NewRequest("GET", c.url)', "", 0),
+    ],
+)
+def test_answers_of_a_client_of_any_name(field, request_made, closed, count):
+    source = (
+        f'package a\n\nimport "net/http"\n\ntype C struct {{\n\turl string\n\t{field}\n}}\n\n'
+        f"func (c *C) send(ctx context.Context) error {{\n\treq, err := {request_made}\n\tif err != nil {{\n"
+        "\t\treturn err\n\t}\n\tresp, err := c.web.Do(req)\n\tif err != nil {\n\t\treturn err\n\t}\n"
+        f"\t{closed}\n\treturn check(resp.StatusCode)\n}}\n"
+    )
+    assert len(marks_of(RULE, source, "go")) == count
