@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, TimeoutError, expect
 
 from tests.browser.conftest import PASSWORD, sign_in
 
@@ -100,6 +100,22 @@ def test_a_link_to_a_page_leads_there_after_signing_in(visit, scanned):
 
     expect(page).to_have_url(re.compile(rf"/repos/{repository}/violations\?severity=warning$"))
     expect(page.get_by_label("Severity")).to_have_value("warning")
+
+
+def test_nothing_opens_in_a_list_that_is_being_replaced(visit, scanned):
+    olga, repository = scanned
+    page = sign_in(visit(f"/repos/{repository}/violations"), olga)
+    finding = page.locator("summary", has_text="no time limit")
+    held: list[Route] = []
+    page.route("**/violations?*category=*", lambda route: held.append(route))
+
+    page.get_by_label("Category").select_option("runtime_risk")
+    with pytest.raises(TimeoutError, match="intercepts pointer events"):
+        finding.click(timeout=1000)
+    held.pop().continue_()
+    finding.click()
+
+    expect(page.get_by_role("region", name=re.compile("client.py, lines"))).to_contain_text("requests.get(")
 
 
 def test_who_cannot_be_asked_for_now_is_not_signed_out(visit, enroll):
