@@ -17,7 +17,7 @@ from analysis.engine.codebase import Codebase, Place, file_kind, finding_of
 from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.failures import Failed, Failures
 from analysis.engine.judging import is_heard
-from analysis.engine.languages import DISPLAY_NAME
+from analysis.engine.languages import DISPLAY_NAME, FileKind
 from analysis.engine.model import Finding, Guide, Rule
 from analysis.engine.policy import Policy
 from analysis.engine.rules import all_rules
@@ -81,14 +81,8 @@ class RuleBook:
     def local(self, path: str, facts: FileFacts, codebase: Codebase, policy: Policy) -> LocalFindings:
         """The findings of one file that nothing outside it can change, the policy included."""
         kind = file_kind(path, facts)
-        found: list[Finding] = []
         failures = Failures(self._logged)
-        for rule, check_file in self._file_checks:
-            if is_heard(rule, kind):
-                try:
-                    found += [*check_file(path, facts)]
-                except Exception as error:
-                    failures.note(error, rule.id, path)
+        found = self._found_in_file(path, facts, kind, failures)
         open_marks = []
         for mark in facts.marks:
             rule = self.rules.get(mark.rule)
@@ -96,19 +90,38 @@ class RuleBook:
                 continue
             if mark.rule not in self._judges:
                 found.append(finding_of(mark, path, facts))
-                continue
-            watched, by = _Watched(codebase), _Watched(policy)
-            finding: Finding | None = None
-            try:
-                finding = self._judged(mark, path, facts, cast(Codebase, watched), cast(Policy, by))
-            except Exception as error:
-                if not (watched.was_asked or by.was_asked):
-                    failures.note(error, mark.rule, path)
-            if watched.was_asked or by.was_asked:
+            elif (judged := self._judged_alone(mark, path, facts, codebase, policy, failures)) is None:
                 open_marks.append(mark)
-            elif finding is not None:
-                found.append(finding)
+            else:
+                found += judged
         return LocalFindings(tuple(found), tuple(open_marks), failures.failed)
+
+    def _found_in_file(self, path: str, facts: FileFacts, kind: FileKind, failures: Failures) -> list[Finding]:
+        found: list[Finding] = []
+        for rule, check_file in self._file_checks:
+            if is_heard(rule, kind):
+                try:
+                    found += [*check_file(path, facts)]
+                except Exception as error:
+                    failures.note(error, rule.id, path)
+        return found
+
+    def _judged_alone(
+        self, mark: Mark, path: str, facts: FileFacts, codebase: Codebase, policy: Policy, failures: Failures
+    ) -> list[Finding] | None:
+        """What a mark comes to; None when its judge asks for the codebase or the policy."""
+        watched, by = _Watched(codebase), _Watched(policy)
+        finding: Finding | None = None
+        failure: Exception | None = None
+        try:
+            finding = self._judged(mark, path, facts, cast(Codebase, watched), cast(Policy, by))
+        except Exception as error:
+            failure = error
+        if watched.was_asked or by.was_asked:
+            return None
+        if failure is not None:
+            failures.note(failure, mark.rule, path)
+        return [finding] if finding is not None else []
 
     def judged(self, marks: Sequence[Mark], path: str, codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         """Marks whose judgement depends on the rest of the codebase."""

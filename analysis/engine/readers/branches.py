@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from tree_sitter import Node
 
@@ -93,16 +94,23 @@ def _ranges_apart(write: Node, function: Node) -> Iterator[tuple[int, int]]:
         if node.id == function.id:
             return
         if node.type in _FORKS and not _is_condition(node, below):
-            for branch in node.named_children:
-                if branch.id != below.id and not _is_condition(node, branch):
-                    yield branch.start_byte, branch.end_byte
+            yield from _other_branches(node, below)
         if node.type in _BLOCKS:
             if _leaves(node):
                 yield node.end_byte, function.end_byte
-            for each in statements(node):
-                body = each.child_by_field_name("consequence") if each.type == "if_statement" else None
-                if each.start_byte >= below.start_byte:
-                    break
-                if body is not None and _leaves(body):
-                    yield body.start_byte, body.end_byte
+            yield from _leaving_before(node, below.start_byte)
         below = node
+
+
+def _other_branches(fork: Node, taken: Node) -> Iterator[tuple[int, int]]:
+    for branch in fork.named_children:
+        if branch.id != taken.id and not _is_condition(fork, branch):
+            yield branch.start_byte, branch.end_byte
+
+
+def _leaving_before(block: Node, start: int) -> Iterator[tuple[int, int]]:
+    """What runs only where the function is left before this byte."""
+    for each in takewhile(lambda statement: statement.start_byte < start, statements(block)):
+        body = each.child_by_field_name("consequence") if each.type == "if_statement" else None
+        if body is not None and _leaves(body):
+            yield body.start_byte, body.end_byte

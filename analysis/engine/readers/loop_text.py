@@ -32,35 +32,46 @@ def loop_notes(
     """What the text of the loop around a query says: see `query_text`."""
     first = file.lines.of(loop.node.start_byte)
     before = "\n".join(lines[first - 1 : query.line - 1])
-    if _GUARD.search(before) or _GUARD.search(lines[query.line - 1]) or _asks_map(before, loop, file):
-        yield "guarded", "1"
-    indent = indent_of(lines[query.line - 1])
-    for match in _SELECTED.finditer(before):
-        if match[2] in loop.variables and len(match[1]) < indent:
-            yield "searched", "1"
-            break
-    following = lines[query.line] if query.line < min(len(lines), file.lines.of(loop.node.end_byte - 1)) else ""
-    leaves = loop.kind != "callback" and _LEAVES.match(following)  # from a callback `return` only ends the round
-    is_last = first < query.line and loop.kind == "for" and _LEAVES.match(lines[query.line - 1])
-    if is_last or (leaves and indent_of(following) >= indent and not _FAILED.search(lines[query.line - 1])):
-        yield "searched", "1"
-    if _ATTEMPT.search(lines[first - 1]) or "sleep(" in before:
-        yield "retried", "1"
+    own = lines[query.line - 1]
+    indent = indent_of(own)
+    holds = {
+        "guarded": _GUARD.search(before) or _GUARD.search(own) or _asks_map(before, loop, file),
+        "searched": _selects_row(before, loop, indent) or _ends_search(query, loop, lines, file),
+        "retried": _ATTEMPT.search(lines[first - 1]) or "sleep(" in before,
+        "tried": _is_in_try(before),
+        "failed": is_in_block(_HANDLER, before, indent),
+        "sometimes": is_in_block(_CONDITION, before, indent),
+        "batched": is_in_block(_BATCHED, before, indent),
+        "reasoned": _REASON.search(_comment_above(lines, query.line)),
+        "nested": _NESTED.search(text),
+    }
+    for name, is_so in holds.items():
+        if is_so:
+            yield name, "1"
+
+
+def _selects_row(before: str, loop: LoopDraft, indent: int) -> bool:
+    """Whether the query runs for those rows only that a comparison selects."""
+    return any(match[2] in loop.variables and len(match[1]) < indent for match in _SELECTED.finditer(before))
+
+
+def _ends_search(query: Query, loop: LoopDraft, lines: list[str], file: SourceFile) -> bool:
+    """Whether the loop is left with the query's answer, or right after it unless the query failed."""
+    own = lines[query.line - 1]
+    if loop.kind == "for" and file.lines.of(loop.node.start_byte) < query.line and _LEAVES.match(own):
+        return True
+    if loop.kind == "callback" or query.line >= min(len(lines), file.lines.of(loop.node.end_byte - 1)):
+        return False  # from a callback `return` only ends the round
+    following = lines[query.line]
+    is_left = _LEAVES.match(following) is not None and indent_of(following) >= indent_of(own)
+    return is_left and not _FAILED.search(own)
+
+
+def _is_in_try(before: str) -> bool:
     depth = 0
     for match in _TRY.finditer(before):
         depth = depth + 1 if match[1] else max(0, depth - 1)
-    if depth:
-        yield "tried", "1"
-    if is_in_block(_HANDLER, before, indent):
-        yield "failed", "1"
-    if is_in_block(_CONDITION, before, indent):
-        yield "sometimes", "1"
-    if is_in_block(_BATCHED, before, indent):
-        yield "batched", "1"
-    if _REASON.search(_comment_above(lines, query.line)):
-        yield "reasoned", "1"
-    if _NESTED.search(text):
-        yield "nested", "1"
+    return depth > 0
 
 
 def _asks_map(before: str, loop: LoopDraft, file: SourceFile) -> bool:

@@ -148,27 +148,37 @@ def conditions(node: Node | None, file: SourceFile, path: str = "", depth: int =
     if node is not None and node.type == "call_expression" and (wrapped := _COMPARED.match(file.text(node))):
         yield Filter(wrapped[1], "function")
     for written, value in pairs(node, file):
-        if depth >= DEEPEST:
-            return
-        key = written.removeprefix("$").rpartition("Op.")[2]
-        folded = key.lower()
-        is_operator = written != key or key.isupper() or bool(path)
-        if key == "not" and path and value is not None and value.type == "object":
-            yield Filter(path, "other")  # whatever it denies, an index finds little by it
-        elif folded in _JOINED and is_operator and value is not None and value.type in ("array", "object"):
-            sides = [tuple(conditions(each, file, path, depth + 1)) for each in elements(value)]
-            # A path of MongoDB, `$or`, leads into the same document.
-            yield from alternatives(sides) if folded == "or" and written[0] != "$" else chain(*sides)
-        elif folded in _THROUGH and path and value is not None and value.type == "object":
-            yield from conditions(value, file, path, depth + 1)
-        elif written.endswith("Op.contains") and path:
-            yield Filter(path, "other")  # of Sequelize: ranges, arrays and documents, not texts
-        elif folded in _OPERATORS and path:
-            yield Filter(path, _operator(folded, value, file), value is not None and is_literal(value))
-        elif folded in _SKIPPED and path:
-            continue
-        else:
-            yield from condition(f"{path}.{key}" if path else key.strip("$"), value, file, depth)
+        if depth < DEEPEST:
+            yield from _of_key(written, value, file, path, depth)
+
+
+def _of_key(written: str, value: Node | None, file: SourceFile, path: str, depth: int) -> Iterator[Filter]:
+    key = written.removeprefix("$").rpartition("Op.")[2]
+    is_operator = written != key or key.isupper() or bool(path)
+    kind = value.type if value is not None else ""
+    if key == "not" and path and kind == "object":
+        yield Filter(path, "other")  # whatever it denies, an index finds little by it
+    elif key.lower() in _JOINED and is_operator and kind in ("array", "object"):
+        sides = [tuple(conditions(each, file, path, depth + 1)) for each in elements(value)]
+        # A path of MongoDB, `$or`, leads into the same document.
+        yield from alternatives(sides) if key.lower() == "or" and written[0] != "$" else chain(*sides)
+    elif path:
+        yield from _below(path, written, key, value, file, depth)
+    else:
+        yield from condition(key.strip("$"), value, file, depth)
+
+
+def _below(path: str, written: str, key: str, value: Node | None, file: SourceFile, depth: int) -> Iterator[Filter]:
+    """The conditions of a key in the object of a property: an operator, or a property further down."""
+    folded = key.lower()
+    if folded in _THROUGH and value is not None and value.type == "object":
+        yield from conditions(value, file, path, depth + 1)
+    elif written.endswith("Op.contains"):
+        yield Filter(path, "other")  # of Sequelize: ranges, arrays and documents, not texts
+    elif folded in _OPERATORS:
+        yield Filter(path, _operator(folded, value, file), value is not None and is_literal(value))
+    elif folded not in _SKIPPED:
+        yield from condition(f"{path}.{key}", value, file, depth)
 
 
 def either_of(node: Node | None, file: SourceFile) -> tuple[Filter, ...]:

@@ -41,26 +41,27 @@ class Written(NamedTuple):
 def split(text: str) -> Written:
     """Base and steps of a chain; what stands in brackets is left together."""
     steps: list[Step] = []
-    base, level, begin, last, name = "", 0, 0, 0, ""
-    for match in _SIGN.finditer(text):
-        sign = match[0]
-        if sign in ("(", "[", "{"):
-            if level == 0 and sign == "(":
-                head = _GENERIC.sub("", text[last : match.start()])
-                named = _NAME.search(head)
-                name = named[1] if named is not None else ""
-                if not steps:
-                    base = head[: named.start(1)].rstrip(" \t\n.?!") if named is not None else head
-                begin = match.end()
-            level += 1
-        elif sign in (")", "]", "}"):
-            level -= 1
-            if level == 0 and sign == ")":
-                steps.append(Step(name, text[begin : match.start()]))
-                last = match.end()
-            elif level < 0:
-                break
+    base, last, position = "", 0, 0
+    while (sign := _SIGN.search(text, position)) is not None and sign[0] not in (")", "]", "}"):
+        position = sign.end()
+        if sign[0] not in ("(", "[", "{"):
+            continue  # a text in quotes
+        closing = closing_bracket(text, sign.end())
+        if sign[0] == "(":
+            before, name = _before_and_name(text[last : sign.start()])
+            base = base if steps else before
+            if closing < len(text):
+                steps.append(Step(name, text[sign.end() : closing]))
+            last = closing + 1
+        position = closing + 1
     return Written("".join(base.split()), tuple(steps))
+
+
+def _before_and_name(head: str) -> tuple[str, str]:
+    """What stands before the name of a call, and the name; the whole of it when a call has none."""
+    head = _GENERIC.sub("", head)
+    named = _NAME.search(head)
+    return (head, "") if named is None else (head[: named.start(1)].rstrip(" \t\n.?!"), named[1])
 
 
 def steps_after(end: int, file: SourceFile) -> tuple[Step, ...]:
