@@ -46,6 +46,9 @@ _ROWS_OF_JAVA = re.compile(
     r"|\s*=\s*(?:this\.)?\w*(?:[rR]epo|[rR]epository|[dD]ao|[mM]apper|[jJ]dbi)\.(?:find|select|list|query|search)\w*\([^;]*;"
 )
 _QUERIED_ROWS = re.compile(r"\.(?:query|queryForList|getResultList)\(\)$")
+_FROM_REPOSITORY = re.compile(r"(?:this\.)?(\w+)\.(?:find|list|search|query|select)\w*\(\)")
+_ROWS_OF_A_FIELD = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.(?:find|list|search|query|select)\w*\([^;]*;")
+_REPOSITORY_TYPE = re.compile(rb"\w(?:Repository|Dao|DAO|Mapper)(?:<[^;=()]*>)?\s+\Z")
 _SIZE = re.compile(r"[eE]mpty\(|size\(\)|hasNext\(\)")
 _MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager)\.find$")
 _FOUND_BY = re.compile(r"\s*=\s*[\w.]+\.find(?:ById|First|Any|One)\w*\([^;]*;")
@@ -125,13 +128,27 @@ def look_at_first_row(call: Node, file: SourceFile) -> Iterator[Missing]:
     if is_caught(call, file, FAILS):
         return
     if head.isidentifier():
-        made = list(followed(head, before, _ROWS_OF_JAVA, "_."))[-1:]
-        if not made or _SIZE.search(before, made[0].end()):
+        made = _rows_made(head, before, file)
+        if made is None or _SIZE.search(before, made.end()):
             return
-    elif _QUERIED_ROWS.search(head) is None or ALWAYS_A_ROW.search(file.text(call)):
+    elif not (_QUERIED_ROWS.search(head) or _is_of_repository(_FROM_REPOSITORY.fullmatch(head), file)):
+        return
+    if ALWAYS_A_ROW.search(file.text(call)):
         return
     message = f"`{short(head)}` may give no row, and `get(0)` of nothing throws"
     yield Missing(call, message, confidence="medium")
+
+
+def _rows_made(name: str, before: str, file: SourceFile) -> re.Match[str] | None:
+    """Where the variable was last given the rows of a query."""
+    made = list(followed(name, before, _ROWS_OF_JAVA, "_."))
+    made += [each for each in followed(name, before, _ROWS_OF_A_FIELD, "_.") if _is_of_repository(each, file)]
+    return max(made, key=lambda each: each.start(), default=None)
+
+
+def _is_of_repository(asked: re.Match[str] | None, file: SourceFile) -> bool:
+    """Whether what is asked is declared as a repository: `AnimalRepository animals`."""
+    return asked is not None and any(map(_REPOSITORY_TYPE.search, declarations(asked[1], file)))
 
 
 def look_at_nothing(call: Node, file: SourceFile) -> Iterator[Missing]:

@@ -47,6 +47,7 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
     callee = file.callee(call)
     if is_tested_before(call, file) or is_caught(call, file, FAILS):
         return
+    data = ASKED if not _CONSTANT.search(callee) and _is_asked(given[0], call, file) else None
     used = re.match(rb"\.[\w$]+", file.source[call.end_byte : call.end_byte + 60])
     if used is not None:
         member = used[0].decode()
@@ -55,11 +56,11 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
             f"`{short(callee)}` gives undefined when nothing matches, and `{member}` of it throws",
             # Who looks into a list mostly knows what is in it; a request may ask for anything.
             confidence="medium" if _OF_REQUEST.search(file.text(given[0])) else "low",
-            data=ASKED if not _CONSTANT.search(callee) and _is_asked(given[0], call, file) else None,
+            data=data,
             suggestion=f"Handle the missing case (`?{member}`, or an error that names what was looked for).",
         )
     elif not _CONSTANT.search(callee):
-        yield from _used_by_variable(call, file, confidence="low")
+        yield from _used_by_variable(call, file, confidence="low", data=data)
 
 
 def _is_asked(given: Node, call: Node, file: SourceFile) -> bool:

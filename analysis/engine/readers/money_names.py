@@ -3,8 +3,8 @@
 import re
 
 _AMOUNT = re.compile(
-    r"(?i)(?:^|_|(?-i:(?<=[a-z0-9])(?=[A-Z]))|(?<=[a-z])(?=price|amount|balance|salary|subtotal|refund|payout))"
-    r"(?:price|amount|balance|salary|fee|subtotal|grand_?total|total_?(?:price|amount|cost|paid|due)"
+    r"(?i)(?:^|_|(?-i:(?<=[a-z0-9])(?=[A-Z]))|(?<=[a-z])(?=price|amount|balance|salary|wage|subtotal|refund|payout))"
+    r"(?:price|amount|balance|salary|wage|fee|surcharge|(?:gross|net|base|overtime|holiday|sick|severance)_?pay|subtotal|grand_?total|total_?(?:price|amount|cost|paid|due)"
     r"|refund|payout|invoice_?total|tax_?amount|credit_?amount)s?"
     # Of what it is, and in which currency, may come behind.
     r"(?:(?:_|(?-i:(?=[A-Z])))(?:due|paid|owed|received|refunded|charged|payable|outstanding|captured|authori[sz]ed|net|gross|total"

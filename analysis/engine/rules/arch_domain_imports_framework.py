@@ -60,20 +60,23 @@ layers:
 """,
 )
 WEB, ORM, HTTP, QUEUE, CLOUD = "web framework", "ORM", "HTTP client", "queue", "cloud SDK"
+CACHE = "cache client"
 _CATALOG = {
     "python": {
         ORM: "django.db sqlalchemy peewee tortoise mongoengine pymongo psycopg psycopg2 asyncpg sqlmodel motor pony",
         WEB: "django rest_framework flask fastapi starlette aiohttp.web tornado sanic bottle pyramid graphene falcon",
         HTTP: "requests httpx aiohttp urllib3",
-        QUEUE: "celery rq dramatiq huey kombu pika kafka confluent_kafka aio_pika",
-        CLOUD: "boto3 botocore google.cloud azure",
+        QUEUE: "celery rq dramatiq huey kombu pika kafka confluent_kafka aio_pika aiokafka nats",
+        CLOUD: "boto3 botocore google.cloud azure minio",
+        CACHE: "redis aioredis pymemcache memcache valkey",
     },
     "script": {
         ORM: "@prisma/client typeorm sequelize mongoose knex drizzle-orm @mikro-orm/core objection mongodb pg mysql2",
         WEB: "express fastify koa hono next @nestjs/common @nestjs/core @hapi/hapi react vue @angular/core svelte",
         HTTP: "axios got node-fetch superagent undici ky",
-        QUEUE: "bull bullmq amqplib kafkajs bee-queue @nestjs/bull",
-        CLOUD: "aws-sdk @aws-sdk @google-cloud @azure firebase-admin",
+        QUEUE: "bull bullmq amqplib kafkajs bee-queue @nestjs/bull @nestjs/bullmq nats",
+        CLOUD: "aws-sdk @aws-sdk @google-cloud @azure firebase-admin minio",
+        CACHE: "redis ioredis memcached memjs @keyv/redis",
     },
     "java": {
         ORM: "jakarta.persistence javax.persistence javax.jdo org.hibernate org.springframework.data"
@@ -81,7 +84,8 @@ _CATALOG = {
         WEB: "org.springframework jakarta.servlet javax.servlet jakarta.ws.rs javax.ws.rs io.micronaut io.quarkus",
         HTTP: "okhttp3 retrofit2 org.apache.http org.apache.hc feign",
         QUEUE: "org.apache.kafka com.rabbitmq jakarta.jms javax.jms org.springframework.amqp org.springframework.kafka",
-        CLOUD: "com.amazonaws software.amazon.awssdk com.google.cloud com.azure",
+        CLOUD: "com.amazonaws software.amazon.awssdk com.google.cloud com.azure io.minio",
+        CACHE: "redis.clients io.lettuce org.redisson net.spy.memcached",
     },
     "go": {
         ORM: "gorm.io github.com/jinzhu/gorm database/sql github.com/jmoiron/sqlx entgo.io github.com/jackc/pgx"
@@ -92,7 +96,9 @@ _CATALOG = {
         QUEUE: "github.com/segmentio/kafka-go github.com/IBM/sarama github.com/Shopify/sarama"
         " github.com/rabbitmq/amqp091-go github.com/nats-io/nats.go github.com/hibiken/asynq",
         CLOUD: "github.com/aws/aws-sdk-go github.com/aws/aws-sdk-go-v2 cloud.google.com/go"
-        " github.com/Azure/azure-sdk-for-go",
+        " github.com/Azure/azure-sdk-for-go github.com/minio/minio-go",
+        CACHE: "github.com/redis/go-redis github.com/go-redis/redis github.com/gomodule/redigo"
+        " github.com/bradfitz/gomemcache",
     },
 }
 _KINDS = {

@@ -64,6 +64,12 @@ _BOUNDARY = re.compile(  # errors that are answers to a client
     r"|ResponseStatusException|WebApplicationException|StatusException|StopIteration|SystemExit|AttributeError|KeyError)$"
 )
 _TELLS_ALL = re.compile(r"NumberFormatException|DateTimeParseException|NoSuchElementException")  # the type says it all
+_CAUGHT_ONLY = r"except\s*\(?\s*(?:(?:[\w.]*\.)?(?:{0})[\s,]*)+\)?\s*(?:as\s+\w+\s*)?:"
+_LOOKED_UP = re.compile(_CAUGHT_ONLY.format("KeyError|IndexError|LookupError|StopIteration|DoesNotExist"))
+_CONVERTED = re.compile(_CAUGHT_ONLY.format("ValueError|TypeError|InvalidOperation|ArithmeticError"))
+_CONVERTS = re.compile(
+    r"(?:[\w.]+\s*=\s*|return\s+)?(?:int|float|Decimal|UUID|uuid\.UUID|[\w.]*(?:strptime|fromisoformat))\("
+)
 _OF_ENUM = re.compile(r"[^;]*\.(?:valueOf|fromString)\([^;]*\);")
 _LOGGED = re.compile(r"\.exception\(|exc_info\s*=|print_exc|\.(error|warn|warning)\([^;\n]*,\s*\w+\s*\)")
 _MESSAGE_ONLY = (
@@ -113,8 +119,18 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
         short_name = name.rpartition(".")[2]
         if short_name[:1].isupper():
             is_answer = bool(_BOUNDARY.search(short_name) or _has_status(file.text(raised)))
-            is_mild = is_answer or bool(_LOGGED.search(file.text(body)))
+            is_mild = is_answer or bool(_LOGGED.search(file.text(body))) or _says_all(raised, handler, file)
             yield _mark(node, short_name, "from", file, is_mild=is_mild)
+
+
+def _says_all(raised: Node, handler: Node, file: SourceFile) -> bool:
+    """Whether one statement was tried whose failing is all that there is to say, and a text of its own says it."""
+    tried = handler.parent.child_by_field_name("body") if handler.parent is not None else None
+    if tried is None or tried.named_child_count != 1 or not any(quote in file.text(raised) for quote in ('"', "'")):
+        return False
+    caught_as = file.source[handler.start_byte : handler.named_children[-1].start_byte].decode("utf-8", "replace")
+    is_converted = _CONVERTED.match(caught_as) is not None and _CONVERTS.match(file.text(tried)) is not None
+    return is_converted or _LOOKED_UP.match(caught_as) is not None
 
 
 def _has_status(raised: str) -> bool:

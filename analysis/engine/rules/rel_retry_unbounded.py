@@ -67,7 +67,7 @@ _ENDLESS = re.compile(
     rb"while\s+(?:True|1)\s*:|while\s*\(\s*true\s*\)\s*\{|for\s*\(\s*;\s*;\s*\)\s*\{|for\s*\{|do\s*\{"
     rb"|while\s+not\s+([\w.]+)\s*:|while\s*\(\s*!\s*([\w.]+)\s*\)\s*\{|for\s+!([\w.]+)\s*\{"
     rb"|while\s+([\w.]+)\s+is\s+None\s*:|while\s*\(\s*([\w.]+)\s*===?\s*(?:null|undefined)\s*\)\s*\{"
-    rb"|for\s+([\w.]+)\s*==\s*nil\s*\{"
+    rb"|for\s+([\w.]+)\s*==\s*nil\s*\{|for\s+(\w*[eE]rr)\s*!=\s*nil\s*\{"
 )
 _COUNTED = re.compile(
     rb"for\s+\w*\s+in\s+range\(|for\s*\(\s*(?:let|var|int)\s+\w+\s*=\s*\d+\s*;|for\s+\w+\s*:=\s*\d+\s*;"
@@ -134,6 +134,7 @@ _STARTS_THREAD = re.compile(rb"\b(?:Thread|submit|execute|scheduleWith\w+|runAsy
 _LAMBDAS = frozenset({"lambda_expression", "lambda", "func_literal", "arrow_function"})
 NEAR = 60  # bytes before a lambda
 _GO_FAILED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{([^{}]*)\}")
+_WHILE_IT_FAILS = re.compile(r"for\s+\w*[eE]rr\s*!=\s*nil\s*\{")
 _INNER_LOOP = re.compile(r"\bfor\b[^\n]*\{")
 _GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
 _DAEMON = re.compile(
@@ -365,7 +366,9 @@ def _index_of(loop: Node, file: SourceFile) -> int | None:
 
 
 def _go_try(text: str) -> str | None:
-    """What comes before an `if err != nil` of the loop that only goes on."""
+    """What comes before an `if err != nil` of the loop that only goes on; all of a loop that asks so in its head."""
+    if _WHILE_IT_FAILS.match(text):
+        return text
     for found in _GO_FAILED.finditer(text):
         if _is_in_inner_loop(text, found.start()):
             continue

@@ -94,7 +94,7 @@ _MANAGES = re.compile(
 )
 _GUARDED = re.compile(
     rb"(?i)idempot|debounce|event_?id|delivery_?id|already|duplicate|processed|\bseen\b|dedup|\bjob_?id\s*[:=]|\btask_id\s*=|insertIfNew|get_or_create|update_or_create"
-    rb"|upsert|on_?conflict|ignore_conflicts|IntegrityError|P2002|orIgnore|updateOrCreate|findOrCreate|exists(?:By\w+)?\(|event\.id\b|message_?id"
+    rb"|upsert|on[\s_]?conflict|insert\s(?:or\s)?ignore\b|ignore_conflicts|IntegrityError|P2002|orIgnore|updateOrCreate|findOrCreate|exists(?:By\w+)?\(|event\.id\b|message_?id"
     rb"|unique_?constraint|webhook_?events?\.(?:create|insert|save)|insertOnUpdate"
     rb"|insertOrUpdate|on duplicate|setnx|\bnx\s*[=:]\s*true|cache\.add\("
     # The state that comes in the event: the second time changes nothing.

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile
 
 from tree_sitter import Node
 
@@ -11,8 +10,9 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.fresh_contexts import CANCELS, has_own_limit, is_meant, is_taken_over
 from analysis.engine.readers.go_results import bound_names, helps_tests
-from analysis.engine.readers.reading import function_name, function_text, text_after, text_before
+from analysis.engine.readers.reading import function_name, text_after, text_before
 from analysis.engine.rules.base import GO, Watch
 
 RULE = Rule(
@@ -56,9 +56,6 @@ func load(ctx context.Context, id string) error {
     ),
 )
 
-LONGEST_PARAGRAPH = 2  # lines between a comment and what it is about
-MOST_CALLS = 2  # around a fresh context, in which the given one may stand beside it
-LONGEST_COMMENT = 500  # bytes
 ANNOTATION = "context-or-none"  # rule of the marks that say that a function does without one
 _LOGS = re.compile(
     r"(?i)(?:^|[./])(?:\w*log(?:ger)?\.\w+|(?:log|debug|info|warn(?:ing)?|error|fatal|trace)f?)$"
@@ -78,28 +75,13 @@ _WITHOUT = {
 _CONNECTS_AT_ONCE = re.compile(r"net\.Dial\(\s*\"(?:udp|unix|ip)")
 _DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
 _HANDLE = re.compile(r"(^|\.)(db|DB|tx|conn|stmt)\.\w+$")
-_CANCELS = frozenset({"context.WithCancel", "context.WithTimeout", "context.WithDeadline"})
-_CLEANUP = re.compile(
-    r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|terminate|sigterm|sigkill|abort|drain|delCtx",
-    re.IGNORECASE,
-)
-_MEANT = re.compile(
-    r"(?i)//[^\n]*(?:\b(?:context|ctx)\b|background|detach|independent|outlive|even (?:if|when)|fire.and.forget"
-    r"|must not be cancel)"
-)
 _ON_ITS_OWN = re.compile(
     r"(?i)(?:^|\.)(?:start|run|loop|work|serve|consume|poll|watch|new[A-Z_]|open|connect|init|setup|must|migrate)"
     r"|async|background|worker|job|cron"
 )
 _CONTEXT_GIVEN = re.compile(r"(?i)(?:^|\.)(?:ctx|context|\w*ctx|context\(\))$")
-_ENDED = re.compile(r"\.Err\(\)\s*!=\s*nil\s*\{[^}]*\Z")
-_UPGRADED = re.compile(r"(?i)(?:upgrade\w*|websocket)\.(?:Upgrade|Accept)\(|\.Hijack\(")
 LONGEST_START = 600  # bytes behind `go func(` in which it calls what it is for
 _WAITED_FOR = re.compile(r"\.(?:Wait|Run|Output|CombinedOutput)\(\)")
-_MAKES = re.compile(r"(?:^|[./])New(?!Request)\w*$")
-_STARTED = re.compile(r"\bgo func\([\s\S]*?\n\s*\}\(")
-_FAILED = re.compile(r"(?:\w+\.)*\w*[eE]rr\w*\s*!=\s*nil")
-_DEFAULTED = re.compile(r"==\s*nil\s*\{\s*[\w.]+\s*=\s*$")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -108,7 +90,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if callee == "net.Dial" and _CONNECTS_AT_ONCE.match(file.text(call)):
         return
-    if callee in _CANCELS or callee == "context.WithValue":
+    if callee in CANCELS or callee == "context.WithValue":
         yield from _derived(call, callee, file)
         return
     if callee.endswith("Context"):
@@ -123,7 +105,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee in _FRESH:
         yield from _fresh(call, callee, given, file)
     elif callee == "os/exec.Command" and (
-        _is_taken_over(given, text_before(call, file)) or _outlives(text_after(call, file))
+        is_taken_over(given, text_before(call, file)) or _outlives(text_after(call, file))
     ):
         return
     elif callee in _WITHOUT and not re.search(
@@ -265,114 +247,12 @@ def _leaves_before(cancel: str, after: str) -> bool:
 
 
 def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Mark]:
-    name = function_name(call, file)
-    before = file.source[max(0, call.start_byte - 120) : call.start_byte].decode("utf-8", "replace")
-    statement = file.text(file.statement_of(call))
-    # `TODO` says that nobody has decided yet, so the work is not meant to be done whatever happens.
-    is_cleanup = callee == "context.Background" and _CLEANUP.search(name + statement) is not None
-    if _DEFAULTED.search(before) or is_cleanup or _goes_with(given, call, file):
-        return
-    earlier = text_before(call, file)
-    if _MEANT.search(_lines_above(call, file)) or _ENDED.search(earlier):
-        return
-    if _waits_for_its_end(given, call, file) or _lives_on(call, file) or _follows_an_error(call, file):
-        return
-    if _is_taken_over(given, earlier) or _is_cancelled_elsewhere(call, file) or _is_for_a_goroutine(call, file):
+    if is_meant(call, callee, given, file):
         return
     # Whether somebody means the work to outlive its caller does not always stand there; a limit of its own hints at it.
-    message = f"`{callee}()` in `{name}` cuts off `{given}`, which is at hand"
-    confidence = "low" if _has_own_limit(call, file) else "medium"
+    message = f"`{callee}()` in `{function_name(call, file)}` cuts off `{given}`, which is at hand"
+    confidence = "low" if has_own_limit(call, file) else "medium"
     yield file.mark(RULE.id, call, message, confidence=confidence)
-
-
-def _has_own_limit(call: Node, file: SourceFile) -> bool:
-    """Whether the fresh context is given a time limit or a cancel function of its own."""
-    around = call.parent.parent if call.parent is not None else None
-    return around is not None and around.type == "call_expression" and file.callee(around) in _CANCELS
-
-
-def _is_taken_over(given: str, earlier: str) -> bool:
-    """Whether a connection was taken over: the context of its request no longer says when the client leaves."""
-    return given.endswith("Context()") and _UPGRADED.search(earlier) is not None
-
-
-def _is_cancelled_elsewhere(call: Node, file: SourceFile) -> bool:
-    """Whether the cancel function of the fresh context is kept for others to call, as that of a job is."""
-    around = call.parent.parent if call.parent is not None else None
-    if around is None or around.type != "call_expression" or file.callee(around) not in _CANCELS:
-        return False
-    names = bound_names(around, file)
-    if len(names) != 2 or names[1] == "_":
-        return False
-    after = text_after(around, file)
-    used = re.search(rf"(?<![\w.]){re.escape(names[1])}\(\)", after)
-    return used is None and re.search(rf"[(,:=]\s*{re.escape(names[1])}\s*[,)}}\n]", after) is not None
-
-
-def _is_for_a_goroutine(call: Node, file: SourceFile) -> bool:
-    """Whether the fresh context is kept under a name that a goroutine is given: `go relaunch(own)`."""
-    names = bound_names(call, file)
-    return (
-        bool(names) and re.search(rf"(?m)^\s*go\s[^\n]*\b{re.escape(names[0])}\b", text_after(call, file)) is not None
-    )
-
-
-def _waits_for_its_end(given: str, call: Node, file: SourceFile) -> bool:
-    """Whether the function ends its own context when the given one ends: `case <-requestCtx.Done()`."""
-    text = function_text(call, file)
-    named = re.search(rf"(\w+)\s*:?=\s*{re.escape(given)}\s", text)
-    return any(f"<-{name}.Done()" in text for name in (given, *([named[1]] if named is not None else [])))
-
-
-def _lives_on(call: Node, file: SourceFile) -> bool:
-    """Whether what is made with the fresh context is an object that stays, or is handed to a goroutine."""
-    made = call.parent.parent if call.parent is not None else None
-    if made is None or made.type != "call_expression":
-        return False
-    if _MAKES.search(file.callee(made)):
-        return True
-    names = bound_names(made, file)
-    started = _STARTED.search(text_after(made, file)) if names else None
-    return started is not None and re.search(rf"\b{re.escape(names[0])}\.", started[0]) is not None
-
-
-def _follows_an_error(call: Node, file: SourceFile) -> bool:
-    """Whether the branch around it begins with an error: its reason may be that the given context has ended."""
-    node = file.parent_of(call)
-    while node is not None and node.type not in ("func_literal", "function_declaration", "method_declaration"):
-        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
-        if condition is not None and _FAILED.fullmatch(file.text(condition)) and call.start_byte > condition.end_byte:
-            return True
-        node = file.parent_of(node)
-    return False
-
-
-def _lines_above(call: Node, file: SourceFile) -> str:
-    """The comment right above the statement, or above the few statements of its paragraph."""
-    end = file.source.rfind(b"\n", 0, file.statement_of(call).start_byte) + 1
-    above = file.source[max(0, end - LONGEST_COMMENT) : end].decode("utf-8", "replace").splitlines()
-    above.reverse()
-    skipped = list(takewhile(_is_statement, above[:LONGEST_PARAGRAPH]))
-    lines = takewhile(lambda line: line.lstrip().startswith("//"), above[len(skipped) :])
-    return "\n".join(lines)
-
-
-def _is_statement(line: str) -> bool:
-    """Whether a line is one of the same paragraph, and opens no block."""
-    return bool(line.strip()) and not line.lstrip().startswith("//") and not line.rstrip().endswith("{")
-
-
-def _goes_with(given: str, call: Node, file: SourceFile) -> bool:
-    """Whether the fresh context is handed over beside the given one: what it tells goes on, how it ends does not."""
-    names = (given, given.partition(".")[0]) if given.endswith(".Context()") else (given,)
-    around = call.parent
-    for _ in range(MOST_CALLS):
-        if around is None or around.type != "argument_list":
-            return False
-        if any(file.text(each) in names for each in around.named_children):
-            return True
-        around = around.parent.parent if around.parent is not None else None
-    return False
 
 
 def _without(call: Node, callee: str, better: str, given: str, file: SourceFile) -> Mark:

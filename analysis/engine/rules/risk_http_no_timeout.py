@@ -107,7 +107,9 @@ _IN_THE_CLASS_PATH = re.compile(r"\bgetResource\(|JarURLConnection")
 _DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
 _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
 _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
-_GO_LIMITED = re.compile(rb"WithContext\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*=")
+_GO_LIMITED = re.compile(
+    rb"WithContext\(|\bcontext\.With(?:Timeout|Deadline)\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*="
+)
 _GO_LOCAL = re.compile(rb"\n\s*(?:var\s+)?\w+\s*:?=\s*&?\Z")  # the literal that a variable is given
 _OF_A_SOCKET = re.compile(rb"(?i)websocket\.?\w*\{[^{}]*HTTPClient:\s*&?\Z")
 _MADE_ELSEWHERE = re.compile(r"\bTransport:\s*(?:\w+\.)?[Nn]ew\w*\(")  # where its limits may stand
@@ -312,6 +314,8 @@ def _stream_of_java(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]
     is_made = receiver.endswith(("URL()", ".toURL()")) or callee == "java.net.URL.openStream"
     if not is_made and not any(_URL_TYPE.search(before) for before in declarations(receiver.rpartition(".")[2], file)):
         return
+    if not is_made and file.mentions(b".getResource"):
+        return  # the file looks for resources of its own, and has what it found
     if "resource" in receiver.lower() or any(_NO_SERVER.search(text) for text in (file.text(call), *made)):
         return  # which comes with the program
     yield file.mark(

@@ -58,6 +58,12 @@ _READ_ONLY = re.compile(r"\b(Mapping|Sequence|Iterable|Collection|Container|Abst
 _MUTATORS = (
     "append|extend|insert|add|update|setdefault|pop|popleft|popitem|remove|discard|clear|sort|reverse|appendleft"
 )
+# `for each in rows`, `len(rows)`, `if not rows`, `f(**rows)`; `rows.get(`, `rows[0]`.
+_READ_BEFORE = (
+    r"(?:\b(?:in|if|elif|while|not|and|or)\s+|\*"
+    r"|\b(?:len|list|dict|set|tuple|sorted|any|all|sum|min|max|enumerate|bool|iter|zip)\()"
+)
+_READ_AFTER = r"(?:\.(?:get|items|keys|values|copy|index|count)\(|\[)"
 
 
 def look(parameter: Node, file: SourceFile) -> Iterator[Mark]:
@@ -68,12 +74,14 @@ def look(parameter: Node, file: SourceFile) -> Iterator[Mark]:
     name = file.text(name_node) if name_node is not None else "?"
     if "cache" in name or name.startswith("_") or (annotation is not None and _READ_ONLY.search(file.text(annotation))):
         return
-    yield file.mark(
-        RULE.id,
-        parameter,
-        f"The default of `{name}` is one {kind} that all calls share",
-        confidence="" if _is_let_out(name, function, file) else "medium",
-    )
+    body_node = function.child_by_field_name("body")
+    body = file.text(body_node) if body_node is not None else ""
+    message = f"The default of `{name}` is one {kind} that all calls share"
+    if _is_let_out(name, body):
+        yield file.mark(RULE.id, parameter, message)
+    else:
+        severity = "info" if _is_only_read(name, body) else ""
+        yield file.mark(RULE.id, parameter, message, confidence="medium", severity=severity)
 
 
 def _mutable_kind(value: Node, file: SourceFile) -> str | None:
@@ -83,20 +91,25 @@ def _mutable_kind(value: Node, file: SourceFile) -> str | None:
     return _DISPLAYS.get(value.type)
 
 
-def _is_let_out(name: str, function: Node, file: SourceFile) -> bool:
+def _is_let_out(name: str, body: str) -> bool:
     """Whether the body changes, returns or stores the parameter."""
-    body = function.child_by_field_name("body")
-    if body is None:
-        return False
     word = re.escape(name)
     return bool(
         re.search(
             rf"\b{word}(\.({_MUTATORS})\(|\[[^\]\n]*\]\s*[-+|&]?=[^=]|\s*[-+|&]=)|\b(return|yield)\s+{word}\b(?!\.)"
             rf"|=\s*{word}\s*$|\bdel {word}\[",
-            file.text(body),
+            body,
             re.MULTILINE,
         )
     )
+
+
+def _is_only_read(name: str, body: str) -> bool:
+    """Whether each use of the parameter looks into it or goes over it: then no call can leave anything behind."""
+    word = rf"(?<![\w.]){re.escape(name)}\b"
+    uses = re.findall(word, body)
+    reads = re.findall(_READ_BEFORE + word + r"(?![.\[(\w])|" + word + _READ_AFTER, body)
+    return 0 < len(uses) == len(reads)
 
 
 WATCHES = (Watch(_DEFAULTS, look, PYTHON),)

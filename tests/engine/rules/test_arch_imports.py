@@ -279,6 +279,7 @@ class TestFrameworksInTheDomain:
             ({"domain/a.py": [imported("flask", "g")]}, "The domain imports the web framework `flask`"),
             ({"domain/a.py": ["sqlalchemy.orm"]}, "The domain imports the ORM `sqlalchemy.orm`"),
             ({"domain/a.ts": ["@aws-sdk/client-s3"]}, "The domain imports the cloud SDK `@aws-sdk/client-s3`"),
+            ({"domain/a.ts": ["ioredis"]}, "The domain imports the cache client `ioredis`"),
             ({"domain/a.go": ["net/http"]}, "The domain imports the HTTP client `net/http`"),
             (
                 {"domain/A.java": ["org.springframework.web.bind.annotation.GetMapping"]},

@@ -250,3 +250,19 @@ def test_another_error_that_is_wrapped_keeps_its_cause():
         'return fmt.Errorf("g: %w", err2)\n}\nreturn nil\n}'
     )
     assert lines_of(RULE, source, "go") == []
+
+
+@pytest.mark.parametrize(
+    ("tried", "caught", "raised", "severity"),
+    [
+        ("kind = KINDS[name]", "KeyError", "OrderError(f'no kind {name}')", "info"),
+        ("number = int(text)", "ValueError", "OrderError('no number')", "info"),
+        ("number = int(text)", "ValueError", "OrderError", ""),
+        ("order = load(text)", "ValueError", "OrderError('bad order')", ""),
+        ("a()\n    b()", "KeyError", "OrderError('bad order')", ""),
+        ("a()", "(KeyError, OSError)", "OrderError('bad order')", ""),
+    ],
+)
+def test_a_look_up_that_fails_says_no_more_than_the_new_message(tried, caught, raised, severity):
+    source = f"try:\n    {tried}\nexcept {caught}:\n    raise {raised}\n"
+    assert [each.severity for each in marks_of(RULE, source)] == [severity]

@@ -26,6 +26,8 @@ FLASK = "db = SQLAlchemy()\n\nclass Order(db.Model):\n    id = db.Column(db.Inte
         "fuel_cost",
         "leaseCost",
         "totalprice",
+        "hourly_wage",
+        "grossPay",
     ],
 )
 def test_names_of_amounts(name):

@@ -166,6 +166,8 @@ def test_python_that_tries_again(source, lines):
         ("v, err := client.Get(key)\nif err != nil {\nreturn wrap(key)\n}\nreturn v", []),
         ("for range 3 {\nif err := client.Send(key); err == nil {\nreturn nil\n}\n}\nreturn nil", [3]),
         ("for {\ndb, err := sql.Open(key)\nif err == nil {\nreturn db\n}\nlog(err)\n}", [3]),
+        ("err := client.Send(key)\nfor err != nil {\nerr = client.Send(key)\n}\nreturn nil", [4]),
+        ("err := open(key)\nfor err != nil {\nlog(err)\nerr = errors.Unwrap(err)\n}\nreturn nil", []),
     ],
 )
 def test_go_that_tries_again(body, lines):

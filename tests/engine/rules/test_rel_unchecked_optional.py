@@ -283,6 +283,20 @@ def test_more_look_ups_of_java(body, count):
     assert len(lines_of(RULE, f"class A {{ Row f(String id) {{ {body} }} }}", "java")) == count
 
 
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return herds.findByFarm(id).get(0);", 1),
+        ("List<Herd> found = herds.findByFarm(id); return found.get(0);", 1),
+        ("List<Herd> found = herds.findByFarm(id); if (found.isEmpty()) { return null; } return found.get(0);", 0),
+        ("return barns.findByFarm(id).get(0);", 0),
+    ],
+)
+def test_what_a_declared_repository_finds_may_be_nothing(body, count):
+    source = f"class A {{ HerdRepository herds; List<Barn> barns; Object f(String id) {{ {body} }} }}"
+    assert len(lines_of(RULE, source, "java")) == count
+
+
 def test_rows_that_a_helper_has_counted_are_there():
     source = "class A { Row f() { List<Row> found = em.createQuery(q).getResultList(); %s return found.get(0); } }"
     assert len(lines_of(RULE, source % "", "java")) == 1
@@ -528,6 +542,11 @@ def test_a_guess_is_told_where_callers_ask_for_the_key(function, count):
         ("export function width(key: string) { return sizes.get(key).width; }", 1),
         ("export function width(rows: Row[], key: string) { return rows.find((r) => r.key === key).width; }", 1),
         ("export function width(rows: Row[]) { return rows.find((r) => r.isFirst).width; }", 0),
+        (
+            "export function width(rows: Row[], key: string) {\n"
+            "  const row = rows.find((r) => r.key === key);\n  return row.width;\n}",
+            1,
+        ),
         ("class A { private width(key: string) { return sizes.get(key).width; } }", 0),
         ("const byKind: Map<Kind, Size> = load();\nexport function f(k: Kind) { return byKind.get(k).width; }", 0),
     ],

@@ -142,6 +142,8 @@ VIEW = (
         ("pages/api/orders/pay.ts", PAGE % "await prisma.credit.create({ data: req.body });", []),
         ("shop/webhooks.py", VIEW % "Payment.objects.create(amount=1)", [5]),
         ("shop/views.py", VIEW % "Payment.objects.create(amount=1)", []),
+        ("shop/webhooks.py", VIEW % "run('INSERT INTO payment (id) VALUES (1) ON CONFLICT DO NOTHING')", []),
+        ("shop/webhooks.py", VIEW % "db.execute('INSERT INTO payment (id) VALUES (1)')", [5]),
     ],
 )
 def test_the_path_of_the_file_is_the_route(path, source, lines):

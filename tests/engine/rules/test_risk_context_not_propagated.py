@@ -29,6 +29,8 @@ FINE = [
     "server.Shutdown(context.Background())",
     "// The work must finish even if the caller is gone, so it is detached.\nreturn get(context.Background())",
     "// remove the context from the copies\nset(a, 1)\nset(b, context.Background())",
+    "metrics.DefaultWorkflow.Reminded(context.Background(), name)",
+    "s.wakeCtx, s.cancelWake = context.WithCancel(context.Background())",
     "// The context of the caller is too short for this.\nreturn get(context.Background())",
     "ctx, cancel := context.WithTimeout(withValues(context.Background(), ctx), limit)\ndefer cancel()",
 ]

@@ -43,3 +43,19 @@ def test_defaults_that_nobody_can_change_are_fine(source):
 def test_certainty_is_high_when_the_default_gets_out(body, confidence):
     (mark,) = marks(f"def f(a=[]):\n    {body}\n")
     assert mark.confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("for x in a: print(x)", "info"),
+        ("print(len(a), **a)", "info"),
+        ("return a.get(1) or a[2]", "info"),
+        ("send(a)", ""),
+        ("for x in a: keep(a)", ""),
+        ("pass", ""),
+    ],
+)
+def test_a_default_that_is_only_read_does_little_harm(body, severity):
+    (mark,) = marks(f"def f(a=[]):\n    {body}\n")
+    assert (mark.confidence, mark.severity) == ("medium", severity)
