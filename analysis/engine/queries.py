@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LONGEST_ITERABLE = 8  # lines of an iterable in which its query may stand
 FEW = 10  # rows or rounds that nobody needs to save
 ANNOTATION = "query"  # rule of the marks in which `rules.query_text` notes what the text around a query says
+RELATED = "related"  # the ORM of a query whose model is a relation of an object
 READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 
@@ -119,6 +120,12 @@ class QuerySite:
             or self.has_key
             or any(each.operator == "in" for each in query.filters)
         )
+
+    @property
+    def may_be_loaded(self) -> bool:
+        """Whether it asks for all rows of a relation, which whoever loaded their owner may have loaded as well."""
+        query = self.query
+        return "related" in self.notes and self.is_read and len(query.filters) == 1 and not (query.order or query.eager)
 
     @property
     def is_unreadable(self) -> bool:
@@ -221,9 +228,12 @@ class Queries:
             return
         notes = {int(mark.data["query"]): mark.data for mark in facts.marks if mark.rule == ANNOTATION and mark.data}
         for position, query in enumerate(facts.queries):
-            known = self._known(query)
+            known = self._known(query, facts)
             if known is not None:
-                yield self._site(path, facts, position, known, notes.get(position, {}))
+                said = notes.get(position, {})
+                yield self._site(
+                    path, facts, position, known, {**said, "related": "1"} if query.orm == RELATED else said
+                )
 
     def _site(self, path: str, facts: FileFacts, position: int, query: Query, notes: Mapping[str, str]) -> QuerySite:
         schema = self._codebase.schemas.named(query.model)
@@ -235,8 +245,10 @@ class Queries:
             declared = self._codebase.volumes.declared(query.model)  # a table that no model or script describes
         return QuerySite(path, facts, position, query, schema, declared or UNDECLARED, declared is not None, notes)
 
-    def _known(self, query: Query) -> Query | None:
+    def _known(self, query: Query, facts: FileFacts) -> Query | None:
         """The query with what the model and its repository add to it; None for a call that is none after all."""
+        if query.orm == RELATED:
+            return self._of_relation(query, facts)
         if query.orm == "class":
             schema = self._codebase.schemas.named(query.model)
             orm = schema.entry.model.orm if schema is not None else ""
@@ -254,6 +266,17 @@ class Queries:
                 self._called.add((access.name, each.terminal))
                 return _as_declared(query, each)
         return query if query.terminal in OF_REPOSITORIES else None
+
+    def _of_relation(self, query: Query, facts: FileFacts) -> Query | None:
+        """The query of a relation's manager: of the rows that point to its owner. Reads in loops are none of their own,
+        `perf-n-plus-one-relation` tells of them."""
+        receiver, _, relation = query.model.rpartition(".")
+        owner = facts.functions[query.function].owner if receiver == "self" else receiver.rpartition(".")[2]
+        schema = self._codebase.schemas.related_by(relation, owner)
+        key = schema.key_behind(relation) if schema is not None and schema.entry.model.orm == "django" else ""
+        if schema is None or not key or (query.loop >= 0 and query.operation in READS):
+            return None
+        return structs.replace(query, orm="django", model=schema.name, filters=(Filter(key, "eq"), *query.filters))
 
     def _declared_only(self) -> Iterator[QuerySite]:
         """Queries of repositories that no call was seen for: they stand where they are declared, and do not run."""

@@ -51,6 +51,12 @@ class Schema:
         relation = self.relations.get(column.removesuffix("_id").removesuffix("Id")) or self.relations.get(column)
         return relation is not None and relation.kind == "to_one"
 
+    def key_behind(self, reverse: str) -> str:
+        """The foreign key of Django whose other side has this name: `customer` for `bills`. Empty when none has."""
+        plain = f"{self.name.lower()}_set"
+        keys = (each for each in self.relations.values() if each.kind == "to_one")
+        return next((each.name for each in keys if reverse == (each.reverse or plain)), "")
+
     def finds_few(self, column: str) -> bool:
         """Whether a condition on the column finds few rows through an index, here or in a related table. Foreign keys
         count as indexed, as most databases have them, but not in MongoDB."""

@@ -59,6 +59,7 @@ _DJANGO_STEPS = frozenset(
     aggregate create update delete bulk_create bulk_update get_or_create update_or_create alias list set tuple len
     sorted""".split()
 )
+_OF_DJANGO = frozenset({"django", "related"})
 _STEP = re.compile(
     r"\.(?:a(?=(?:get|first|last|latest|earliest|count|exists|aggregate|create|update|delete|bulk_|in_bulk|iterator)))?(\w+)\("
 )
@@ -175,7 +176,7 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
     """What picks the rows and cannot be read from the query's shape: conditions, steps, limits."""
     if query.operation not in ("select", "update", "delete"):
         return
-    is_opaque = _is_opaque(query, text) or (query.orm == "django" and _begins_opaque(query, text, lines, file))
+    is_opaque = _is_opaque(query, text) or (query.orm in _OF_DJANGO and _begins_opaque(query, text, lines, file))
     is_opaque = is_opaque or (query.orm == "prisma" and _is_added_to(text, lines, query.line))
     if is_opaque and not (query.operation != "select" and _EMPTY_WHERE.search(text)):
         yield "opaque", "1"
@@ -228,7 +229,7 @@ def _of_caller(query: Query, text: str, lines: list[str], file: SourceFile) -> I
 
 def _of_moment(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
     """When the query runs, where it does not whenever its function does."""
-    if query.orm == "django" and _is_in_lambda(text, lines, query.line):
+    if query.orm in _OF_DJANGO and _is_in_lambda(text, lines, query.line):
         yield "later", "1"
     if query.function == 0 and file.language == "go" and _is_in_closure(lines, query.line):
         yield "later", "1"
@@ -394,7 +395,7 @@ def _is_opaque(query: Query, text: str) -> bool:
         return not query.filters and re.search(r"\bWHERE\b", text, re.IGNORECASE) is not None
     if query.raw:
         return True  # conditions that the reader of the ORM could not read
-    if query.orm == "django":
+    if query.orm in _OF_DJANGO:
         keyed = _UNREAD_CONDITION.search(text) or _UNREAD_KEYWORDS.search(text)
         return keyed is not None or (".values" in text and ".annotate(" in text and _is_grouped(text))
     if query.orm == "prisma":

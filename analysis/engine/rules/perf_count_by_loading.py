@@ -118,8 +118,14 @@ def _finding(site: QuerySite, asked: str, codebase: Codebase) -> Finding:
         anchor=query.anchor,
         suggestion=suggestion,
         severity=Severity.INFO if asked == "zero" else None,
-        confidence=Confidence.HIGH if site.table else Confidence.MEDIUM,
+        confidence=_confidence(site),
         table=site.table,
         volume=site.volume if site.table else None,
         tags=milder(site.path, codebase),
     )
+
+
+def _confidence(site: QuerySite) -> Confidence:
+    if site.may_be_loaded:
+        return Confidence.LOW
+    return Confidence.HIGH if site.table and "related" not in site.notes else Confidence.MEDIUM

@@ -230,7 +230,7 @@ def _asking(queries: Queries) -> Mapping[Callee, QuerySite]:
     found: dict[Callee, QuerySite] = {}
     for site in queries.sites:
         function = site.function
-        if site.query.function == 0 or not site.is_read or not site.runs or site.schema is None:
+        if site.query.function == 0 or not site.is_read or not site.runs or site.schema is None or site.may_be_loaded:
             continue
         is_for_one = site.query.raw and site.query.limit == 1  # by conditions that stand elsewhere
         is_for_given = is_for_one or any(not each.constant for each in site.query.filters)

@@ -247,6 +247,8 @@ def _finding(
     is_own = not tags and site is not None and site.path == place.path and site.query.function == loop.function
     # What loaded the object whose rows these are may have loaded their relations as well.
     may_be_brought = "manager" in mark.data and step in _BROUGHT_ALONG
+    if site is not None and site.may_be_loaded:
+        is_own, may_be_brought = False, step in _BROUGHT_ALONG
     of_file = f" of `{site.path}`" if site is not None and site.path != place.path else ""
     return Finding(
         rule_id=RULE.id,

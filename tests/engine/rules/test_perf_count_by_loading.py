@@ -186,3 +186,20 @@ def test_a_repository_of_java_has_any_name(base, body, found):
         f"    @Autowired private Pupils pupils;\n    long f(String name) {{\n        {body}\n    }}\n}}\n",
     }
     assert len(findings_of(RULE, files)) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "confidences"),
+    [
+        ("return len(order.lines.filter(amount=1))", ["medium"]),
+        ("return len(order.lines.all())", ["low"]),  # they may have been prefetched with the order
+        ("lines = order.lines.exclude(amount=1)\n    return bool(lines)", ["medium"]),
+        ("return order.lines.filter(amount=1).count() > 0", ["medium"]),
+        ("return len(client.messages.all())", []),
+        ("return order.lines.filter(amount=1).count()", []),
+        ("lines = order.lines.filter(amount=1)\n    return show(lines, len(lines))", []),
+    ],
+)
+def test_the_manager_of_a_relation_is_asked_as_well(body, confidences):
+    source = f"def f(order, client):\n    {body}\n"
+    assert [str(each.confidence) for each in findings(RULE, source)] == confidences

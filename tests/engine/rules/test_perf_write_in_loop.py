@@ -352,3 +352,16 @@ def test_an_element_of_a_list_of_gorm_is_a_row(given):
     head = "func f(db *gorm.DB, lines []Line) {\n"
     source = f"{model}{head}\tfor i := range lines {{\n\t\tline := {given}\n\t\tdb.Create(line)\n\t}}\n}}\n"
     assert len(findings_of(RULE, {"a/a.go": source})) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("order.lines.create(amount=amount)", 1),
+        ("order.messages.create(body=amount)", 0),
+        ("api.lines.create(amount=amount)", 0),
+    ],
+)
+def test_rows_that_are_made_through_a_relation(body, count):
+    source = f"def f(order, api, amounts):\n    for amount in amounts:\n        {body}\n"
+    assert len(findings(RULE, source)) == count

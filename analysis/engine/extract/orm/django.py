@@ -17,6 +17,14 @@ from analysis.engine.readers.reading import followed
 _MANAGER = re.compile(r"(?:^|\.)([A-Z]\w*)\.(?:\w*objects|_default_manager|_base_manager|\w*_manager)$")
 # The model as a migration or a command knows it: `apps.get_model("shop", "Order").objects`.
 _GOT = re.compile(r"get_model\(\s*(?:[\"']\w+[\"']\s*,\s*)?[\"'](?:\w+\.)?(\w+)[\"']\s*\)\.objects$")
+# The manager of a relation: `customer.bills.filter(…)`. What a list or a dictionary has as well is no such step.
+_RELATED_STEPS = (
+    "all|filter|exclude|order_by|values|values_list|only|defer|select_related|prefetch_related|select_for_update|annotate"
+    "|aggregate|exists|first|last|latest|earliest|in_bulk|iterator|create|bulk_create|get_or_create|update_or_create"
+)
+_RELATED = re.compile(rf"(?:[a-z_]\w*\.)+[a-z_]\w*\.a?(?:{_RELATED_STEPS})(?!\w)")
+_OF_CLIENTS = re.compile(r"(?i)client|api|sdk|stripe|openai|anthropic|twilio|session|service|conn|resource")
+_MANAGED = frozenset({"django", "related"})
 _LOOKUPS = {
     "exact": "eq",
     "iexact": "function",
@@ -111,8 +119,19 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         # What ran already holds rows or a dict of them: their `get` or `count` is no query.
         known = _held(chain.base, call, file)
         if known is not None and known.variable == chain.base and not known.terminal:
-            _append(chain, _shape_of(known), known.model, file)
+            _append(chain, _shape_of(known), known.model, file, orm=known.orm)
+    elif _is_related(chain, file):
+        _append(chain, _Shape(), chain.base, file, orm="related")
     return iter(())
+
+
+def _is_related(chain: Chain, file: SourceFile) -> bool:
+    """Whether a chain may begin with the manager of a relation, which `queries` knows when all models are."""
+    if chain.base.partition(".")[0] in file.bindings or _RELATED.match(f"{chain.base}.{chain.steps[0].name}") is None:
+        return False
+    if chain.steps[0].name == "create" and _OF_CLIENTS.search(chain.base):
+        return False  # `client.messages.create(…)`
+    return all(_AWAITED.get(step.name, step.name) in READERS for step in chain.steps)
 
 
 def look_at_write(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -133,7 +152,8 @@ def look_at_write(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = _AWAITED.get(chain.steps[0].name, chain.steps[0].name)
     model = held.model if held is not None else _made(chain.base, call, file)
     operation = _WRITES[name]
-    file.queries.append(query_at(call, file, orm="django", model=model, operation=operation, terminal=name))
+    orm = held.orm if held is not None else "django"
+    file.queries.append(query_at(call, file, orm=orm, model=model, operation=operation, terminal=name))
     return iter(())
 
 
@@ -164,7 +184,7 @@ def _may_be_queryset(call: Node, file: SourceFile) -> bool:
     if "()" in name:  # managers may stand in the arguments of a chain too
         start, end = file.dialect.callee(call)
         name = file.source[start:end].decode("utf-8", "replace")
-    if "objects." in name or "_manager." in name:
+    if "objects." in name or "_manager." in name or _RELATED.match(name) is not None:
         return True
     return bool(file.query_variables) and name.partition(".")[0] in file.query_variables
 
@@ -175,7 +195,7 @@ def _takes_one(chain: Chain) -> bool:
     return chain.limit == 1 and index is not None and index.type != "slice"
 
 
-def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile) -> None:
+def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile, *, orm: str = "django") -> None:
     for step in chain.steps:
         _read_step(step, shape, file)
     if chain.limit and not shape.limit:
@@ -187,7 +207,7 @@ def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile) -> None:
         query_at(
             chain.top,
             file,
-            orm="django",
+            orm=orm,
             model=model,
             operation=shape.operation,
             terminal=terminal,
@@ -216,6 +236,7 @@ def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
     elif name in ("select_related", "prefetch_related"):
         shape.eager += [path.replace("__", ".") for path in strings_in(positional, file)]
         shape.eager += ["*"] * (name == "select_related" and not positional)  # all keys that cannot be null
+        shape.eager += ["*" for each in positional if each.type == "list_splat"]  # what a list names, which is not read
         shape.eager += [match for each in positional for match in _PREFETCH.findall(file.text(each))]
     elif name in ("values", "values_list", "only", "defer"):
         shape.columns = strings_in(positional, file)
@@ -262,7 +283,7 @@ def _held(variable: str, node: Node, file: SourceFile) -> Query | None:
     if not loops and variable not in file.query_variables:
         return None
     for query in reversed(file.queries):
-        if query.orm != "django" or query.function != function or query.line > line:
+        if query.orm not in _MANAGED or query.function != function or query.line > line:
             continue
         if query.variable == variable:
             return query
@@ -316,11 +337,11 @@ def join_variables(file: SourceFile) -> None:
         for index in range(len(file.queries) - 1, -1, -1):
             query = file.queries[index]
             if query.variable == loop.iterable and query.function == loop.function and query.line <= line:
-                if query.orm == "django" and not query.terminal:
+                if query.orm in _MANAGED and not query.terminal:
                     file.queries[index] = structs.replace(query, terminal="iter")
                 break
     for index, query in enumerate(file.queries):
-        if query.orm == "django" and query.variable and not query.terminal:
+        if query.orm in _MANAGED and query.variable and not query.terminal:
             terminal = _loaded_by(query, file)
             if terminal:
                 file.queries[index] = structs.replace(query, terminal=terminal)
