@@ -48,6 +48,7 @@ class CallGraph:
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
         self._exported: dict[str, frozenset[str]] = {}
         self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
+        self._types_of_fields: dict[str, dict[tuple[str, str], str]] = {}  # by path
         self._imports_by_class: dict[str, dict[str, str]] = {}  # by the importer's path
         self._in_package: dict[PackageKey, dict[str, list[Callee]]] = {}  # by package and name
         if before is not None:
@@ -110,7 +111,8 @@ class CallGraph:
         if own and not receiver:
             return _few(own)
         if receiver and self._files[path].language == "java":
-            declared = self._type_like(path, receiver.rpartition(".")[2])
+            held = receiver.rpartition(".")[2]
+            declared = self._type_like(path, self._field_types(path).get((owner, held), held))
             methods = [Callee(declared, index) for index in self._named(declared, name)] if declared else []
             if methods or (declared and not self._inherits(declared)):
                 return _few(methods)
@@ -199,6 +201,15 @@ class CallGraph:
         return self._imported_classes(path).get(wanted) or self._classes.get(
             (_package_key(path, self._files[path]), wanted), ""
         )
+
+    def _field_types(self, path: str) -> dict[tuple[str, str], str]:
+        """By class and name the classes of the fields of a Java file."""
+        known = self._types_of_fields.get(path)
+        if known is None:
+            classes = self._files[path].classes
+            known = {(each.name, name): kind for each in classes for name, kind in each.field_types}
+            self._types_of_fields[path] = known
+        return known
 
     def _imported_classes(self, path: str) -> dict[str, str]:
         """By name in small letters the files of Java that a file imports, each called after its class."""
@@ -321,6 +332,7 @@ class CallGraph:
             stale.update(path for path in self._graph.nodes if imports(path) != imported(path))
         self._in_package = {key: known for key, known in before._in_package.items() if key not in touched}
         self._names = {path: known for path, known in before._names.items() if path not in changed}
+        self._types_of_fields = {path: known for path, known in before._types_of_fields.items() if path not in changed}
         self._imported = {path: known for path, known in before._imported.items() if path not in stale}
         self._imports_by_class = {path: known for path, known in before._imports_by_class.items() if path not in stale}
         self._resolved = {path: known for path, known in before._resolved.items() if path not in stale}

@@ -41,6 +41,7 @@ class ClassHeader:
     fields: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
     flags: int = 0
+    field_types: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ _EACH = frozenset(
 )
 _EACH_OF_COLLECTION = frozenset({"forEach", "removeIf"})  # without a stream
 _STREAM = re.compile(rb"([\w.()]*)\s*\.\s*(?:s|parallelS)tream\(\)|\b\w*Stream\.\w+\(")
+_PLAIN = frozenset("String Integer Long Boolean Double BigDecimal Object List Map Set Logger".split())
 _PACKAGE = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 _MAIN = re.compile(rb"public\s+static\s+void\s+main\s*\(")
 # What rules know by its full name, of packages that are mostly imported as a whole.
@@ -176,12 +177,14 @@ class Java(Dialect):
     def class_(self, node: Node, scope: Scope, file: SourceFile) -> ClassHeader:
         name_node = node.child_by_field_name("name")
         decorators, words = _modifiers(node, file)
+        fields = _fields(node, file)
         return ClassHeader(
             name=file.text(name_node) if name_node is not None else "?",
             bases=_bases(node, file),
-            fields=_fields(node, file),
+            fields=tuple(name for name, _ in fields),
             decorators=decorators,
             flags=FunctionFlag.EXPORTED if "public" in words else 0,
+            field_types=tuple(each for each in fields if _tells_more(*each)),
         )
 
     def is_async(self, node: Node) -> bool:
@@ -357,15 +360,24 @@ def _bases(node: Node, file: SourceFile) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _fields(node: Node, file: SourceFile) -> tuple[str, ...]:
-    found: list[str] = []
+def _fields(node: Node, file: SourceFile) -> list[tuple[str, str]]:
+    """The fields of a class or record with the classes that they are declared as, without their type arguments."""
     if node.type == "record_declaration":
         listed = node.child_by_field_name("parameters")
-        return tuple(_parameter(each, file).name for each in listed.named_children) if listed is not None else ()
+        given = (_parameter(each, file) for each in (listed.named_children if listed is not None else ()))
+        return [(each.name, each.annotation.partition("<")[0]) for each in given]
+    found: list[tuple[str, str]] = []
     body = node.child_by_field_name("body")
     for each in body.named_children if body is not None else ():
         if each.type == "field_declaration":
+            kind = each.child_by_field_name("type")
+            written = file.text(kind)[:LONGEST_TEXT].partition("<")[0] if kind is not None else ""
             declarators = each.children_by_field_name("declarator")
             names = (declarator.child_by_field_name("name") for declarator in declarators)
-            found.extend(file.text(name) for name in names if name is not None)
-    return tuple(found)
+            found.extend((file.text(name), written) for name in names if name is not None)
+    return found
+
+
+def _tells_more(name: str, kind: str) -> bool:
+    """Whether the class of a field is one that the field is not called after: `CargoService cargo`."""
+    return kind[:1].isupper() and kind not in _PLAIN and not kind.lower().endswith(name.lower())

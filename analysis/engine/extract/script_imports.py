@@ -158,7 +158,9 @@ def required(file: SourceFile) -> Iterator[Imported]:
         target = match[4].decode("utf-8", "replace")
         # `require("x").default` is what an import of its default gives: the module.
         module = module_of(target) + (f".{match[5].decode()}" if match[5] and match[5] != b"default" else "")
-        bindings = _assigned((match[1] or b"").decode("utf-8", "replace"), module)
+        # `require("knex")(options)` gives what the module makes, not the module.
+        made = "()" if source.startswith(b"(", match.end()) else ""
+        bindings = _assigned((match[1] or b"").decode("utf-8", "replace"), module + made)
         names = tuple(full.rpartition(".")[2] for _, full in bindings) if (match[1] or b"").startswith(b"{") else ()
         flags = ImportFlag.DYNAMIC if match[2] == b"import" else 0
         place = match.start(2)

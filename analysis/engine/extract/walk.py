@@ -143,6 +143,7 @@ class Walk:
             decorators=header.decorators + self._take_decorators(start),
             fields=header.fields,
             flags=header.flags,
+            field_types=header.field_types,
         )
         self.file.classes.append(fact)
 

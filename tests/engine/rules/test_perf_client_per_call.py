@@ -207,3 +207,10 @@ def test_cloud_clients_of_script(package, name):
     handler = f"app.get('/x', async (req, res) => {{\n  const client = new {name}();\n  res.send(client);\n}});\n"
     assert lines("src/app.js", head + handler) == [4]
     assert lines("src/app.js", f"{head}const client = new {name}();\n") == []
+
+
+@pytest.mark.parametrize(("made", "found"), [('require("knex")({ client: "pg" })', []), ('require("knex")', [4])])
+def test_what_a_required_module_makes_is_not_the_module(made, found):
+    head = f"const knex = {made};\nconst app = require('express')();\n"
+    handler = "app.get('/x', async (req, res) => {\n  const rows = knex('visits');\n  res.send(await rows);\n});\n"
+    assert lines("src/app.js", head + handler) == found
