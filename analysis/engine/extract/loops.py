@@ -19,6 +19,8 @@ _WRITTEN = re.compile(  # what opens a list that is written out: `[`, `(`, `[]st
     rb"|(?:List|Set|Arrays|Stream|IntStream|ImmutableList|ImmutableSet)\.(?:of|asList)\("
 )
 _GIVEN = re.compile(rb" :?= ")
+# The first few of a list: `rows.slice(0, 5)`, `rows[:5]`.
+_CUT = re.compile(rb"[^\n;]*?(?:\.slice\(\s*0\s*,\s*(\d{1,2})\s*\)|\[0?:(\d{1,2})\])[ \t]*;?[ \t]*(?:\n|\Z)")
 _SIGN = re.compile(rb""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()\[\]{},]""")
 _COMPUTED = (b"...", b" for ", b"*")
 _CHANGES = (b".append(", b".add(", b".extend(", b".insert(", b".push(", b".unshift(", b" += ", b" = ")
@@ -80,6 +82,9 @@ def _listed(name: str, start: int, source: bytes) -> int:
     found = head.rfind(word + b" ")
     while found >= 0:
         given = _GIVEN.match(head, found + len(word))
+        cut = _CUT.match(head, given.end()) if given is not None else None
+        if cut is not None:
+            return int(cut[1] or cut[2])
         opened = _WRITTEN.match(head, given.end()) if given is not None else None
         if opened is not None and not head[max(0, found - 1) : found].strip():
             count, end = _elements(head, opened)
@@ -94,6 +99,9 @@ def _written_out(iterable: str) -> int:
     """How many elements a list has that stands in the head of its loop: `[]string{"EUR", "USD"}`; 0 when it is none, or
     its text is cut off."""
     text = iterable.encode()
+    cut = _CUT.match(text)
+    if cut is not None:
+        return int(cut[1] or cut[2])
     opened = _WRITTEN.match(text)
     if opened is None:
         return 0

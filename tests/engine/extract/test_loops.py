@@ -18,3 +18,19 @@ LOOPS = {
 def test_only_steps_of_more_than_one_go_by_parts(language, step, in_parts):
     (loop,) = extract(LOOPS[language].format(step=step).encode(), language).loops
     assert loop.batched is in_parts
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "bound"),
+    [
+        ("for (const row of rows.slice(0, 5)) { show(row); }", "typescript", 5),
+        ("const few = rows.slice(0, 5);\nfor (const row of few) { show(row); }", "typescript", 5),
+        ("const rest = rows.slice(5);\nfor (const row of rest) { show(row); }", "typescript", 0),
+        ("for row in rows[:3]:\n    show(row)", "python", 3),
+        ("for row in rows[3:]:\n    show(row)", "python", 0),
+        ("few = rows[:size]\nfor row in few:\n    show(row)", "python", 0),
+    ],
+)
+def test_the_first_few_of_a_list_are_that_many(source, language, bound):
+    (loop,) = extract(source.encode(), language).loops
+    assert loop.bound == bound

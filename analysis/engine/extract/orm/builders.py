@@ -105,7 +105,8 @@ def _model(call: Node, written: Written, start: int, file: SourceFile) -> str:
             first = next(iter(parts_of(step.arguments)), "")
             if _CLASS.match(first):
                 return first
-    receiver = ".".join([written.base, *(f"{each.name}({each.arguments})" for each in written.steps[:start])])
+    steps = [f"{each.name}({each.arguments})" for each in written.steps[:start]]
+    receiver = ".".join([written.base, *steps] if written.base else steps)
     found = model_of("".join(receiver.split()), call, file)
     return found[0] if found is not None else ""
 

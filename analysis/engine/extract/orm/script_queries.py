@@ -63,6 +63,10 @@ _OWN_MODEL = re.compile(r"this\.(_?[mM]odel|MongooseModel|_?repo(?:sitory)?)$") 
 _DECLARED = re.compile(rb"\b(\w+)\s*[?!]?\s*:\s*(?:\w+\.)?(?:\w*Repository|\w*Model\w*)<\s*(?:\w+\.)?(\w+)")
 _TYPED = re.compile(rb"\b(\w+)\s*[?!]?\s*:\s*(?:typeof\s+)?([A-Z]\w*(?:Repository|Repo))\b(?!<)")
 _HELD = re.compile(rb"\b(\w+)\s*=\s*[^;\n]*?\bget(?:Custom|Tree)?Repository(?:<\w+>)?\(\s*(?:\w+\s*,\s*)?([A-Z]\w*)")
+_GIVES = re.compile(  # `function orders() { return source.getRepository(Order); }`
+    rb"\b(\w+)\(\)\s*(?::[^{;\n]{1,80})?\{\s*return\s[^;\n]*?\bget(?:Custom|Tree)?Repository(?:<\w+>)?\(\s*(?:\w+\s*,\s*)?([A-Z]\w*)"
+)
+_GIVER = re.compile(r"(?:this\.)?(\w+)\(\)")
 _MODELLED = re.compile(rb"\b(\w+)\s*(?::[^=;\n]{1,80})?=\s*[^;\n]*?\bmodel(?:<[^;\n()]*>)?\(\s*[\"'](\w+)[\"']")
 _OF_CLASS = re.compile(r"(?:Document|Doc)$")
 _COUNTING = frozenset({"length", "size"})
@@ -122,6 +126,9 @@ def model_of(receiver: str, call: Node, file: SourceFile) -> tuple[str, str] | N
     if (given := _last(_GIVEN, receiver)) is not None:
         return given, "typeorm"
     if receiver.endswith(")"):
+        giver = _GIVER.fullmatch(receiver)
+        if giver is not None and giver[1] in _names_in(file):
+            return _names_in(file)[giver[1]], "class"
         named = _last(_NAMED, receiver)
         return (named, "mongoose") if named is not None else None
     if receiver in _OWN:
@@ -147,7 +154,7 @@ def _names_in(file: SourceFile) -> dict[str, str]:
     asked last."""
     found: dict[str, str] = {}
     if file.mentions(b"Repo") or file.mentions(b"Model") or file.mentions(b"model("):
-        for pattern in (_DECLARED, _TYPED, _HELD, _MODELLED):
+        for pattern in (_DECLARED, _TYPED, _HELD, _GIVES, _MODELLED):
             for name, model in pattern.findall(file.source):
                 found.setdefault(name.decode(), _OF_CLASS.sub("", model.decode()))
     return found
