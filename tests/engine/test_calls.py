@@ -137,9 +137,10 @@ def test_a_function_that_appears_behind_an_index_is_seen_by_callers_that_did_not
 
 
 @pytest.mark.parametrize(
-    ("held", "count"), [("OrderService service", 1), ("OrderService orders", 0), ("Clock clock", 0)]
+    ("held", "count"),
+    [("OrderService service", 1), ("OrderService orders", 1), ("Clock clock", 0), ("Clock orders", 0)],
 )
-def test_an_object_whose_class_of_the_package_ends_like_its_name(held, count):
+def test_an_object_is_of_the_class_that_its_field_declares(held, count):
     name = held.split()[1]
     files = {
         "src/shop/OrderService.java": "package shop;\nclass OrderService { void place() { keep(); } }",

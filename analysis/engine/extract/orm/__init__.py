@@ -16,6 +16,7 @@ from analysis.engine.extract.orm import (
     entities,
     gorm,
     jpa,
+    knex,
     mongoose,
     prisma,
     script_queries,
@@ -28,7 +29,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Access, Model
 from analysis.engine.rules.base import Look
 
-_SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, sql)
+_SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, knex, sql)
 _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
     "python": (django, sqlalchemy, sqlalchemy_models, sql),
     "javascript": _SCRIPT,

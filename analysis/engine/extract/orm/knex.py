@@ -1,0 +1,147 @@
+"""Knex: `knex("visits").where({ id }).first()`, read off the text of the chain as SQL on a table."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from msgspec import structs
+from tree_sitter import Node
+
+from analysis.engine.extract.orm.chains import query_at
+from analysis.engine.extract.orm.steps import Step, assigned_to, parts_of, split, takes_length
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Filter, Mark
+
+_HANDLES = frozenset({"knex", "trx"})
+_OTHERS = frozenset({"db", "tx", "conn", "database"})
+_NAMED = re.compile(rb"\b(\w+)\s*(?:\?\s*)?(?::\s*Knex\b|=\s*(?:require\([\"']knex[\"']\)|[kK]nex)\()")
+_WRITES = {
+    **dict.fromkeys(("insert", "batchInsert"), "insert"),
+    **dict.fromkeys(("update", "increment", "decrement"), "update"),
+    **dict.fromkeys(("del", "delete", "truncate"), "delete"),
+}
+_SUMS = frozenset({"sum", "avg", "min", "max", "groupBy", "groupByRaw", "sumDistinct"})
+_COUNTS = frozenset({"count", "countDistinct"})
+_OF_ROWS = frozenset(
+    {"first", "select", "pluck", "where", "orderBy", "limit", "offset", "from", "distinct", "forUpdate"}
+)
+_WHERES = {
+    **dict.fromkeys(("where", "andWhere"), "eq"),
+    **dict.fromkeys(("whereIn", "andWhereIn"), "in"),
+    **dict.fromkeys(("whereNull", "whereNotNull"), "null"),
+    **dict.fromkeys(("whereBetween",), "range"),
+    **dict.fromkeys(("whereLike", "whereILike"), "like"),
+    **dict.fromkeys(("whereNot", "whereNotIn", "orWhere", "orWhereIn"), "other"),
+}
+_OPERATORS = {"=": "eq", "<": "range", ">": "range", "<=": "range", ">=": "range", "in": "in", "like": "like"}
+_TEXT = re.compile(r"[\"'`]([\w.]+)(?: as \w+)?[\"'`]$")
+_KEY = re.compile(r"(?:^\{|,)\s*[\"']?([\w.]+)[\"']?\s*(?=[:,}])")
+_INSIDE = re.compile(r"[\"'`]%")
+_GOES_ON = re.compile(rb"\s*\??\.\s*(?!(?:then|catch|finally|stream|asCallback)\b)[A-Za-z_]\w*\s*\(")
+
+
+def look(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """A chain that begins with a table, at its last call."""
+    if not (file.mentions(b"knex") or file.mentions(b"Knex")) or _GOES_ON.match(file.source, call.end_byte):
+        return iter(())
+    written = split(file.text(call))
+    handle = _handle(written.base, written.steps)
+    is_known = handle in _HANDLES or handle in _handles(file)
+    if is_known and all(step.name not in ("raw", "schema", "transaction") for step in written.steps):
+        table = _table(handle, written.steps)
+        if table:
+            _append(call, table, handle, written.steps, file)
+    return iter(())
+
+
+READERS = dict.fromkeys(
+    _HANDLES | _OTHERS | set(_WRITES) | set(_WHERES) | _SUMS | _COUNTS | _OF_ROWS | {"ignore", "merge", "returning"},
+    look,
+)
+
+
+def _handle(base: str, steps: tuple[Step, ...]) -> str:
+    """What the chain is asked of: `knex` of `knex("visits")`, `this.knex("visits")` and `knex.select()`."""
+    last = base.rpartition(".")[2]
+    return last if last not in ("", "this") else steps[0].name if steps else ""
+
+
+@lru_cache(maxsize=1)
+def _handles(file: SourceFile) -> frozenset[str]:
+    """What the file declares as Knex; kept for the file that was asked last."""
+    return frozenset(name.decode() for name in _NAMED.findall(file.source)) | _OTHERS
+
+
+def _table(handle: str, steps: tuple[Step, ...]) -> str:
+    for step in steps:
+        if step.name in ("from", "into", "table", "batchInsert") or (step is steps[0] and step.name == handle):
+            found = _TEXT.match(next(iter(parts_of(step.arguments)), "").strip())
+            if found is not None:
+                return found[1].rpartition(".")[2]
+    return ""
+
+
+def _append(call: Node, table: str, handle: str, steps: tuple[Step, ...], file: SourceFile) -> None:
+    given = {step.name: step.arguments for step in steps}
+    operation = _operation(given)
+    is_counted = takes_length(call.start_byte, file)
+    query = query_at(
+        call,
+        file,
+        orm="sql",
+        model=table,
+        operation=operation,
+        terminal="fetchall" if operation == "select" else next(each for each in reversed(given) if each),
+        filters=tuple(each for step in steps for each in _filters(step)),
+        order=_texts(given.get("orderBy", "")),
+        limit=1 if "first" in given else _amount(given.get("limit")),
+        offset=_amount(given.get("offset")),
+        columns=_texts(given.get("select", "")) or _texts(given.get("pluck", "")),
+        lock="forUpdate" in given,
+        variable="" if is_counted else assigned_to(call.start_byte, file),
+        raw=True,
+        counted="len" if is_counted else "",
+    )
+    is_inside = handle in ("trx", "tx") or "transacting" in given
+    file.queries.append(structs.replace(query, in_transaction=True) if is_inside else query)
+
+
+def _operation(given: dict[str, str]) -> str:
+    for name in given:
+        if name in _WRITES:
+            is_many = name == "batchInsert" or given[name].lstrip().startswith("[") or ".map(" in given[name]
+            return "bulk_insert" if _WRITES[name] == "insert" and is_many else _WRITES[name]
+    if not _SUMS.isdisjoint(given):
+        return "aggregate"
+    return "select" if _COUNTS.isdisjoint(given) else "count"
+
+
+def _filters(step: Step) -> Iterator[Filter]:
+    operator = _WHERES.get(step.name)
+    parts = [each.strip() for each in parts_of(step.arguments)] if operator is not None else []
+    if not parts or operator is None:
+        return
+    if parts[0].startswith("{"):
+        for name in _KEY.findall(parts[0]):
+            yield Filter(name.rpartition(".")[2], operator)
+        return
+    column = _TEXT.match(parts[0])
+    if column is None:
+        return
+    if operator == "eq" and len(parts) == 3:
+        operator = _OPERATORS.get(parts[1].strip("\"'`").lower().removeprefix("i"), "other")
+    if operator == "like" and _INSIDE.match(parts[-1]):
+        operator = "contains"
+    yield Filter(column[1].rpartition(".")[2], operator, parts[-1][:1] in "\"'`0123456789" and len(parts) > 1)
+
+
+def _texts(arguments: str) -> tuple[str, ...]:
+    found = (_TEXT.match(each.strip()) for each in parts_of(arguments))
+    return tuple(each[1].rpartition(".")[2] for each in found if each is not None)
+
+
+def _amount(given: str | None) -> int:
+    """The number that is written, -1 for an expression, 0 where nothing is given."""
+    if given is None:
+        return 0
+    return int(given) if given.strip().isdigit() else -1

@@ -1,0 +1,70 @@
+"""Chains of Knex as queries on tables."""
+
+import pytest
+
+from analysis.engine.extract import extract
+from tests.engine.rules.reading import findings_of
+
+HEAD = 'import { knex } from "./pool";\n'
+
+
+def queries(line, head=HEAD):
+    return extract(f"{head}async function f(id, name, trx) {{\n  {line}\n}}\n".encode(), "typescript").queries
+
+
+@pytest.mark.parametrize(
+    ("line", "operation", "table", "filters", "limit"),
+    [
+        ("return knex('visits').where({ id, state: 'open' }).first();", "select", "visits", ["id eq", "state eq"], 1),
+        (
+            "return knex('visits').select('id').where('day', '>', name).limit(20);",
+            "select",
+            "visits",
+            ["day range"],
+            20,
+        ),
+        ("return knex('visits').whereIn('id', [id]).orderBy('day');", "select", "visits", ["id in"], 0),
+        ("return knex('visits').where('name', 'like', '%a');", "select", "visits", ["name contains"], 0),
+        ("return knex.select('id').from('clinic.visits');", "select", "visits", [], 0),
+        ("return knex('visits').count('id');", "count", "visits", [], 0),
+        ("return knex('visits').sum('cents').groupBy('day');", "aggregate", "visits", [], 0),
+        ("await knex('visits').where({ id }).update({ name });", "update", "visits", ["id eq"], 0),
+        ("await knex('visits').where('id', id).del();", "delete", "visits", ["id eq"], 0),
+        ("await knex('visits').insert({ id }).onConflict('id').ignore();", "insert", "visits", [], 0),
+        ("await knex('visits').insert([{ id }]);", "bulk_insert", "visits", [], 0),
+        ("await trx('visits').insert({ id });", "insert", "visits", [], 0),
+    ],
+)
+def test_a_chain_is_one_query(line, operation, table, filters, limit):
+    (query,) = queries(line)
+    assert (query.operation, query.model, query.limit) == (operation, table, limit)
+    assert [f"{each.column} {each.operator}" for each in query.filters] == filters
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return knex.schema.createTable('visits', make);",
+        "return map('visits').where(id);",
+        "return knex(name).first();",
+    ],
+)
+def test_other_calls_are_none(line):
+    assert queries(line) == ()
+
+
+def test_without_knex_a_handle_is_any_function():
+    assert queries("return db('visits').where({ id });", head='import { db } from "./pool";\n') == ()
+
+
+def test_what_a_transaction_does_stands_in_one():
+    (query,) = queries("await trx('visits').where({ id }).update({ name });")
+    assert query.in_transaction
+
+
+def test_rules_judge_them_as_sql():
+    source = HEAD + (
+        "export async function close(ids: string[]) {\n  for (const id of ids) {\n"
+        "    await knex('visits').where({ id }).update({ open: false });\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of("perf-write-in-loop", {"src/visits.ts": source})] == [4]
