@@ -218,7 +218,7 @@ def _of_caller(query: Query, text: str, lines: list[str], file: SourceFile) -> I
     function = file.functions[query.function].node
     named = set(_NAMED.findall(text))
     for line in reversed(lines[file.lines.of(function.start_byte) : query.line - 1]):
-        assigned = _ASSIGNED.match(line)
+        assigned = _ASSIGNED.match(line) if "= " in line else None
         if assigned is not None and assigned[1] in named:
             named.update(_NAMED.findall(assigned[2]))
     given = (each.name.lstrip("*&") for each in file.dialect.parameters(function, file))

@@ -3,13 +3,15 @@
 import re
 
 from analysis.engine.extract.orm.gorm import snake
+from analysis.engine.readers.reading import followed
 
 _CALL = re.compile(r"(\w+)\s*\(")
 _GETTER = re.compile(r"(?<![\w.])(\w+)\.(?:get|is)([A-Z])(\w*)\(\)")
 _PLAIN = re.compile(r"[\w.\s=!<>&|'\"*/+\-?:(),%\[\]]*")
 _ENDING = re.compile(r"\breturn\b|\bawait\b|\byield\b|\bfor\b|\blambda\b|=>|[^=!<>]=[^=]")
 _LEFT_OUT = re.compile(r"\bnot\s+in\b|!\s*[\w.]+\.(?:contains|includes|has)\(")
-_PROPERTIES = "length|year|month|day|hour|date"
+_BEHIND_RELATION = re.compile(r"[?!]?\.\w+[?!]?\.(?!(?:length|year|month|day|hour|date)\b)\w+\b(?!\s*\()")
+_READ = re.compile(r"(?!\w)(?:[?!]?\.(\w+)(\s*\()?|\[[\"'](\w+)[\"']\]|\.get\([\"'](\w+)[\"']\))?")
 _KNOWN = frozenset(  # what SQL has as well
     """abs min max round floor ceil len lower upper strip trim toLowerCase toUpperCase includes contains startsWith
     endsWith startswith endswith getTime valueOf getFullYear equals equalsIgnoreCase compareTo isAfter isBefore
@@ -27,7 +29,7 @@ def condition(row: str, text: str, work: str, language: str) -> str:
         text = _GETTER.sub(lambda found: f"{found[1]}.{found[2].lower()}{found[3]}", text)
     if work == "filter" and _LEFT_OUT.search(text):
         return ""  # all but a few rows are wanted
-    if re.search(rf"(?<![\w.]){re.escape(row)}[?!]?\.\w+[?!]?\.(?!(?:{_PROPERTIES})\b)\w+\b(?!\s*\()", text):
+    if any(followed(row, text, _BEHIND_RELATION, "_.")):
         return ""  # what a relation leads to
     if not _PLAIN.fullmatch(text) or _ENDING.search(text) or not _KNOWN.issuperset(_CALL.findall(text)):
         return ""
@@ -38,8 +40,7 @@ def condition(row: str, text: str, work: str, language: str) -> str:
 def attributes(row: str, text: str, language: str) -> list[str]:
     """The attributes of the row that the text reads, each once. Empty when the row goes anywhere as a whole."""
     found: dict[str, None] = {}
-    pattern = rf"(?<![\w.\"']){re.escape(row)}\b(?:[?!]?\.(\w+)(\s*\()?|\[[\"'](\w+)[\"']\]|\.get\([\"'](\w+)[\"']\))?"
-    for match in re.finditer(pattern, text):
+    for match in followed(row, text, _READ, "_.\"'"):
         name = match[1] or match[3]
         if match[2] and match[1] == "get" and (read := re.match(r"\s*[\"'](\w+)[\"']", text[match.end() :])):
             name = read[1]  # of a row that is a dict
