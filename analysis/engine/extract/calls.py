@@ -47,6 +47,7 @@ def read_calls(
                 for index in range(first, last):
                     _note(calls[index], starts[index], names[index], scope, file, awaited)
         first = last
+    file.dialect.note_references(file)
     watched = {name: looks for name in set(names) if name and (looks := looks_at(name))}
     return list(_candidates(calls, starts, names, watched, file)) if watched else []
 

@@ -168,6 +168,10 @@ class Dialect(ABC):
         """Variables and iterable, when this function is called for each element of a collection."""
         return None
 
+    def note_references(self, file: "SourceFile") -> None:
+        """Note the calls that functions given by their names stand for, with the loops that repeat them."""
+        return
+
     def docstring(self, node: Node) -> Node | None:
         """The documentation that is a statement, not a comment."""
         return None

@@ -7,9 +7,9 @@ from functools import cached_property
 import tree_sitter_java
 from tree_sitter import Node
 
+from analysis.engine.extract import java_streams
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
 from analysis.engine.extract.loops import bound_of
-from analysis.engine.extract.places import place_of
 from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Import, ImportFlag, Parameter
@@ -18,12 +18,6 @@ LONGEST_TEXT = 160  # characters of an annotation, a type or a parameter
 LONGEST_ITERABLE = 200
 LARGEST_ACCESSOR = 150  # bytes
 
-_EACH = frozenset(
-    """forEach forEachOrdered map flatMap mapMulti mapToObj mapToInt mapToLong mapToDouble filter anyMatch allMatch
-    noneMatch peek""".split()
-)
-_EACH_OF_COLLECTION = frozenset({"forEach", "removeIf"})  # without a stream
-_STREAM = re.compile(rb"([\w.()]*)\s*\.\s*(?:s|parallelS)tream\(\)|\b\w*Stream\.\w+\(")
 _PLAIN = frozenset("String Integer Long Boolean Double BigDecimal Object List Map Set Logger".split())
 _PACKAGE = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 _MAIN = re.compile(rb"public\s+static\s+void\s+main\s*\(")
@@ -191,21 +185,10 @@ class Java(Dialect):
         return False
 
     def callback(self, node: Node, file: SourceFile) -> tuple[tuple[str, ...], str] | None:
-        if node.type != "lambda_expression":
-            return None
-        start = node.start_byte
-        place = place_of(file.source, start)
-        if place.callee not in _EACH and place.callee not in _EACH_OF_COLLECTION:
-            return None
-        before = file.source[max(0, start - 400) : start]
-        before = before[max(before.rfind(b";"), before.rfind(b"{")) + 1 :]
-        stream = _STREAM.search(before)
-        if stream is None and place.callee not in _EACH_OF_COLLECTION:
-            return None
-        listed = node.child_by_field_name("parameters")
-        iterable = stream[1].decode("utf-8", "replace") if stream is not None and stream[1] else place.receiver
-        names = re.findall(r"(\w+)\s*(?:[,)]|$)", file.text(listed)) if listed is not None else []
-        return tuple(names), iterable[:LONGEST_ITERABLE]
+        return java_streams.callback(node, file)
+
+    def note_references(self, file: SourceFile) -> None:
+        java_streams.note_references(file)
 
     # Control structures
 

@@ -34,3 +34,17 @@ def test_only_steps_of_more_than_one_go_by_parts(language, step, in_parts):
 def test_the_first_few_of_a_list_are_that_many(source, language, bound):
     (loop,) = extract(source.encode(), language).loops
     assert loop.bound == bound
+
+
+@pytest.mark.parametrize(
+    ("body", "calls"),
+    [
+        ("rows.stream().map(store::load).toList();", ["store.load"]),
+        ("rows.forEach(this::save);", ["this.save"]),
+        ("found.map(store::load);", []),  # of an Optional
+        ("rows.stream().map(Row::total).toList();", []),  # of the row itself
+    ],
+)
+def test_a_method_that_is_given_to_a_stream_is_called_for_each_element(body, calls):
+    source = f"class A {{ void f() {{ {body} }} }}"
+    assert [call.callee for loop in extract(source.encode(), "java").loops for call in loop.calls] == calls
