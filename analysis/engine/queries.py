@@ -289,8 +289,9 @@ class Queries:
 
 
 def _in_words_of(schema: Schema, query: Query) -> Query:
-    """A query written as SQL with the names that the model gives its columns."""
-    if query.orm != "sql" or schema.entry.model.orm == "ddl":
+    """A query written as SQL, also one that a repository of Java declares, with the names that the model gives its
+    columns."""
+    if query.orm not in ("sql", "jpa") or schema.entry.model.orm == "ddl":
         return query
     filters = tuple(structs.replace(each, column=schema.attribute_of(each.column)) for each in query.filters)
     return structs.replace(query, filters=filters, order=tuple(map(schema.attribute_of, query.order)))

@@ -262,3 +262,17 @@ def test_sql_names_a_column_otherwise_than_the_class():
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == [5]
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"), [("lower(code) = lower(?1)", [12]), ("code = ?1", []), ("started_at > ?1", [])]
+)
+def test_a_native_query_of_a_repository(condition, found):
+    source = (
+        "package a;\nimport jakarta.persistence.Entity;\n@Entity\npublic class Visit {\n  @Id Long id;\n"
+        "  String code;\n  Instant startedAt;\n}\n"
+        "interface Visits extends JpaRepository<Visit, Long> {\n"
+        '  @Query(value = "select * from visit where ' + condition + '",\n      nativeQuery = true)\n'
+        "  List<Visit> wanted(String text);\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/a/Visit.java": source})] == found

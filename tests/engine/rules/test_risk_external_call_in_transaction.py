@@ -233,7 +233,16 @@ def test_a_method_that_a_chain_shares_with_the_function_around_it(name, count):
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
 
 
-@pytest.mark.parametrize(("body", "count"), [("rows.save(o);", 0), ("restTemplate.exchange(o);", 1)])
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("rows.save(o);", 0),
+        ("restTemplate.exchange(o);", 1),
+        ("restClient.post().uri(u).retrieve();", 1),
+        ("http.newCall(o).execute();", 1),
+        ("restClient.mutate().build();", 0),
+    ],
+)
 def test_of_several_classes_that_implement_it_all_have_to_leave(body, count):
     files = {
         "src/a/Sender.java": "package a;\npublic interface Sender {\n  void send(Order o);\n}\n",

@@ -10,6 +10,7 @@ from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.derived import derived
 from analysis.engine.extract.orm.entities import annotations_of
 from analysis.engine.extract.orm.jpql import parsed
+from analysis.engine.extract.orm.sql import filters_of
 from analysis.engine.extract.orm.steps import (
     Step,
     assigned_to,
@@ -310,9 +311,16 @@ def _annotated(method: Node, name: str, model: str, annotation: str, file: Sourc
     text = " ".join((one or other) for one, other in _LITERALS.findall(_query_text(annotation)))
     query = parsed(text)
     if query is None or "nativeQuery" in annotation:
-        order = query.order if query is not None else ()
         return query_at(
-            method, file, orm="jpa", model=model, operation=_verb(text), terminal=name, order=order, raw=True
+            method,
+            file,
+            orm="jpa",
+            model=model,
+            operation=_verb(text),
+            terminal=name,
+            filters=filters_of(text) if "nativeQuery" in annotation else (),
+            order=query.order if query is not None else (),
+            raw=True,
         )
     return query_at(
         method,

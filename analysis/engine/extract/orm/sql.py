@@ -12,7 +12,7 @@ from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.extract.orm.sql_rows import Rows, rows_of
 from analysis.engine.extract.orm.steps import closing_bracket, parts_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Mark, Model, Relation
+from analysis.engine.facts import Column, Filter, Mark, Model, Relation
 from analysis.engine.readers.reading import assigned_values, followed, given_values, text_before
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
@@ -115,8 +115,7 @@ def _literal(node: Node, file: SourceFile) -> str:
 
 def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
     table = _TABLE.search(_INNER.sub("", text)) or _TABLE.search(text)
-    where = re.split(r"\bWHERE\b", text, maxsplit=1, flags=re.IGNORECASE)
-    condition = re.split(r"\b(?:ORDER|GROUP|LIMIT)\b", where[1], flags=re.IGNORECASE)[0] if len(where) > 1 else ""
+    condition = _condition(text)
     order, limit = _ORDER.search(text), _LIMIT.search(text)
     operation = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}.get(verb, "select")
     if operation == "select" and re.search(r"\bSELECT\s+COUNT\(", text, re.IGNORECASE):
@@ -146,6 +145,16 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
     )
     if _is_of_each_table(call, text, file):
         file.queries[-1] = structs.replace(file.queries[-1], model="", uses_loop_variable=False)
+
+
+def filters_of(text: str) -> tuple[Filter, ...]:
+    """The conditions of a statement by the columns of its table."""
+    return tuple(conditions_in(_condition(text), _alias(text)))
+
+
+def _condition(text: str) -> str:
+    where = re.split(r"\bWHERE\b", text, maxsplit=1, flags=re.IGNORECASE)
+    return re.split(r"\b(?:ORDER|GROUP|LIMIT)\b", where[1], flags=re.IGNORECASE)[0] if len(where) > 1 else ""
 
 
 def _is_of_each_table(call: Node, text: str, file: SourceFile) -> bool:
