@@ -24,6 +24,7 @@ from analysis.engine.readers.reading import (
     declarations,
     followed,
     function_text,
+    is_repository,
     short,
     text_after,
     text_before,
@@ -48,7 +49,6 @@ _ROWS_OF_JAVA = re.compile(
 _QUERIED_ROWS = re.compile(r"\.(?:query|queryForList|getResultList)\(\)$")
 _FROM_REPOSITORY = re.compile(r"(?:this\.)?(\w+)\.(?:find|list|search|query|select)\w*\(\)")
 _ROWS_OF_A_FIELD = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.(?:find|list|search|query|select)\w*\([^;]*;")
-_REPOSITORY_TYPE = re.compile(rb"\w(?:Repository|Dao|DAO|Mapper)(?:<[^;=()]*>)?\s+\Z")
 _SIZE = re.compile(r"[eE]mpty\(|size\(\)|hasNext\(\)")
 _MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager)\.find$")
 _FOUND_BY = re.compile(r"\s*=\s*[\w.]+\.find(?:ById|First|Any|One)\w*\([^;]*;")
@@ -147,8 +147,7 @@ def _rows_made(name: str, before: str, file: SourceFile) -> re.Match[str] | None
 
 
 def _is_of_repository(asked: re.Match[str] | None, file: SourceFile) -> bool:
-    """Whether what is asked is declared as a repository: `AnimalRepository animals`."""
-    return asked is not None and any(map(_REPOSITORY_TYPE.search, declarations(asked[1], file)))
+    return asked is not None and is_repository(asked[1], file)
 
 
 def look_at_nothing(call: Node, file: SourceFile) -> Iterator[Missing]:

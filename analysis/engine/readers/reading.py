@@ -20,6 +20,7 @@ DEFINITIONS = frozenset(
     constructor_declaration lambda_expression func_literal""".split()
 )
 _ASSIGNED = re.compile(rb"(?:\s*:\s*[^=\n:]{1,60})?\s*[+:]?=(?![=>])\s*(?:await\s+)?")
+_REPOSITORY_TYPE = re.compile(rb"\w(?:Repository|Dao|DAO|Mapper)(?:<[^;=()]*>)?\s+\Z")
 _DECLARED = re.compile(rb"\s*[;=,):]")
 # What makes a variable, behind its name: an assignment, an annotation; or before it, where it is opened.
 _ORIGIN = re.compile(r"(?:\s*:\s*[\w.\[\] |]+)?\s*=\s*(?:await\s+|new\s+)?([\w.]+)\(|\s*:\s*([\w.]+)|\b")
@@ -167,6 +168,11 @@ def declarations(name: str, file: SourceFile) -> Iterator[bytes]:
     for match in followed(name.encode(), file.source, _DECLARED, b"_.$"):
         end = match.start() - len(name.encode())
         yield file.source[max(0, end - LONGEST_TYPE) : end]
+
+
+def is_repository(name: str, file: SourceFile) -> bool:
+    """Whether Java declares something of this name as a repository: `AnimalRepository animals`."""
+    return any(map(_REPOSITORY_TYPE.search, declarations(name, file)))
 
 
 def _expression_at(start: int, file: SourceFile) -> Node:

@@ -13,7 +13,15 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers import lock_sections
 from analysis.engine.readers.outside_calls import what_it_does
-from analysis.engine.readers.reading import declarations, followed, function_name, short, text_after, within
+from analysis.engine.readers.reading import (
+    declarations,
+    followed,
+    function_name,
+    is_repository,
+    short,
+    text_after,
+    within,
+)
 from analysis.engine.readers.transactions import typed
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 
@@ -84,6 +92,7 @@ _DATABASE = re.compile(
     r"|\.objects\.(?:\w+\(\)\.)*(?:get|create|count|exists|first|update|delete)$"
     r"|\w+Repo(?:sitory)?\.(?:save\w*|find\w*|delete\w*)$"
 )
+_OF_REPOSITORIES = re.compile(r"(?:this\.)?(\w+)\.(?:save|find|delete|exists|count|insert|update|select)\w*")
 _FILE = re.compile(
     r"^(?:open|io\.open|os\.(?:ReadFile|WriteFile|Open|Create|ReadDir)|shutil\.\w+"
     r"|(?:java\.nio\.file\.)?Files\.(?:read|write|copy|list|walk)\w*)$"
@@ -238,7 +247,7 @@ def _what_it_does(call: Node, lock: str, owner: str, file: SourceFile) -> str:
     """How a call under a lock leaves the process, in words. Who keeps files guards them while it writes, and who comes
     too often is made to wait."""
     name = file.callee(call)
-    reads = _what_it_reads(name) or _of_gorm(name, file)
+    reads = _what_it_reads(name) or _of_gorm(name, file) or _of_repository(name, file)
     if reads and (not _GENERAL.search(lock) or (reads == _FILES and _KEEPS_FILES.search(owner))):
         reads = ""  # named after what it protects
     if reads and file.language == "go" and _guards_it_alone(lock, name, file):
@@ -327,6 +336,12 @@ def _what_it_reads(callee: str) -> str:
 def _of_gorm(callee: str, file: SourceFile) -> str:
     """A chain of GORM that ends in a statement."""
     return _DATA if file.language == "go" and file.mentions(b"gorm.io") and _GORM.search(callee) else ""
+
+
+def _of_repository(callee: str, file: SourceFile) -> str:
+    """A method of what Java declares as a repository."""
+    asked = _OF_REPOSITORIES.fullmatch(callee) if file.language == "java" else None
+    return _DATA if asked is not None and is_repository(asked[1], file) else ""
 
 
 def _awaited(call: Node, lock: str, file: SourceFile) -> str:

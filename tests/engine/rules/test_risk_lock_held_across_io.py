@@ -315,3 +315,9 @@ def test_what_java_declares_as_a_lock(declared, lines):
         f"class A {{ {declared}\nvoid f() throws Exception {{\nguard.lock();\nThread.sleep(5);\nguard.unlock();\n}} }}"
     )
     assert lines_of(RULE, source, "java") == lines
+
+
+@pytest.mark.parametrize(("kind", "count"), [("VisitRepository", 1), ("List<Visit>", 0)])
+def test_what_java_declares_as_a_repository_is_the_database(kind, count):
+    source = f"class A {{\nprivate {kind} visits;\nsynchronized void f(Visit visit) {{\nvisits.save(visit);\n}} }}"
+    assert len(lines_of(RULE, source, "java")) == count
