@@ -107,9 +107,8 @@ _IN_THE_CLASS_PATH = re.compile(r"\bgetResource\(|JarURLConnection")
 _DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
 _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
 _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
-_GO_LIMITED = re.compile(
-    rb"WithContext\(|\bcontext\.With(?:Timeout|Deadline)\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*="
-)
+_GO_LIMITED = re.compile(rb"WithContext\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*=")
+_HAS_DEADLINES = re.compile(rb"\bcontext\.With(?:Timeout|Deadline)\(")  # which may be those of the requests
 _GO_LOCAL = re.compile(rb"\n\s*(?:var\s+)?\w+\s*:?=\s*&?\Z")  # the literal that a variable is given
 _OF_A_SOCKET = re.compile(rb"(?i)websocket\.?\w*\{[^{}]*HTTPClient:\s*&?\Z")
 _MADE_ELSEWHERE = re.compile(r"\bTransport:\s*(?:\w+\.)?[Nn]ew\w*\(")  # where its limits may stand
@@ -214,7 +213,7 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
             RULE.id,
             literal,
             "This `http.Client` has no `Timeout`",
-            confidence="low" if _MADE_ELSEWHERE.search(file.text(body)) else "medium",
+            confidence="low" if _MADE_ELSEWHERE.search(file.text(body)) or _HAS_DEADLINES.search(near) else "medium",
             suggestion="Set `Timeout` on the client, or give every request a context with a deadline.",
         )
 
@@ -314,17 +313,22 @@ def _stream_of_java(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]
     is_made = receiver.endswith(("URL()", ".toURL()")) or callee == "java.net.URL.openStream"
     if not is_made and not any(_URL_TYPE.search(before) for before in declarations(receiver.rpartition(".")[2], file)):
         return
-    if not is_made and file.mentions(b".getResource"):
-        return  # the file looks for resources of its own, and has what it found
     if "resource" in receiver.lower() or any(_NO_SERVER.search(text) for text in (file.text(call), *made)):
         return  # which comes with the program
     yield file.mark(
         RULE.id,
         call,
         "`URL.openStream` has no time limit",
-        confidence="" if is_made or any("URL(" in text for text in made) else "medium",
+        confidence=_of_stream(is_made or any("URL(" in text for text in made), file),
         suggestion="Open the connection and set its connect and read time-outs.",
     )
+
+
+def _of_stream(is_made: bool, file: SourceFile) -> str:
+    """How sure it is that a server is asked: a file that looks for resources may be given one."""
+    if is_made:
+        return ""
+    return "low" if file.mentions(b".getResource") else "medium"
 
 
 def _is_limited_in_java(call: Node, file: SourceFile) -> bool:

@@ -60,7 +60,7 @@ _MUTATORS = (
 )
 # `for each in rows`, `len(rows)`, `if not rows`, `f(**rows)`; `rows.get(`, `rows[0]`.
 _READ_BEFORE = (
-    r"(?:\b(?:in|if|elif|while|not|and|or)\s+|\*"
+    r"(?:\b(?:in|if|elif|while|not)\s+|\*"
     r"|\b(?:len|list|dict|set|tuple|sorted|any|all|sum|min|max|enumerate|bool|iter|zip)\()"
 )
 _READ_AFTER = r"(?:\.(?:get|items|keys|values|copy|index|count)\(|\[)"
@@ -107,6 +107,8 @@ def _is_let_out(name: str, body: str) -> bool:
 def _is_only_read(name: str, body: str) -> bool:
     """Whether each use of the parameter looks into it or goes over it: then no call can leave anything behind."""
     word = rf"(?<![\w.]){re.escape(name)}\b"
+    if re.search(rf"{word}[^\n]*(?:\.(?:{_MUTATORS})\(|\]\s*[-+|&]?=(?!=))", body):
+        return False  # what is in it may be changed
     uses = re.findall(word, body)
     reads = re.findall(_READ_BEFORE + word + r"(?![.\[(\w])|" + word + _READ_AFTER, body)
     return 0 < len(uses) == len(reads)
