@@ -13,6 +13,7 @@ from analysis.engine.extract.orm import (
     builders,
     classes,
     django,
+    django_models,
     entities,
     gorm,
     jpa,
@@ -31,7 +32,7 @@ from analysis.engine.rules.base import Look
 
 _SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, knex, sql)
 _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
-    "python": (django, sqlalchemy, sqlalchemy_models, sql),
+    "python": (django, django_models, sqlalchemy, sqlalchemy_models, sql),
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
