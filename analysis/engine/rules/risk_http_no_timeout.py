@@ -120,8 +120,7 @@ def _asks_itself(call: Node, file: SourceFile) -> bool:
     first = next(iter(file.arguments(call)[0]), None)
     if first is None:
         return False
-    values = assigned_values(file.text(first), first, file) if first.type == "identifier" else []
-    return any(_LOOPBACK.match(file.text(each)) is not None for each in (first, *values))
+    return any(_LOOPBACK.match(file.text(each)) is not None for each in (first, *_held(first, file)))
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -144,8 +143,17 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         message = f"`{callee}` has no time limit of its own and none is given here"
         yield file.mark(RULE.id, call, message, confidence="low" if _asks_itself(call, file) else "")
-    elif file.text(timeout) == "None" or _NO_TOTAL.search(file.text(timeout)):
+    elif any(_waits_for_ever(file.text(each)) for each in (timeout, *_held(timeout, file))):
         yield file.mark(RULE.id, call, f"`{callee}` is told to wait for ever (`{file.text(timeout)}`)")
+
+
+def _held(value: Node, file: SourceFile) -> list[Node]:
+    """What a local name was given."""
+    return assigned_values(file.text(value), value, file) if value.type == "identifier" else []
+
+
+def _waits_for_ever(limit: str) -> bool:
+    return limit == "None" or _NO_TOTAL.search(limit) is not None
 
 
 def _of_client(callee: str, call: Node, file: SourceFile) -> str:

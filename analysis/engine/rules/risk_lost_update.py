@@ -74,7 +74,7 @@ _SAID = re.compile(
 _TALLY = re.compile(
     r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views|clicks|visits|log_?in"
 )  # a little less is no harm
-_LOADS = r"\.(?:query|get(?:_or_404)?|first(?:_or_404)?|scalars?|one\w*|execute|fetch\w*|all)\("
+_LOADS = r"\.(?:query|get(?:_or_404|_one)?|first(?:_or_404)?|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
 _MODEL = re.compile(r"(?<![\w.])([A-Z]\w*[a-z]\w*)\b")  # in what a row was loaded by: `session.get(Wallet, key)`

@@ -167,10 +167,18 @@ def _repeats_itself(items: Items) -> bool:
         items = list(items[0][1][3])
     if len(items) == 1 and items[0][0] is signs.BRANCH:
         return any(_repeats_itself(list(branch)) for branch in items[0][1][1])
+    items = [_unwrapped(item) for item in items]
     if not all(sign in (signs.MAX_REPEAT, signs.MIN_REPEAT) for sign, _ in items):
         return False
     needed = [value for _, value in items if value[0] > 0]
     return len(needed) < 2 and any(value[1] is signs.MAXREPEAT for value in needed or [value for _, value in items])
+
+
+def _unwrapped(item: tuple[Any, Any]) -> tuple[Any, Any]:
+    """What a group around one thing only groups."""
+    while item[0] is signs.SUBPATTERN and len(item[1][3]) == 1:
+        item = item[1][3][0]
+    return item
 
 
 def _marked(node: Node, pattern: str, file: SourceFile, shown: str = "") -> Iterator[Mark]:

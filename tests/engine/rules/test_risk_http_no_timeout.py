@@ -366,3 +366,13 @@ def test_each_request_may_have_a_deadline_of_its_own(context, confidence):
         f"func f(ctx context.Context) {{\n\tctx, cancel := {context}\n\tdefer cancel()\n\tload(ctx, client)\n}}\n"
     )
     assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
+
+
+@pytest.mark.parametrize(("total", "count"), [("None", 1), ("5", 0)])
+def test_a_limit_that_is_kept_in_a_variable(total, count):
+    source = (
+        "import aiohttp\nasync def f(url):\n"
+        f"    limits = aiohttp.ClientTimeout(total={total})\n"
+        "    async with aiohttp.ClientSession(timeout=limits) as session:\n        return await session.get(url)\n"
+    )
+    assert len(lines_of(RULE, source)) == count

@@ -586,3 +586,13 @@ def test_rows_of_go_that_are_read_into_a_value(body, is_told):
 def test_sessions_by_whatever_name(session, is_told):
     source = f"def f(k):\n    row = {session}.get(Product, k)\n    row.stock -= 1\n    {session}.commit()\n"
     assert bool(lines_of(RULE, source)) == is_told
+
+
+@pytest.mark.parametrize(("step", "count"), [("get_one", 1), ("get", 1), ("forget", 0)])
+def test_a_row_of_sqlalchemy_by_its_key(step, count):
+    source = (
+        "from sqlalchemy.ext.asyncio import AsyncSession\nfrom shop.models import Permit\n"
+        f"async def f(session: AsyncSession, key):\n    permit = await session.{step}(Permit, key)\n"
+        "    permit.uses += 1\n    await session.commit()\n"
+    )
+    assert len(lines_of(RULE, source)) == count

@@ -6,13 +6,27 @@ from tests.engine.rules.reading import findings_of, lines_of, marks_of
 RULE = "risk-regex-backtracking"
 
 
-@pytest.mark.parametrize("pattern", [r"(a+)+$", r"^(.*)*x", r"(\w+\s?)*$", r"^([a-z]+)*$", r"(?:\d+)+,", r"((a*)*)b"])
+@pytest.mark.parametrize(
+    "pattern", [r"(a+)+$", r"^(.*)*x", r"(\w+\s?)*$", r"^([a-z]+)*$", r"(?:\d+)+,", r"((a*)*)b", r"^((\w+)\s*)+$"]
+)
 def test_patterns_that_backtrack(pattern):
     assert backtracks(pattern)
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"(\w+,)*$", r"(a+)", r"a+b+$", r"(ab)+$", r"(\d+)?$", r"(a+){2,3}$", r"(a+)+", r"(", r"(\.\w+)*$"]
+    "pattern",
+    [
+        r"(\w+,)*$",
+        r"(a+)",
+        r"a+b+$",
+        r"(ab)+$",
+        r"(\d+)?$",
+        r"(a+){2,3}$",
+        r"(a+)+",
+        r"(",
+        r"(\.\w+)*$",
+        r"^((\w+)\s+)+$",
+    ],
 )
 def test_patterns_that_do_not(pattern):
     assert not backtracks(pattern)

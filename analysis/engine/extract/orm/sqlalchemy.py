@@ -24,24 +24,25 @@ _TERMINALS = {
     "scalar_one": "select",
     "scalar_one_or_none": "select",
     "get": "select",
+    "get_one": "select",
     "count": "count",
     "delete": "delete",
     "update": "update",
     "yield_per": "select",
 }
-_RUNNERS = ("query", "execute", "scalars", "scalar", "get", "stream", "stream_scalars", "exec")
+_RUNNERS = ("query", "execute", "scalars", "scalar", "get", "get_one", "stream", "stream_scalars", "exec")
 _GIVEN_STATEMENTS = frozenset(_RUNNERS) - {"query"}
 _ENDS = frozenset({"all", "first", "one", "one_or_none", "scalar", "count"})  # of a query that a variable holds
 _DATABASE = re.compile(r"(?i)(?:^|[._])(?:db|database|sess|s|tx|conn|connection)$")
 _CLASS = re.compile(r"(?:\w+\.)*[A-Z][A-Za-z0-9]*[a-z]\w*\b")
 _STATEMENT = re.compile(r"[(\s]*(?:\w+\.)?(?:select|insert|update|delete)\(")
-_LOADED = re.compile(r"(?:\b(?:select|query|get)\(\s*|^)([A-Z]\w*)(?=\s*[,)]|\.query\b)")
+_LOADED = re.compile(r"(?:\b(?:select|query|get|get_one)\(\s*|^)([A-Z]\w*)(?=\s*[,)]|\.query\b)")
 _QUERIED = re.compile(r"\.query\(\s*(?:\w+\.)*[A-Z]\w*")
 _LAST_STEP = re.compile(r"\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)[\s)]*\Z")
 _COMPUTED = re.compile(r"\bselect\(\s*(?:\w+\.)?(?:func\.)?(count|sum|min|max|avg|exists)\(")
 _COMPUTATIONS = {"count": "count", "exists": "exists"}
 _TYPES = re.compile(r"\btext\(")
-_SINGLE = frozenset({"first", "one", "one_or_none", "scalar", "scalar_one", "scalar_one_or_none", "get"})
+_SINGLE = frozenset({"first", "one", "one_or_none", "scalar", "scalar_one", "scalar_one_or_none", "get", "get_one"})
 _OPERATORS = {"==": "eq", "!=": "other", "<": "range", "<=": "range", ">": "range", ">=": "range"}
 _COMPARED = re.compile(r"\b[A-Z]\w*\.(\w+)\s*(==|!=|<=?|>=?)\s*(['\"\d]|True|False|None)?")
 _METHOD = re.compile(
@@ -175,7 +176,7 @@ def _is_session(chain: Chain, file: SourceFile) -> bool:
     if not given or not file.mentions(b"sqlalchemy"):
         return False
     text = file.text(given[0])
-    if chain.steps[0].name in ("query", "get"):
+    if chain.steps[0].name in ("query", "get", "get_one"):
         return _DATABASE.search(chain.base) is not None and _CLASS.match(text) is not None
     return _STATEMENT.match(text) is not None or _STATEMENT.match(_given_to(chain.steps[0].call, file)) is not None
 
@@ -245,7 +246,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         model=model,
         operation=operation,
         terminal=terminal,
-        filters=(Filter("pk", "eq"),) if last == "get" else _filters(text, model),
+        filters=(Filter("pk", "eq"),) if last in ("get", "get_one") else _filters(text, model),
         order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
         limit=_limit(terminal, text, chain, file),
         offset=-1 if ".offset(" in text else 0,
