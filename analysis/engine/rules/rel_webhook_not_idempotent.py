@@ -69,7 +69,7 @@ _NAMED = re.compile(
     rb"(?i)(?:def|func|function)\s+(?:\([^)\n]*\)\s*)?\w*(?:web_?hook|_ipn|ipn_|payment_?callback|payment_?notif)\w*|\b(?:handle|receive|process)\w*[wW]eb[hH]ook\w*\s*\("
 )
 _ROUTED = re.compile(
-    rb"(?i)(?:\.post\(|@post(?:mapping)?\(|\.route\(|requestmapping\(|\.handlefunc\()\s*(?:(?:value|path)\s*=\s*)?\{?[\"'`]"
+    rb"(?i)(?:\.post(?:<[^()\n]{1,80}>)?\(|@post(?:mapping)?\(|\.route\(|requestmapping\(|\.handlefunc\()\s*(?:(?:value|path)\s*=\s*)?\{?[\"'`]"
     rb"(?:POST )?[^\"'`\n{}<]*" + _WORD + rb"[^\"'`\n{}<]*[\"'`]"
 )
 # What a route takes posts for says as much by its name: `@router.post("/fees")` above `def fee_callback`.

@@ -132,7 +132,7 @@ _JAVA_COUNTER = re.compile(
     rb"(?:(?:private|protected|public)\s+)?static\s+(?:int|long|double|Integer|Long)\s+(\w+)\s*[;=]"
 )
 _NEST_FIELD = re.compile(
-    rb"(?:(?:private|protected|public)\s+)?(?!readonly|static)(\w+)\s*(?::[^=\n;]+)?"
+    rb"(?:(?:private|protected|public)\s+)?(?!readonly|static)(\w+)[?!]?\s*(?::[^=\n;]+)?"
     rb"(?:=\s*(?:null|undefined|0|''|\"\")\s*)?;?\Z"
 )
 _NEST_COLLECTION = re.compile(

@@ -397,3 +397,12 @@ def test_a_queue_may_know_its_jobs_by_a_key(options, count):
         "res.sendStatus(200);\n});\n"
     )
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(("route", "count"), [("/carrier-webhook", 1), ("/carriers", 0)])
+def test_a_route_whose_body_has_a_type(route, count):
+    source = (
+        f"app.post<{{ Body: CarrierEvent }}>('{route}', async (request) => {{\n"
+        "  await credits.add(request.body.org, 500);\n});\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": "const app = fastify();\n" + source})) == count

@@ -217,6 +217,7 @@ public class Orders {{
     ("field", "body", "count"),
     [
         ("private lastUser: string | null = null;", "this.lastUser = id;", 1),
+        ("private lastUser?: string;", "this.lastUser = id;", 1),
         ("private readonly hits: string[] = [];", "this.hits.push(id);", 1),
         ("private readonly names: string[] = [];", "return this.names.length;", 0),
         ("private cache = new Map<string, string>();", "this.cache.set(id, id);", 0),
