@@ -41,7 +41,7 @@ RARELY_FAIL = frozenset(_each("strconv", "Atoi ParseInt ParseUint ParseFloat") |
 METHODS = {  # to the number of arguments, -1 for any
     "Ack": 1,
     "Nack": 2,
-    "Commit": 0,
+    "Commit": -1,  # pgx hands it a context
     "Encode": 1,
     "Decode": 1,
     "Sync": 0,

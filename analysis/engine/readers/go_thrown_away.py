@@ -14,11 +14,14 @@ from analysis.engine.readers.reading import followed, function_text, text_after,
 NEAR = 300  # characters before a call
 _NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*begin\s+raise)\b")
 _TO_CLIENT = re.compile(r"\b(w|rw|c\.Writer|ctx\.Writer|writer|resp)\b")
-_SENT = re.compile(r"\b(?:FormValue|PostFormValue|PostForm|Getenv|PathValue)\(|\.Header\.Get\(|\bos\.Args\[")
+_SENT = re.compile(
+    r"\b(?:FormValue|PostFormValue|PostForm|Getenv|PathValue|Param|URLParam)\(|\.Header\.Get\(|\bos\.Args\["
+)
 _DECODED = re.compile(r"\b(?:Decode|Unmarshal|\w*Bind\w*|ReadJSON|BodyParser)\([^\n]*\Z")
 _PART = re.compile(r"(\w+)\[\w+\]")
 _CUT = re.compile(r"\s*:?=\s*strings\.(?:Split\w*|Fields\w*)\(")
 _MATCHED = re.compile(r"\s*:?=\s*(?:strings\.(?:Split\w*|Fields\w*)|[\w.]+\.FindStringSubmatch)\(")
+_RECORD = re.compile(r"(?:,\s*\w+)?\s*:?=\s*[\w.]+\.Read\(\)")  # of `encoding/csv`
 _WORD_END = re.compile(r"\b")
 _MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
 _TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
@@ -52,7 +55,9 @@ def reads_what_was_sent(call: Node, file: SourceFile) -> bool:
     part = _PART.fullmatch(given)
     if part is not None:
         cut = _MATCHED if "ParseFloat" in file.callee(call) else _CUT  # a group of digits is a number
-        return any(followed(part[1], text_before(call, file), cut, "_."))
+        before = text_before(call, file)
+        is_record = file.mentions(b'"encoding/csv"') and any(followed(part[1], before, _RECORD, "_."))
+        return is_record or any(followed(part[1], before, cut, "_."))
     root, dot, _ = given.partition(".")
     return (
         bool(dot)

@@ -93,7 +93,7 @@ _LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*ALONE, *B
 _BUILT_IN = frozenset({"delete", "append", "copy", "close", "panic", "print", "println", "clear"})
 _REASON = re.compile(rb"[^\n]*(?://|/\*)\s*(?!nolint|debt:)\w")
 _REASON_ABOVE = re.compile(
-    rb"//\s*(?!nolint|debt:|\s)[^\n]*\w[^\n]*\n[ \t]*(?://\s*nolint[^\n]*\n[ \t]*)?\Z"
+    rb"(?:\A|\n)[ \t]*//\s*(?!nolint|debt:|\s)[^\n]*\w[^\n]*\n[ \t]*(?://\s*nolint[^\n]*\n[ \t]*)?\Z"
     rb"|//\s*nolint[^\n]*//\s*\w[^\n]*\n[ \t]*\Z"
 )
 # What is said of a call that nobody takes has to speak of its error.

@@ -194,6 +194,10 @@ def test_any_method_of_a_field_whose_signature_is_visible():
     [
         ('defer func() {\nos.Remove("a")\n}()', 0),
         ('func() {\nos.Remove("a")\n}()', 1),
+        ('_ = os.Chdir("a") // best effort, where it is does not matter\nos.Remove("b")', 1),
+        ('// best effort, who needs it makes it anew\nos.Remove("b")', 0),
+        ("tx.Commit(ctx)", 1),
+        ("plan.Commit(ctx)", 0),
         ("// digits alone get here\na, _ := strconv.Atoi(b)\nc, _ := strconv.Atoi(d)\nuse(a, c)", 0),
         ("use(b)\na, _ := strconv.Atoi(b)\nc, _ := strconv.Atoi(d)\nuse(a, c)", 2),
     ],
@@ -355,11 +359,15 @@ def test_a_number_that_is_asked_for_zero_was_checked(asked, count):
         ('os.Remove(path)\n\tl, err := net.Listen("unix", path)', []),
         ("n, _ := strconv.Atoi(body.Size)\n\tuse(n)\n\tuse(n)", ["low"]),
         ("n, _ := strconv.Atoi(other.Size)\n\tuse(n)\n\tuse(n)", []),
+        ('n, _ := strconv.Atoi(c.Param("id"))\n\tuse(n)\n\tuse(n)', ["low"]),
+        ('n, _ := strconv.Atoi(c.Setting("size"))\n\tuse(n)\n\tuse(n)', []),
+        ("line, err := in.Read()\n\tn, _ := strconv.ParseFloat(line[2], 64)\n\tuse(n)\n\tuse(err)", ["low"]),
+        ("line, err := in.Next()\n\tn, _ := strconv.ParseFloat(line[2], 64)\n\tuse(n)\n\tuse(err)", []),
     ],
 )
 def test_what_acts_by_any_name_and_what_others_have_written(line, confidences):
     source = (
-        'package a\n\nimport (\n\t"encoding/json"\n\t"net"\n\t"os"\n\t"strconv"\n)\n\n'
+        'package a\n\nimport (\n\t"encoding/csv"\n\t"encoding/json"\n\t"net"\n\t"os"\n\t"strconv"\n)\n\n'
         "func (s *Store) audit(a string) error { return s.db.run(a) }\n\n"
         "func (s *Store) keep(a string, body Body) {\n\tif err := json.Unmarshal(raw, &body); err != nil {\n"
         f"\t\treturn\n\t}}\n\t{line}\n}}\n"
