@@ -41,7 +41,8 @@ def is_safe(owner: str, node: Node, file: SourceFile) -> bool:
         rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",
         before,
     )
-    if made is not None and before.find(f"&{owner}", made.end()) >= 0 and is_loaded(owner, before[made.end() :]):
+    filled = rf"&{re.escape(owner)}\b|\.(?:First|Take|Last|Find|Get|Scan)\({re.escape(owner)}\b"
+    if made is not None and re.search(filled, before[made.end() :]) and is_loaded(owner, before[made.end() :]):
         made = None  # Go: empty until the row is read into it
     opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
     return made is not None or re.search(opened, before) is not None or _is_created(owner, before)

@@ -134,8 +134,10 @@ def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     if f"{owner}.{name}" not in value and f"{owner}.{name}" not in before:
         return
     found = change_of(value, rf"(?<![\w.]){re.escape(owner)}\.{re.escape(name)}\b", before)
-    saved = _saved_on(owner, assignment, file) if found is not None else 0
-    if found is not None and saved and not is_safe(owner, assignment, file):
+    if found is None:
+        return
+    saved = _saved_on(owner, assignment, file) or _updated_on(owner, name, assignment, file)
+    if saved and not is_safe(owner, assignment, file):
         yield _mark(assignment, owner, name, sign_of(found), file, saved)
 
 
@@ -326,11 +328,21 @@ def _updated_on(owner: str, name: str, node: Node, file: SourceFile) -> int:
     `db.Model(&item).Update("stock", item.Stock)`, `update({ data: { stock: item.stock } })`."""
     after = _plain(text_after(node, file))
     value = f"{owner}.{name}"
-    if value not in after or "pdate" not in after or not is_loaded(owner, text_before(node, file)):
+    if value not in after or "pdate" not in after:
+        return 0
+    if not (is_loaded(owner, text_before(node, file)) or _is_row_given(owner, node, file)):
         return 0
     named = r"\"\w+\"\s*[,:]" if file.language == "go" else rf"(?<![\w.]){re.escape(name)}[\"']?\s*[:=]"
     found = re.search(rf"\.(?:[uU]pdate\w*|values)\((?P<given>[^;]{{0,200}}?){named}\s*{re.escape(value)}\b", after)
     return 0 if found is None else file.lines.of(node.end_byte) + after[: found.start()].count("\n")
+
+
+def _is_row_given(owner: str, node: Node, file: SourceFile) -> bool:
+    """Go: whether the function is given the row, `item *Item`, which somebody has loaded."""
+    listed = file.functions[file.function_of(node)].node.child_by_field_name("parameters")
+    if file.language != "go" or listed is None:
+        return False
+    return re.search(rf"\b{re.escape(owner)}\s+\*", file.text(listed)) is not None
 
 
 def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bool:

@@ -569,12 +569,16 @@ def test_a_row_that_flask_loads_or_answers_for():
         ("p := model.Product{}\ndb.First(&p, id)\np.Stock = p.Stock - n\nreturn db.Save(&p).Error", True),
         (
             'p := &model.Product{}\ndb.First(p, id)\np.Stock -= n\nreturn db.Model(p).Update("stock", p.Stock).Error',
-            False,
+            True,
         ),
         ('db.Take(s)\ns.Points += 10\nreturn db.Model(s).Update("points", s.Points).Error', True),
         ('db.Take(s)\ns.Points++\nreturn db.Model(s).Updates(map[string]any{"points": s.Points}).Error', True),
         ("p := model.Product{}\np.Stock = p.Stock - n\nreturn db.Save(&p).Error", False),
         ('db.Take(s)\ns.Points += 10\nreturn db.Model(s).Update("name", s.Name).Error', False),
+        ("p := &model.Product{}\ndb.Take(p, id)\np.Stock = p.Stock - n\nreturn db.Save(p).Error", True),
+        ("p := &model.Product{}\ndb.Take(q, id)\np.Stock = p.Stock - n\nreturn db.Save(p).Error", False),
+        ('left := s.Points - n\ns.Points = left\nreturn db.Model(s).Update("points", s.Points).Error', True),
+        ('left := other.Points - n\ns.Points = left\nreturn db.Model(s).Update("points", s.Points).Error', False),
     ],
 )
 def test_rows_of_go_that_are_read_into_a_value(body, is_told):
