@@ -91,7 +91,9 @@ def go_act(call: Node, file: SourceFile) -> MapAct | None:
     held = re.split(rf"\n\s*{word}\.Unlock\(\)", after[locked.end() :], maxsplit=1)[0]
     map_name = re.escape(asked[1])
     written = re.search(rf"(?<![\w.]){map_name}\[[^\]\n]+\]\s*=(?!=)", held)
-    if written is None or re.search(rf"(?:=|return|if)\s*{map_name}\[|len\({map_name}\)", held[: written.start()]):
+    if written is None or re.search(
+        rf"(?:=|return|if)\s*{map_name}\[|len\({map_name}\)\s*[!=]=", held[: written.start()]
+    ):
         return None
     start = len(rest) - len(after) + locked.end() + written.start()
     line = file.lines.of(call.end_byte) + rest[:start].count("\n")

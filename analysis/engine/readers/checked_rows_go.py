@@ -21,7 +21,7 @@ GO_ANSWERED = re.compile(
     rb"if\s+(?:(?P<asked>[^\n{]*);\s*)?(?:(?P<count>\w+)\s*(?P<sign>==|>|!=)\s*0|err == nil"
     rb"|(?P<absent>!)?(?P<there>exists|found|taken|has\w*))\s*\{"
 )
-_SCANNED = r"\.(?:Scan|Count|Get)\([^\n)]*&%s\b"
+_SCANNED = r"\.(?:Scan|Count|Get|GetContext)\([^\n)]*&%s\b"
 _LOADS = re.compile(r"\.(?:First|Take|Find|Last)\(&(?P<row>\w+)|\.Model\(&?(?:\w+\.)?(?P<model>[A-Z]\w*)\{")
 _LOADS_ONE = re.compile(r"\.(?:First|Take|Last|FindOne|QueryRow\w*|Only)\([^\n]*\Z")
 _ASKED_TABLE = re.compile(r"(?i)\bSELECT\b[^;]*?\bFROM\s+[`\"\\]*(\w+)")

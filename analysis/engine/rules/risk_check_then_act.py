@@ -251,7 +251,16 @@ WATCHES = (
         GO,
         needs=(
             *(b"os.Stat(", b"ErrRecordNotFound", b"ErrNoRows", b"ErrNoDocuments", b".Count(&", b".First(", b".Take("),
-            *(b"QueryRow", b".FindOne(", b"RowsAffected", b"IsNotFound(", b".Last(", b".Only(", b".Get(&"),
+            *(
+                b"QueryRow",
+                b".FindOne(",
+                b"RowsAffected",
+                b"IsNotFound(",
+                b".Last(",
+                b".Only(",
+                b".Get(&",
+                b".GetContext(",
+            ),
         ),
         starts=_GO,
     ),

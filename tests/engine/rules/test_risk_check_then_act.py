@@ -237,6 +237,21 @@ def test_java_rows_and_files(body, lines):
         ("db.Model(&Seat{}).Count(&n)\nif n > 0 {\nreturn taken\n}\ndb.Create(&row)", [7]),
         ("db.Model(&Seat{}).Count(&n)\nif n > 0 {\ndb.Create(&row)\n}", []),
         ("n := len(rows)\nif n == 0 {\ndb.Create(&row)\n}", []),
+        (
+            "s.mu.RLock()\nv, ok := s.rows[k]\ns.mu.RUnlock()\nif ok {\nreturn v\n}\ns.mu.Lock()\n"
+            "if len(s.rows) > 900 {\nclear(s.rows)\n}\ns.rows[k] = x",
+            [13],
+        ),
+        (
+            'q := "SELECT count(*) FROM seats WHERE no = $1"\nif err := db.GetContext(ctx, &n, q, k); err != nil {\n'
+            'return err\n}\nif n == 0 {\ndb.ExecContext(ctx, "INSERT INTO seats (no) VALUES ($1)", k)\n}',
+            [8],
+        ),
+        (
+            'q := "SELECT count(*) FROM seats WHERE no = $1"\nif err := db.GetContext(ctx, &n, q, k); err != nil {\n'
+            'return err\n}\nif n == 0 {\ndb.ExecContext(ctx, "INSERT INTO parcels (no) VALUES ($1)", k)\n}',
+            [],
+        ),
         ("_, err := os.Stat(p)\nif os.IsNotExist(err) {\nos.Mkdir(p, 0o755)\n}", [5]),
     ],
 )
