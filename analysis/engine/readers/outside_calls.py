@@ -7,7 +7,7 @@ _VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
 _HTTP = (
     rf"(?:requests|httpx)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
     rf"|got(?:\.{_VERBS})?|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|get|post|put|exchange|execute)"
-    rf"|(?:\w+\.)*\w*[cC]lient\.Do|(?:\w+\.)+http(?:Service)?\.(?:axiosRef\.)?{_VERBS}"
+    rf"|(?:\w+\.)*\w*[cC]lient\.(?:Do|Post|PostForm)|(?:\w+\.)+http\.Do|(?:\w+\.)+http(?:Service)?\.(?:axiosRef\.)?{_VERBS}"
     # Chains of Spring's clients, and OkHttp's calls.
     r"|(?:\w+\.)*\w*(?:[rR]est|[wW]eb)Client(?:\.\w+(?:\(\))?)+\.(?:retrieve|exchange\w*)|(?:[\w.]+\.)?newCall\(\)\.execute"
     r"|(?:\w+\.)*restTemplate\.(?:get|post|patch|head|options)For\w+|(?:\w+\.)*restTemplate\.(?:put|delete|exchange|execute)|(?:\w+\.)*_?(?:session|client)\.(?:post|put|patch|request)"

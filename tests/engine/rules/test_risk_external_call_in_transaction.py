@@ -370,3 +370,17 @@ IN_ATOMIC = (
 )
 def test_clients_and_processes_that_a_variable_holds(path, source, is_told):
     assert bool(findings_of(RULE, {path: source})) == is_told
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [("s.client.Post(s.address, kind, body)", 1), ("s.http.Do(order)", 1), ("s.shelf.Post(body)", 0)],
+)
+def test_a_client_of_go_that_is_a_field_is_asked_one_level_deep(call, count):
+    source = (
+        'package shop\nimport "gorm.io/gorm"\n'
+        f"func (s *Till) tell() error {{\n\t_, err := {call}\n\treturn err\n}}\n"
+        "func (s *Till) Pay() error {\n\treturn s.db.Transaction(func(tx *gorm.DB) error {\n"
+        "\t\ttx.Create(&row)\n\t\treturn s.tell()\n\t})\n}\n"
+    )
+    assert len(findings_of(RULE, {"shop/till.go": source})) == count
