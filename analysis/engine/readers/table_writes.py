@@ -28,6 +28,7 @@ _NO_ROWS = re.compile(
     r"(?:Command|Query|D[tT][oO]|Request|Response|Error|Exception|Factory|Builder|Schema|Service|Client)$"
 )
 _PASSED_ON = re.compile(r"\b(?:tx|trx|transaction|transactionalEntityManager|t)\.\w|transaction:|session:")
+_PASSED_ON_IN_GO = re.compile(r"\b(?:tx|trx|transaction)\.\w")  # where `t` may be anything
 _HANDED = re.compile(rb"[{,]\s*transaction\s*[,}:]")  # in the options of a call
 _IN_CONTEXT = re.compile(rb"\bgetRepository\(\s*\w+\s*,")  # the caller's context holds its transaction
 _LONGEST_CALL = 600  # bytes
@@ -64,6 +65,7 @@ def writes_by_function(file: SourceFile) -> Mapping[int, list[Write]]:
 
 
 def _queries(file: SourceFile) -> Iterator[Write]:
+    passed_on = _PASSED_ON_IN_GO if file.language == "go" else _PASSED_ON
     for query in file.queries:
         if (query.orm == "jpa" and query.terminal in _NEVER_ALONE) or _is_map(query.model, file):
             continue
@@ -74,7 +76,7 @@ def _queries(file: SourceFile) -> Iterator[Write]:
             made = query.orm == "prisma" or (file.language in SCRIPT and query.operation == "insert")
             is_lazy = made and not _AWAITED.search(before)  # or an object that is only made
             whole = file.source[start : start + _LONGEST_CALL].partition(b";")[0].partition(b"\n\n")[0]
-            is_passed = _PASSED_ON.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
+            is_passed = passed_on.search(row.decode("utf-8", "replace")) or _HANDED.search(whole)
             is_passed = is_passed or _IN_CONTEXT.search(whole)
             if not is_lazy and not is_passed and not _is_of_the_caller(query, file):
                 indent = len(row) - len(row.lstrip())

@@ -597,3 +597,14 @@ def test_writes_in_what_a_template_of_any_name_runs(kind, count):
         "      orders.save(o);\n      lines.save(l);\n    });\n  }\n}\n"
     )
     assert len(findings_of(RULE, {"src/main/java/shop/Work.java": source})) == count
+
+
+@pytest.mark.parametrize(("handle", "count"), [("s.db", 1), ("tx", 0)])
+def test_a_parameter_of_go_that_is_called_t_is_no_transaction(handle, count):
+    source = (
+        'package a\nimport ("database/sql"; "net/http")\n'
+        "func (s *S) Move(w http.ResponseWriter, r *http.Request) {\n"
+        f'\t{handle}.ExecContext(ctx, "UPDATE parcels SET shelf = $1 WHERE id = $2", t.Shelf, t.Parcel)\n'
+        f'\t{handle}.ExecContext(ctx, "UPDATE shelves SET state = $1 WHERE id = $2", t.State, t.Shelf)\n}}\n'
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
