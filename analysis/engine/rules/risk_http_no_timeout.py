@@ -107,9 +107,12 @@ _IN_THE_CLASS_PATH = re.compile(r"\bgetResource\(|JarURLConnection")
 _DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
 _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
 _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
-_GO_LIMITED = re.compile(rb"WithContext\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*=")
+_GO_LIMITED = re.compile(
+    rb"(?<!\b[dD][bB]\.)(?<!\btx\.)WithContext\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*="
+)
 _HAS_DEADLINES = re.compile(rb"\bcontext\.With(?:Timeout|Deadline)\(")  # which may be those of the requests
 _GO_LOCAL = re.compile(rb"\n\s*(?:var\s+)?\w+\s*:?=\s*&?\Z")  # the literal that a variable is given
+_GO_NAMED = re.compile(rb"\b(\w+)\s*(?::?=|:)\s*&?\Z")  # a variable, or a field of what is made
 _OF_A_SOCKET = re.compile(rb"(?i)websocket\.?\w*\{[^{}]*HTTPClient:\s*&?\Z")
 _MADE_ELSEWHERE = re.compile(r"\bTransport:\s*(?:\w+\.)?[Nn]ew\w*\(")  # where its limits may stand
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
@@ -216,7 +219,8 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         return  # stays open on purpose
     is_local = _GO_LOCAL.search(file.source, max(0, literal.start_byte - 60), literal.start_byte) is not None
     near = function_text(literal, file).encode() if is_local else file.source
-    if "Timeout" not in file.text(body) and not _GO_LIMITED.search(near):
+    is_limited = _GO_LIMITED.search(near) is not None and not _is_asked_without_context(literal, near, file)
+    if "Timeout" not in file.text(body) and not is_limited:
         yield file.mark(
             RULE.id,
             literal,
@@ -224,6 +228,14 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
             confidence="low" if _MADE_ELSEWHERE.search(file.text(body)) or _HAS_DEADLINES.search(near) else "medium",
             suggestion="Set `Timeout` on the client, or give every request a context with a deadline.",
         )
+
+
+def _is_asked_without_context(literal: Node, near: bytes, file: SourceFile) -> bool:
+    """Whether requests are made by the methods of the client, which take no context, so that none has a deadline."""
+    named = _GO_NAMED.search(file.source, max(0, literal.start_byte - 60), literal.start_byte)
+    if named is None or re.search(rb"\b" + named[1] + rb"\.Timeout\s*=", near) is not None:
+        return False
+    return re.search(rb"\b" + named[1] + rb"\.(?:Get|Post|PostForm|Head)\(", near) is not None
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:

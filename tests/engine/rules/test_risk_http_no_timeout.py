@@ -376,3 +376,29 @@ def test_a_limit_that_is_kept_in_a_variable(total, count):
         "    async with aiohttp.ClientSession(timeout=limits) as session:\n        return await session.get(url)\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return t.client.Post(u, kind, body)", 1),
+        ("return t.client.Do(order)", 1),
+        ("t.client.Timeout = limit\n\treturn t.client.Get(u)", 0),
+    ],
+)
+def test_a_client_of_go_that_is_asked_by_methods_without_a_context(body, count):
+    source = (
+        'package a\nimport ("context"; "net/http")\nfunc New() *Till {\n\treturn &Till{client: &http.Client{}}\n}\n'
+        f"func (t *Till) ask() (*http.Response, error) {{\n\t{body}\n}}\n"
+        "func (t *Till) count() {\n\tctx, cancel := context.WithTimeout(ctx, limit)\n}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("asked", "count"), [("t.db.WithContext(ctx)", 1), ("order.WithContext(ctx)", 0)])
+def test_a_context_for_the_database_limits_no_request(asked, count):
+    source = (
+        'package a\nimport "net/http"\nfunc New() *Till {\n\treturn &Till{client: &http.Client{}}\n}\n'
+        f"func (t *Till) ask() {{\n\tuse({asked})\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == count
