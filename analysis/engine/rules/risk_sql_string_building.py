@@ -125,6 +125,7 @@ _CLAUSES = _CLAUSES_OF_GORM | _CLAUSES_OF_BUILDERS
 _COMPARES = re.compile(r"\w\s*(?:[=<>]|\b(?:i?like|in)\b)", re.IGNORECASE)
 _AFTER_SIGN = re.compile(r"(?:[=<>]|\b(?:i?like|in))\s*\(?\s*[\\\"'%]*\Z", re.IGNORECASE)
 _CONTEXT_FIRST = re.compile(r"(Context|Ctx)$")
+_INTO = re.compile(r"^(?:Select|Get)(?:Context)?$")  # of sqlx
 _PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
 
 
@@ -184,6 +185,8 @@ def _statement(call: Node, file: SourceFile) -> _Statement | None:
         and (_CONTEXT_FIRST.search(method) or _PGX.search(file.text(positional[0])))
     ):
         positional = positional[1:]
+    if len(positional) > 1 and _INTO.search(method) and file.text(positional[0]).startswith("&"):
+        positional = positional[1:]  # what the rows are read into
     if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
         return None
     text = text_of_argument(positional[0], file)
@@ -430,7 +433,7 @@ _JAVA = frozenset(
 )
 _GO = frozenset(
     """Query Exec QueryRow QueryContext ExecContext QueryRowContext Prepare PrepareContext Raw Queryx MustExec
-    Select Get""".split()
+    Select Get SelectContext GetContext QueryxContext QueryRowxContext PreparexContext""".split()
 )
 WATCHES = (
     Watch("call", look, PYTHON, names=_PYTHON),

@@ -760,3 +760,20 @@ def test_names_that_go_checks_against_a_list(check, count):
     source = 'package a\nimport "database/sql"\nfunc Rows(db *sql.DB, order string) *sql.Rows {\n'
     source += f'\t{check}\n\trows, _ := db.Query("SELECT a FROM b ORDER BY " + order)\n\treturn rows\n}}\n'
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("db.SelectContext(ctx, &rows, q)", 1),
+        ("db.Get(&row, q)", 1),
+        ("db.QueryxContext(ctx, q)", 1),
+        ('db.SelectContext(ctx, &rows, "SELECT id FROM parcel WHERE no = $1", q)', 0),
+    ],
+)
+def test_sqlx_reads_into_what_it_is_given_before_the_text(call, count):
+    source = (
+        'package a\nimport "fmt"\nfunc f(db *sqlx.DB, column string) error {\n'
+        f'\tq := fmt.Sprintf("SELECT id FROM parcel ORDER BY %s", column)\n\treturn {call}\n}}\n'
+    )
+    assert len(lines_of(RULE, source, "go")) == count
