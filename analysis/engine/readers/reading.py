@@ -229,7 +229,9 @@ def is_made_once(call: Node, file: SourceFile) -> bool:
     node: Node | None = file.statement_of(call)
     while node is not None and node.type not in DEFINITIONS:
         if node.type == "if_statement" and (condition := node.child_by_field_name("condition")) is not None:
-            missing = _MISSING.fullmatch(file.text(condition))
+            # What the head of the `if` computes runs whether it is missing or not.
+            is_inside = call.start_byte >= condition.end_byte
+            missing = _MISSING.fullmatch(file.text(condition)) if is_inside else None
             if missing is not None and next(followed(missing[1] or missing[2], file.text(node), _GIVEN, "_."), None):
                 return True
         node = file.parent_of(node)

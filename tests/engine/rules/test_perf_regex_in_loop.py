@@ -104,3 +104,15 @@ def test_a_pattern_may_change_with_the_counter(pattern, count):
         f"    rows[i].replace(new RegExp({pattern}), '');\n  }}\n}}\n"
     )
     assert len(findings_of(RULE, {"a.js": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("if ok := regexp.MustCompile(`^[a-z]+$`).MatchString(name); !ok {\n\t\treturn odd\n\t}", 1),
+        ("if s.words == nil {\n\t\ts.words = regexp.MustCompile(`^[a-z]+$`)\n\t}", 0),
+    ],
+)
+def test_the_head_of_a_branch_runs_with_every_call(body, count):
+    source = f'package a\nimport "regexp"\nfunc (s *S) check(name string) error {{\n\t{body}\n\treturn nil\n}}\n'
+    assert len(lines_of(RULE, source, "go")) == count
