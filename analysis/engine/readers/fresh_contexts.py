@@ -23,7 +23,7 @@ _MEANT = re.compile(
 )
 _ENDED = re.compile(r"\.Err\(\)\s*!=\s*nil\s*\{[^}]*\Z")
 _UPGRADED = re.compile(r"(?i)(?:upgrade\w*|websocket)\.(?:Upgrade|Accept)\(|\.Hijack\(")
-_MAKES = re.compile(r"(?:^|[./])New(?!Request)\w*$")
+_MAKES = re.compile(r"(?:^|[./])New(?!Request|[a-z])\w*$")
 _STARTED = re.compile(r"\bgo func\([\s\S]*?\n\s*\}\(")
 _FAILED = re.compile(r"(?:\w+\.)*\w*[eE]rr\w*\s*!=\s*nil")
 _DEFAULTED = re.compile(r"==\s*nil\s*\{\s*[\w.]+\s*=\s*$")

@@ -46,6 +46,7 @@ _EXITS = frozenset(
     """sys.exit os._exit exit quit process.exit process.abort java.lang.System.exit System.exit os.Exit panic log.Fatal
     log.Fatalf log.Fatalln log.Panic log.Panicf log.Panicln runtime.Goexit""".split()
 )
+_WANTED = ("return_statement", "throw_statement", "break_statement")
 _HOISTED = frozenset(
     """function_declaration generator_function_declaration class_declaration empty_statement labeled_statement
     interface_declaration type_alias_declaration pass_statement function_definition import_statement ERROR""".split()
@@ -98,7 +99,9 @@ def look_at_exit(call: Node, file: SourceFile) -> Iterator[Mark]:
     if statement is None or statement.type != "expression_statement":
         return
     after = _statement_after(statement, file)
-    if after is not None and after.type not in ("return_statement", "throw_statement", "break_statement"):
+    # What a call is that never returns the compiler does not know, and may want a jump behind it; `panic` it knows.
+    is_known = callee == "panic" and file.language == "go"
+    if after is not None and (is_known or after.type not in _WANTED):
         yield _mark(after, f"`{callee}`", file)
 
 

@@ -94,6 +94,7 @@ def test_a_break_after_return_in_a_switch_is_worth_knowing_only():
         ("for { y() }\nx()", [4]),
         ("if y { return 1 }\nx()", []),
         ("os.Exit(1)\nreturn 1", []),
+        ("panic(y)\nreturn 1", [4]),
         ("for { break }\nx()", []),
         ("return 1\nend:\nx()", []),
     ],

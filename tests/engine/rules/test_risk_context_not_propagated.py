@@ -13,6 +13,7 @@ def go(body, parameters="ctx context.Context", name="load"):
 FLAGGED = [
     "return get(context.Background())",
     "return get(context.TODO())",
+    "return shelf.Newest(context.TODO())",
     'req, err := http.NewRequest("GET", u, nil)',
     'rows, err := db.Query("q")',
     'cmd := exec.Command("ls")',
@@ -20,6 +21,7 @@ FLAGGED = [
 ]
 FINE = [
     "return get(ctx)",
+    "shelf := store.NewShelf(context.Background())",
     "ctx, cancel := context.WithCancel(ctx)",
     'req, err := http.NewRequest("GET", u, nil)\nreq = req.WithContext(ctx)',
     'req, err := http.NewRequest("GET", u, nil)\nif err != nil {\nreturn err\n}\nreturn send(ctx, c, req)',
