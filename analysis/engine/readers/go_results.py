@@ -17,6 +17,8 @@ _CONTAINERS = ("github.com/ory/dockertest", "github.com/testcontainers/")
 _FIELD_THAT_FAILS = re.compile(
     rb"(?m)^[ \t]+(\w+)[ \t]+func\([^()\n]*\)[ \t]*(?:error|\([^()\n]*\berror\))[ \t]*(?://[^\n]*)?$"
 )
+_INTERFACE = re.compile(rb"(?m)^[ \t]*(?:type[ \t]+)?(\w+)[ \t]+interface[ \t]*\{\n([^}]*)\}")
+_METHOD_THAT_FAILS = re.compile(rb"(?m)^[ \t]+(\w+)\([^()\n]*\)[ \t]*(?:error|\([^()\n]*\berror\))[ \t]*(?://[^\n]*)?$")
 _RECEIVER = re.compile(r"\(\s*(\w+)\s+\S")
 _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
 
@@ -72,6 +74,18 @@ def fields_that_fail(file: SourceFile) -> frozenset[str]:
     if not file.mentions(b" func("):
         return frozenset()
     return frozenset(found[1].decode() for found in _FIELD_THAT_FAILS.finditer(file.source))
+
+
+@lru_cache(maxsize=1)
+def declared_to_fail(file: SourceFile) -> frozenset[str]:
+    """The methods (`Notifier.Notify`) of the interfaces of a file with an error as their last result."""
+    if not file.mentions(b" interface"):
+        return frozenset()
+    return frozenset(
+        f"{declared[1].decode()}.{method[1].decode()}"
+        for declared in _INTERFACE.finditer(file.source)
+        for method in _METHOD_THAT_FAILS.finditer(declared[2])
+    )
 
 
 @lru_cache(maxsize=1)

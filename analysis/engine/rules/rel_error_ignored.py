@@ -13,7 +13,13 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.go_failing import failing, of_this_file
 from analysis.engine.readers.go_known_calls import ALONE, BESIDE, CLOSING, METHODS, RARELY_FAIL
-from analysis.engine.readers.go_results import function_names, functions_that_fail, is_in_failure, receiver_of
+from analysis.engine.readers.go_results import (
+    declared_to_fail,
+    function_names,
+    functions_that_fail,
+    is_in_failure,
+    receiver_of,
+)
 from analysis.engine.readers.go_thrown_away import (
     answers_client,
     is_harmless,
@@ -71,6 +77,7 @@ func rotate() error {
 
 _CLEANS_UP = frozenset({"os.Remove", "os.RemoveAll"})
 _TEMPORARY = re.compile(r"(?i)te?mp|scratch|\bcache|\bclean")
+_CUSTOMARY = re.compile(r"(?:Close|Stop|Log|Print|Rollback|Unlock|Sync)")  # what nobody asks whether it worked
 _FIELD_TYPE = re.compile(rb"[ \t]+\*?(?:\w+\.)?([A-Z]\w*)[ \t]*(?:`[^`\n]*`)?[ \t]*(?://[^\n]*)?(?:\n|\})")
 NEAR = 300  # characters before a call
 _OUTSIDE = ("os.", "io.", "ioutil.", "http.", "sql.", "exec.")  # where a shorthand leaves out what really happens
@@ -128,7 +135,8 @@ def look_at_statement(statement: Node, file: SourceFile) -> Iterator[Mark]:
     call = statement.named_children[0]
     if call.type != "call_expression":
         return
-    name = failing(call, file)
+    is_last = statement.type == "defer_statement"
+    name = failing(call, file) or ("" if is_last else _of_an_interface(call, file))
     # Who starts something beside hears nothing of it, whatever its name.
     if not (name or _is_of_project(call, file, is_started=statement.type == "go_statement")):
         return
@@ -339,6 +347,16 @@ def _asked(call: Node, file: SourceFile, **data: str) -> Mark:
     if receiver and re.fullmatch(rf"{receiver}(?:\.\w+)+", head):
         meant["owner"] = _type_of_field(head.rpartition(".")[2], file)
     return file.mark(RULE.id, call, f"The error of `{name}` is {how}", data={**meant, **data})
+
+
+def _of_an_interface(call: Node, file: SourceFile) -> str:
+    """The callee when it is a field of the receiver whose interface the file declares, with a method that may fail."""
+    callee = file.callee(call)
+    head, _, method = callee.rpartition(".")
+    receiver, _, field = head.partition(".")
+    if not field.isidentifier() or _CUSTOMARY.match(method) or receiver != receiver_of(call, file)[0]:
+        return ""
+    return callee if f"{_type_of_field(field, file)}.{method}" in declared_to_fail(file) else ""
 
 
 def _type_of_field(name: str, file: SourceFile) -> str:

@@ -424,3 +424,23 @@ def test_a_text_for_a_client_may_be_lost():
 def test_a_delivery_that_is_acknowledged(call, flagged):
     source = f"package a\nfunc f(m amqp.Delivery) {{\nwork(m)\n{call}\n}}"
     assert bool(findings_of(RULE, {"feed/a.go": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("go t.bell.Ring(a)", 1),
+        ("t.bell.Ring(a)", 1),
+        ("t.bell.Count(a)", 0),
+        ("t.bell.Close()", 0),
+        ("defer t.bell.Ring(a)", 0),
+        ("go other.bell.Ring(a)", 0),
+        ("if err := t.bell.Ring(a); err != nil { use(err) }", 0),
+    ],
+)
+def test_methods_of_an_interface_that_the_file_declares(line, count):
+    source = (
+        "package a\ntype Bell interface {\n\tRing(a string) error\n\tCount(a string) int\n\tClose() error\n}\n"
+        f"type Till struct {{\n\tbell Bell\n}}\nfunc (t *Till) shut(a string) {{\n\t{line}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
