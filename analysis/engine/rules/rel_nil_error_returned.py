@@ -87,6 +87,8 @@ _TOLD = re.compile(
     r"|\b\w+\.(Warn|Error)\w*\(|^\s*\w+\.\w+ = ",
     re.MULTILINE,
 )
+# What is noted for who looks for mistakes; without the error it says nothing of what failed.
+_NOTED = re.compile(r"\b(?:log|logger|slog|\w+\.[lL]og(?:ger)?)\.(?:Debug|Trace)\w*\([^\n]*")
 _GIVES_ERROR = re.compile(r"\breturn\b[^\n{}]*(?:\b\w*[eE]rr\w*\b|\b(?:errors|fmt)\.(?:New|Wrapf?|Errorf)\()[^\n]*")
 # Nobody is there any more to hear of it.
 _TO_CLIENT = re.compile(rb"if\s+_, \w+ :?= (?:\w\.Write\(|(?:io\.WriteString|fmt\.Fprint\w*)\(\w,)")
@@ -160,11 +162,17 @@ def _told_as_error(branch: Branch) -> Iterator[Mark]:
 def _confidence(branch: Branch) -> str:
     """Sure is a branch that does nothing else, in a function that passes its other errors on."""
     asks = _ASKS_BY_NAME.search(_name(branch)) is not None and _goes_on(branch)
-    if asks or _converts(branch) or _is_in_walk(branch) or len(statements(branch.block)) > 1:
+    if asks or _converts(branch) or _is_in_walk(branch) or _does_more(branch):
         return "low"
     # What is computed in place of the result may be an answer.
     is_computed = branch.has_others and branch.returned.named_children[0].type == "call_expression"
     return "" if _passes_others_on(branch) and not (is_computed or _goes_on(branch)) else "medium"
+
+
+def _does_more(branch: Branch) -> bool:
+    """Whether something stands in the branch beside the return and what is noted."""
+    done = (each for each in statements(branch.block) if _NOTED.fullmatch(branch.file.text(each)) is None)
+    return len(list(done)) > 1
 
 
 def _passes_others_on(branch: Branch) -> bool:
@@ -179,7 +187,7 @@ def _name(branch: Branch) -> str:
 
 def _is_told(branch: Branch) -> bool:
     """The branch logs, keeps or uses the error, or a comment says why."""
-    if _TOLD.search(branch.text) or re.search(rf"\b{branch.error}\b", branch.text):
+    if _TOLD.search(_NOTED.sub("", branch.text)) or re.search(rf"\b{branch.error}\b", branch.text):
         return True
     return "//" in branch.text or "/*" in branch.text or explaining_words(comment_above(branch.node, branch.file)) > 1
 

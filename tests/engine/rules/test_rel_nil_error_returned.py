@@ -9,7 +9,7 @@ def go(block, result="(int, error)", condition="err != nil"):
     return f"package a\nfunc f() {result} {{\nv, err := x()\nif {condition} {{\n{block}\n}}\nreturn v, nil\n}}\n"
 
 
-@pytest.mark.parametrize("block", ["return 0, nil", "count()\nreturn 0, nil"])
+@pytest.mark.parametrize("block", ["return 0, nil", "count()\nreturn 0, nil", 'slog.Debug("no mirror")\nreturn 0, nil'])
 def test_nil_for_a_known_error_is_marked_at_the_return(block):
     assert lines_of(RULE, go(block), "go") == [4 + len(block.split("\n"))]
 
@@ -24,6 +24,7 @@ def test_nil_for_a_known_error_is_marked_at_the_return(block):
         "return 0, nil // no file, no settings",
         "errs <- err\nreturn 0, nil",
         'log.Warn("no mirror")\nreturn 0, nil',
+        'slog.Debug("no mirror", "err", err)\nreturn 0, nil',
         'l.Warning("no mirror")\nreturn 0, nil',
         "p.Status = Conflict\nreturn 0, nil",
     ],
