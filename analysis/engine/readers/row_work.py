@@ -47,6 +47,8 @@ _GO_ORDER = re.compile(
     rf"(?:\s*[<>]|\.(?:Before|After|Cmp|Compare|LessThan|GreaterThan)\()\s*{SOURCE}\[\w+\]\.\2\b"
 )
 _ADDED = re.compile(r"\s*(\w+)\s*(?:\+=\s*([^\n;]+)|=\s*\1\s*\+\s*([^\n;]+)|=\s*\1\.add\((.+)\));?\s*\Z")
+# Numbers that a map keeps for each value of a column: `votes[row.Genre] += row.Votes`, `count[row.Genre]++`.
+_COUNTED_APART = re.compile(r"\s*\w+\[((\w+)\.\w+)\]\s*(?:\+\+|\+=\s*(?:1|(\2\.\w+)));?\s*\Z")
 _NUMBER = r"\b{}\b(?:\s*:\s*\w+)?(?:\s*:?=\s*(?:-?\d|BigDecimal\.ZERO|Decimal\()|\s+u?(?:int|float)\d*\b)"
 # Streams of Java
 _LAMBDA = re.compile(r"\s*\(?(\w+)\)?\s*->\s*([^\n{}]+)$|\s*\w+::(\w+)$")
@@ -207,6 +209,8 @@ def _of_body(row: str, body: str, before: str, language: str) -> Iterator[str]:
         skips = _SKIPS.match(rest)
         if skips is not None or (inner and not rest[inner:].strip()):
             yield condition(row, asked, "filter", language)
+    elif (apart := _COUNTED_APART.match(body)) is not None and apart[2] == row:
+        yield condition(row, f"{apart[1]} {apart[3] or ''}", "group", language)
     else:
         yield _added(row, body, before, language)
 

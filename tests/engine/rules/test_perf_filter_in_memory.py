@@ -213,6 +213,18 @@ def test_rows_of_sqlalchemy(body, found):
             "\tvar rows []Order\n\tdb.Find(&rows)\n\tfor _, row := range rows {\n\t\ttext += row.Reference\n\t}",
             [],
         ),
+        (
+            "gorm",
+            "\tvar rows []Order\n\tdb.Find(&rows)\n\tsums := map[string]int{}\n\tfor _, row := range rows {\n"
+            "\t\tsums[row.Reference] += row.Total\n\t}",
+            [2],
+        ),
+        (
+            "gorm",
+            "\tvar rows []Order\n\tdb.Find(&rows)\n\tsums := map[string]int{}\n\tfor _, row := range rows {\n"
+            "\t\tsums[row.Reference] += weigh(row)\n\t}",
+            [],
+        ),
         ("jpa", "    int n = 0;\n    for (Order row : orders.findAll()) {\n      n += row.getTotal();\n    }", [2]),
         (
             "jpa",
