@@ -29,6 +29,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `kept`: what the program does with all rows that the database could do, and the attributes of a row that it takes:
   `filter is_paid`, `sum amount`, `sort created`
 - `whole`: a statement that writes names the table and, in its whole chain, no condition
+- `upsert`: a statement that inserts says what happens to a row that is there already
 - `returned`: its rows, or the lazy chain, are what the function gives back
 - `uses`: how the rest of the function uses the variable that holds the rows, as words with counts: `len:1 bool:2`
 """
@@ -59,6 +60,7 @@ _DJANGO_STEPS = frozenset(
     aggregate create update delete bulk_create bulk_update get_or_create update_or_create alias list set tuple len
     sorted""".split()
 )
+_ON_CONFLICT = re.compile(r"(?i)\bon_?conflict|\bon (?:conflict|duplicate key)\b")
 _OF_DJANGO = frozenset({"django", "related"})
 _STEP = re.compile(
     r"\.(?:a(?=(?:get|first|last|latest|earliest|count|exists|aggregate|create|update|delete|bulk_|in_bulk|iterator)))?(\w+)\("
@@ -257,6 +259,8 @@ def _of_write(query: Query, text: str, lines: list[str], file: SourceFile) -> It
     """How far a statement that writes reaches, and what the program learns of it."""
     if query.operation == "update" and query.variable and _is_asked(query, lines):
         yield "claimed", "1"
+    if query.operation in ("insert", "bulk_insert") and _ON_CONFLICT.search(text):
+        yield "upsert", "1"
     if query.operation in ("update", "delete") and names_whole_table(text, _lines_before(query, lines, file)):
         yield "whole", "1"
 

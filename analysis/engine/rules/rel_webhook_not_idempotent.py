@@ -12,7 +12,7 @@ from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import WRITES
+from analysis.engine.queries import ANNOTATION, WRITES
 from analysis.engine.readers.outside_calls import what_it_does
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -359,6 +359,9 @@ def _is_guarded(place: Place) -> bool:
     columns = " ".join(
         each.column for query in place.facts.queries if query.function == place.index for each in query.filters
     ).encode()
+    notes = (each for each in place.facts.marks if each.rule == ANNOTATION and each.function == place.index)
+    if any("upsert" in each.data for each in notes):
+        return True
     return _GUARDED.search(names) is not None or _GUARDED.search(columns) is not None
 
 
