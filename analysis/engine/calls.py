@@ -49,6 +49,7 @@ class CallGraph:
         self._exported: dict[str, frozenset[str]] = {}
         self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
         self._types_of_fields: dict[str, dict[tuple[str, str], str]] = {}  # by path
+        self._package_fields: dict[PackageKey, dict[tuple[str, str], tuple[str, str]]] = {}
         self._imports_by_class: dict[str, dict[str, str]] = {}  # by the importer's path
         self._in_package: dict[PackageKey, dict[str, list[Callee]]] = {}  # by package and name
         if before is not None:
@@ -119,7 +120,32 @@ class CallGraph:
         if owner and receiver.isidentifier() and self._files[path].language == "go":
             # The methods of a type may stand in all files of its package.
             own += [each for each in self._neighbours(path, name) if self._owner_of(each) == owner]
+        if owner and receiver.count(".") == 1 and self._files[path].language == "go":
+            of_field = [*self._of_field(path, owner, receiver.rpartition(".")[2], name)]
+            if of_field:
+                return _few(of_field)
         return _few([*own, *self._of_package(path, receiver, name), *self._elsewhere(path, receiver, name)])
+
+    def _of_field(self, path: str, owner: str, field: str, name: str) -> Iterator[Callee]:
+        """Go: methods of the type of another package that a field of the caller's struct has. The file that declares
+        the struct imports that package; the caller's may be another one of the same package."""
+        file, declared = self._fields_of_package(path).get((owner, field), ("", ""))
+        for target, named, _ in self._imported_by(file) if declared else ():
+            for index in named.get(name, ()):
+                if self._files[target].functions[index].owner == declared.rpartition(".")[2]:
+                    yield Callee(target, index)
+
+    def _fields_of_package(self, path: str) -> dict[tuple[str, str], tuple[str, str]]:
+        """By struct and name the fields of the Go package of a file: the file that declares each, and its type."""
+        key = _package_key(path, self._files[path])
+        known = self._package_fields.get(key)
+        if known is None:
+            known = self._package_fields[key] = {
+                field: (file, kind)
+                for file in self._packages.get(key, ())
+                for field, kind in self._field_types(file).items()
+            }
+        return known
 
     def _of_package(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
         """Methods in other files of the package whose class ends like the name of the object: `service` of
@@ -203,7 +229,7 @@ class CallGraph:
         )
 
     def _field_types(self, path: str) -> dict[tuple[str, str], str]:
-        """By class and name the classes of the fields of a Java file."""
+        """By class and name the classes of the fields of a Java file, and the types of those of a Go file."""
         known = self._types_of_fields.get(path)
         if known is None:
             classes = self._files[path].classes
@@ -330,6 +356,8 @@ class CallGraph:
         if self._graph is not before._graph:
             imports, imported = self._graph.imports_of, before._graph.imports_of
             stale.update(path for path in self._graph.nodes if imports(path) != imported(path))
+        # In Go a file also sees by what its neighbours import.
+        stale.update([other for path in stale & self._files.keys() for other in self._rest_of_package(path)])
         self._in_package = {key: known for key, known in before._in_package.items() if key not in touched}
         self._names = {path: known for path, known in before._names.items() if path not in changed}
         self._types_of_fields = {path: known for path, known in before._types_of_fields.items() if path not in changed}

@@ -12,7 +12,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 42
+EXTRACTOR_VERSION = 43
 
 
 class FunctionFlag:
@@ -82,7 +82,8 @@ class Class(msgspec.Struct, array_like=True, frozen=True):
     flags: int = 0
     # per method: name and the own fields it touches; for cohesion
     field_use: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    field_types: tuple[tuple[str, str], ...] = ()  # Java: name and class of fields, where a name does not tell it
+    # name and class of fields: in Java where the name does not tell it, in Go where it is of another package
+    field_types: tuple[tuple[str, str], ...] = ()
 
 
 class Import(msgspec.Struct, array_like=True, frozen=True):

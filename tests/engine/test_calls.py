@@ -5,6 +5,7 @@ import pytest
 from analysis.engine.calls import Callee, CallGraph
 from analysis.engine.extract import extract
 from analysis.engine.graph import build_graph
+from analysis.engine.languages import reading_of
 
 PORT = "package a.port;\n\npublic interface OrderDao {\n  Order find(Long id);\n}\n"
 STORE = """package a.store;
@@ -160,3 +161,31 @@ def test_a_struct_of_the_package_that_a_field_is_called_after():
     }
     read = {path: extract(text.encode(), "go") for path, text in files.items()}
     assert CallGraph(read, build_graph(read)).callees(Callee("shop/web.go", 1)) == (Callee("shop/store.go", 1),)
+
+
+@pytest.mark.parametrize(("held", "found"), [("*till.Desk", ("till/desk.go",)), ("*till.Bell", ()), ("Desk", ())])
+def test_a_field_of_a_struct_whose_package_only_a_neighbour_imports(held, found):
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "till/desk.go": "package till\n\ntype Desk struct{}\n\nfunc (d *Desk) Place() { keep() }\n",
+        "web/server.go": f'package web\n\nimport "example.org/shop/till"\n\ntype Server struct {{\n\tout {held}\n}}\n',
+        "web/add.go": "package web\n\nfunc (s *Server) add() { s.out.Place() }\n",
+    }
+    read = {path: extract(text.encode(), reading_of(path)) for path, text in files.items()}
+    called = CallGraph(read, build_graph(read)).callees(Callee("web/add.go", 1))
+    assert tuple(each.path for each in called) == found
+
+
+def test_what_a_neighbour_of_the_caller_imports_may_change():
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "till/desk.go": "package till\n\ntype Desk struct{}\n\nfunc (d *Desk) Seek() { keep() }\n",
+        "web/server.go": 'package web\n\nimport "example.org/shop/till"\n\ntype Server struct {\n\tout *till.Desk\n}\n',
+        "web/add.go": "package web\n\nfunc (s *Server) add() { s.out.Place() }\n",
+    }
+    read = {path: extract(text.encode(), reading_of(path)) for path, text in files.items()}
+    first = CallGraph(read, build_graph(read))
+    assert first.callees(Callee("web/add.go", 1)) == ()
+    after = {**read, "till/desk.go": extract(files["till/desk.go"].replace("Seek", "Place").encode(), "go")}
+    then = CallGraph(after, build_graph(after), first)
+    assert then.callees(Callee("web/add.go", 1)) == (Callee("till/desk.go", 1),)

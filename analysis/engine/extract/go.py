@@ -20,6 +20,7 @@ LONGEST_ITERABLE = 200
 _ENDS_IN_ERROR = re.compile(rb"(?<![\w.])error\)?$")
 _NAMES = re.compile(r"[^\W\d]\w*")
 _PACKAGE = re.compile(rb"^\s*package\s+(\w+)", re.MULTILINE)
+_OF_A_PACKAGE = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # a type, `service.Orders`
 _MAJOR = re.compile(r"/v\d+$|\.v\d+$")
 _HANDLER = re.compile(r"\b(http\.Request|gin\.Context|echo\.Context|fiber\.Ctx|fasthttp\.RequestCtx|restful\.Request)$")
 _LIMIT = re.compile(r"<=?\s*(\d{1,9})\s*$")
@@ -123,6 +124,7 @@ class Go(Dialect):
             return ClassHeader("")
         name = file.text(name_node)
         fields: list[str] = []
+        types: list[tuple[str, str]] = []
         bases: list[str] = []
         listed = kind.named_child(0) if kind.type == "struct_type" and kind.named_child_count else None
         for each in listed.named_children if listed is not None else ():
@@ -130,11 +132,14 @@ class Go(Dialect):
                 continue
             names = each.children_by_field_name("name")
             fields.extend(file.text(each_name) for each_name in names)
-            embedded = each.child_by_field_name("type")
-            if not names and embedded is not None:
-                bases.append(file.resolve(file.text(embedded).lstrip("*"))[:LONGEST_TEXT])
+            declared = each.child_by_field_name("type")
+            written = file.text(declared).lstrip("*")[:LONGEST_TEXT] if declared is not None else ""
+            if _OF_A_PACKAGE.fullmatch(written):
+                types.extend((file.text(each_name), written) for each_name in names)
+            if not names and declared is not None:
+                bases.append(file.resolve(written)[:LONGEST_TEXT])
         flags = FunctionFlag.EXPORTED if name[:1].isupper() else 0
-        return ClassHeader(name, tuple(bases), tuple(fields), flags=flags)
+        return ClassHeader(name, tuple(bases), tuple(fields), flags=flags, field_types=tuple(types))
 
     def is_async(self, node: Node) -> bool:
         return False

@@ -406,3 +406,21 @@ def test_a_route_whose_body_has_a_type(route, count):
         "  await credits.add(request.body.org, 500);\n});\n"
     )
     assert len(findings_of(RULE, {"src/a.ts": "const app = fastify();\n" + source})) == count
+
+
+@pytest.mark.parametrize(
+    ("chain", "count"), [("Create(fee)", 1), ("Clauses(clause.OnConflict{DoNothing: true}).Create(fee)", 0)]
+)
+def test_what_a_neighbour_of_the_handler_keeps_for_it(chain, count):
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "api/routes.go": 'package api\n\nimport (\n\t"example.org/shop/till"\n\t"github.com/gin-gonic/gin"\n)\n\n'
+        "type Server struct {\n\tdesk *till.Desk\n}\n\n"
+        'func routes(r *gin.Engine, s *Server) {\n\tr.POST("/webhooks/fees", s.feeWebhook)\n}\n',
+        "api/fees.go": 'package api\n\nimport "github.com/gin-gonic/gin"\n\n'
+        "func (s *Server) feeWebhook(c *gin.Context) {\n\ts.desk.Keep(c.Request.Context(), &Fee{})\n}\n",
+        "till/desk.go": 'package till\n\nimport "gorm.io/gorm"\n\ntype Desk struct {\n\tdb *gorm.DB\n}\n\n'
+        "func (d *Desk) Keep(ctx context.Context, fee *Fee) error {\n"
+        f"\treturn d.db.WithContext(ctx).{chain}.Error\n}}\n",
+    }
+    assert len(findings_of(RULE, files)) == count
