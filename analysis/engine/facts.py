@@ -122,6 +122,10 @@ class Filter(msgspec.Struct, array_like=True, frozen=True, gc=False):
     constant: bool = False
 
 
+RELATED = "related"  # the ORM of a query whose model is a relation of an object
+DJANGO = frozenset({"django", RELATED})
+
+
 class Query(msgspec.Struct, array_like=True, frozen=True):
     """One ORM chain or SQL text in the shape of rules.md 1.5.2. `terminal` is empty while the chain is lazy."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from analysis.engine.facts import FileFacts, Filter, Function, Loop, Query
+from analysis.engine.facts import RELATED, FileFacts, Filter, Function, Loop, Query
 from analysis.engine.model import Ladder, Severity, Volume
 from analysis.engine.names import FLAG, SMALL, named_thing, runs_by_hand
 from analysis.engine.schemas import KEYS, Schema
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 LONGEST_ITERABLE = 8  # lines of an iterable in which its query may stand
 FEW = 10  # rows or rounds that nobody needs to save
 ANNOTATION = "query"  # rule of the marks in which `rules.query_text` notes what the text around a query says
-RELATED = "related"  # the ORM of a query whose model is a relation of an object
 READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 

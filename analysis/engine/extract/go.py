@@ -9,13 +9,12 @@ from tree_sitter import Node
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
 from analysis.engine.extract.go_entries import REGISTRATIONS, look_at_registration
 from analysis.engine.extract.loops import bound_of
-from analysis.engine.extract.scopes import LoopDraft, Scope
+from analysis.engine.extract.scopes import LONGEST_ITERABLE, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Import, ImportFlag, Parameter
 from analysis.engine.rules.base import Look
 
 LONGEST_TEXT = 120  # characters of a type or a name
-LONGEST_ITERABLE = 200
 
 _ENDS_IN_ERROR = re.compile(rb"(?<![\w.])error\)?$")
 _NAMES = re.compile(r"[^\W\d]\w*")

@@ -10,12 +10,11 @@ from tree_sitter import Node
 from analysis.engine.extract import java_streams
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
 from analysis.engine.extract.loops import bound_of
-from analysis.engine.extract.scopes import LoopDraft, Scope
+from analysis.engine.extract.scopes import LONGEST_ITERABLE, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Import, ImportFlag, Parameter
 
 LONGEST_TEXT = 160  # characters of an annotation, a type or a parameter
-LONGEST_ITERABLE = 200
 LARGEST_ACCESSOR = 150  # bytes
 
 _PLAIN = frozenset("String Integer Long Boolean Double BigDecimal Object List Map Set Logger".split())

@@ -5,11 +5,9 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.places import place_of
-from analysis.engine.extract.scopes import LoopDraft
+from analysis.engine.extract.scopes import LONGEST_ITERABLE, LoopDraft
 from analysis.engine.extract.source import SourceFile, innermost_loop
 from analysis.engine.facts import LoopCall
-
-LONGEST_ITERABLE = 200
 
 _EACH = frozenset(
     """forEach forEachOrdered map flatMap mapMulti mapToObj mapToInt mapToLong mapToDouble filter anyMatch allMatch

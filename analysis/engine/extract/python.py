@@ -9,11 +9,10 @@ from tree_sitter import Node
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
 from analysis.engine.extract.loops import bound_of
 from analysis.engine.extract.python_entries import entries_of
-from analysis.engine.extract.scopes import LoopDraft, Scope
+from analysis.engine.extract.scopes import LONGEST_ITERABLE, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Import, ImportFlag, Parameter
 
-LONGEST_ITERABLE = 200  # characters
 LONGEST_ANNOTATION = 80
 
 _NAMES = re.compile(r"[^\W\d]\w*")

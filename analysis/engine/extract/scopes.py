@@ -59,6 +59,9 @@ class FunctionDraft:
         self.decorators: tuple[str, ...] = ()
 
 
+LONGEST_ITERABLE = 200  # characters of what a loop goes through
+
+
 class LoopDraft:
     """One loop. Its `head` is the part that runs once, before the first round (the iterable)."""
 

@@ -11,13 +11,12 @@ from analysis.engine.extract import script_entries
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
 from analysis.engine.extract.loops import bound_of
 from analysis.engine.extract.places import PER_ELEMENT, place_of
-from analysis.engine.extract.scopes import LoopDraft, Scope
+from analysis.engine.extract.scopes import LONGEST_ITERABLE, LoopDraft, Scope
 from analysis.engine.extract.script_imports import common_exports, exported_names, imported_by, required
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Parameter
 from analysis.engine.rules.base import Look
 
-LONGEST_ITERABLE = 200  # characters
 LONGEST_NAME = 80
 
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*")

@@ -42,7 +42,7 @@ from tree_sitter import Node
 
 from analysis.engine.calls import OWN_RECEIVERS
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark, Query
+from analysis.engine.facts import DJANGO, Mark, Query
 from analysis.engine.queries import ANNOTATION
 from analysis.engine.readers.loop_text import indent_of, is_in_block, loop_notes
 from analysis.engine.readers.reading import followed
@@ -61,7 +61,6 @@ _DJANGO_STEPS = frozenset(
     sorted""".split()
 )
 _ON_CONFLICT = re.compile(r"(?i)\bon_?conflict|\bon (?:conflict|duplicate key)\b")
-_OF_DJANGO = frozenset({"django", "related"})
 _STEP = re.compile(
     r"\.(?:a(?=(?:get|first|last|latest|earliest|count|exists|aggregate|create|update|delete|bulk_|in_bulk|iterator)))?(\w+)\("
 )
@@ -178,7 +177,7 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
     """What picks the rows and cannot be read from the query's shape: conditions, steps, limits."""
     if query.operation not in ("select", "update", "delete"):
         return
-    is_opaque = _is_opaque(query, text) or (query.orm in _OF_DJANGO and _begins_opaque(query, text, lines, file))
+    is_opaque = _is_opaque(query, text) or (query.orm in DJANGO and _begins_opaque(query, text, lines, file))
     is_opaque = is_opaque or (query.orm == "prisma" and _is_added_to(text, lines, query.line))
     if is_opaque and not (query.operation != "select" and _EMPTY_WHERE.search(text)):
         yield "opaque", "1"
@@ -231,7 +230,7 @@ def _of_caller(query: Query, text: str, lines: list[str], file: SourceFile) -> I
 
 def _of_moment(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:
     """When the query runs, where it does not whenever its function does."""
-    if query.orm in _OF_DJANGO and _is_in_lambda(text, lines, query.line):
+    if query.orm in DJANGO and _is_in_lambda(text, lines, query.line):
         yield "later", "1"
     if query.function == 0 and file.language == "go" and _is_in_closure(lines, query.line):
         yield "later", "1"
@@ -399,7 +398,7 @@ def _is_opaque(query: Query, text: str) -> bool:
         return not query.filters and re.search(r"\bWHERE\b", text, re.IGNORECASE) is not None
     if query.raw:
         return True  # conditions that the reader of the ORM could not read
-    if query.orm in _OF_DJANGO:
+    if query.orm in DJANGO:
         keyed = _UNREAD_CONDITION.search(text) or _UNREAD_KEYWORDS.search(text)
         return keyed is not None or (".values" in text and ".annotate(" in text and _is_grouped(text))
     if query.orm == "prisma":

@@ -29,6 +29,7 @@ def queries(line, head=HEAD):
         ("return knex('visits').count('id');", "count", "visits", [], 0),
         ("return knex('visits').sum('cents').groupBy('day');", "aggregate", "visits", [], 0),
         ("await knex('visits').where({ id }).update({ name });", "update", "visits", ["id eq"], 0),
+        ("knex('visits').where({ a: [x, y, z], 'v.b': f(c) }).del();", "delete", "visits", ["a eq", "b eq"], 0),
         ("await knex('visits').where('id', id).del();", "delete", "visits", ["id eq"], 0),
         ("await knex('visits').insert({ id }).onConflict('id').ignore();", "insert", "visits", [], 0),
         ("await knex('visits').insert([{ id }]);", "bulk_insert", "visits", [], 0),

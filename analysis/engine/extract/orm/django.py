@@ -11,7 +11,7 @@ from analysis.engine.extract.orm.chains import Chain, Step, chain_of, is_literal
 from analysis.engine.extract.orm.conditions import alternatives
 from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Filter, Mark, Query
+from analysis.engine.facts import DJANGO, RELATED, Filter, Mark, Query
 from analysis.engine.readers.reading import followed
 
 _MANAGER = re.compile(r"(?:^|\.)([A-Z]\w*)\.(?:\w*objects|_default_manager|_base_manager|\w*_manager)$")
@@ -24,7 +24,6 @@ _RELATED_STEPS = (
 )
 _RELATED = re.compile(rf"(?:[a-z_]\w*\.)+[a-z_]\w*\.a?(?:{_RELATED_STEPS})(?!\w)")
 _OF_CLIENTS = re.compile(r"(?i)client|api|sdk|stripe|openai|anthropic|twilio|session|service|conn|resource")
-_MANAGED = frozenset({"django", "related"})
 _LOOKUPS = {
     "exact": "eq",
     "iexact": "function",
@@ -121,7 +120,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         if known is not None and known.variable == chain.base and not known.terminal:
             _append(chain, _shape_of(known), known.model, file, orm=known.orm)
     elif _is_related(chain, file):
-        _append(chain, _Shape(), chain.base, file, orm="related")
+        _append(chain, _Shape(), chain.base, file, orm=RELATED)
     return iter(())
 
 
@@ -283,7 +282,7 @@ def _held(variable: str, node: Node, file: SourceFile) -> Query | None:
     if not loops and variable not in file.query_variables:
         return None
     for query in reversed(file.queries):
-        if query.orm not in _MANAGED or query.function != function or query.line > line:
+        if query.orm not in DJANGO or query.function != function or query.line > line:
             continue
         if query.variable == variable:
             return query
@@ -337,11 +336,11 @@ def join_variables(file: SourceFile) -> None:
         for index in range(len(file.queries) - 1, -1, -1):
             query = file.queries[index]
             if query.variable == loop.iterable and query.function == loop.function and query.line <= line:
-                if query.orm in _MANAGED and not query.terminal:
+                if query.orm in DJANGO and not query.terminal:
                     file.queries[index] = structs.replace(query, terminal="iter")
                 break
     for index, query in enumerate(file.queries):
-        if query.orm in _MANAGED and query.variable and not query.terminal:
+        if query.orm in DJANGO and query.variable and not query.terminal:
             terminal = _loaded_by(query, file)
             if terminal:
                 file.queries[index] = structs.replace(query, terminal=terminal)

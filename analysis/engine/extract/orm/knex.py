@@ -12,8 +12,7 @@ from analysis.engine.extract.orm.steps import Step, assigned_to, parts_of, split
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark
 
-_HANDLES = frozenset({"knex", "trx"})
-_OTHERS = frozenset({"db", "tx", "conn", "database"})
+_HANDLES = frozenset({"knex", "trx", "db", "tx", "conn", "database"})
 _NAMED = re.compile(rb"\b(\w+)\s*(?:\?\s*)?(?::\s*Knex\b|=\s*(?:require\([\"']knex[\"']\)|[kK]nex)\()")
 _WRITES = {
     **dict.fromkeys(("insert", "batchInsert"), "insert"),
@@ -35,7 +34,7 @@ _WHERES = {
 }
 _OPERATORS = {"=": "eq", "<": "range", ">": "range", "<=": "range", ">=": "range", "in": "in", "like": "like"}
 _TEXT = re.compile(r"[\"'`]([\w.]+)(?: as \w+)?[\"'`]$")
-_KEY = re.compile(r"(?:^\{|,)\s*[\"']?([\w.]+)[\"']?\s*(?=[:,}])")
+_KEY = re.compile(r"[\"']?([\w.]+)[\"']?\s*(?::|$)")
 _INSIDE = re.compile(r"[\"'`]%")
 _GOES_ON = re.compile(rb"\s*\??\.\s*(?!(?:then|catch|finally|stream|asCallback)\b)[A-Za-z_]\w*\s*\(")
 
@@ -46,8 +45,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return iter(())
     written = split(file.text(call))
     handle = _handle(written.base, written.steps)
-    is_known = handle in _HANDLES or handle in _handles(file)
-    if is_known and all(step.name not in ("raw", "schema", "transaction") for step in written.steps):
+    if handle in _handles(file) and all(step.name not in ("raw", "schema", "transaction") for step in written.steps):
         table = _table(handle, written.steps)
         if table:
             _append(call, table, handle, written.steps, file)
@@ -55,7 +53,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 READERS = dict.fromkeys(
-    _HANDLES | _OTHERS | set(_WRITES) | set(_WHERES) | _SUMS | _COUNTS | _OF_ROWS | {"ignore", "merge", "returning"},
+    _HANDLES | set(_WRITES) | set(_WHERES) | _SUMS | _COUNTS | _OF_ROWS | {"ignore", "merge", "returning"},
     look,
 )
 
@@ -69,7 +67,7 @@ def _handle(base: str, steps: tuple[Step, ...]) -> str:
 @lru_cache(maxsize=1)
 def _handles(file: SourceFile) -> frozenset[str]:
     """What the file declares as Knex; kept for the file that was asked last."""
-    return frozenset(name.decode() for name in _NAMED.findall(file.source)) | _OTHERS
+    return frozenset(name.decode() for name in _NAMED.findall(file.source)) | _HANDLES
 
 
 def _table(handle: str, steps: tuple[Step, ...]) -> str:
@@ -91,7 +89,7 @@ def _append(call: Node, table: str, handle: str, steps: tuple[Step, ...], file: 
         orm="sql",
         model=table,
         operation=operation,
-        terminal="fetchall" if operation == "select" else next(each for each in reversed(given) if each),
+        terminal="fetchall" if operation == "select" else next(reversed(given)),
         filters=tuple(each for step in steps for each in _filters(step)),
         order=_texts(given.get("orderBy", "")),
         limit=1 if "first" in given else _amount(given.get("limit")),
@@ -122,8 +120,8 @@ def _filters(step: Step) -> Iterator[Filter]:
     if not parts or operator is None:
         return
     if parts[0].startswith("{"):
-        for name in _KEY.findall(parts[0]):
-            yield Filter(name.rpartition(".")[2], operator)
+        keys = (_KEY.match(each) for each in parts_of(parts[0].removeprefix("{").removesuffix("}")))
+        yield from (Filter(key[1].rpartition(".")[2], operator) for key in keys if key is not None)
         return
     column = _TEXT.match(parts[0])
     if column is None:
