@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LARGE_BYTES = 200_000
 PARSE_SECONDS = 2.0  # of CPU time; the parent's watchdog counts seconds of the clock and kills
+# A query takes time with the square of them: 0.4 s for these, minutes for a megabyte of open brackets.
+MOST_IN_AN_ERROR = 30_000
 
 
 class TookTooLong(Exception):
@@ -92,8 +94,15 @@ class Dialect(ABC):
         return Parser(self.language)
 
     def tree(self, source: bytes) -> Tree:
-        """The syntax tree. TookTooLong after PARSE_SECONDS of CPU time; asked of large sources only, since asking
-        slows a parse, and small ones are never that slow."""
+        """The syntax tree. TookTooLong when it took the parser too long, or would take a query."""
+        tree = self._parsed(source)
+        if tree.root_node.has_error and _is_endless(tree.root_node):
+            raise TookTooLong
+        return tree
+
+    def _parsed(self, source: bytes) -> Tree:
+        """TookTooLong after PARSE_SECONDS of CPU time; asked of large sources only, since asking slows a parse, and
+        small ones are never that slow."""
         if len(source) < LARGE_BYTES:
             return self.parser.parse(source)
         deadline = time.thread_time() + PARSE_SECONDS
@@ -207,3 +216,14 @@ class Dialect(ABC):
     def name_call(self, resolved: str) -> str:
         """The last segment of a callee, the key by which rules watch calls."""
         return resolved.rpartition(".")[2]
+
+
+def _is_endless(root: Node) -> bool:
+    """Whether a piece that the parser could not read is one flat list of very many tokens."""
+    damaged = [root]
+    while damaged:
+        node = damaged.pop()
+        if node.type == "ERROR" and node.child_count > MOST_IN_AN_ERROR:
+            return True
+        damaged += (child for child in node.children if child.has_error)
+    return False
