@@ -2,13 +2,20 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from uuid import UUID
+
+from django.db.models import DateField
 
 from analysis.engine.score_change import Entry, explain_change
 from analysis.models import Repository, Snapshot
 from analysis.services.standings import load_standings
+from config.compiled import CompiledQuery, Key
+
+_LAST_OF = CompiledQuery(
+    lambda: Snapshot.objects.filter(repository=Key("repository"), day__lte=Key("day", DateField())).order_by("-day")[:1]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +31,18 @@ class ScoreChange:
 def score_change(repository: Repository, *, since: date | None, until: date | None, limit: int) -> ScoreChange:
     """From the last snapshot of `since` or earlier to that of `until` or earlier; left out, the last two. Five
     queries."""
-    snapshots = repository.snapshots.order_by("-day")
-    after = (snapshots.filter(day__lte=until) if until else snapshots).first()
+    after = _LAST_OF.first(repository=repository.pk, day=until or date.max)
     if after is None:
         return ScoreChange(None, None, (), {})
-    before = (snapshots.filter(day__lte=since) if since else snapshots.filter(day__lt=after.day)).first()
+    before = _LAST_OF.first(repository=repository.pk, day=since or after.day - timedelta(days=1))
     if before is None:
         return ScoreChange(None, after, (), {})
     entries = _entries(repository.pk, repository.updated_at, before.day, after.day, limit)
     return ScoreChange(before, after, entries, _ids(repository, entries))
 
 
-@lru_cache(
-    maxsize=256
-)  # tens of thousands of findings are compared for a few entries; not again until the results change
+# Tens of thousands of findings are compared for a few entries; not again until the results change.
+@lru_cache(maxsize=256)
 def _entries(repository_id: UUID, version: datetime, before: date, after: date, limit: int) -> tuple[Entry, ...]:
     standings = load_standings(repository_id, [before, after])
     return tuple(explain_change(standings[before], standings[after], limit=limit))

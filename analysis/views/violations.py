@@ -65,6 +65,7 @@ class ViolationViewSet(ViewSet):
         return answer_of_version(
             request, repository.updated_at, context,
             make=lambda: SourceLinesSerializer(source_around(repository, violation, context=context)).data,
+            keep=context == DEFAULT_CONTEXT,
         )  # fmt: skip
 
 
