@@ -188,6 +188,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('commit_sha', models.CharField(max_length=64)),
                 ('engine_version', models.CharField(max_length=32)),
+                ('judged_from', models.CharField(max_length=64)),
                 ('health_score', models.PositiveSmallIntegerField()),
                 ('debt_score', models.FloatField()),
                 ('debt_points', models.FloatField()),

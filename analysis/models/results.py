@@ -26,6 +26,7 @@ class ScanReport(BaseModel):
     )
     commit_sha = models.CharField(max_length=64)
     engine_version = models.CharField(max_length=32)
+    judged_from = models.CharField(max_length=64)  # a digest: a scan of what has the same finds the same
     health_score = models.PositiveSmallIntegerField()
     debt_score = models.FloatField()
     debt_points = models.FloatField()

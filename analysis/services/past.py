@@ -36,7 +36,7 @@ def fill_past(
     on_progress: Callable[[int, int], None],
 ) -> None:
     """Judge each past day that has a commit and no snapshot, oldest first, by today's policy and engine."""
-    days = _days_to_fill(run, folder, head, today)
+    days = days_to_fill(run, folder, head, today)
     done = 0
     for start in range(0, len(days), DAYS_AT_ONCE):
         part = days[start : start + DAYS_AT_ONCE]
@@ -48,7 +48,8 @@ def fill_past(
         on_progress(done, len(days))
 
 
-def _days_to_fill(run: Run, folder: Path, head: str, today: date) -> list[tuple[date, str]]:
+def days_to_fill(run: Run, folder: Path, head: str, today: date) -> list[tuple[date, str]]:
+    """Past days with a commit and without a snapshot, each with its last commit."""
     known = set(Snapshot.objects.filter(repository_id=run.repository_id).values_list("day", flat=True))
     days = daily_commits(folder, head, days=settings.HISTORY_DAYS or None, today=today, limits=git_limits())
     return [(day, sha) for day, sha in days if day not in known and day < today]

@@ -30,6 +30,7 @@ from analysis.models import Repository, Run, RunKind, RunStatus, ScanInputs, Sca
 from analysis.services import runs
 from analysis.services.inputs import Inputs, load_inputs, read_files, stored_version
 from analysis.services.policies import in_force
+from analysis.services.repeats import judged_from
 from analysis.services.results import Scanned, store_results
 
 # The most lines of code that are judged while the caller waits; what is larger is left to a worker.
@@ -185,6 +186,7 @@ def judge_stored_facts(run: Run) -> bool:
             commit_sha=state.inputs.commit_sha,
             day=today,
             engine_version=facts_version(),
+            judged_from=judged_from(commit_sha=state.inputs.commit_sha, policy=policy, day=today),
             report=report,
             graph=architecture_graph(report.graph, policy.policy, report.findings, state.files, report.hotspots),
             aliases=state.aliases,

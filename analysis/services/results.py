@@ -43,6 +43,7 @@ class Scanned:
     commit_sha: str
     day: date
     engine_version: str
+    judged_from: str
     report: Report
     graph: Mapping[str, Any]
     aliases: Mapping[str, str]
@@ -206,6 +207,7 @@ def _store_report(run: Run, scanned: Scanned) -> ScanReport:
             "repository_id": run.repository_id,
             "commit_sha": scanned.commit_sha,
             "engine_version": scanned.engine_version,
+            "judged_from": scanned.judged_from,
             "health_score": report.health_score,
             "debt_score": report.debt_score,
             "debt_points": report.debt_points,

@@ -32,8 +32,9 @@ from analysis.services.clones import clones_folder, credentials
 from analysis.services.facts import collect_facts, count_known
 from analysis.services.git_limits import git_limits
 from analysis.services.inputs import inputs_of
-from analysis.services.past import fill_past
+from analysis.services.past import days_to_fill, fill_past
 from analysis.services.policies import in_force
+from analysis.services.repeats import confirm, judged_from, standing_report
 from analysis.services.results import Scanned, store_results
 from analysis.services.workspaces import note_clone
 from analysis.source_tree import PolicyInForce, SourceTree, source_tree
@@ -56,11 +57,16 @@ class Checkout:
 
 
 def scan(run: Run) -> None:
-    """Scan the default branch. GitError with a sentence when the repository cannot be read."""
+    """Scan the default branch, unless the last scan did and nothing has changed since. GitError with a sentence when
+    the repository cannot be read."""
     repository = run.repository
     today = timezone.now().date()
     clone = _bring_up_to_date(run, repository)
     assert clone.head_sha is not None  # noqa: S101 - _bring_up_to_date refuses an empty repository
+    standing = standing_report(repository, commit_sha=clone.head_sha, day=today)
+    if standing and not days_to_fill(run, repository.folder, clone.head_sha, today):
+        confirm(run, standing)
+        return
     checkout = _read(run, repository.folder, clone.head_sha)
     history = read_past(checkout.folder, checkout.sha, today)
     runs.report_progress(run, phase="evaluating", progress=EVALUATING)
@@ -96,6 +102,7 @@ def _judge_and_store(
         commit_sha=checkout.sha,
         day=today,
         engine_version=facts_version(),
+        judged_from=judged_from(commit_sha=checkout.sha, policy=policy, day=today),
         report=report,
         graph=graph,
         aliases=aliases,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.models import Repository, RunStatus, ViolationStatus
+from analysis.models import Repository, RunStatus, StoredPolicy, ViolationStatus
 from analysis.services.runs import request_run
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import GitRepository
@@ -103,12 +103,47 @@ class TestFirstScan:
 
 
 class TestNextScan:
-    def test_an_unchanged_commit_is_not_parsed_again(self, connect: Any, shop: GitRepository) -> None:
-        repository = scan_again(connect(shop))
+    def test_when_nothing_changed_the_report_stands_and_is_of_now(self, connect: Any, shop: GitRepository) -> None:
+        before = connect(shop)
 
-        run = repository.runs.latest("queued_at")
-        assert run.kind == "scan"
-        assert run.files_from_cache == run.files_analyzed
+        after = scan_again(before)
+
+        first, run = before.first_run, after.runs.latest("queued_at")
+        assert (run.kind, run.status, run.commit_sha, run.notes) == ("scan", "succeeded", shop.head, first.notes)
+        assert run.files_analyzed == run.files_from_cache == first.files_analyzed > 0
+        assert after.current_report == before.current_report
+        assert after.last_scan_at > before.last_scan_at
+
+    def test_an_unchanged_commit_that_other_code_judged_is_judged_again_and_not_parsed(
+        self, connect: Any, shop: GitRepository
+    ) -> None:
+        before = connect(shop)
+        before.reports.update(judged_from="")
+
+        after = scan_again(before)
+
+        run = after.runs.latest("queued_at")
+        assert after.current_report.run == run
+        assert run.files_from_cache == run.files_analyzed > 0
+
+    def test_a_day_that_is_missing_is_filled_though_nothing_changed(self, connect: Any, shop: GitRepository) -> None:
+        repository = connect(shop)
+        days = set(repository.snapshots.values_list("day", flat=True))
+        repository.snapshots.earliest("day").delete()
+
+        scan_again(repository)
+
+        assert set(repository.snapshots.values_list("day", flat=True)) == days
+
+    def test_a_policy_that_changed_meanwhile_judges_the_unchanged_commit(
+        self, connect: Any, shop: GitRepository
+    ) -> None:
+        before = connect(shop)
+        StoredPolicy.objects.create(repository=before, body={"data_volumes": {"orders": "XL"}})
+
+        after = scan_again(before)
+
+        assert after.current_report != before.current_report
 
     def test_a_violation_keeps_its_id_when_its_lines_move(self, connect: Any, shop: GitRepository) -> None:
         repository = connect(shop)
