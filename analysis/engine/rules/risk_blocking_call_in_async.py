@@ -13,6 +13,7 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.database_drivers import CONNECTS
 from analysis.engine.readers.reading import followed, full_callee, function_name, origin_of
 from analysis.engine.rules.base import PYTHON, Watch
 
@@ -64,7 +65,8 @@ _BLOCKING = frozenset(
     | {f"{client}.{verb}" for client in ("requests", "httpx") for verb in _VERBS}
     | {f"subprocess.{name}" for name in _SUBPROCESS}
     | {f"os.{name}" for name in (*_OS, *_SPAWN)}
-    | {"psycopg2.connect", "sqlite3.connect", "pymysql.connect", "socket.create_connection", "socket.getaddrinfo"}
+    | {"socket.create_connection", "socket.getaddrinfo"}
+    | CONNECTS
 )
 _SESSION = frozenset(_VERBS)
 _PATH = frozenset({"read_text", "read_bytes", "write_text", "write_bytes", "open"})
@@ -78,10 +80,9 @@ _BLOCKING_METHODS = {  # what made or annotates the receiver, to the methods of 
     "threading.Lock": frozenset({"acquire"}),
     "threading.RLock": frozenset({"acquire"}),
     "threading.Event": frozenset({"wait"}),
-    "psycopg2.connect": _CURSOR,
-    "sqlite3.connect": _CURSOR,
-    "pymysql.connect": _CURSOR,
+    **dict.fromkeys(CONNECTS, _CURSOR),
     "sqlite3.Connection": _CURSOR,
+    "psycopg.Connection": _CURSOR,
     "concurrent.futures.Future": frozenset({"result"}),
     "subprocess.Popen": frozenset({"communicate", "wait"}),
     "socket.socket": frozenset({"connect", "recv", "send", "sendall", "accept"}),

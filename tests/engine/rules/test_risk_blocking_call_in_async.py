@@ -249,3 +249,10 @@ def test_what_a_plain_function_of_another_file_does_on_an_object_it_made(helper,
         "shop/work.py": "from shop import texts\n\n\nasync def load(name):\n    return texts.read(name)\n",
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize("connect", ["psycopg.connect", "psycopg2.connect", "MySQLdb.connect", "pyodbc.connect"])
+def test_drivers_that_wait_for_the_database(connect):
+    head = f"import {connect.partition('.')[0]}"
+    body = f"link = {connect}(url)\n    link.execute('SELECT 1')"
+    assert lines_of(RULE, coroutine(body, head)) == [3, 4]
