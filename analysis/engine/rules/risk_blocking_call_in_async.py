@@ -14,6 +14,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.database_drivers import CONNECTS
+from analysis.engine.readers.file_paths import is_path
 from analysis.engine.readers.reading import followed, full_callee, function_name, origin_of
 from analysis.engine.rules.base import PYTHON, Watch
 
@@ -292,7 +293,14 @@ def _blocking_name(call: Node, file: SourceFile) -> str | None:
     owner = file.resolve(_origin(receiver, call, file).removesuffix("()"))
     if method == "result" and owner.endswith(".submit"):
         return f"{receiver}.result"  # of a pool of threads
-    return f"{owner}.{method}" if method in _BLOCKING_METHODS.get(owner, ()) else None
+    if method in _BLOCKING_METHODS.get(owner, ()):
+        return f"{owner}.{method}"
+    return f"pathlib.Path.{method}" if method in _PATH and is_path(_receiver(call), file) else None
+
+
+def _receiver(call: Node) -> Node | None:
+    function = call.child_by_field_name("function")
+    return function.child_by_field_name("object") if function is not None else None
 
 
 def _origin(receiver: str, call: Node, file: SourceFile) -> str:
