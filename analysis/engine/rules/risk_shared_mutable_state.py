@@ -15,7 +15,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
 from analysis.engine.readers.go_handlers import answers_requests
 from analysis.engine.readers.kept_values import is_dated, is_filled_once, is_remembered
-from analysis.engine.readers.reading import followed, has_own
+from analysis.engine.readers.reading import KEY, followed, has_own
 from analysis.engine.readers.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -100,20 +100,20 @@ _PYTHON_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{\dTFN\"']|dict\(|lis
 _CLASS_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\))[ \t]*\n")
 _OF_A_CLASS = "(class_definition body: (block (expression_statement (assignment) @n)))"
 _CHANGES = (
-    rb"(?:\.(?:append|extend|insert|add|update|remove|pop|clear|setdefault|discard)\(|\[[^\]\n]+\]\s*[-+]?=(?!=))"
+    rb"(?:\.(?:append|extend|insert|add|update|remove|pop|clear|setdefault|discard)\(|\[" + KEY + rb"\]\s*[-+]?=(?!=))"
 )
 _SCRIPT_START = re.compile(
     rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|new (?:Map|Set)(?:<[^\n]*>)?\(\)|\d+|null|false"
     rb"|true|''|\"\")\s*(?=;|\n|$)|\w+\s*(?::[^=\n;]+)?(?=;)"
 )
 _SCRIPT_CHANGES = (
-    rb"(?:\.(?:push|unshift|splice|set|add|delete|clear)\(|(?:\[[^\]\n]+\]|\.\w+)\s*(?:[-+]?=(?![=>])|\+\+|--)"
+    rb"(?:\.(?:push|unshift|splice|set|add|delete|clear)\(|(?:\[" + KEY + rb"\]|\.\w+)\s*(?:[-+]?=(?![=>])|\+\+|--)"
     rb"|\+\+|--|\s*[-+]?=(?![=>]))"
 )
 _PYTHON_BEHIND = re.compile(_CHANGES + rb"|\s*[-+]?=(?!=)")
 _SCRIPT_BEHIND = re.compile(_SCRIPT_CHANGES)
 _TYPED_COLLECTION = re.compile(rb":\s*(?:(?:Map|Set|Array)<|[\w.]+\[\])")
-_ASSIGNED = re.compile(rb"\.push\(|\+\+|--|(?:\[[^\]\n]+\]|\.\w+)?\s*[-+]?=(?![=>])")
+_ASSIGNED = re.compile(rb"\.push\(|\+\+|--|(?:\[" + KEY + rb"\]|\.\w+)?\s*[-+]?=(?![=>])")
 _JAVA_UNSAFE = re.compile(
     rb"(?:@\w+\s+)*(?:(?:public|private|protected|final|static)\s+)*static\s+(?:final\s+)?(?:java\.\w+\.)*"
     rb"(SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat|Calendar|GregorianCalendar|Matcher|Connection"
@@ -234,7 +234,9 @@ def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
         inside = re.compile(
             rb"(?<![\w.])(?:"
             + re.escape(name[0])
-            + rb"(?:\[[^\]\n]+\])?\s*(?:[-+]?=(?!=)|\+\+|--)|delete\("
+            + rb"(?:\["
+            + KEY
+            + rb"\])?\s*(?:[-+]?=(?!=)|\+\+|--)|delete\("
             + re.escape(name[0])
             + rb"\b)"
         )

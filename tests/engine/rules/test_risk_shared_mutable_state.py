@@ -726,3 +726,19 @@ def test_a_lock_of_any_name():
     made = "import threading\nguard = threading.Lock()\nhits = {}\n"
     held = made + "@app.get('/')\ndef f(k):\n    with guard:\n        hits[k] = 1\n"
     assert not findings_of(RULE, {"app/a.py": "from flask import Flask\napp = Flask(__name__)\n" + held})
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("shop/api.py", "DONE = {}\n@app.post('/x')\ndef keep(body):\n    DONE[body['step']] = body['state']\n", 1),
+        ("shop/api.py", "DONE = {}\n@app.post('/x')\ndef keep(body):\n    done = DONE[body['step']]\n", 0),
+        (
+            "api.js",
+            "const done = {};\napp.post('/x', (req, res) => {\n  done[req.body['step']] = req.body.state;\n});\n",
+            1,
+        ),
+    ],
+)
+def test_keys_with_brackets_of_their_own(path, source, count):
+    assert len(findings_of(RULE, {path: source})) == count
