@@ -217,18 +217,16 @@ def _is_of_caller(call: Node, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A loop builds many; a function counts when requests run it."""
-    if (
-        place.kind is FileKind.SCRIPT
-        or MADE_UP.search(place.path)
-        or not (mark.data.get("loop") or place.in_request_path)
-    ):
+    """A loop builds many; a function counts when requests run it, and may when messages of a queue do."""
+    is_run = place.in_request_path or place.in_message_path
+    if place.kind is FileKind.SCRIPT or MADE_UP.search(place.path) or not (mark.data.get("loop") or is_run):
         return None
     if mark.data.get("factory") and not place.in_handler:
         return None  # a name like `create_client`; a handler may be called `create`, too
     if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
         return None  # the program goes on in it until it ends
-    return place.finding(mark)
+    is_guess = not (mark.data.get("loop") or place.in_request_path)
+    return place.finding(mark, confidence=Confidence.LOW) if is_guess else place.finding(mark)
 
 
 def _names(known: frozenset[str]) -> frozenset[str]:
