@@ -262,7 +262,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         message = f"`{called}` calls `{blocking}`, which blocks the event loop inside `{place.function.name}`"
         data = mark.data | ({"file": "1"} if _is_of_local_file(blocking) else {})
         mark = structs.replace(mark, message=message, data=data)
-    if any(_AT_THE_ENDS.search(each) for each in (place.function.name, *place.function.decorators)):
+    named = (place.function.name, *place.function.decorators)
+    if any(map(_AT_THE_ENDS.search, named)) and not place.in_handler:
         return None
     if "asks" in mark.data and (place.facts.is_entry or _is_command_line(place)):
         return None  # who types is the one who waits

@@ -151,9 +151,11 @@ _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository
 _SCOPED = re.compile(rb"@Scope|@RequestScope|@SessionScope|@ConfigurationProperties|@Configuration")
 _CONSTRUCTORS = frozenset({"__init__", "constructor"})
 _STARTUP = re.compile(
-    r"^_*(?:(?i:set_?up|init|initiali[sz]e|start_?up|configure|afterPropertiesSet|shutdown)(?![a-z])|on[A-Z_])"
+    r"^_*(?:(?i:set_?up|init|initiali[sz]e|start_?up|configure|afterPropertiesSet)(?![a-z])|on[A-Z_])"
 )
-_BEGINS = re.compile(r"^_*(?i:start|stop|close|destroy)(?![a-z])")  # of the process, or of what a handler is asked for
+_BEGINS = re.compile(
+    r"^_*(?i:start|stop|close|destroy|shut_?down)(?![a-z])"
+)  # of the process, or of what a handler is asked for
 _PREPARES = re.compile(
     r"^_*(?i:set|load|refresh|reload|register)(?![a-z])"
 )  # before requests come, or for each of them

@@ -191,6 +191,8 @@ def test_a_rule_of_a_build_has_a_thread_of_its_own(decorator, count):
     [
         ("shop/a.py", "async def lifespan(app):", []),
         ("shop/a.py", "@app.on_event('startup')\nasync def read():", []),
+        ("shop/a.py", "async def shutdown(app):", []),
+        ("shop/a.py", "@app.post('/shutdown')\nasync def shutdown():", [("critical", "high")]),
         ("shop/a.py", "async def main():", [("info", "low")]),
         ("scripts/a.py", "async def read():", [("info", "low")]),
         ("shop/a.py", "async def read():", [("warning", "high")]),
