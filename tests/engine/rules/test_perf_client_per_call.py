@@ -233,3 +233,13 @@ def test_a_client_for_each_message_of_a_queue(head, confidences):
         "shop/boxes.py": "import boto3\n\n\ndef ask(row):\n    return boto3.client('s3').head_object(Key=row.key)\n",
     }
     assert [str(each.confidence) for each in findings_of(RULE, files)] == confidences
+
+
+def test_a_client_that_a_task_has_for_its_batch_ends_with_it():
+    source = (
+        "import aiohttp\n\n\n@shared_task\ndef tell(rows):\n    asyncio.run(send(rows))\n\n\nasync def send(rows):\n"
+        "    async with aiohttp.ClientSession() as session:\n        await asyncio.gather(*map(session.post, rows))\n"
+    )
+    assert findings_of(RULE, {"shop/work.py": source}) == []
+    request = source.replace("@shared_task", "@app.post('/x')")
+    assert len(findings_of(RULE, {"shop/work.py": request})) == 1
