@@ -1,8 +1,9 @@
 """Who calls whom, by name, and what a request or a job reaches (rules.md 1.5.4 and 1.5.5).
 
 A call resolves to functions of that name in the same file (same class first), in the same package for Go and Java, or
-in files that the caller imports, also by way of an index that passes their names on. More than four candidates resolve
-to nothing. A method that a Java interface only declares means those of the classes that implement it.
+in files that the caller imports, also by way of an index that passes their names on, or of another name for a class.
+More than four candidates resolve to nothing. A method that a Java interface only declares means those of the classes
+that implement it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -284,6 +285,7 @@ class CallGraph:
                     for target in (edge.target, *self._rest_of_package(edge.target)):
                         found.append((target, self._names_in(target), edge.names))
                     found += self._behind(edge.target, edge.names)
+                    found += self._annotated(edge.target, edge.names)
             self._imported[path] = found
         return found
 
@@ -300,6 +302,22 @@ class CallGraph:
                 taken = tuple(name for name in names if name in self._exports(target))
                 if taken:
                     yield target, self._names_in(target), taken
+
+    def _annotated(self, path: str, names: tuple[str, ...]) -> Iterator[_Imported]:
+        """Python: the methods of the classes for which a file has these names: `OrdersDep = Annotated[Orders, ...]`."""
+        for alias, kind in self._files[path].annotated:
+            if alias not in names:
+                continue
+            owner = kind.rpartition(".")[2]
+            imported = (edge.target for edge in self._graph.imports_of(path) if owner in edge.names)
+            for file in (path, *imported):
+                functions = self._files[file].functions if file in self._files else ()
+                methods: Names = {}
+                for index, function in enumerate(functions):
+                    if function.owner == owner:
+                        methods.setdefault(function.name.rpartition(".")[2], []).append(index)
+                if methods:
+                    yield file, methods, (alias,)
 
     def _passed_on(self, path: str) -> Iterator[str]:
         return (edge.target for edge in self._graph.imports_of(path) if edge.reexport)
@@ -368,12 +386,17 @@ class CallGraph:
         self._entered = {path: known for path, known in before._entered.items() if path not in stale}
 
     def _seeing(self, changed: Iterable[str]) -> set[str]:
-        """The files that import one of these, directly or by way of one that passes names on."""
+        """The files that import one of these, directly or by way of one that passes names on or has others for them."""
         seen: set[str] = set()
         pending = list(changed)
         for _ in range(PASSED_ON + 1):
             importers = [edge for path in pending for edge in self._graph.importers_of(path)]
-            pending = [edge.source for edge in importers if edge.reexport and edge.source not in seen]
+            pending = [
+                edge.source
+                for edge in importers
+                if edge.source not in seen
+                and (edge.reexport or (edge.source in self._files and self._files[edge.source].annotated))
+            ]
             seen.update(edge.source for edge in importers)
         return seen
 

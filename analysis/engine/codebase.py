@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from analysis.engine.calls import LEVELS, Callee, CallGraph
 from analysis.engine.copies import Copies, Copy
-from analysis.engine.facts import Access, FileFacts, Function, FunctionFlag, ImportFlag, Mark
+from analysis.engine.facts import Access, Entry, FileFacts, Function, FunctionFlag, ImportFlag, Mark
 from analysis.engine.graph import GraphBuilder, ImportGraph
 from analysis.engine.history import History
 from analysis.engine.languages import PARSED, FileKind, kind_of, without_copies
@@ -23,6 +23,7 @@ from analysis.engine.schemas import Schemas
 from analysis.engine.volumes import Volumes
 
 REQUEST = "request"
+_QUEUES = frozenset({"celery", "queue"})  # what brings a task or a message, as the entries call it
 MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
 _IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
 _PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
@@ -35,6 +36,7 @@ _FREE_OF_POLICY = (
     "request_path",
     "handlers",
     "job_path",
+    "message_path",
     "async_names",
     "called_names",
     "sources",
@@ -122,17 +124,22 @@ class Codebase:
     @cached_property
     def request_path(self) -> Mapping[str, frozenset[int]]:
         """Per file the functions that a request reaches."""
-        return self._reached(request=True)
+        return self._reached(_is_of_request)
 
     @cached_property
     def handlers(self) -> Mapping[str, frozenset[int]]:
         """Per file the functions that answer requests themselves, with what is nested in them."""
-        return self._reached(request=True, levels=0)
+        return self._reached(_is_of_request, levels=0)
 
     @cached_property
     def job_path(self) -> Mapping[str, frozenset[int]]:
         """Per file the functions that a job, a consumer, a command or `main` reaches."""
-        return self._reached(request=False)
+        return self._reached(lambda entry: not _is_of_request(entry))
+
+    @cached_property
+    def message_path(self) -> Mapping[str, frozenset[int]]:
+        """Per file the functions that run for each task or message of a queue."""
+        return self._reached(lambda entry: entry.framework in _QUEUES)
 
     @cached_property
     def async_names(self) -> frozenset[str]:
@@ -193,11 +200,11 @@ class Codebase:
         known = vars(same)
         vars(self).update({name: known[name] for name in _FREE_OF_POLICY if name in known})
 
-    def _reached(self, *, request: bool, levels: int = LEVELS) -> Mapping[str, frozenset[int]]:
+    def _reached(self, is_meant: Callable[[Entry], bool], levels: int = LEVELS) -> Mapping[str, frozenset[int]]:
         entries: set[Callee] = set()
         for path, facts in self.files.items():
             for entry in facts.entries:
-                if (entry.kind == REQUEST) is request:
+                if is_meant(entry):
                     entries.update(self.calls.entered(path, entry.function))
         return self.calls.reached_from(entries, levels)
 
@@ -231,10 +238,18 @@ class Place:
     def in_job_path(self) -> bool:
         return self.index in self.codebase.job_path.get(self.path, ())
 
+    @property
+    def in_message_path(self) -> bool:
+        return self.index in self.codebase.message_path.get(self.path, ())
+
     def finding(self, mark: Mark, **changes: object) -> Finding:
         """The finding that a mark stands for, with some fields set otherwise."""
         found = finding_of(mark, self.path, self.facts)
         return found.with_(**changes) if changes else found
+
+
+def _is_of_request(entry: Entry) -> bool:
+    return entry.kind == REQUEST
 
 
 @cache

@@ -260,6 +260,7 @@ class FileFacts(msgspec.Struct, array_like=True, frozen=True):
     blocks: bytes = b""  # hashes of the lines inside functions, see `extract.blocks`
     accesses: tuple[Access, ...] = ()
     constants: tuple[tuple[str, str], ...] = ()  # those that may name a table, with their texts
+    annotated: tuple[tuple[str, str], ...] = ()  # names of Python for a class with a note: `Annotated[Orders, ...]`
 
     @property
     def complexity(self) -> int:

@@ -48,8 +48,12 @@ class Schema:
 
     def is_foreign_key(self, column: str) -> bool:
         """Whether the column points to a row of another table."""
+        return self.parent(column) is not None
+
+    def parent(self, column: str) -> str | None:
+        """The model of the row that a foreign key points to; None for other columns."""
         relation = self.relations.get(column.removesuffix("_id").removesuffix("Id")) or self.relations.get(column)
-        return relation is not None and relation.kind == "to_one"
+        return relation.target if relation is not None and relation.kind == "to_one" else None
 
     def key_behind(self, reverse: str) -> str:
         """The foreign key of Django whose other side has this name: `customer` for `bills`. Empty when none has."""

@@ -189,3 +189,41 @@ def test_what_a_neighbour_of_the_caller_imports_may_change():
     after = {**read, "till/desk.go": extract(files["till/desk.go"].replace("Seek", "Place").encode(), "go")}
     then = CallGraph(after, build_graph(after), first)
     assert then.callees(Callee("web/add.go", 1)) == (Callee("till/desk.go", 1),)
+
+
+SHOP = {
+    "shop/__init__.py": "",
+    "shop/orders.py": "class Orders:\n    def place(self, row):\n        return row\n",
+    "shop/returns.py": "class Returns:\n    def place(self, row):\n        return row\n",
+    "shop/parts.py": (
+        "from typing import Annotated\nfrom fastapi import Depends\nfrom shop.orders import Orders\n"
+        "from shop.returns import Returns\n\nOrdersDep = Annotated[Orders, Depends(Orders)]\n"
+        "ReturnsDep: TypeAlias = Annotated[Returns, Depends(Returns)]\n"
+    ),
+    "shop/api.py": (
+        "from shop.parts import OrdersDep\n\n\ndef add(orders: OrdersDep, row):\n    return orders.place(row)\n\n\n"
+        "def remove(row):\n    return place(row)\n"
+    ),
+}
+
+
+def called_in_shop(files, position=1, before=None):
+    read = {path: extract(text.encode(), "python") for path, text in files.items()}
+    calls = CallGraph(read, build_graph(read), before)
+    return calls, calls.callees(Callee("shop/api.py", position))
+
+
+def test_a_name_for_a_class_with_a_note_stands_for_the_class():
+    assert called_in_shop(SHOP)[1] == (Callee("shop/orders.py", 1),)
+    returned = SHOP | {"shop/api.py": SHOP["shop/api.py"].replace("OrdersDep", "ReturnsDep")}
+    assert called_in_shop(returned)[1] == (Callee("shop/returns.py", 1),)
+
+
+def test_a_function_without_an_object_is_no_method_of_such_a_class():
+    assert called_in_shop(SHOP, position=2)[1] == ()
+
+
+def test_a_method_that_appears_behind_such_a_name_is_seen_by_callers_that_did_not_change():
+    first, found = called_in_shop(SHOP | {"shop/orders.py": SHOP["shop/orders.py"].replace("place", "put")})
+    assert found == ()
+    assert called_in_shop(SHOP, before=first)[1] == (Callee("shop/orders.py", 1),)

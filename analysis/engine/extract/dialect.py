@@ -207,6 +207,10 @@ class Dialect(ABC):
     def exports(self, functions: tuple[Function, ...], file: "SourceFile") -> tuple[str, ...]:
         return ()
 
+    def annotated(self, file: "SourceFile") -> tuple[tuple[str, str], ...]:
+        """Other names that the file has for classes, each with the class as it is written there."""
+        return ()
+
     def package(self, file: "SourceFile") -> str:
         return ""
 

@@ -67,6 +67,7 @@ def _deeds(file: SourceFile, functions: tuple[Function, ...]) -> dict[str, objec
         "blocks": blocks(file, functions),
         "accesses": orm.accesses_of(file),
         "constants": orm.entities.table_constants(file),
+        "annotated": file.dialect.annotated(file),
     }
 
 

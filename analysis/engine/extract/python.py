@@ -23,6 +23,9 @@ _FROM = re.compile(rb"from\s++([\w.]++)\s++import\s*+\(?+([\w\s,]++)\)?")
 _FIELD = re.compile(rb"self(?<!\wself)\.(\w+)(?:\s*:[^=\n]+)?\s*=[^=]")
 _MAP = re.compile(rb"\bmap\(\Z")
 _GIVEN = re.compile(rb"\s*,\s*([\w.]+(?:\([^()]*\))?)")
+_ANNOTATED = re.compile(
+    rb"^(?:type\s+)?(\w+)\s*(?::\s*[\w.]*TypeAlias)?\s*=\s*(?:\w+\.)?Annotated\[\s*([\w.]+)\s*,", re.MULTILINE
+)
 _MAIN = re.compile(rb"^if __name__ ==", re.MULTILINE)
 
 
@@ -239,6 +242,11 @@ class Python(Dialect):
             for each in functions
             if each.flags & FunctionFlag.EXPORTED and not each.owner and each.parent == 0
         )
+
+    def annotated(self, file: SourceFile) -> tuple[tuple[str, str], ...]:
+        if b"Annotated[" not in file.source:
+            return ()
+        return tuple((name.decode(), kind.decode()) for name, kind in _ANNOTATED.findall(file.source))
 
     def entries(self, functions: tuple[Function, ...], file: SourceFile) -> Iterable[Entry]:
         yield from entries_of(functions, file.classes, file)

@@ -1,4 +1,4 @@
-"""What outside calls in Python: routes, views, resolvers, tasks, commands."""
+"""What outside calls in Python: routes, views, resolvers, tasks, consumers of queues, commands."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,6 +11,10 @@ _ROUTE = re.compile(
 )
 _NO_ROUTERS = ("unittest.mock.", "mock.", "pytest.", "responses.")  # their `patch` and `get` serve nobody
 _TASK = re.compile(r"(^|\.)(task|shared_task|periodic_task|on_after_configure|actor|job)\b")
+# What waits for messages: of SQS and Azure, RabbitMQ, Redis, Kafka.
+_RECEIVES = re.compile(
+    r"\.(?:receive_messages?|start_consuming|xreadgroup|brpop|blpop|bzpopmin)$|(?:^|\.)(?:AIO)?KafkaConsumer$"
+)
 _VIEW = re.compile(r"(^|\.)(api_view|action|require_(http_methods|GET|POST|safe)|csrf_exempt|login_required)\b")
 _HANDLERS = frozenset(
     """get post put patch delete head options list create retrieve update partial_update destroy perform_create
@@ -28,12 +32,15 @@ _ANSWER = re.compile(rb"\breturn\s+(?:render|redirect|(?:\w+\.)?\w*Response\w*)\
 
 
 def entries_of(functions: tuple[Function, ...], classes: Iterable[Class], file: SourceFile) -> Iterator[Entry]:
-    """Entries by decorators, by the base classes of views, and by the signature of GraphQL resolvers."""
+    """Entries by decorators, by the base classes of views, by the signature of GraphQL resolvers, and by the queue that
+    a function waits for."""
     views = {each.name for each in classes if any(_VIEW_BASE.search(base) for base in each.bases)}
     yield from _routed(file)
     answers = any(full.startswith(_ANSWERS) for full in file.bindings.values())
     for function in functions:
         yield from _decorated(function)
+        if function.parent >= 0 and any(map(_RECEIVES.search, function.calls)):
+            yield Entry(function.name, "job", "queue", "consumer")
         if answers and function.parent == 0 and not function.owner and _is_view(function, file):
             yield Entry(function.name, "request", "django", "view")
         if not function.owner:

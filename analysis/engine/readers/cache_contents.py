@@ -5,6 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import KEY
 
 # All that makes a collection smaller or asks how large it is.
 _TAKEN = (
@@ -23,7 +24,7 @@ def is_emptied(name: str, declared: Node, file: SourceFile) -> bool:
     taken = re.finditer(_TAKEN.replace(b"NAME", word), file.source, re.MULTILINE)
     if any(not declared.start_byte <= match.end() <= declared.end_byte for match in taken):
         return True
-    set_anew = re.compile(rb"\b" + word + rb"\[[^\]\n]+\]\s*=(?!=)")
+    set_anew = re.compile(rb"\b" + word + rb"\[" + KEY + rb"\]\s*=(?!=)")
     return any(
         set_anew.search(file.source, each.node.start_byte, each.node.end_byte) is not None
         for each in file.functions[1:]

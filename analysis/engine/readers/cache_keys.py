@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed
+from analysis.engine.readers.reading import KEY, followed
 
 # Keys of which there are as many as there are users, requests or texts.
 _OPEN_KEYS = re.compile(
     r"(?i)id(?![a-z])|uuid|user|account|tenant|org|customer|member|owner|session|token|e_?mail|\bip|addr|host|ur[il]\b"
     r"|link|quer(?:y|ies)|sql|message|msg|text|content|request|\breq\b|\bctx\b|hash|digest|path|file|date|time|order"
-    r"|product|sku|phone|login|region|key(?![a-z])|\b[a-z]\b"
+    r"|product|sku|phone|login|region|slug|key(?![a-z])|\b[a-z]\b"
 )
 # Of whom there are as many as use the service, and what they send.
 _OF_PEOPLE = re.compile(
@@ -41,8 +41,9 @@ _OF_TEXT = re.compile(
     r"|optional\[(?:str|int)\]"
 )
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_ATTRIBUTE = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?![\w.(])")
 _MADE_OF = re.compile(rb"\s*:?=(?!=)([^\n]*)")
-_ASKS = re.compile(rb"(\[[^\]\n]+\]|\.(?:get|has|contains|containsKey|getOrDefault|Load)\([^\n]*)")
+_ASKS = re.compile(rb"(\[" + KEY + rb"\]|\.(?:get|has|contains|containsKey|getOrDefault|Load)\([^\n]*)")
 _ASKS_AND_ADDS = re.compile(rb"\.(?:putIfAbsent|computeIfAbsent|setdefault|LoadOrStore)\(")
 
 
@@ -76,20 +77,19 @@ def has_few_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
 
 
 def given_by_callers(name: str, added: Sequence[re.Match[bytes]], file: SourceFile) -> str:
-    """Whether the caller of a function brings the text or number under which it adds; `remembered` where it looks
-    first what is there for that key, as a cache does."""
+    """Whether the caller of a function brings the text or number under which it adds, also as the `slug` of a row;
+    `remembered` where it looks first what is there for that key, as a cache does."""
     found = ""
     for match in added:
         key = (match["key"] or match["given"] or b"").strip()
         function = file.scope_at(match.end() - 1, match.end()).function
-        parameters = {
-            each.name.encode()
-            for each in file.dialect.parameters(function.node, file)
-            if function.index and _OF_TEXT.fullmatch(each.annotation)
-        }
+        given = file.dialect.parameters(function.node, file) if function.index else ()
+        parameters = {each.name.encode() for each in given if _OF_TEXT.fullmatch(each.annotation)}
         text = file.source[function.node.start_byte : match.start() - len(name)]
         made = [each[1] for each in followed(key, text, _MADE_OF, b"_.")] if _WORD.fullmatch(key) else []
-        if parameters.isdisjoint(_WORD.findall(b" ".join((key, *made)))):
+        words = b" ".join((key, *made))
+        of_rows = {each[1] for each in _ATTRIBUTE.finditer(words) if says_many(each[2].decode())}
+        if parameters.isdisjoint(_WORD.findall(words)) and of_rows.isdisjoint(each.name.encode() for each in given):
             continue
         asks = (key in each[1] for each in followed(name.encode(), text, _ASKS, b"_$"))
         asked = _ASKS_AND_ADDS.match(match[0]) is not None or b" in " + name.encode() in text or any(asks)

@@ -44,7 +44,7 @@ def python_act(branch: Node, file: SourceFile) -> RowAct | None:
             continue
         asked = tuple(dict.fromkeys(next(filter(None, each)) for each in _COLUMNS.findall(loaded["chain"])))
         absent = bool(state["not"]) != bool(state["none"])
-        line = line_of(_made(loaded["model"]), branch, file, inside=absent) if asked else 0
+        line = line_of(_made(loaded["model"], branch, file), branch, file, inside=absent) if asked else 0
         if line and not is_handled(branch, file):
             return RowAct(loaded["model"], line, asked)
     return None
@@ -98,12 +98,22 @@ def _loaded(asked: str, branch: Node, file: SourceFile) -> re.Match[str] | None:
     return None
 
 
-def _made(model: str) -> str:
-    """The pattern of what makes a row of the model."""
+def _made(model: str, branch: Node, file: SourceFile) -> str:
+    """The pattern of what makes a row of the model, or adds one that was made before."""
     word = re.escape(model)
+    held = "|".join(_rows_at_hand(model, branch, file))
     return (
         rf"(?<![\w.]){word}\.objects\.a?create\(|(?<![\w.]){word}\([^()]*(?:\([^()]*\)[^()]*)*\)\.a?save\("
         rf"|\.add\(\s*{word}\(|(?<![\w.]){word}\.create\(|{word}\.insert_one\(|\binsert\(\s*{word}\b"
         rf"|(?P<row>\w+)\s*=\s*{word}\("
         rf"(?=[\s\S]{{0,600}}?(?P<saved>\.add\(\s*(?P=row)\s*\)|(?<![\w.])(?P=row)\.a?save\())"
-    )
+    ) + (rf"|\.add\(\s*(?:{held})\s*\)" if held else "")
+
+
+def _rows_at_hand(model: str, branch: Node, file: SourceFile) -> Iterator[str]:
+    """Names of rows of the model that the function is given, or has made before the question."""
+    function = file.functions[file.function_of(branch)].node
+    given = file.dialect.parameters(function, file) if function.type == "function_definition" else ()
+    yield from (each.name for each in given if each.annotation.rpartition(".")[2] == model)
+    before = text_before(branch, file)[-NEAR:]
+    yield from re.findall(rf"^[ \t]+(\w+)\s*=\s*{re.escape(model)}\(", before, re.MULTILINE)

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from analysis.engine.readers.database_drivers import AWAITED_CONNECTS, CONNECTS
+
 NETWORK, DATABASE, FILE, PROCESS, SLEEP, GLOBAL = (
     "a network call",
     "a database connection",
@@ -45,9 +47,10 @@ PYTHON_CALLS = _table(
                 "get_queue_by_name",
             )
         ),
-        DATABASE: "sqlalchemy.create_engine().connect psycopg.connect psycopg2.connect sqlite3.connect pymysql.connect"
-        " MySQLdb.connect asyncpg.connect mysql.connector.connect mongoengine.connect pyodbc.connect oracledb.connect"
+        DATABASE: "sqlalchemy.create_engine().connect mongoengine.connect"
         " sqlalchemy.MetaData().create_all sqlalchemy.MetaData().reflect "
+        + " ".join(sorted(CONNECTS | AWAITED_CONNECTS))
+        + " "
         + " ".join(f"redis.{made}().{verb}" for made in ("Redis", "StrictRedis", "from_url") for verb in _OF_REDIS),
         FILE: "open io.open pathlib.Path().read_text pathlib.Path().read_bytes pathlib.Path().open",
         PROCESS: "subprocess.run subprocess.Popen subprocess.call subprocess.check_call subprocess.check_output"

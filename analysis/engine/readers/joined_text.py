@@ -23,6 +23,7 @@ _MAPPED = re.compile(r"\.map\([\s\S]*\)\s*\.join\([^()]*\)$")
 _PLACEHOLDER = re.compile(rb"(?:\$|[\s(,=\"'][:@]|%\()\w*\Z")  # what stands before its number or name
 # A text without holes for each element: `" OR ".join("(a = ? AND b = ?)" for _ in rows)`.
 _WRITTEN_FOR_EACH = re.compile(r"\.join\(\s*[\[(]?\s*(?:\"[^\"%]*\"|'[^'%]*')\s+for\b")
+_COMPREHENSIONS = frozenset({"generator_expression", "list_comprehension"})
 _NEAR = 40  # bytes
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
@@ -46,6 +47,18 @@ def joined_name(text: str) -> str:
     """The name of the list that an expression joins; empty when it joins none."""
     joined = _JOINED.search(text)
     return next(filter(None, joined.groups()), "") if joined is not None else ""
+
+
+def joined_piece(value: Node) -> Node | None:
+    """Python: what `", ".join("'" + name + "'" for name in names)` writes for each of the names."""
+    function = value.child_by_field_name("function") if value.type == "call" else None
+    called = function.child_by_field_name("attribute") if function is not None else None
+    if called is None or called.text != b"join":
+        return None
+    given = value.child_by_field_name("arguments")
+    if given is not None and given.type == "argument_list":
+        given = next((each for each in given.named_children if each.type in _COMPREHENSIONS), None)
+    return given.child_by_field_name("body") if given is not None else None
 
 
 def pushed_into(name: str, part: Node, file: SourceFile) -> list[Node]:

@@ -3,6 +3,7 @@
 import re
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import KEY
 
 _DATES = rb"(?:(?:Last)?(?:Synced|Loaded|Fetched|Cached|Refreshed|Updated)At|(?:Cache)?(?:Expir\w+|Ttl|TTL|Timestamp))"
 
@@ -28,7 +29,9 @@ def is_filled_once(name: str, text: bytes) -> bool:
         + word
         + rb"\[|\bif\s*\(\s*"
         + word
-        + rb"\[[^\]\n]+\]\s*\)\s*\{?\s*return\b|\bnot in "
+        + rb"\["
+        + KEY
+        + rb"\]\s*\)\s*\{?\s*return\b|\bnot in "
         + word
         + rb"\b|\bin "
         + word
@@ -42,9 +45,11 @@ def is_filled_once(name: str, text: bytes) -> bool:
         rb"|!=\s*" + word + rb"\b(?!\[)|(?<![\w.])" + word + rb"\s*!="
         rb"|(?<![\w.])"
         + word
-        + rb"\[[^\]\n]+\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*"
+        + rb"\["
+        + KEY
+        + rb"\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*"
         + word
         + rb"\[(?![^\]\n]*:)"
     )
-    counts = rb"(?<![\w.])" + word + rb"\[[^\]\n]+\]\s*(?:[-+]=|\+\+|--|=(?!=)[^\n]*[-+]\s*\d)"
+    counts = rb"(?<![\w.])" + word + rb"\[" + KEY + rb"\]\s*(?:[-+]=|\+\+|--|=(?!=)[^\n]*[-+]\s*\d)"
     return re.search(asked, text) is not None and re.search(counts, text) is None

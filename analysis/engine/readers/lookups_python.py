@@ -92,7 +92,7 @@ def _is_sure_to_find(call: Node, file: SourceFile) -> bool:
 
 def _taken_at_once(call: Node, taken: str, confidence: str, file: SourceFile) -> Iterator[Missing]:
     """What stands right behind the call: `.group()`, `[0]`."""
-    callee = file.callee(call)
+    callee = _callee(call, file)
     if not _ROWS.search(callee):
         message = f"`{short(callee)}` may give None, and `{short(taken, 30)}` of None fails"
         yield Missing(call, message, confidence=confidence)
@@ -102,13 +102,26 @@ def _taken_at_once(call: Node, taken: str, confidence: str, file: SourceFile) ->
 
 
 def _taken_by_name(call: Node, name: str, used: Use, confidence: str, file: SourceFile) -> Iterator[Missing]:
-    callee = file.callee(call)
+    callee = _callee(call, file)
     message = f"`{name}` may be None: `{short(callee)}` gave it, and `{name}{short(used.text, 30)}` of None fails"
     if _ROWS.search(callee):
         if not used.text.startswith("[0]"):
             return
         message = f"`{name}` may hold no row: `{short(callee)}` gave it, and `{name}[0]` of nothing fails"
     yield Missing(used.node, message, confidence="low" if confidence == "low" else "medium")
+
+
+def _callee(call: Node, file: SourceFile) -> str:
+    """The callee, also of a step on what was awaited: `db.scalars().first` for `(await db.scalars(wanted)).first()`."""
+    callee = file.callee(call)
+    if not callee.startswith("()."):
+        return callee
+    inner: Node | None = call
+    while inner is not None and inner.type in ("call", "attribute"):
+        inner = inner.child_by_field_name("function" if inner.type == "call" else "object")
+    for kind in ("await", "call"):
+        inner = next((each for each in inner.named_children if each.type == kind), None) if inner is not None else None
+    return f"{file.callee(inner)}{callee}" if inner is not None else callee
 
 
 def _awaited(call: Node) -> Node:
@@ -122,7 +135,7 @@ def _awaited(call: Node) -> Node:
 
 def _python_look_up(call: Node, file: SourceFile) -> str:
     """How sure it is that the call looks something up that may be missing; empty when it does not."""
-    callee = file.callee(call)
+    callee = _callee(call, file)
     positional, keywords = file.arguments(call)
     if callee in _MATCHERS or callee in _MATCHERS_MADE:
         return "high"
@@ -150,7 +163,9 @@ def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFi
     if callee.endswith((".fetchrow", ".fetch_one")):
         is_row = _WHERE.search(file.text(call)) is not None and ALWAYS_A_ROW.search(file.text(call)) is None
         return "medium" if is_row else ""
-    if _OF_RESULT.fullmatch(callee) and origin_of(callee.partition(".")[0], call, file).endswith("execute()"):
+    if _OF_RESULT.fullmatch(callee) and origin_of(callee.partition(".")[0], call, file).endswith(
+        ("execute()", "scalars()")
+    ):
         return "" if positional or _always_answers(call, file) else "medium"
     if _ROWS.search(callee):
         return "" if _is_counted(callee, call, file) or ALWAYS_A_ROW.search(before[-ONE_QUERY:]) else "medium"

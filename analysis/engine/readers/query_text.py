@@ -122,6 +122,11 @@ _CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
     rf"|\b{_POSITION}\s*:\s*(?:Annotated\[[\w ]+,\s*)?[^\n,()]*\([^()\n]*\ble=|\bif\b[^\n]*\b{_POSITION}\s*>=?\s*\d",
     re.IGNORECASE,
 )
+# A clamp of how many rows a page has: `min(size, MAX_PAGE)`.
+_CLAMPED_SIZE = re.compile(
+    r"\b(?:min|clamp)\((?=[^()\n]*(?:size|limit|per_?page|take|count))(?![^()\n]*\b(?:page|offset|skip)\b)[^()\n]*\)",
+    re.IGNORECASE,
+)
 _PUT_TOGETHER = re.compile(r"\$\{|\bf\"[^\"\n]*\{|\bf'[^'\n]*\{|%s\b|[\"'`]\s*\+|\+\s*[\"'`]|\.format\(|Sprintf\(")
 _WORD = re.compile(r"\w")
 _NAMED = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*(?!\s*(?:=(?!=)|:[^:]))")  # read, and no key of an option
@@ -190,7 +195,7 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
         yield "limited", "1"  # a row for each group
     if query.operation == "select" and query.filters and _PASSING.search(text):
         yield "passing", "1"
-    if query.offset == -1 and _CLAMP.search(_around(query, lines, file)):
+    if query.offset == -1 and _CLAMP.search(_CLAMPED_SIZE.sub("", _around(query, lines, file))):
         yield "clamped", "1"
 
 

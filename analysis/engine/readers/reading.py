@@ -13,6 +13,8 @@ from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 
 LONGEST_TEXT = 60_000  # bytes of a function that are read
+# What stands in the brackets of a key, `rows[body["id"]]` too; one level deep.
+KEY = rb"(?:[^\[\]\n]|\[[^\[\]\n]*\])+"
 LONGEST_TYPE = 200  # bytes before a name in which its type is written
 DEFINITIONS = frozenset(
     """function_definition lambda class_definition function_declaration function_expression arrow_function class_body

@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.branches import is_explained, made_when_missing, run_together
-from analysis.engine.readers.reading import node_at, within
+from analysis.engine.readers.reading import assigned_values, node_at, within
 
 _STEP = re.compile(
     rb"\b(?:\w*[sS]ession|db)(?:\.session)?\."
@@ -16,8 +16,10 @@ _STEP = re.compile(
     rb"|^[ \t]+(?P<row>\w+)\.\w+[ \t]*[-+]?=(?!=)",
     re.MULTILINE,
 )
-_LOADED = (
-    rb"\b%s\s*(?::[^=\n]+)?=(?!=)[^\n]*\b(?:\w*[sS]ession|db)\b[^\n]*\.(?:get|query|execute|scalars?|first|one\w*)\("
+# What gives a row: a session, or in Flask the query of a model.
+_GIVES_ROW = re.compile(
+    r"\b(?:\w*[sS]ession|db)\b.*\.(?:get|query|execute|scalars?|first|one\w*)\(|\b[A-Z]\w*\.query\b.*\.(?:get|first|one)\w*\(",
+    re.DOTALL,
 )
 
 
@@ -32,7 +34,7 @@ class Committed(NamedTuple):
 
 def committed(root: Node, file: SourceFile) -> Iterator[Committed]:
     """The functions of a file that write rows and commit them."""
-    for every in _steps(file, any_statement=True).values():
+    for every in _steps(root, file, any_statement=True).values():
         steps = [step for step in every if not _is_made_alone(step, every, root, file)]
         first = next((step for step in steps if step["verb"] != b"commit"), None)
         commit = next(
@@ -62,7 +64,7 @@ def _calls_behind(commit: re.Match[bytes], root: Node, file: SourceFile) -> Iter
 def half_done(root: Node, file: SourceFile) -> Iterator[tuple[Node, int]]:
     """Rows that a function writes and commits, and the line of the next that it writes and commits too. What it makes
     only where it is missing is no first half: the next run finds it."""
-    for steps in _steps(file).values():
+    for steps in _steps(root, file).values():
         pair = _two_commits([step for step in steps if not _is_made_alone(step, steps, root, file)], root, file)
         if pair is not None:
             first, second = pair
@@ -78,22 +80,22 @@ def _is_made_alone(step: re.Match[bytes], steps: list[re.Match[bytes]], root: No
     return verbs.count(b"commit") == 1 and [each for each in verbs if each != b"commit"] == [b"add"]
 
 
-def _steps(file: SourceFile, *, any_statement: bool = False) -> dict[int, list[re.Match[bytes]]]:
+def _steps(root: Node, file: SourceFile, *, any_statement: bool = False) -> dict[int, list[re.Match[bytes]]]:
     """By the index of a function its writes and commits, with those statements that only it knows to write."""
     found: dict[int, list[re.Match[bytes]]] = {}
     for match in _STEP.finditer(file.source):
         if match["verb"] == b"execute" and match["writes"] is None and not any_statement:
             continue
         function = file.scope_at(match.start(), match.end()).function
-        if function.index and (match["verb"] or _is_loaded(match, function.node, file)):
+        if function.index and (match["verb"] or _is_loaded(match, root, file)):
             found.setdefault(function.index, []).append(match)
     return found
 
 
-def _is_loaded(change: re.Match[bytes], function: Node, file: SourceFile) -> bool:
+def _is_loaded(change: re.Match[bytes], root: Node, file: SourceFile) -> bool:
     """Whether the session gave the row whose column is changed."""
-    loaded = re.compile(_LOADED % re.escape(change["row"]))
-    return loaded.search(file.source, function.start_byte, change.start()) is not None
+    values = assigned_values(change["row"].decode("utf-8", "replace"), _node_of(change, root), file)
+    return any(_GIVES_ROW.search(file.text(value)) for value in values)
 
 
 def _two_commits(

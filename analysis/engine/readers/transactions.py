@@ -15,6 +15,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
+from analysis.engine.readers.http_clients import client_of
 from analysis.engine.readers.reading import followed, text_after, within
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -48,17 +49,8 @@ _DECLARED = {  # the type of a name that talks to the outside
     "java": rb"\b(\w*(?:Template|Operations|Client|Sender|Producer|Publisher))(?:<[^;=(]*>)?\s+%s\s*[;=,)]",
     "go": rb"\b%s\s*(?::?=\s*&?|\s\*?)(http\.Client)\b",
 }
-# What a script or a program of Python makes of its library for HTTP: a client of its own for one address.
-_MADE_OF = {
-    "javascript": (
-        (b"axios.create(", b"got.extend("),
-        re.compile(rb"\s*(?::[^=\n]+)?=\s*(axios|got)\.(?:create|extend)\("),
-    ),
-    "python": (
-        (b"requests.Session(", b"requests.session(", b"httpx."),
-        re.compile(rb"\s*(?::[^=\n]+)?=\s*(requests|httpx)\.(?:[sS]ession|Client|AsyncClient)\("),
-    ),
-}
+# What a script makes of its library for HTTP: a client of its own for one address.
+_MADE_OF = re.compile(rb"\s*(?::[^=\n]+)?=\s*(axios|got)\.(?:create|extend)\(")
 _RUN_LATER = re.compile(rb"\s*:?=\s*(exec\.Command(?:Context)?)\(")
 _RUN = frozenset({"Run", "Output", "CombinedOutput", "Start"})
 _ROLLED_BACK = re.compile(r"^(?!\s*defer\b)[^\n]*\.Rollback\(", re.MULTILINE)
@@ -208,7 +200,7 @@ def _annotation(method: Node, file: SourceFile) -> bytes:
 def typed(callee: str, file: SourceFile) -> str:
     """A call on what the file declares as a client, named after that: `kafka.send` of a `KafkaTemplate` is
     `kafkaTemplate.send`, in Go `client.Get` of an `http.Client` is `httpClient.Get`, and `routing.post` of what
-    `axios.create` gave is `axios.post`."""
+    `axios.create` gave is `axios.post`, as that of a session of `requests` is `requests.post`."""
     receiver, _, method = callee.rpartition(".")
     name, declared = receiver.rpartition(".")[2], _DECLARED.get(file.language)
     if not name.isidentifier():
@@ -216,9 +208,11 @@ def typed(callee: str, file: SourceFile) -> str:
     if file.language == "go" and method in _RUN and file.mentions(b"exec.Command"):
         made = next(followed(name.encode(), file.source, _RUN_LATER, b"_."), None)
         return f"os/{made[1].decode()}().{method}" if made is not None else callee
-    needs, made_of = _MADE_OF.get("javascript" if file.language in SCRIPT else file.language, ((), _RUN_LATER))
-    if any(map(file.mentions, needs)):
-        made = next(followed(name.encode(), file.source, made_of, b"_$"), None)
+    if file.language == "python":
+        client = client_of(name, file)
+        return f"{client.library}.{method}" if client is not None else callee
+    if file.language in SCRIPT and (file.mentions(b"axios.create(") or file.mentions(b"got.extend(")):
+        made = next(followed(name.encode(), file.source, _MADE_OF, b"_$"), None)
         return f"{made[1].decode()}.{method}" if made is not None else callee
     if declared is None:
         return callee

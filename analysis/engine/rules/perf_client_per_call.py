@@ -161,8 +161,15 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         severity="info" if is_of_caller else "",
         # What only its caller can say, or a pool that ends with the work it is made for, may be meant.
         confidence="low" if is_of_caller or ends_here else "",
-        data={"loop": "yes"} if in_loop else {"factory": "yes"} if _FACTORY.search(function.name) else None,
+        data=_facts_of(call, function.name, file, in_loop=in_loop),
     )
+
+
+def _facts_of(call: Node, function: str, file: SourceFile, *, in_loop: bool) -> dict[str, str] | None:
+    if in_loop:
+        return {"loop": "yes"}
+    data = {"factory": "yes"} if _FACTORY.search(function) else {}
+    return data | ({"scoped": "yes"} if file.is_in(call, "with") else {}) or None
 
 
 def _runs_once(call: Node, file: SourceFile) -> bool:
@@ -217,18 +224,18 @@ def _is_of_caller(call: Node, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A loop builds many; a function counts when requests run it."""
-    if (
-        place.kind is FileKind.SCRIPT
-        or MADE_UP.search(place.path)
-        or not (mark.data.get("loop") or place.in_request_path)
-    ):
+    """A loop builds many; a function counts when requests run it, and may when messages of a queue do."""
+    is_run = place.in_request_path or place.in_message_path
+    if place.kind is FileKind.SCRIPT or MADE_UP.search(place.path) or not (mark.data.get("loop") or is_run):
         return None
     if mark.data.get("factory") and not place.in_handler:
         return None  # a name like `create_client`; a handler may be called `create`, too
     if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
         return None  # the program goes on in it until it ends
-    return place.finding(mark)
+    if mark.data.get("loop") or place.in_request_path:
+        return place.finding(mark)
+    # A block in a task may have the whole of a batch to send, on an event loop of its own.
+    return None if mark.data.get("scoped") else place.finding(mark, confidence=Confidence.LOW)
 
 
 def _names(known: frozenset[str]) -> frozenset[str]:

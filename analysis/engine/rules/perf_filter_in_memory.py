@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.readers.bounds import grows
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import milder, size_of
+from analysis.engine.severity import MILDER
+from analysis.engine.volumes import is_large
 
 RULE = Rule(
     id="perf-filter-in-memory",
@@ -61,29 +63,50 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Unbounded queries whose rows are only used for work on columns of the model."""
     for site in codebase.queries.sites:
         kept = site.notes.get("kept", "").split()
-        if kept and _is_unbounded(site) and site.schema is not None and site.schema.columns.keys() >= set(kept[1:]):
+        if (
+            kept
+            and _is_unbounded(site, codebase)
+            and site.schema is not None
+            and site.schema.columns.keys() >= set(kept[1:])
+        ):
             yield _finding(site, kept[0], kept[1:], codebase)
 
 
-def _is_unbounded(site: QuerySite) -> bool:
+def _is_unbounded(site: QuerySite, codebase: Codebase) -> bool:
     query = site.query
-    return not site.is_limited and not query.streaming and not site.is_narrowed and not query.columns
+    is_whole = not site.is_narrowed or _is_of_few_parents(site, codebase)
+    return not site.is_limited and not query.streaming and is_whole and not query.columns
+
+
+def _is_of_few_parents(site: QuerySite, codebase: Codebase) -> bool:
+    """Whether a large table is asked for the rows of a parent of which there are few, as the policy says of both: each
+    has very many."""
+    if not is_large(site.volume) or site.is_unreadable or not site.query.filters:
+        return False
+    parents = (site.schema.parent(each.column) if site.schema is not None else None for each in site.query.filters)
+    is_equal = all(each.operator == "eq" for each in site.query.filters)
+    return is_equal and all(
+        parent is not None and codebase.queries.volume_of(codebase.schemas.named(parent)) is Volume.S
+        for parent in parents
+    )
 
 
 def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codebase) -> Finding:
     columns = " and ".join(f"`{name}`" for name in attributes)
+    given = " and ".join(f"`{each.column}`" for each in site.query.filters) if site.is_narrowed else ""
+    extent = f"All rows of {site.label}" + (f" with the given {given}" if given else "")
     return Finding(
         rule_id=RULE.id,
         file=site.path,
         line=site.line,
-        message=f"All rows of {site.label} are loaded and then {_DONE[work]} by {columns}{size_of(site)}",
+        message=f"{extent} are loaded and then {_DONE[work]} by {columns}{size_of(site)}",
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion=_ADVICE[work].format(columns=columns),
-        confidence=_confidence(site, codebase),
+        confidence=Confidence.MEDIUM if given else _confidence(site, codebase),
         table=site.table,
         volume=site.volume,
-        tags=milder(site.path, codebase),
+        tags=frozenset({MILDER}) if given else milder(site.path, codebase),
     )
 
 

@@ -88,6 +88,8 @@ _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
 _FILES = re.compile(r"(?i)export|csv|excel|xlsx|download(?!s)|dump")  # all rows are what is asked for
 _LOOKUPS = re.compile(r"(?i)_?(?:map|dict|lookup|mapping)$|_?by_?(?:id|name|key|code)s?$")  # how a service calls them
 _SETTINGS = re.compile(r"(?i)(?:^|/)(?:settings?|config(?:uration)?|preferences?)(?:/|$)")
+_PASSED_ON = 2  # functions in a row that only hand on
+_LINES_OF_A_PASS = 3  # of code: its header, a call, a brace
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
 
 
@@ -262,7 +264,8 @@ def _lists_in_django(entry: Entry, facts: FileFacts) -> bool:
 def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codebase) -> QuerySite | None:
     """The unbounded query that the handler runs, itself or in a function that it calls."""
     own = unbounded.get(handler)
-    called = [own] if own else [unbounded[each] for each in codebase.calls.callees(handler) if each in unbounded]
+    asked = [_behind(each, codebase) for each in codebase.calls.callees(handler)] if own is None else []
+    called = [own] if own else [unbounded[each] for each in asked if each in unbounded]
     function = codebase.files[handler.path].functions[handler.position]
     if len(called) != 1 or (own is None and _LOOKUPS.search(called[0].function.name)):
         return None
@@ -271,6 +274,18 @@ def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codeb
     if own is None and any("Pageable" in each.annotation for each in function.parameters):
         return None  # which it hands on
     return called[0]
+
+
+def _behind(called: Callee, codebase: Codebase) -> Callee:
+    """The function that answers in place of one which does nothing but hand the question on to it, as services do for
+    their repositories."""
+    for _ in range(_PASSED_ON):
+        function = codebase.files[called.path].functions[called.position]
+        meant = codebase.calls.callees(called) if len(function.calls) == 1 else ()
+        if len(meant) != 1 or function.code_lines > _LINES_OF_A_PASS:
+            break
+        called = meant[0]
+    return called
 
 
 def _handler(handler: Callee, site: QuerySite, route: str, codebase: Codebase) -> Finding:

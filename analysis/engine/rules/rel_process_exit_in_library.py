@@ -71,7 +71,7 @@ _ENTRY_PATH = re.compile(
     r"|(Main|Cli|CLI|Command|Tool|Shell|Benchmark)\.java$"
 )
 _ENTRY_NAME = re.compile(
-    r"(^|\.)(main\w*|\w*[cC](?:ommand|md)_?[lL]ine\w*|\w*[bB]ootstrap(?:per)?|usage\w*|\w*[Ss]hutdown\w*|\w*[Ss]ignal\w*|TestMain|print_?[Hh]elp"
+    r"(^|\.)(main\w*|\w*[cC](?:ommand|md)_?[lL]ine\w*|\w*[bB]ootstrap(?:per)?|usage\w*|\w*[Ss]ignal\w*|TestMain|print_?[Hh]elp"
     r"|\w*[eE]xit\w*|on_?[fF]atal\w*|\w*Or(?:Die|Exit|Fatal|Panic)\w*|\w+_or_(?:die|exit)|\w*Test[A-Z]\w*|[Ss]erviceMain)(\.|$)|(^|\.)(on|once)\("
 )
 # To end the process is what they are for, and another process starts it again.
@@ -82,6 +82,8 @@ _ENDS_IT = re.compile(
 _SAYS_IT = re.compile(
     r"(?:^|\.)(?:halt\w*|quit\w*|Quit\w*|fail\w*|Fail\w*|[mM]ust(?:[A-Z]\w*)?|die|[fF]atal\w*)(?:\.|$)"
 )
+# So do these: they are hooks of the end, unless a request asks for it.
+_SHUTS_DOWN = re.compile(r"(?:^|\.)\w*[Ss]hut_?[dD]own\w*(?:\.|$)")
 _LOGS = re.compile(r"(?i)log|report|print")  # whose `fatal` ends the process, as everybody knows
 # What is done once, at the start, as far as the name tells.
 _STARTS = re.compile(r"(?i)^(?:migrat|run_?migrat|start|init|boot|set_?up|configur|new(?![a-z]))")
@@ -130,12 +132,13 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _is_replaced(callee, call, file):
         return
-    form = "top" if is_top else "named" if _SAYS_IT.search(name) else "init" if _is_initializer(name, file) else ""
+    is_end = _SHUTS_DOWN.search(name) is not None
+    form = _form(name, file, is_top=is_top, is_end=is_end)
     if not (_is_failure(callee, call, file) or file.is_in(call, "handler")):
         is_given_on = not _ends_well(call, file)
         if is_given_on and (file.language in SCRIPT or not is_parameter(file.arguments(call)[0][0], call, file)):
             return  # it gives on the status that something else had
-        form = "named" if is_given_on else "asked"
+        form = "end" if is_end else "named" if is_given_on else "asked"
     does = "imports this" if is_top else "calls it"
     message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever {does}"
     data = {"form": form} if form else {}
@@ -144,6 +147,13 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     # What takes a panic stands at the end of all, mostly.
     is_last = file.language == "go" and "recover()" in text_before(call, file)
     yield file.mark(RULE.id, call, message, confidence="low" if is_last else "", data=data)
+
+
+def _form(name: str, file: SourceFile, *, is_top: bool, is_end: bool) -> str:
+    """What the place of the call says of it."""
+    if is_top or is_end:
+        return "top" if is_top else "end"
+    return "named" if _SAYS_IT.search(name) else "init" if _is_initializer(name, file) else ""
 
 
 def _is_initializer(name: str, file: SourceFile) -> bool:
@@ -290,6 +300,8 @@ def _is_library_all_the_same(form: str, place: Place) -> bool:
     with it: who imports it, or whose requests the file answers."""
     if form == "asked":
         return any(entry.kind == "request" for entry in place.facts.entries)
+    if form == "end":
+        return place.in_request_path
     if form == "named":
         return True
     importers = {edge.source for edge in place.codebase.graph.importers_of(place.path)}

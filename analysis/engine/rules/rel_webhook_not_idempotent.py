@@ -14,6 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.queries import ANNOTATION, WRITES
 from analysis.engine.readers.outside_calls import what_it_does
+from analysis.engine.readers.webhook_views import WORD_OF_HOOKS, is_for_users, routed_classes
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -64,13 +65,12 @@ _COMMENT = re.compile(rb"(?m)^\s*(?://|#|\*|/\*)[^\n]*$")
 _SHOWS_PAGE = re.compile(rb"\.ExecuteTemplate\(|\.HTML\(|\bres\.render\(|\brender(?:_template)?\(")
 LONGEST = 20_000  # bytes of a handler that are read
 
-_WORD = rb"(?:web_?hooks?|_hooks?|/hooks?|callbacks?|\bipns?|notif(?:y|ications?))(?![A-Za-z])"
 _NAMED = re.compile(
     rb"(?i)(?:def|func|function)\s+(?:\([^)\n]*\)\s*)?\w*(?:web_?hook|_ipn|ipn_|payment_?callback|payment_?notif)\w*|\b(?:handle|receive|process)\w*[wW]eb[hH]ook\w*\s*\("
 )
 _ROUTED = re.compile(
     rb"(?i)(?:\.post(?:<[^()\n]{1,80}>)?\(|@post(?:mapping)?\(|\.route\(|requestmapping\(|\.handlefunc\()\s*(?:(?:value|path)\s*=\s*)?\{?[\"'`]"
-    rb"(?:POST )?[^\"'`\n{}<]*" + _WORD + rb"[^\"'`\n{}<]*[\"'`]"
+    rb"(?:POST )?[^\"'`\n{}<]*" + WORD_OF_HOOKS + rb"[^\"'`\n{}<]*[\"'`]"
 )
 # What a route takes posts for says as much by its name: `@router.post("/fees")` above `def fee_callback`.
 _POSTED_TO = re.compile(rb"(?i)@[\w.]*\.post\(|@PostMapping\(|@post\(|methods\s*=\s*[\[(][^\])\n]*POST")
@@ -148,14 +148,15 @@ _POSTS = re.compile(rb"@Post(?:Mapping)?\b|\bdef post\(")
 _CLASS_OF_HOOKS = re.compile(
     rb"(?i:@controller|requestmapping)\([^)\n]*?"
     + rb"(?i:"
-    + _WORD
-    + rb")|\bclass \w*(?:Web[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource)?\b"
+    + WORD_OF_HOOKS
+    + rb")|\bclass \w*(?:[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource|Endpoint)?\b"
 )
 # Where the path of the file is the route, or names what its handlers are for.
 _ROUTED_BY_PATH = re.compile(
     r"(?i)(?:^|/)(?:(?:app|api|routes|pages)/(?:[^/]+/)*)[^/]*(?:web[_-]?hooks?|\bhooks?\b|callback|\bipn\b)[^/]*(?:/[^/]+)*\.[cm]?[jt]sx?$"
     r"|(?:^|/)[\w-]*(?:web_?hooks?|_ipn|\bipn|callbacks?)(?:/[^/]+|_?\w*)\.py$"
 )
+_REFUSED = re.compile(rb"except\b[^\n:]*\b(?:IntegrityError|UniqueViolation(?:Error)?|DuplicateKeyError)\b")
 _POSTED = re.compile(rb"csrf_exempt|require_POST")
 _POST, _PAGE = (b"POST(", b"POST ="), (b"NextApiReq",)
 _BY_PATH = {"POST": _POST, "handler": _PAGE, "default": _PAGE}  # handlers of Next, and what their files hold
@@ -164,7 +165,7 @@ _HANDLER = re.compile(
     rb"\bhttp\.ResponseWriter\b|\*gin\.Context\b|\becho\.Context\b|\*fiber\.Ctx\b"
     rb"|\(\s*_?req(?:uest)?\b[^)\n]*,\s*_?res(?:ponse)?\b"
 )
-_ROUTE = re.compile(r"(?i)(?:POST )?(?=/)[^ ]*" + _WORD.decode())
+_ROUTE = re.compile(r"(?i)(?:POST )?(?=/)[^ ]*" + WORD_OF_HOOKS.decode())
 _IS_OF_HOOKS = re.compile(r"(?i)web_?hook|callback|ipn")
 _NAMELESS = frozenset({"default", "handler", "anonymous"})  # a route of this name means any of many
 _FILE_OF_HOOKS = re.compile(r"(?i)(?:^|/)(?:web_?)?hooks?[.\w-]*\.(?:[jt]s|go)$")
@@ -187,6 +188,8 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     if _SIGN_IN.search(_COMMENT.sub(b"", where)):
         return
     if _SIGNED_IN.search(before) or _SIGNED_IN.search(text) or _BRINGS_CODE.search(text):
+        return
+    if file.language == "python" and is_for_users(function, file):
         return
     is_page = _SHOWS_PAGE.search(text) is not None
     if is_page and (told_by == "other route" or (told_by == "name" and not _WRITES.search(text))):
@@ -244,7 +247,8 @@ def _told(function: Node, before: bytes, head: bytes, file: SourceFile) -> tuple
         file.language == "python" and _POSTED.search(before) is not None
     ):
         return "path", where
-    return "other route" if _HANDLER.search(head) is not None else "", where
+    is_view = file.language == "python" and _POSTS.search(head) is not None
+    return "other route" if is_view or _HANDLER.search(head) is not None else "", where
 
 
 def _class_header(method: Node, file: SourceFile) -> bytes:
@@ -263,6 +267,18 @@ def _class_header(method: Node, file: SourceFile) -> bytes:
     )
 
 
+def look_at_routes(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """The classes that routes which speak of webhooks lead to."""
+    if classes := routed_classes(file.source):
+        yield file.mark(RULE.id, root, "", data={"form": "routes", "classes": " ".join(classes)})
+
+
+def look_at_duplicate(handler: Node, file: SourceFile) -> Iterator[Mark]:
+    """Where a function expects that a row is there already: what a unique key refuses was done before."""
+    if _REFUSED.match(file.source, handler.start_byte):
+        yield file.mark(RULE.id, handler, "", data={"form": "refused"})
+
+
 def _speaks_of(text: bytes, words: tuple[bytes, ...]) -> bool:
     """A cheap question before the patterns, which look everywhere for either case."""
     text = text.lower()
@@ -271,6 +287,8 @@ def _speaks_of(text: bytes, words: tuple[bytes, ...]) -> bool:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Only handlers of requests that write or send, and neither they nor what they call knows the event."""
+    if mark.data.get("form") in ("routes", "refused"):
+        return None
     if place.kind is not FileKind.SOURCE or not _is_entry(place):
         return None
     if mark.data["told_by"] == "path" and not _is_routed_by_path(place.path):
@@ -339,14 +357,16 @@ def _is_routed_as_hook(place: Place) -> bool:
         entry.detail.startswith("POST") and entry.function == place.function.name for entry in place.facts.entries
     ):
         return True
-    return any(name in handlers for handlers in place.codebase.summaries(_routed_as_hooks).values())
+    named = {place.function.owner.rpartition(".")[2]} if place.facts.language == "python" and name == "post" else {name}
+    return any(not named.isdisjoint(handlers) for handlers in place.codebase.summaries(_routed_as_hooks).values())
 
 
 def _routed_as_hooks(facts: FileFacts) -> frozenset[str]:
-    """What the routes of a file that speak of webhooks call their handlers."""
+    """What the routes of a file that speak of webhooks call their handlers, or the classes of those."""
+    routes = (each.data["classes"].split() for each in facts.marks if each.data.get("form") == "routes")
     return frozenset(
         entry.function.rpartition(".")[2] for entry in facts.entries if _ROUTE.match(entry.detail) is not None
-    )
+    ).union(*routes)
 
 
 def _callees(place: Place) -> Iterator[Place]:
@@ -360,7 +380,9 @@ def _is_guarded(place: Place) -> bool:
         each.column for query in place.facts.queries if query.function == place.index for each in query.filters
     ).encode()
     notes = (each for each in place.facts.marks if each.rule == ANNOTATION and each.function == place.index)
-    if any("upsert" in each.data for each in notes):
+    if any("upsert" in each.data for each in notes) or any(
+        each.function == place.index and each.data.get("form") == "refused" for each in place.facts.marks
+    ):
         return True
     return _GUARDED.search(names) is not None or _GUARDED.search(columns) is not None
 
@@ -396,6 +418,9 @@ _NEEDS = (
 
 _HANDLERS = (b"http.ResponseWriter", b"gin.Context", b"echo.Context", b"fiber.Ctx", b"(req, res", b"(request, response")
 
-WATCHES = tuple(
-    Watch("function", look, languages, needs=(*_NEEDS, *_HANDLERS)) for languages in (PYTHON, SCRIPT, JAVA, GO)
+WATCHES = (
+    Watch("function", look, PYTHON, needs=(*_NEEDS, *_HANDLERS, b"def post(")),
+    *(Watch("function", look, languages, needs=(*_NEEDS, *_HANDLERS)) for languages in (SCRIPT, JAVA, GO)),
+    Watch("module", look_at_routes, PYTHON, needs=(b".as_view(", b"add_resource(")),
+    Watch("handler", look_at_duplicate, PYTHON, needs=(b"IntegrityError", b"UniqueViolation"), starts=_REFUSED),
 )

@@ -13,6 +13,8 @@ from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.database_drivers import CONNECTS
+from analysis.engine.readers.file_paths import is_path
 from analysis.engine.readers.reading import followed, full_callee, function_name, origin_of
 from analysis.engine.rules.base import PYTHON, Watch
 
@@ -64,7 +66,8 @@ _BLOCKING = frozenset(
     | {f"{client}.{verb}" for client in ("requests", "httpx") for verb in _VERBS}
     | {f"subprocess.{name}" for name in _SUBPROCESS}
     | {f"os.{name}" for name in (*_OS, *_SPAWN)}
-    | {"psycopg2.connect", "sqlite3.connect", "pymysql.connect", "socket.create_connection", "socket.getaddrinfo"}
+    | {"socket.create_connection", "socket.getaddrinfo"}
+    | CONNECTS
 )
 _SESSION = frozenset(_VERBS)
 _PATH = frozenset({"read_text", "read_bytes", "write_text", "write_bytes", "open"})
@@ -78,10 +81,9 @@ _BLOCKING_METHODS = {  # what made or annotates the receiver, to the methods of 
     "threading.Lock": frozenset({"acquire"}),
     "threading.RLock": frozenset({"acquire"}),
     "threading.Event": frozenset({"wait"}),
-    "psycopg2.connect": _CURSOR,
-    "sqlite3.connect": _CURSOR,
-    "pymysql.connect": _CURSOR,
+    **dict.fromkeys(CONNECTS, _CURSOR),
     "sqlite3.Connection": _CURSOR,
+    "psycopg.Connection": _CURSOR,
     "concurrent.futures.Future": frozenset({"result"}),
     "subprocess.Popen": frozenset({"communicate", "wait"}),
     "socket.socket": frozenset({"connect", "recv", "send", "sendall", "accept"}),
@@ -260,7 +262,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         message = f"`{called}` calls `{blocking}`, which blocks the event loop inside `{place.function.name}`"
         data = mark.data | ({"file": "1"} if _is_of_local_file(blocking) else {})
         mark = structs.replace(mark, message=message, data=data)
-    if any(_AT_THE_ENDS.search(each) for each in (place.function.name, *place.function.decorators)):
+    named = (place.function.name, *place.function.decorators)
+    if any(map(_AT_THE_ENDS.search, named)) and not place.in_handler:
         return None
     if "asks" in mark.data and (place.facts.is_entry or _is_command_line(place)):
         return None  # who types is the one who waits
@@ -291,7 +294,14 @@ def _blocking_name(call: Node, file: SourceFile) -> str | None:
     owner = file.resolve(_origin(receiver, call, file).removesuffix("()"))
     if method == "result" and owner.endswith(".submit"):
         return f"{receiver}.result"  # of a pool of threads
-    return f"{owner}.{method}" if method in _BLOCKING_METHODS.get(owner, ()) else None
+    if method in _BLOCKING_METHODS.get(owner, ()):
+        return f"{owner}.{method}"
+    return f"pathlib.Path.{method}" if method in _PATH and is_path(_receiver(call), file) else None
+
+
+def _receiver(call: Node) -> Node | None:
+    function = call.child_by_field_name("function")
+    return function.child_by_field_name("object") if function is not None else None
 
 
 def _origin(receiver: str, call: Node, file: SourceFile) -> str:

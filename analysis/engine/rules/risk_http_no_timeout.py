@@ -13,6 +13,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.http_clients import Client, client_of
 from analysis.engine.readers.reading import (
     assigned_values,
     declarations,
@@ -129,7 +130,8 @@ def _asks_itself(call: Node, file: SourceFile) -> bool:
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = full_callee(call, file)
     receiver, _, verb = callee.rpartition(".")
-    if verb in _VERBS and file.mentions(b"ession(") and _is_session(receiver, call, file):
+    session = _session(receiver, call, file) if verb in _VERBS and file.mentions(b"ession") else None
+    if session is not None:
         callee = f"requests.{verb}"
     if callee.startswith(("requests.Session().", "requests.session().")):
         callee = "requests." + callee.rpartition(".")[2]
@@ -145,7 +147,9 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         if callee in _LIMITED or len(positional) > _TIMEOUT_POSITION.get(callee, len(positional)):
             return
         message = f"`{callee}` has no time limit of its own and none is given here"
-        yield file.mark(RULE.id, call, message, confidence="low" if _asks_itself(call, file) else "")
+        is_given = session is not None and not session.is_made  # by somebody who may have limited it
+        sure = "low" if _asks_itself(call, file) else "medium" if is_given else ""
+        yield file.mark(RULE.id, call, message, confidence=sure)
     elif any(_waits_for_ever(file.text(each)) for each in (timeout, *_held(timeout, file))):
         yield file.mark(RULE.id, call, f"`{callee}` is told to wait for ever (`{file.text(timeout)}`)")
 
@@ -173,19 +177,23 @@ def _of_client(callee: str, call: Node, file: SourceFile) -> str:
     return f"{library.partition('.')[0]}.{verb}" if library in _CLIENTS else callee
 
 
-def _is_session(receiver: str, call: Node, file: SourceFile) -> bool:
-    """Whether the file makes a session of `requests` under this name, and the function nothing else."""
-    if not file.mentions(b"requests") or receiver not in _sessions(file.source):
-        return False
+def _session(receiver: str, call: Node, file: SourceFile) -> Client | None:
+    """The session of `requests` that the file makes or is given under this name, unless the function makes something
+    else of the name."""
+    if not file.mentions(b"requests") or not _CLIENT_NAME.fullmatch(receiver):
+        return None
     origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
-    return not origin.startswith(("aiohttp", "httpx"))
+    if origin.startswith(("aiohttp", "httpx")) or _OWN_LIMIT.search(file.source):
+        return None
+    if receiver in _sessions(file.source):
+        return Client("requests", is_made=True)
+    client = client_of(receiver.rpartition(".")[2], file)
+    return client if client is not None and client.library == "requests" else None
 
 
 @lru_cache(maxsize=1)
 def _sessions(source: bytes) -> frozenset[str]:
-    """What the file calls the sessions that it makes; none when it gives them a limit of its own."""
-    if _OWN_LIMIT.search(source):
-        return frozenset()
+    """What the file calls the sessions that it makes."""
     return frozenset((made or with_made).decode("utf-8", "replace") for made, with_made in _MADE.findall(source))
 
 

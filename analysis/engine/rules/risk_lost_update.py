@@ -14,7 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
-from analysis.engine.readers.reading import declarations, followed, short, text_after, text_before
+from analysis.engine.readers.reading import assigned_values, declarations, followed, short, text_after, text_before
 from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, number_read, sign_of
 from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_locked, is_safe
 from analysis.engine.readers.row_versions import NEEDS, versioned
@@ -319,8 +319,9 @@ def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
     if not saved[0].endswith(".commit("):
         return line
     # A session writes what it loaded; other objects of the function are none of its business.
-    loaded = rf"(?<![\w.]){word}\s*(?::[^=\n]+)?=[^\n]*(?:{_LOADS})|\bfor\s+{word}\s+in\b[^\n]*(?:{_LOADS})"
-    return line if re.search(loaded, text_before(node, file)) is not None else 0
+    if re.search(rf"\bfor\s+{word}\s+in\b[^\n]*(?:{_LOADS})", text_before(node, file)) is not None:
+        return line
+    return line if any(re.search(_LOADS, file.text(each)) for each in assigned_values(owner, node, file)) else 0
 
 
 def _updated_on(owner: str, name: str, node: Node, file: SourceFile) -> int:

@@ -55,6 +55,8 @@ _MAKERS = frozenset({"list", "dict", "set", "bytearray", *(f"collections.{name}"
 _VALUES = f"value: [{' '.join(f'({each})' for each in (*_DISPLAYS, 'call'))}]"
 _DEFAULTS = f"[(default_parameter {_VALUES}) (typed_default_parameter {_VALUES})] @n"
 _READ_ONLY = re.compile(r"\b(Mapping|Sequence|Iterable|Collection|Container|AbstractSet|abc\.Set|frozenset|Final)\b")
+# FastAPI makes a copy for each request: `Annotated[list[str], Query()]`.
+_COPIED = re.compile(r"\bAnnotated\[.*\b(?:Query|Body|Header|Cookie|Form|File|Path|Depends|Security)\(", re.DOTALL)
 _MUTATORS = (
     "append|extend|insert|add|update|setdefault|pop|popleft|popitem|remove|discard|clear|sort|reverse|appendleft"
 )
@@ -72,7 +74,8 @@ def look(parameter: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name_node, annotation = parameter.child_by_field_name("name"), parameter.child_by_field_name("type")
     name = file.text(name_node) if name_node is not None else "?"
-    if "cache" in name or name.startswith("_") or (annotation is not None and _READ_ONLY.search(file.text(annotation))):
+    noted = file.text(annotation) if annotation is not None else ""
+    if "cache" in name or name.startswith("_") or _READ_ONLY.search(noted) or _COPIED.search(noted):
         return
     body_node = function.child_by_field_name("body")
     body = file.text(body_node) if body_node is not None else ""

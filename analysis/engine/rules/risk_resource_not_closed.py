@@ -11,6 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.database_drivers import AWAITED_CONNECTS, CONNECTS
 from analysis.engine.readers.go_resources import (
     belongs_to_outer,
     is_closed_by_next_round,
@@ -66,9 +67,9 @@ def load(path):
 
 _PYTHON = frozenset(
     """open pathlib.Path.open io.open os.fdopen gzip.open bz2.open lzma.open tarfile.open zipfile.ZipFile socket.socket
-    socket.create_connection urllib.request.urlopen sqlite3.connect psycopg2.connect tempfile.NamedTemporaryFile
-    tempfile.TemporaryFile shelve.open mmap.mmap""".split()
-)
+    socket.create_connection urllib.request.urlopen tempfile.NamedTemporaryFile tempfile.TemporaryFile shelve.open
+    mmap.mmap""".split()
+).union(CONNECTS, AWAITED_CONNECTS)
 _MEMORY = re.compile(r"\b(?:BytesIO|StringIO)\b")
 _PIPED = r"\??\.(?:pipe\(|(?:on|once)\(\s*[\"'](?:close|end|error))"
 _SERVED = re.compile(r"\.(Serve|ServeTLS|Accept)\(")
@@ -127,6 +128,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee not in _PYTHON or ("." not in callee and any(each.name == callee for each in file.functions)):
         return
     parent = call.parent
+    if parent is not None and parent.type == "await":
+        parent = parent.parent
     if parent is None or _is_in_memory(call, file):
         return
     if callee == "zipfile.ZipFile" and _is_open_already(call, file):

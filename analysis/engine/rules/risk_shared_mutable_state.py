@@ -15,7 +15,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
 from analysis.engine.readers.go_handlers import answers_requests
 from analysis.engine.readers.kept_values import is_dated, is_filled_once, is_remembered
-from analysis.engine.readers.reading import followed, has_own
+from analysis.engine.readers.reading import KEY, followed, has_own
 from analysis.engine.readers.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -100,20 +100,20 @@ _PYTHON_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{\dTFN\"']|dict\(|lis
 _CLASS_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\))[ \t]*\n")
 _OF_A_CLASS = "(class_definition body: (block (expression_statement (assignment) @n)))"
 _CHANGES = (
-    rb"(?:\.(?:append|extend|insert|add|update|remove|pop|clear|setdefault|discard)\(|\[[^\]\n]+\]\s*[-+]?=(?!=))"
+    rb"(?:\.(?:append|extend|insert|add|update|remove|pop|clear|setdefault|discard)\(|\[" + KEY + rb"\]\s*[-+]?=(?!=))"
 )
 _SCRIPT_START = re.compile(
     rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|new (?:Map|Set)(?:<[^\n]*>)?\(\)|\d+|null|false"
     rb"|true|''|\"\")\s*(?=;|\n|$)|\w+\s*(?::[^=\n;]+)?(?=;)"
 )
 _SCRIPT_CHANGES = (
-    rb"(?:\.(?:push|unshift|splice|set|add|delete|clear)\(|(?:\[[^\]\n]+\]|\.\w+)\s*(?:[-+]?=(?![=>])|\+\+|--)"
+    rb"(?:\.(?:push|unshift|splice|set|add|delete|clear)\(|(?:\[" + KEY + rb"\]|\.\w+)\s*(?:[-+]?=(?![=>])|\+\+|--)"
     rb"|\+\+|--|\s*[-+]?=(?![=>]))"
 )
 _PYTHON_BEHIND = re.compile(_CHANGES + rb"|\s*[-+]?=(?!=)")
 _SCRIPT_BEHIND = re.compile(_SCRIPT_CHANGES)
 _TYPED_COLLECTION = re.compile(rb":\s*(?:(?:Map|Set|Array)<|[\w.]+\[\])")
-_ASSIGNED = re.compile(rb"\.push\(|\+\+|--|(?:\[[^\]\n]+\]|\.\w+)?\s*[-+]?=(?![=>])")
+_ASSIGNED = re.compile(rb"\.push\(|\+\+|--|(?:\[" + KEY + rb"\]|\.\w+)?\s*[-+]?=(?![=>])")
 _JAVA_UNSAFE = re.compile(
     rb"(?:@\w+\s+)*(?:(?:public|private|protected|final|static)\s+)*static\s+(?:final\s+)?(?:java\.\w+\.)*"
     rb"(SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat|Calendar|GregorianCalendar|Matcher|Connection"
@@ -151,9 +151,11 @@ _BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository
 _SCOPED = re.compile(rb"@Scope|@RequestScope|@SessionScope|@ConfigurationProperties|@Configuration")
 _CONSTRUCTORS = frozenset({"__init__", "constructor"})
 _STARTUP = re.compile(
-    r"^_*(?:(?i:set_?up|init|initiali[sz]e|start_?up|configure|afterPropertiesSet|shutdown)(?![a-z])|on[A-Z_])"
+    r"^_*(?:(?i:set_?up|init|initiali[sz]e|start_?up|configure|afterPropertiesSet)(?![a-z])|on[A-Z_])"
 )
-_BEGINS = re.compile(r"^_*(?i:start|stop|close|destroy)(?![a-z])")  # of the process, or of what a handler is asked for
+_BEGINS = re.compile(
+    r"^_*(?i:start|stop|close|destroy|shut_?down)(?![a-z])"
+)  # of the process, or of what a handler is asked for
 _PREPARES = re.compile(
     r"^_*(?i:set|load|refresh|reload|register)(?![a-z])"
 )  # before requests come, or for each of them
@@ -234,7 +236,9 @@ def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
         inside = re.compile(
             rb"(?<![\w.])(?:"
             + re.escape(name[0])
-            + rb"(?:\[[^\]\n]+\])?\s*(?:[-+]?=(?!=)|\+\+|--)|delete\("
+            + rb"(?:\["
+            + KEY
+            + rb"\])?\s*(?:[-+]?=(?!=)|\+\+|--)|delete\("
             + re.escape(name[0])
             + rb"\b)"
         )

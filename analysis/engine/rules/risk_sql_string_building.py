@@ -13,7 +13,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.built_text import BuiltText, built_text, text_of_argument, values_of
-from analysis.engine.readers.joined_text import joined_name, pushed_into
+from analysis.engine.readers.joined_text import joined_name, joined_piece, pushed_into
 from analysis.engine.readers.reading import function_text, short
 from analysis.engine.readers.sql_parts import holds_numbers, holds_text, is_counted, is_safe, joined_into
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -94,6 +94,7 @@ _THING = re.compile(
     r"(?i)(?:table|column|index|schema|database|constraint|sequence|view|trigger|owner|db|namespace)(?:_?name)?(?:\(\))?$"
 )
 _OWN_KEY = re.compile(r"(?:this|self)\._?(?:id|pk|uuid)")  # the database gave it to the row
+_QUOTE_OF_THE_PROGRAM = re.compile(r"^\s*[rbfuRBFU]{0,2}[\"'`]")
 _OPENS = re.compile(r"[rbfRBF]{0,2}[\"'`]+\s*")  # what opens a statement is a piece of it
 _CONDITION_PLACE = re.compile(r"(?i)\b(?:where|and|or|having)\s+\(*\s*[\"'`]?\Z")
 _BEFORE_CLAUSE = re.compile(rb"(?i)\}\s*\)*\s*(?:and|or|group|order|limit)\b")
@@ -189,12 +190,29 @@ def _statement(call: Node, file: SourceFile) -> _Statement | None:
         positional = positional[1:]  # what the rows are read into
     if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
         return None
-    text = text_of_argument(positional[0], file)
+    text = _with_opening(text_of_argument(positional[0], file), file)
     fixed = text.fixed
     is_condition = (method in _PIECES and fixed.strip(" ?")) or (method in _CLAUSES and _COMPARES.search(fixed))
     if not text.parts or not (_SQL.search(fixed) or is_condition):
         return None
     return _Statement(call, method, _with_own_texts(text, file), file)
+
+
+def _with_opening(text: BuiltText, file: SourceFile) -> BuiltText:
+    """A local name at the start stands for the statement that it holds: `run(sql + " LIMIT 9")`."""
+    opening = text.parts[0] if text.parts and not text.leads[0].strip() else None
+    if opening is None or opening.type != "identifier":
+        return text
+    name = file.text(opening)
+    held = [built_text(value, file) for value in values_of(name, opening, file)]
+    if not any(_SQL.search(each.fixed) for each in held):
+        return text
+    inner = [pair for each in held for pair in zip(each.parts, each.leads, strict=True) if file.text(pair[0]) != name]
+    return BuiltText(
+        " ".join((*(each.fixed for each in held), text.fixed)),
+        (*(part for part, _ in inner), *text.parts[1:]),
+        (*(lead for _, lead in inner), *text.leads[1:]),
+    )
 
 
 def _told(statement: _Statement) -> list[_Told]:
@@ -294,20 +312,27 @@ def _with_own_texts(text: BuiltText, file: SourceFile) -> BuiltText:
         own_text = " ".join(own.fixed for own in texts)
         is_sql = _is_value_place(lead) and _SQL.search(own_text)
         values_inside = any(_is_value_place(before) and not _PIECE.search(file.text(each)) for each, before in inner)
-        if inner and (is_sql or values_inside):
+        is_quoted = _is_value_place(lead) and any(_is_in_quotes(each, before, file) for each, before in inner)
+        if inner and (is_sql or values_inside or is_quoted):
             fixed.append(own_text)
             parts.extend(each for each, _ in inner)
-            leads.extend(before for _, before in inner)
+            leads.extend(_joint(lead, before) if is_quoted else before for _, before in inner)
         else:
             parts.append(part)
             leads.append(lead)
     return BuiltText(" ".join(fixed), tuple(parts), tuple(leads))
 
 
+def _joint(lead: str, before: str) -> str:
+    """The text before a place, and behind it what its own text begins with, without the quotes of the program."""
+    return lead.rstrip("\"'` ") + _QUOTE_OF_THE_PROGRAM.sub("", before)
+
+
 def _values_behind(part: Node, file: SourceFile) -> list[Node]:
-    """What a local name was given, or what was put into the local list that is joined."""
+    """What a local name was given, or what was put into the local list that is joined; of a text that is joined of one
+    piece for each row, that piece."""
     if part.type == "identifier":
-        return values_of(file.text(part), part, file)
+        return [joined_piece(value) or value for value in values_of(file.text(part), part, file)]
     joined = joined_name(file.text(part))
     return pushed_into(joined, part, file) if joined else []
 

@@ -19,7 +19,7 @@ from analysis.engine.readers.cache_contents import is_emptied
 from analysis.engine.readers.cache_keys import are_of_people, given_by_callers, has_few_keys, says_few, says_many
 from analysis.engine.readers.go_handlers import answers_requests
 from analysis.engine.readers.made_objects import Made
-from analysis.engine.readers.reading import followed, has_own
+from analysis.engine.readers.reading import KEY, followed, has_own
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -132,7 +132,7 @@ _BROWSER = re.compile(
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
 # Adding under a key that is no literal.
 _ADDED = re.compile(
-    rb"(?:\[\s*(?![\"'`\d])(?P<key>[^\]\n]+)\]\s*(?:\+?=(?!=)|\+\+)"
+    rb"(?:\[\s*(?![\"'`\d])(?P<key>" + KEY + rb")\]\s*(?:\+?=(?!=)|\+\+)"
     rb"|\.(?:set|put|putIfAbsent|computeIfAbsent|setdefault|add|append|push|unshift|offer|Store"
     rb"|LoadOrStore)\(\s*(?![\"'`\d)])(?P<given>[^,\n)]*))"
 )

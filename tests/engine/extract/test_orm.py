@@ -162,6 +162,29 @@ def test_indexes_of_sqlalchemy(index, indexes, searchable):
     assert (model.indexes, model.searchable) == (indexes, searchable)
 
 
+@pytest.mark.parametrize(
+    ("index", "indexes", "searchable"),
+    [
+        ("Index('a', Room.label.desc(), Room.id)", (("label", "id"),), ()),
+        ("by_label = sa.Index(\n    'a',\n    Room.__table__.c.label,\n)", (("label",),), ()),
+        ("Index('a', func.lower(Room.label))", ((),), ("label",)),
+        ("Index('a', Other.label)", (), ()),
+        ("def later():\n    Index('a', Room.label)", (), ()),
+    ],
+)
+def test_indexes_of_sqlalchemy_that_stand_behind_the_class(index, indexes, searchable):
+    source = (SQLALCHEMY_MODEL % "") + f"\n\n{index}\n"
+    (model,) = extract(source.encode(), "python").models
+    assert (model.indexes, model.searchable) == (indexes, searchable)
+
+
+@pytest.mark.parametrize(("taken", "limit"), [("first", 1), ("one_or_none", 1), ("all", 0)])
+def test_what_is_taken_of_the_scalars_of_sqlalchemy(taken, limit):
+    source = "from sqlalchemy import select\nasync def f(db):\n    return (await db.scalars(select(User))).%s()\n"
+    (query,) = queries(source % taken)
+    assert (query.terminal, query.limit) == (taken, limit)
+
+
 def test_sql_text_is_a_query():
     (query,) = queries(
         "def f():\n    cursor.execute('SELECT a, (SELECT n FROM u WHERE u.id = o.b) AS n FROM o WHERE c = %s')\n"

@@ -261,3 +261,17 @@ class OrderCreate(Mutation):
         ("OrderCreate.perform_mutation", "request"),
         ("OrderCreate.resolve_total", "request"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ("rows = sqs.receive_message(QueueUrl=url)", ["job"]),
+        ("channel.start_consuming()", ["job"]),
+        ("for row in KafkaConsumer('orders'):\n        done(row)", ["job"]),
+        ("rows = sqs.send_message(QueueUrl=url)", []),
+    ],
+)
+def test_who_waits_for_messages_of_a_queue_is_an_entry(body, kinds):
+    facts = extract(f"from kafka import KafkaConsumer\ndef run(sqs, channel, url):\n    {body}\n".encode(), "python")
+    assert [each.kind for each in facts.entries] == kinds

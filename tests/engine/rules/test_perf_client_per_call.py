@@ -214,3 +214,32 @@ def test_what_a_required_module_makes_is_not_the_module(made, found):
     head = f"const knex = {made};\nconst app = require('express')();\n"
     handler = "app.get('/x', async (req, res) => {\n  const rows = knex('visits');\n  res.send(await rows);\n});\n"
     assert lines("src/app.js", head + handler) == found
+
+
+@pytest.mark.parametrize(
+    ("head", "confidences"),
+    [
+        (
+            "def run(queue):\n    while True:\n        for row in queue.receive_messages():\n",
+            ["low"],
+        ),
+        ("@shared_task\ndef run(row):\n    if row:\n        if row.key:\n", ["low"]),
+        ("def run(rows):\n    for row in rows:\n        if row.key:\n", []),
+    ],
+)
+def test_a_client_for_each_message_of_a_queue(head, confidences):
+    files = {
+        "shop/work.py": f"from shop import boxes\n\n\n{head}            boxes.ask(row)\n",
+        "shop/boxes.py": "import boto3\n\n\ndef ask(row):\n    return boto3.client('s3').head_object(Key=row.key)\n",
+    }
+    assert [str(each.confidence) for each in findings_of(RULE, files)] == confidences
+
+
+def test_a_client_that_a_task_has_for_its_batch_ends_with_it():
+    source = (
+        "import aiohttp\n\n\n@shared_task\ndef tell(rows):\n    asyncio.run(send(rows))\n\n\nasync def send(rows):\n"
+        "    async with aiohttp.ClientSession() as session:\n        await asyncio.gather(*map(session.post, rows))\n"
+    )
+    assert findings_of(RULE, {"shop/work.py": source}) == []
+    request = source.replace("@shared_task", "@app.post('/x')")
+    assert len(findings_of(RULE, {"shop/work.py": request})) == 1

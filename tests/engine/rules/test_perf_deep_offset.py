@@ -32,6 +32,8 @@ def test_a_clamp_is_one_of_the_offset_and_in_the_same_function():
     offset = "page = int(request.GET['page'])\n        start = (page - 1) * 50\n        "
     size = "size = min(int(request.GET['size']), 100)\n        "
     next_one = "\n\n    def post(self, request):\n        page = min(int(request.GET['page']), 90)"
+    size_of_a_page = "size = min(size, MAX_PAGE)\n        "
+    assert len(findings(RULE, VIEW % (offset + size_of_a_page + PAGE), volumes={"Order": "XL"})) == 1
     clamp = "start = min(start, 9000)\n        "
     found = {"Order": "XL"}
     assert len(findings(RULE, VIEW % (offset + size + PAGE), volumes=found)) == 1

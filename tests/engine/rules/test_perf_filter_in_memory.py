@@ -260,3 +260,19 @@ def test_a_limit_in_the_condition_is_none_of_the_query():
 )
 def test_rows_that_are_picked_by_a_function_or_put_apart(work):
     assert len(findings(RULE, f"def f(apart):\n    {work}\n")) == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "volumes", "told"),
+    [
+        ("customer=c", {"Order": "XL", "Customer": "S"}, [("warning", "medium")]),
+        ("customer_id=c", {"Order": "XXL", "Customer": "S"}, [("warning", "medium")]),
+        ("customer=c", {"Order": "XL", "Customer": "M"}, []),
+        ("customer=c", {"Customer": "S"}, []),
+        ("customer=c, reference=r", {"Order": "XL", "Customer": "S"}, []),
+    ],
+)
+def test_rows_of_one_parent_are_many_where_there_are_few_parents(condition, volumes, told):
+    source = f"def f(c, r):\n    return [o for o in Order.objects.filter({condition}) if o.total < 9]"
+    found = findings(RULE, source, volumes=volumes)
+    assert [(str(each.severity), str(each.confidence)) for each in found] == told

@@ -294,3 +294,23 @@ def test_a_handler_that_is_given_a_page_hands_it_on(taken, count):
         ),
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("service", "found"),
+    [
+        ("return rows.load()", [6]),
+        ("found = rows.load()\n    log(found)\n    return found", []),
+        ("return newest(rows.load())", []),
+    ],
+)
+def test_a_service_that_only_hands_the_question_on(service, found):
+    source = FLASK + "from shop import orders\n@app.get('/orders')\ndef listed():\n    return orders.everything()"
+    others = {
+        "shop/orders.py": "from shop import rows\ndef newest(found):\n    return found\n"
+        f"def everything():\n    {service}\n",
+        "shop/rows.py": "from shop.models import Order\ndef load():\n    return list(Order.objects.all())\n",
+    }
+    assert lines(RULE, source, others=others) == found
+    told = findings("perf-unbounded-query", source, others=others, volumes={"shop_order": "XL"})
+    assert len(told) == (0 if found else 1)

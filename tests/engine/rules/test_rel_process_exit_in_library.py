@@ -333,3 +333,16 @@ def test_what_only_the_start_calls_ends_nobody_else(caller, count):
         'func check(p map[string]string) {\n\tif p["a"] == "" {\n\t\tlog.Fatal("no a")\n\t}\n}\n'
     )
     assert len(findings_of(RULE, {"setup/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("@app.post('/stop')\ndef stop():\n    shutdown()\n", ["low"]),
+        ("def stop():\n    shutdown()\n", []),
+        ("atexit.register(shutdown)\n", []),
+    ],
+)
+def test_who_shuts_down_is_a_hook_unless_a_request_asks_for_it(head, told):
+    source = f"import atexit, sys\n\n\ndef shutdown():\n    sys.exit(1)\n\n\n{head}"
+    assert [str(each.confidence) for each in findings_of(RULE, {"shop/store.py": source})] == told

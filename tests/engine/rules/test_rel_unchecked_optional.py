@@ -670,3 +670,19 @@ def test_the_first_row_of_a_query_builder(check, flagged):
         f"{check}return row.a;\n}}\n"
     )
     assert bool(findings_of(RULE, {"src/a.js": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("body", "flagged"),
+    [
+        ("return (await db.scalars(wanted)).first().name", True),
+        ("row = (await db.scalars(wanted)).first()\n    return row.name", True),
+        ("row = (await db.execute(wanted)).scalar_one_or_none()\n    return row.name", True),
+        ("rows = await db.scalars(wanted)\n    row = rows.first()\n    return row.name", True),
+        ("row = (await db.scalars(wanted)).first()\n    return row.name if row else None", False),
+        ("row = (await db.scalars(wanted)).one()\n    return row.name", False),
+        ("row = (await load(wanted)).first()\n    return row.name", False),
+    ],
+)
+def test_a_row_of_what_was_awaited(body, flagged):
+    assert bool(findings_of(RULE, {"app/a.py": f"async def f(db, wanted):\n    {body}\n"})) is flagged

@@ -424,3 +424,45 @@ def test_what_a_neighbour_of_the_handler_keeps_for_it(chain, count):
         f"\treturn d.db.WithContext(ctx).{chain}.Error\n}}\n",
     }
     assert len(findings_of(RULE, files)) == count
+
+
+POST = "    def post(self, request):\n        Payment.objects.create(amount=json.loads(request.body)['amount'])\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "route", "count"),
+    [
+        ("class PaymentHook(APIView):", "", 1),
+        ("class StripeWebhookEndpoint(View):", "", 1),
+        ("class Stripe(View):", "path('webhooks/stripe/', views.Stripe.as_view(), name='stripe')", 1),
+        ("class Stripe(MethodView):", "app.add_url_rule('/hooks/pay', view_func=views.Stripe.as_view('pay'))", 1),
+        ("class Stripe(Resource):", "api.add_resource(views.Stripe, '/webhooks/pay')", 1),
+        ("class Stripe(View):", "path('payments/', views.Stripe.as_view())", 0),
+        ("class Stripe(View):", "path('webhooks/paypal/', views.Paypal.as_view())", 0),
+        ("class PaymentHook(LoginRequiredMixin, View):", "", 0),
+        ("class PaymentHook(APIView):\n    permission_classes = [IsAuthenticated]\n", "", 0),
+    ],
+)
+def test_classes_that_take_webhooks_by_name_or_by_route(head, route, count):
+    files = {"shop/views.py": f"from shop.models import Payment\n\n\n{head}\n{POST}", "shop/urls.py": f"{route}\n"}
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("caught", "count"), [("IntegrityError", 0), ("ValueError", 1)])
+def test_a_callee_that_expects_the_event_to_be_there_knows_it(caught, count):
+    service = (
+        "from shop.models import Event, Scan\n\n\ndef keep(number, kind):\n    try:\n"
+        "        Event.objects.create(number=number)\n        Scan.objects.create(kind=kind)\n"
+        f"    except {caught}:\n        return False\n    return True\n"
+    )
+    view = (
+        "from shop import scans\n\n\n@csrf_exempt\n@require_POST\ndef scan_webhook(request):\n"
+        "    payload = json.loads(request.body)\n    scans.keep(payload['id'], payload['kind'])\n"
+        "    return HttpResponse()\n"
+    )
+    models = (
+        "from django.db import models\n\n\nclass Event(models.Model):\n    number = models.CharField(unique=True)\n"
+    )
+    models += "\n\nclass Scan(models.Model):\n    kind = models.CharField()\n"
+    files = {"shop/scans.py": service, "shop/views.py": view, "shop/models.py": models}
+    assert len(findings_of(RULE, files)) == count

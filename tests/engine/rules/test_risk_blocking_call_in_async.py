@@ -191,6 +191,8 @@ def test_a_rule_of_a_build_has_a_thread_of_its_own(decorator, count):
     [
         ("shop/a.py", "async def lifespan(app):", []),
         ("shop/a.py", "@app.on_event('startup')\nasync def read():", []),
+        ("shop/a.py", "async def shutdown(app):", []),
+        ("shop/a.py", "@app.post('/shutdown')\nasync def shutdown():", [("critical", "high")]),
         ("shop/a.py", "async def main():", [("info", "low")]),
         ("scripts/a.py", "async def read():", [("info", "low")]),
         ("shop/a.py", "async def read():", [("warning", "high")]),
@@ -249,3 +251,32 @@ def test_what_a_plain_function_of_another_file_does_on_an_object_it_made(helper,
         "shop/work.py": "from shop import texts\n\n\nasync def load(name):\n    return texts.read(name)\n",
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("(ROOT / 'a.html').read_text()", 1),
+        ("(Path('a') / name).read_bytes()", 1),
+        ("(self.out / name).write_text(text)", 1),
+        ("target = self.out / name\n        target.write_text(text)", 1),
+        ("ROOT.parent.joinpath(name).read_text()", 1),
+        ("Path(name).resolve().read_text()", 1),
+        ("await asyncio.to_thread((ROOT / name).read_text)", 0),
+        ("(name / 2).write_text(text)", 0),
+        ("(self.sheets / name).read_text()", 0),
+        ("(self.out - name).read_text()", 0),
+    ],
+)
+def test_paths_that_are_joined_from_others(body, count):
+    source = "import asyncio\nfrom pathlib import Path\nROOT = Path(__file__).parent / 'texts'\n\n\nclass Texts:\n"
+    source += "    def __init__(self, out: Path, sheets):\n        self.out = out\n        self.sheets = sheets\n\n"
+    source += f"    async def load(self, name, text):\n        {body}\n"
+    assert len(marks_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize("connect", ["psycopg.connect", "psycopg2.connect", "MySQLdb.connect", "pyodbc.connect"])
+def test_drivers_that_wait_for_the_database(connect):
+    head = f"import {connect.partition('.')[0]}"
+    body = f"link = {connect}(url)\n    link.execute('SELECT 1')"
+    assert lines_of(RULE, coroutine(body, head)) == [3, 4]

@@ -610,3 +610,31 @@ func (s *Store) find(key string) *Pattern {{
 """
     found = findings_of(RULE, {"a/a.go": source})
     assert [each.severity for each in found] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "lines"),
+    [
+        ("seat: Seat", "if await self.session.scalar(wanted) is None:\n            self.session.add(seat)", [9]),
+        (
+            "n",
+            "seat = Seat(no=n)\n        if await self.session.scalar(wanted) is None:\n"
+            "            self.session.add(seat)",
+            [10],
+        ),
+        ("seat: Row", "if await self.session.scalar(wanted) is None:\n            self.session.add(seat)", []),
+        ("seat: Seat", "if await self.session.scalar(wanted) is None:\n            self.session.delete(seat)", []),
+        (
+            "seat: Seat",
+            "if await self.session.scalar(wanted) is None:\n            self.session.add(seat)\n"
+            "        try:\n            await self.session.commit()\n        except IntegrityError:\n            pass",
+            [],
+        ),
+    ],
+)
+def test_a_row_that_was_made_before_the_question(head, body, lines):
+    source = (
+        "from sqlalchemy import select\nfrom shop.models import Row, Seat\n\n\nclass Seats:\n"
+        f"    async def take(self, {head}):\n        wanted = select(Seat.id).where(Seat.no == n)\n        {body}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"shop/seats.py": source})] == lines

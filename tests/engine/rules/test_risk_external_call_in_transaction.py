@@ -365,7 +365,10 @@ IN_ATOMIC = (
         ("app/a.js", IN_SEQUELIZE.format("const routing = makeTable(axios.create({}));"), False),
         ("app/a.py", IN_ATOMIC.format("courier = requests.Session()"), True),
         ("app/a.py", IN_ATOMIC.format("courier = httpx.Client(timeout=3)"), True),
+        ("app/a.py", IN_ATOMIC.format("from requests import Session\ncourier = Session()"), True),
+        ("app/a.py", IN_ATOMIC.format("def set_up(courier: httpx.Client):\n    pass"), True),
         ("app/a.py", IN_ATOMIC.format("courier = Board()\nother = requests.Session()"), False),
+        ("app/a.py", IN_ATOMIC.format("from shop.rows import Session\ncourier = Session()"), False),
     ],
 )
 def test_clients_and_processes_that_a_variable_holds(path, source, is_told):
@@ -384,3 +387,15 @@ def test_a_client_of_go_that_is_a_field_is_asked_one_level_deep(call, count):
         "\t\ttx.Create(&row)\n\t\treturn s.tell()\n\t})\n}\n"
     )
     assert len(findings_of(RULE, {"shop/till.go": source})) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("httpx.AsyncClient", 1), ("Board", 0)])
+def test_a_client_that_an_object_is_given_is_asked_inside_of_its_session(kind, count):
+    source = (
+        "import httpx\nfrom sqlalchemy.ext.asyncio import AsyncSession\nfrom shop.rows import Board\n\n\n"
+        f"class Till:\n    def __init__(self, session: AsyncSession, http: {kind}) -> None:\n"
+        "        self._session = session\n        self._http = http\n\n"
+        "    async def pay(self, order):\n        async with self._session.begin():\n"
+        "            self._session.add(order)\n            await self._http.post('/charges', json=order.id)\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"shop/till.py": source})] == [14] * count

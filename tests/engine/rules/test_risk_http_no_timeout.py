@@ -402,3 +402,25 @@ def test_a_context_for_the_database_limits_no_request(asked, count):
         f"func (t *Till) ask() {{\n\tuse({asked})\n}}\n"
     )
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("def f():\n    w = Web()\n    return w.get(u)", ["high"]),
+        ("def f(web: Web):\n    return web.get(u)", ["medium"]),
+        ('def f(web: "Web | None" = None):\n    return web.get(u)', ["medium"]),
+        (
+            "class A:\n    def __init__(self, web: Web):\n        self._web = web\n    def f(self):\n"
+            "        return self._web.post(u)",
+            ["medium"],
+        ),
+        ("def f(web: Web):\n    return web.get(u, timeout=3)", []),
+        ("def f(web: Web):\n    web.mount('https://', Limited())\n    return web.get(u)", []),
+        ("def f(session: Session):\n    return session.get(u)", []),
+        ("def f(session: Session):\n    session.delete(u)\ndef g(session: Web):\n    pass", []),
+    ],
+)
+def test_sessions_by_the_name_that_they_are_imported_under_and_as_they_are_annotated(body, told):
+    source = f"from requests.sessions import Session as Web\nfrom sqlalchemy.orm import Session\n{body}\n"
+    assert [mark.confidence or "high" for mark in marks_of(RULE, source)] == told

@@ -600,3 +600,18 @@ def test_a_row_of_sqlalchemy_by_its_key(step, count):
         "    permit.uses += 1\n    await session.commit()\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("loaded", "count"),
+    [
+        ("User.query.filter_by(id=key).one()", 1),
+        ("(\n        db.session.query(User)\n        .filter_by(id=key)\n        .one()\n    )", 1),
+        ("(\n        await db.scalars(select(User).where(User.id == key))\n    ).first()", 1),
+        ("(\n        db.session.query(User)\n        .with_for_update()\n        .get(key)\n    )", 0),
+        ("(\n        User(\n            key)\n    )", 0),
+    ],
+)
+def test_a_row_that_a_statement_over_several_lines_gives(loaded, count):
+    source = f"async def pay(db, key, sum):\n    user = {loaded}\n    user.balance -= sum\n    await db.commit()\n"
+    assert len(findings_of(RULE, {"shop/work.py": source})) == count

@@ -608,3 +608,19 @@ def test_a_parameter_of_go_that_is_called_t_is_no_transaction(handle, count):
         f'\t{handle}.ExecContext(ctx, "UPDATE shelves SET state = $1 WHERE id = $2", t.State, t.Shelf)\n}}\n'
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("loaded", "count"),
+    [
+        ("User.query.filter_by(id=key).one()", 1),
+        ("(\n        db.session.query(User)\n        .filter_by(id=key)\n        .one()\n    )", 1),
+        ("make(key)", 0),
+    ],
+)
+def test_rows_that_a_query_of_the_model_gives_are_written_by_the_commit(loaded, count):
+    source = (
+        f"@app.post('/x')\ndef move(key, other):\n    first = {loaded}\n    first.state = 1\n    db.session.commit()\n"
+        f"    second = {loaded}\n    second.state = 2\n    db.session.commit()\n"
+    )
+    assert len(findings_of(RULE, {"shop/work.py": source})) == count

@@ -9,6 +9,7 @@ FLAGGED = [
     "async def f(a={1}): ...",
     "g = lambda a=[]: a",
     "def f(a=[x for x in y]): ...",
+    "def f(a: Annotated[list[str], 'the names'] = []): ...",
     "from collections import defaultdict as d\ndef f(a=d(int)): ...",
 ]
 FINE = [
@@ -20,6 +21,7 @@ FINE = [
     "def f(a=frozenset()): ...",
     "def f(a=Depends(list)): ...",
     "def f(a=map(g, [1])): ...",
+    "async def f(a: Annotated[list[str], Query(max_length=9)] = []): ...",
 ]
 
 

@@ -527,3 +527,30 @@ def test_answers_of_a_client_of_any_name(field, request_made, closed, count):
         f"\t{closed}\n\treturn check(resp.StatusCode)\n}}\n"
     )
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("opened", "rest", "told"),
+    [
+        ("psycopg.connect(p)", "c.execute('SELECT 1')", ["high"]),
+        ("psycopg.connect(p)", "n = c.execute('SELECT 1').fetchone()\n    c.close()", ["medium"]),
+        ("MySQLdb.connect(p)", "c.cursor().execute('SELECT 1')", ["high"]),
+        ("await asyncpg.connect(p)", "return await c.fetch('SELECT 1')", ["high"]),
+        ("psycopg.connect(p)", "try:\n        c.execute('SELECT 1')\n    finally:\n        c.close()", []),
+        ("psycopg.connect(p)", "return c", []),
+        (
+            "await asyncpg.connect(p)",
+            "try:\n        return await c.fetch('SELECT 1')\n    finally:\n        await c.close()",
+            [],
+        ),
+        ("signals.connect(p)", "c.send()", []),
+    ],
+)
+def test_connections_of_drivers(opened, rest, told):
+    source = f"import asyncpg, MySQLdb, psycopg\nasync def f(p):\n    c = {opened}\n    {rest}\n"
+    assert [mark.confidence or "high" for mark in marks_of(RULE, source)] == told
+
+
+def test_a_connection_in_a_with_statement_is_closed():
+    source = "import psycopg\ndef f(p):\n    with psycopg.connect(p) as c:\n        c.execute('SELECT 1')\n"
+    assert lines_of(RULE, source) == []

@@ -607,7 +607,7 @@ def test_the_only_object_of_a_class(made, head, count):
     assert [each.line for each in findings_of(RULE, {"src/a.ts": source})] == [3] * count
 
 
-@pytest.mark.parametrize(("name", "count"), [("start", 1), ("setUp", 0)])
+@pytest.mark.parametrize(("name", "count"), [("start", 1), ("shutdown", 1), ("setUp", 0)])
 def test_a_handler_may_start_something(name, count):
     source = f"""package a
 import "net/http"
@@ -726,3 +726,26 @@ def test_a_lock_of_any_name():
     made = "import threading\nguard = threading.Lock()\nhits = {}\n"
     held = made + "@app.get('/')\ndef f(k):\n    with guard:\n        hits[k] = 1\n"
     assert not findings_of(RULE, {"app/a.py": "from flask import Flask\napp = Flask(__name__)\n" + held})
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("shop/api.py", "DONE = {}\n@app.post('/x')\ndef keep(body):\n    DONE[body['step']] = body['state']\n", 1),
+        ("shop/api.py", "DONE = {}\n@app.post('/x')\ndef keep(body):\n    done = DONE[body['step']]\n", 0),
+        (
+            "api.js",
+            "const done = {};\napp.post('/x', (req, res) => {\n  done[req.body['step']] = req.body.state;\n});\n",
+            1,
+        ),
+    ],
+)
+def test_keys_with_brackets_of_their_own(path, source, count):
+    assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize(("route", "count"), [("@app.post('/x')\n", 1), ("", 0)])
+def test_a_handler_that_shuts_something_down_is_no_end_of_the_process(route, count):
+    source = f"states = {{}}\n\n\n{route}def shutdown(body):\n    states[body['room']] = body['state']\n"
+    source += "\n\n@app.post('/y')\ndef other(body):\n    return shutdown(body)\n"
+    assert len(findings_of(RULE, {"shop/api.py": source})) == count

@@ -777,3 +777,34 @@ def test_sqlx_reads_into_what_it_is_given_before_the_text(call, count):
         f'\tq := fmt.Sprintf("SELECT id FROM parcel ORDER BY %s", column)\n\treturn {call}\n}}\n'
     )
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("sql = \"SELECT a FROM t WHERE b = '\" + n + \"'\"\n    cursor.execute(sql + ' LIMIT 9')", 1),
+        ("sql = 'SELECT a FROM t'\n    cursor.execute(sql + ' ORDER BY ' + request.args['order'])", 1),
+        ("sql = 'SELECT a FROM t WHERE b = %s'\n    cursor.execute(sql + ' LIMIT 9', [n])", 0),
+        ("sql = 'SELECT a FROM t WHERE b = %s'\n    cursor.execute(sql + ' LIMIT %d' % n, [n])", 0),
+        ("cursor.execute(n + ' LIMIT 9')", 0),
+    ],
+)
+def test_a_statement_that_is_made_longer_where_it_runs(body, count):
+    found = findings_of(RULE, {"shop/a.py": f"def f(cursor, request, n):\n    {body}\n"})
+    assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("joined", "count"),
+    [
+        ("','.join(\"'\" + name + \"'\" for name in names)", 1),
+        ("','.join([f\"'{name}'\" for name in names])", 1),
+        ("','.join('?' for name in names)", 0),
+        ("','.join(f':n{i}' for i, name in enumerate(names))", 0),
+        ("','.join(str(int(name)) for name in names)", 0),
+    ],
+)
+def test_values_that_are_put_in_quotes_one_by_one(joined, count):
+    source = f"def f(cursor, names):\n    listed = {joined}\n"
+    source += '    cursor.execute("SELECT id FROM owner WHERE name IN (" + listed + ")")\n'
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count

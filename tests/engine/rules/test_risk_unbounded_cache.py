@@ -490,3 +490,27 @@ ANSWERS = "return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) 
 )
 def test_what_middleware_of_go_keeps(body, is_told):
     assert bool(findings_of(RULE, {"app/a.go": GO_HANDLER % body})) == is_told
+
+
+@pytest.mark.parametrize(
+    ("key", "behind", "confidences"),
+    [
+        ("body['user_id']", "", ["medium"]),
+        ("(body['user_id'], body['day'])", "", ["medium"]),
+        ("body['user_id']", "    _cache.pop(body['user_id'])\n", []),
+        ("FIELDS['a']", "", []),
+    ],
+)
+def test_keys_with_brackets_of_their_own(key, behind, confidences):
+    source = "FIELDS = {'a': 'b'}\n_cache = {}\n@app.post('/x')\ndef keep(body):\n"
+    source += f"    _cache[{key}] = read(body)\n{behind}"
+    assert [str(each.confidence) for each in findings_of(RULE, {"shop/api.py": source})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("key", "confidences"), [("(course.slug, day)", ["low"]), ("course.kind", []), ("Course.LIMIT", [])]
+)
+def test_a_key_of_the_row_that_callers_bring(key, confidences):
+    source = "from shop.models import Course\nquotes = {}\n\n\ndef quote(course: Course, day):\n"
+    source += f"    quotes[{key}] = price(course)\n\n\n@app.get('/x')\ndef show(course):\n    return quote(course, 1)\n"
+    assert [str(each.confidence) for each in findings_of(RULE, {"shop/api.py": source})] == confidences

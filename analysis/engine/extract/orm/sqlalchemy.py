@@ -237,7 +237,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
     last = next((name for name in reversed(names) if name in _TERMINALS), "")
     operation = _operation(last, verb, names, text)
     terminal = last or (names[0] if names and names[0] in _GIVEN_STATEMENTS else chain.terminal)
-    if terminal in ("execute", "exec") and operation == "select":
+    if terminal in ("execute", "exec", "scalars") and operation == "select":
         terminal = _taken(chain, file) or terminal
     query = query_at(
         chain.top,

@@ -18,8 +18,11 @@ _CASCADING = re.compile(
 _ANNOTATED = re.compile(r"\w+\s*:\s*[\w.]*Mapped\[(?:[\w.]*Optional\[)?\s*([\w.]+)")
 _ENUMERATED = re.compile(r"(?i)(?:^|\W)\w*enum$|^ChoiceType$")
 _INDEX = re.compile(r"\b(Index|UniqueConstraint)\(")
-_COLUMN = re.compile(r"(?:[\"'](\w+)[\"']|(?:\w+\.)?([a-z_]\w*)(?:\.(?:asc|desc)\(\))?)\s*\Z")
+_INDEX_AT_THE_TOP = re.compile(rb"^(?:\w+\s*=\s*)?(?:\w+\.)?Index\(", re.MULTILINE)
+_OF_A_CLASS = re.compile(r"\b([A-Z]\w*)\.")
+_COLUMN = re.compile(r"(?:[\"'](\w+)[\"']|(?:\w+\.)*([a-z_]\w*)(?:\.(?:asc|desc)\(\))?)\s*\Z")
 _COMPUTED = re.compile(r"(?:\w+\.)*func\.\w+\(\s*(?:\w+\.)?[\"']?(\w+)|[\s\S]*\btext\(\s*[\"']\w+\((\w+)\)")
+_LONGEST_INDEX = 1_000  # bytes
 _SEARCHES = re.compile(r"(?i)[\"'](?:gin|gist|fulltext)[\"']|_trgm_ops")
 _BARE = re.compile(r"\[\s*[a-z_]\w*\s*\]|[a-z_]\w*\Z")  # columns of the class itself, by their names in its body
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -30,11 +33,36 @@ def models(file: SourceFile) -> Iterator[Model]:
     """Declarative classes: those with `__tablename__` or mapped columns."""
     if b"Column(" not in file.source and b"mapped_column(" not in file.source and b"__tablename__" not in file.source:
         return
+    apart = _indexes_apart(file)
     for scope in file.scopes:
         if scope.kind == "class" and scope.node.type == "class_definition":
             model = _model(scope.node, scope.prefix.rstrip("."), file)
             if model is not None:
-                yield model
+                yield _with_indexes(model, apart.get(model.name.rpartition(".")[2], []))
+
+
+def _indexes_apart(file: SourceFile) -> dict[str, list[str]]:
+    """By model the indexes that stand behind the classes: `Index("by_state", Order.state)`."""
+    found: dict[str, list[str]] = {}
+    for match in _INDEX_AT_THE_TOP.finditer(file.source):
+        text = file.source[match.start() : match.end() + _LONGEST_INDEX].decode("utf-8", "replace")
+        text = text[: closing_bracket(text, text.find("(") + 1) + 1]
+        owner = _OF_A_CLASS.search(text, text.find("("))
+        if owner is not None:
+            found.setdefault(owner[1], []).append(text)
+    return found
+
+
+def _with_indexes(model: Model, texts: list[str]) -> Model:
+    more = [each for text in texts for each in _indexes(text)]
+    if not more:
+        return model
+    searched = (name for _, names in more for name in names)
+    return structs.replace(
+        model,
+        indexes=(*model.indexes, *(names for names, _ in more)),
+        searchable=(*model.searchable, *searched),
+    )
 
 
 def _model(node: Node, name: str, file: SourceFile) -> Model | None:

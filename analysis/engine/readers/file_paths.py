@@ -1,0 +1,50 @@
+"""Whether an expression of Python is a `pathlib.Path`, also one that is joined from another."""
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import assigned_values, given_values, origin_of
+
+_PATH = "pathlib.Path"
+_STEPS = frozenset("joinpath resolve absolute expanduser with_suffix with_name with_stem relative_to".split())
+_FAR = 3  # names from which a path was made, one from another
+
+
+def is_path(expression: Node | None, file: SourceFile, names: int = _FAR) -> bool:
+    """Whether the expression begins with a path: `(ROOT / "a" / name)`, `path.parent`, `Path(a).resolve()`."""
+    node = _beginning(expression, file)
+    if node is None:
+        return False
+    if node.type == "call":
+        return file.callee(node) == _PATH
+    name = file.text(node)
+    if node.type == "identifier" and origin_of(name, node, file).removesuffix("()") == _PATH:
+        return True
+    if names == 0 or node.type not in ("identifier", "attribute"):
+        return False
+    values = (assigned_values(name, node, file) if node.type == "identifier" else []) or given_values(name, file)
+    return any(is_path(value, file, names - 1) for value in values)
+
+
+def _beginning(expression: Node | None, file: SourceFile) -> Node | None:
+    """What stands at the left end of joined paths and of the steps from one path to another."""
+    node = expression
+    while node is not None:
+        if node.type == "parenthesized_expression":
+            node = next(iter(node.named_children), None)
+        elif node.type == "binary_operator":
+            operator = node.child_by_field_name("operator")
+            node = node.child_by_field_name("left") if operator is not None and operator.type == "/" else None
+        elif node.type == "attribute" and file.source.endswith(b".parent", node.start_byte, node.end_byte):
+            node = node.child_by_field_name("object")
+        elif (step := _step(node)) is not None and file.text(step) in _STEPS:
+            node = step.parent.child_by_field_name("object") if step.parent is not None else None
+        else:
+            return node
+    return None
+
+
+def _step(call: Node) -> Node | None:
+    """The name of the method that is called on something."""
+    function = call.child_by_field_name("function") if call.type == "call" else None
+    return function.child_by_field_name("attribute") if function is not None else None

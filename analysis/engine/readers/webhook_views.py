@@ -1,0 +1,36 @@
+"""Classes of Python that take webhooks, by their routes, and those that only signed-in users post to."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+
+WORD_OF_HOOKS = rb"(?:web_?hooks?|_hooks?|/hooks?|callbacks?|\bipns?|notif(?:y|ications?))(?![A-Za-z])"
+_PATH = rb"\s*r?[\"'][^\"'\n]*" + WORD_OF_HOOKS + rb"[^\"'\n]*[\"']"
+# `path("hooks/pay", Pay.as_view())`, `add_url_rule("/hooks/pay", view_func=Pay.as_view("pay"))`,
+# `add_resource(Pay, "/hooks/pay")`.
+_ROUTED = re.compile(
+    rb"(?i)\b(?:(?:re_)?path|url|add_url_rule)\("
+    + _PATH
+    + rb"\s*,[^\n]*?(?<![\w.])(?:\w+\.)*(\w+)\.as_view\(|\badd_resource\(\s*(?:\w+\.)*(\w+)\s*,"
+    + _PATH
+)
+_FOR_USERS = re.compile(
+    rb"\b(?:LoginRequired|PermissionRequired)Mixin\b"
+    rb"|permission_classes\s*=\s*[\[(][^\])]*(?:IsAuthenticated|IsAdmin|Permission)"
+    rb"|\bdecorators\s*=\s*[\[(][^\])]*(?:login|auth)"
+)
+
+
+def routed_classes(source: bytes) -> list[str]:
+    """The classes that routes which speak of webhooks lead to."""
+    return sorted({(given or listed).decode() for given, listed in _ROUTED.findall(source)})
+
+
+def is_for_users(method: Node, file: SourceFile) -> bool:
+    """Whether the class around a method says above it that only who is signed in may call."""
+    scope = file.scope_of(method)
+    while scope.kind != "class" and scope.parent is not None:
+        scope = scope.parent
+    return scope.kind == "class" and _FOR_USERS.search(file.source, scope.start, method.start_byte) is not None
