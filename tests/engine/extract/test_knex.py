@@ -54,8 +54,57 @@ def test_other_calls_are_none(line):
     assert queries(line) == ()
 
 
-def test_without_knex_a_handle_is_any_function():
-    assert queries("return db('visits').where({ id });", head='import { db } from "./pool";\n') == ()
+GIVEN = 'import { db } from "./pool";\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "operation", "table"),
+    [
+        ("return db('visits').where({ id }).first();", "select", "visits"),
+        ("return this.db('visits').select(COLUMNS);", "select", "visits"),
+        ("return context.db('visits').whereIn('id', [id]).del();", "delete", "visits"),
+        ("await db.batchInsert('visits', name, 500);", "bulk_insert", "visits"),
+    ],
+)
+def test_a_handle_of_another_file_asks_if_the_project_has_knex(line, operation, table):
+    (query,) = queries(line, head=GIVEN)
+    assert (query.operation, query.model, query.needs) == (operation, table, "knex")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return db('visits');",
+        "return db('visits').value();",
+        "return db.select().from('visits');",
+        "return map('visits').where({ id });",
+        "return db(name).where({ id });",
+    ],
+)
+def test_a_handle_of_another_file_has_to_speak_as_knex_does(line):
+    assert queries(line, head=GIVEN) == ()
+
+
+@pytest.mark.parametrize(
+    ("pool", "lines"),
+    [
+        ('import knex from "knex";\nexport const db = knex({ client: "pg" });\n', [4]),
+        ('import { open } from "./store";\nexport const db = open();\n', []),
+    ],
+)
+def test_rules_judge_it_where_the_project_has_knex(pool, lines):
+    source = GIVEN + (
+        "export async function close(ids: string[]) {\n  for (const id of ids) {\n"
+        "    await db('visits').where({ id }).update({ open: false });\n  }\n}\n"
+    )
+    found = findings_of("perf-write-in-loop", {"src/visits.ts": source, "src/pool.ts": pool})
+    assert [each.line for each in found] == lines
+
+
+def test_a_stream_is_not_loaded():
+    (streamed,) = queries("return knex('visits').where('day', '>', name).stream();")
+    (loaded,) = queries("return knex('visits').where('day', '>', name);")
+    assert (streamed.streaming, loaded.streaming) == (True, False)
 
 
 def test_what_a_transaction_does_stands_in_one():
