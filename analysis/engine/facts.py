@@ -208,6 +208,10 @@ class Entry(msgspec.Struct, array_like=True, frozen=True, gc=False):
     kind: str  # request, job, main
     framework: str
     detail: str = ""  # `GET /orders`, the queue, the command
+    # of a handler that is an expression inside of that function: its lines, and what it calls
+    line: int = 0
+    end_line: int = 0
+    calls: tuple[str, ...] = ()
 
 
 class Mark(msgspec.Struct, array_like=True, frozen=True):

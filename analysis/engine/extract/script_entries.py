@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Mark
-from analysis.engine.readers.reading import followed
+from analysis.engine.readers.reading import followed, within
 
 PROCEDURES = frozenset({"query", "mutation", "subscription"})
 VERBS = frozenset({"get", "post", "put", "patch", "delete", "all", "use", "head", "options"})
@@ -41,8 +42,18 @@ def look_at_route(call: Node, file: SourceFile) -> Iterator[Mark]:
     for each in positional[1:] if has_path else positional:
         name = _handler_name(each, file)
         if name:
-            file.entries.append(Entry(name, "request", "express", f"{verb.upper()} {path}".strip()))
+            entry = Entry(name, "request", "express", f"{verb.upper()} {path}".strip())
+            file.entries.append(_written_out(entry, each, file))
     return iter(())
+
+
+def _written_out(entry: Entry, handler: Node, file: SourceFile) -> Entry:
+    """The entry with the lines and calls of a handler that is too short to be a function of its own: `() => list()`."""
+    if handler.type != "arrow_function" or file.scope_of(handler).kind != "closure":
+        return entry
+    calls = (file.callee(each) for each in within(handler) if each.type == "call_expression")
+    first, last = file.line(handler), file.lines.of(handler.end_byte - 1)
+    return structs.replace(entry, line=first, end_line=last, calls=tuple(dict.fromkeys(calls)))
 
 
 def _is_made_router(name: str, file: SourceFile) -> bool:
