@@ -41,6 +41,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.calls import OWN_RECEIVERS
+from analysis.engine.extract.orm.steps import closing_bracket
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import DJANGO, Mark, Query
 from analysis.engine.queries import ANNOTATION
@@ -123,6 +124,7 @@ _CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
     re.IGNORECASE,
 )
 _PUT_TOGETHER = re.compile(r"\$\{|\bf\"[^\"\n]*\{|\bf'[^'\n]*\{|%s\b|[\"'`]\s*\+|\+\s*[\"'`]|\.format\(|Sprintf\(")
+_AWAITED_APART = re.compile(rb"\(\s*await\s+\Z")
 _WORD = re.compile(r"\w")
 _NAMED = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*(?!\s*(?:=(?!=)|:[^:]))")  # read, and no key of an option
 _ASSIGNED = re.compile(r"\s*(?:const |let |var |final )?(?:\w+ )?(\w+)(?:: [^=]+?)? :?= ([^\n]+)")
@@ -204,12 +206,18 @@ def _has_own_steps(chain: str) -> bool:
 
 
 def _own_text(query: Query, text: str, lines: list[str], file: SourceFile) -> str:
-    """The text up to the end of the query: Python names what it does with the rows behind it, `if row.size > limit`."""
-    span = file.query_spans.get((query.line, query.anchor, query.model)) if file.language == "python" else None
+    """The text up to the end of the query: Python names what it does with the rows behind it, `if row.size > limit`,
+    and so does a script behind the bracket of `(await orders.find())`."""
+    span = file.query_spans.get((query.line, query.anchor, query.model))
     if span is None:
         return text
-    start = file.lines.starts[query.line - 1]
-    return file.source[start : span[1]].decode("utf-8", "replace")
+    own = file.source[file.lines.starts[query.line - 1] : span[1]].decode("utf-8", "replace")
+    if file.language == "python":
+        return own
+    if not _AWAITED_APART.search(file.source, max(0, span[0] - LONGEST_HEAD), span[0]):
+        return text
+    rest = file.source[span[1] : span[1] + LONGEST_CHAIN].decode("utf-8", "replace")
+    return own + rest[: closing_bracket(rest, 0)]
 
 
 def _of_caller(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:

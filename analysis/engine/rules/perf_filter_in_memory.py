@@ -66,8 +66,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 
 def _is_unbounded(site: QuerySite) -> bool:
-    query = site.query
-    return not site.is_limited and not query.streaming and not site.is_narrowed and not query.columns
+    return not site.is_limited and not site.query.streaming and not site.is_narrowed
 
 
 def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codebase) -> Finding:

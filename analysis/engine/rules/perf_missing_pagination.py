@@ -89,6 +89,7 @@ _FILES = re.compile(r"(?i)export|csv|excel|xlsx|download(?!s)|dump")  # all rows
 _LOOKUPS = re.compile(r"(?i)_?(?:map|dict|lookup|mapping)$|_?by_?(?:id|name|key|code)s?$")  # how a service calls them
 _SETTINGS = re.compile(r"(?i)(?:^|/)(?:settings?|config(?:uration)?|preferences?)(?:/|$)")
 LONGEST_HANDING_ON = 4  # lines of a function that does nothing but to call another one
+_LESS = ("filter", "sum", "group")  # what the program makes of all rows is not all of them
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
 
 
@@ -192,6 +193,8 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, En
     unbounded: dict[Callee, list[QuerySite]] = {}
     lazy: dict[Callee, list[QuerySite]] = {}
     for site in codebase.queries.sites:
+        if site.notes.get("kept", "").startswith(_LESS):
+            continue  # which is told for itself
         asking = Callee(site.path, site.query.function)
         if is_unbounded(site) and not site.is_narrowed:
             unbounded.setdefault(asking, []).append(site)

@@ -95,6 +95,18 @@ def test_a_handler_written_out_as_an_expression_answers_for_itself(handler, foun
     ] == found
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return [o for o in Order.objects.all() if o.is_paid]", []),
+        ("return sum(o.total for o in Order.objects.all())", []),
+        ("return list(Order.objects.all())", [6]),
+    ],
+)
+def test_a_list_that_the_program_makes_smaller_is_told_for_that(body, found):
+    assert lines(RULE, f"{FLASK}@app.get('/orders')\ndef orders():\n    {body}") == found
+
+
 VIEW = "from rest_framework.generics import ListAPIView\nclass Orders(ListAPIView):\n    def get_queryset(self):\n"
 
 
