@@ -22,6 +22,7 @@ _MADE_ROUTER = re.compile(
 _WRAPPER = re.compile(r"(?i)(?:async|catch|wrap|handler|safe)[\w-]*(?:\(\))?$")
 _NEST_ROUTE = re.compile(r"(?:^|\.)(Get|Post|Put|Patch|Delete|All|Head|Options|Query|Mutation|Subscription)\b(.*)")
 _NEST_JOB = re.compile(r"(?:^|\.)(Cron|Interval|Timeout|Process|Processor|EventPattern|MessagePattern|OnEvent)\b")
+_NEST_WORKER = re.compile(r"(?:^|\.)Processor\b")  # of BullMQ: the class takes the jobs, its `process` runs them
 _PROCEDURE = re.compile(r"[pP]rocedure(?:\(\))?(?:\.\w+(?:\(\))?)*$")
 _REQUEST = re.compile(
     r"_?req(?:uest)? _?res(?:ponse)?(?: next)?$"
@@ -103,6 +104,7 @@ def look_at_procedure(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def declared(functions: tuple[Function, ...], file: SourceFile) -> Iterator[Entry]:
     """Entries by decorators and by names that a framework calls."""
+    workers = {each.name for each in file.classes if any(map(_NEST_WORKER.search, each.decorators))}
     is_remix = file.mentions(b"react-router") or file.mentions(b"@remix-run") or file.mentions(b"/+types/")
     for function in functions:
         for decorator in function.decorators:
@@ -112,6 +114,8 @@ def declared(functions: tuple[Function, ...], file: SourceFile) -> Iterator[Entr
                 )
             elif (job := _NEST_JOB.search(decorator)) is not None:
                 yield Entry(function.name, "job", "nest", job[1])
+        if function.owner in workers and function.name.rpartition(".")[2] == "process":
+            yield Entry(function.name, "job", "nest", "Processor")
         if function.flags & FunctionFlag.EXPORTED and not function.owner and _NEXT.fullmatch(function.name):
             yield Entry(function.name, "request", "next", function.name)
         elif (
