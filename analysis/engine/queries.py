@@ -172,7 +172,7 @@ class Queries:
         return {key: tuple(sites) for key, sites in found.items()}
 
     @cached_property
-    def _libraries(self) -> frozenset[str]:
+    def libraries(self) -> frozenset[str]:
         """Those of `NEEDED` that a file of the project imports."""
         return frozenset(chain.from_iterable(self._codebase.summaries(_needed_libraries).values()))
 
@@ -253,7 +253,7 @@ class Queries:
 
     def _known(self, query: Query, facts: FileFacts) -> Query | None:
         """The query with what the model and its repository add to it; None for a call that is none after all."""
-        if query.needs and query.needs not in self._libraries:
+        if query.needs and query.needs not in self.libraries:
             return None
         if query.orm == RELATED:
             return self._of_relation(query, facts)

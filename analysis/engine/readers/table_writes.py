@@ -44,6 +44,7 @@ class Write(NamedTuple):
     label: str
     verb: str
     row: str = ""  # the variable that is saved, or the key of the row, where there is one
+    needs: str = ""  # the library without which it is no write, see `Query`
 
     def differs_from(self, other: "Write") -> bool:
         """Whether it goes to another table, or to another row that the source tells apart."""
@@ -80,7 +81,7 @@ def _queries(file: SourceFile) -> Iterator[Write]:
             is_passed = is_passed or _IN_CONTEXT.search(whole)
             if not is_lazy and not is_passed and not _is_of_the_caller(query, file):
                 indent = len(row) - len(row.lstrip())
-                yield Write(start + indent, query.line, query.model, _verb(query), _row(query, whole))
+                yield Write(start + indent, query.line, query.model, _verb(query), _row(query, whole), query.needs)
 
 
 def _row(query: Query, text: bytes) -> str:

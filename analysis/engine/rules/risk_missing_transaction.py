@@ -111,7 +111,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
                 f"`{first.label}` is {first.verb} here and `{second.label}` {second.verb} on line {second.line}, not in"
                 " one transaction"
             )
-            data = {"form": "writes"}
+            data = {"form": "writes"} | _needed(first) | _needed(second)
             if all(is_upsert(each, root, file) for each in pair):
                 data["repeatable"] = "1"
             elif all(comes_out_alike(each, root, file) for each in pair):
@@ -125,10 +125,14 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     if len(bare) == len(writes) and len({write.label for write in bare}) == 1:
         write, node = bare[0], node_at(bare[0].start, root)
         if not _BY_HAND.search(function_text(node, file)) and not is_explained(write.start, file):
-            data = {"form": "alone", "table": write.label, "verb": write.verb}
+            data = {"form": "alone", "table": write.label, "verb": write.verb} | _needed(write)
             if apart := calls_apart(node, file.functions[file.function_of(node)].node, file):
                 data["apart"] = " ".join(apart)
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
+
+
+def _needed(write: Write) -> dict[str, str]:
+    return {"needs": write.needs} if write.needs else {}
 
 
 def look_at_settings(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -205,7 +209,11 @@ def look_at_commits(root: Node, file: SourceFile) -> Iterator[Mark]:
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Writes on the path of a request or a job whose callers open no transaction either."""
-    found = [(place, mark) for place, mark in codebase.marks(RULE.id)]
+    found = [
+        (place, mark)
+        for place, mark in codebase.marks(RULE.id)
+        if "needs" not in mark.data or mark.data["needs"] in codebase.queries.libraries
+    ]
     every_request = any(
         mark.data["form"] == "atomic requests" for place, mark in found if place.kind is FileKind.SOURCE
     )
@@ -382,7 +390,10 @@ def _settles(first: Write, second: Write, root: Node, file: SourceFile) -> bool:
 
 _NEEDS = {
     PYTHON: (b".objects", b"execute(", b".save("),
-    SCRIPT: (b"sequelize", b"mongoose", b"typeorm", b"risma", b"epository", b"Repo.", b"execute(", b"query("),
+    SCRIPT: (
+        *(b"sequelize", b"mongoose", b"typeorm", b"risma", b"epository", b"Repo.", b"execute(", b"query("),
+        *(b"knex", b"db('", b'db("', b"conn('", b'conn("', b"database('", b'database("'),
+    ),
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }

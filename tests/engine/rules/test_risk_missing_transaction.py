@@ -608,3 +608,29 @@ def test_a_parameter_of_go_that_is_called_t_is_no_transaction(handle, count):
         f'\t{handle}.ExecContext(ctx, "UPDATE shelves SET state = $1 WHERE id = $2", t.State, t.Shelf)\n}}\n'
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+KNEX = 'import knex from "knex";\nexport const db = knex({ client: "pg" });\n'
+BODY = 'const [v] = await db("visits").insert({ day }).returning("id");\n  '
+
+
+@pytest.mark.parametrize(
+    ("body", "pool", "count"),
+    [
+        (BODY + 'await db("visit_notes").insert({ visit: v.id });', KNEX, 1),
+        (BODY + 'await db("visit_notes").insert({ visit: v.id });', 'export const db = open("store");\n', 0),
+        (BODY + 'await db("visits").select("id");', KNEX, 0),
+        (
+            "await db.transaction(async (trx) => {\n"
+            '    await trx("visits").insert({ day });\n    await trx("visit_notes").insert({ day });\n  });',
+            KNEX,
+            0,
+        ),
+    ],
+)
+def test_knex_whose_handle_another_file_makes(body, pool, count):
+    source = (
+        'import express from "express";\nimport { db } from "./pool";\nconst app = express();\n'
+        f'app.post("/x", async (req, res) => {{\n  const {{ day }} = req.body;\n  {body}\n}});\n'
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source, "src/pool.ts": pool})) == count
