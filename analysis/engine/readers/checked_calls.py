@@ -44,7 +44,7 @@ class Made(NamedTuple):
 def call_act(branch: Node, file: SourceFile) -> dict[str, str] | None:
     """What a branch asks and what it may make, where the question names a value that the act names too."""
     body = branch.child_by_field_name("consequence")
-    if body is None or not file.mentions(b"await "):
+    if body is None:
         return None
     question = script_question(branch, file, *_ASKS)
     text, first = acting(branch, file, inside=question.is_absent) if question is not None else ("", 0)

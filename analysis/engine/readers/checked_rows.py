@@ -24,6 +24,8 @@ NEAR = 1_500  # characters before and after a branch that belong to it
 LEAVES = re.compile(r"\b(?:raise|throw|return|continue)\b")
 _MAKES = re.compile("create|insert|save|add|persist")  # one of them stands in everything that makes a row
 
+_MAY_MAKE = re.compile(rb"(?:create|insert|save|add|persist|register)\w*(?:<[^<>()]*>)?\(")
+
 SCRIPT_VALUE = re.compile(
     rb"if\s*\(\s*(?:(?P<not>!)\s*(?P<absent>\w+)|(?P<none>\w+)\s*={2,3}\s*(?:null|undefined|0)|(?P<there>\w+)"
     rb"(?:\s*(?:!==?\s*(?:null|undefined)|>\s*0))?|(?P<inline>!?)\s*\(?\s*await\s+[^\n]{1,300}?)\s*\)\s*[{\w]"
@@ -70,6 +72,12 @@ class Question(NamedTuple):
     line: int
     rest: str
     is_absent: bool
+
+
+def may_make(branch: Node, file: SourceFile) -> bool:
+    """A cheap question before the others: whether something may be made in a branch of a script, or behind it."""
+    is_asked = file.mentions(b"await ")
+    return is_asked and _MAY_MAKE.search(file.source, branch.start_byte, branch.end_byte + NEAR) is not None
 
 
 def script_question(

@@ -45,7 +45,9 @@ _KINDS = {
     "sleeps": re.compile(_SLEEP),
 }
 _OF_OTHERS = re.compile(r"ueue\.add$|^(?:requests|httpx|axios|got)\.")
-_OF_SCRIPTS = re.compile(r"(?:fetch|got|axios)\b|https?\.(?:get|request)$")  # in other languages anything may be called so
+_OF_SCRIPTS = re.compile(
+    r"(?:fetch|got|axios)\b|https?\.(?:get|request)$"
+)  # in other languages anything may be called so
 _OF_CELERY = re.compile(r"\.(?:delay|apply_async)$")
 _ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
 

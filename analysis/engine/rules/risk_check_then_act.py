@@ -16,7 +16,7 @@ from analysis.engine.readers import checked_files, checked_maps
 from analysis.engine.readers.checked_calls import call_act, made_row
 from analysis.engine.readers.checked_files import FileAct
 from analysis.engine.readers.checked_maps import MapAct
-from analysis.engine.readers.checked_rows import RowAct, java_act, script_act
+from analysis.engine.readers.checked_rows import RowAct, java_act, may_make, script_act
 from analysis.engine.readers.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act
 from analysis.engine.readers.checked_rows_python import python_act, python_handler_act
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -97,11 +97,12 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_script(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    act = script_act(branch, file)
-    yield from _row(act, branch, file)
-    calls = call_act(branch, file) if act is None else None
-    if calls is not None:
-        yield _at(file.line(branch), branch, file, "", _ROW_FIX["script"], **calls)
+    if may_make(branch, file):
+        act = script_act(branch, file)
+        yield from _row(act, branch, file)
+        calls = call_act(branch, file) if act is None else None
+        if calls is not None:
+            yield _at(file.line(branch), branch, file, "", _ROW_FIX["script"], **calls)
     yield from _file(checked_files.script_act(branch, file), branch, file)
 
 
