@@ -25,6 +25,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `compared`: the count is only compared with zero
 - `apart`: relations are loaded by queries of their own
 - `clamped`: near its offset stands an upper limit
+- `offset`: the position of the parameter that is its offset, where no limit stands near
 - `taken`: the attributes that the function reads of the rows, when the rows go nowhere else
 - `kept`: what the program does with all rows that the database could do, and the attributes of a row that it takes:
   `filter is_paid`, `sum amount`, `sort created`
@@ -123,6 +124,7 @@ _CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
     rf"|\b{_POSITION}\s*:\s*(?:Annotated\[[\w ]+,\s*)?[^\n,()]*\([^()\n]*\ble=|\bif\b[^\n]*\b{_POSITION}\s*>=?\s*\d",
     re.IGNORECASE,
 )
+_OFFSET_NAMED = re.compile(r"\b(?:offset|skip)\s*[(:]\s*(\w+)\s*[,)}\n]|[{,]\s*(offset|skip)\s*[,}\n]")
 _PUT_TOGETHER = re.compile(r"\$\{|\bf\"[^\"\n]*\{|\bf'[^'\n]*\{|%s\b|[\"'`]\s*\+|\+\s*[\"'`]|\.format\(|Sprintf\(")
 _AWAITED_APART = re.compile(rb"\(\s*await\s+\Z")
 _WORD = re.compile(r"\w")
@@ -194,6 +196,11 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
         yield "passing", "1"
     if query.offset == -1 and _CLAMP.search(_around(query, lines, file)):
         yield "clamped", "1"
+    elif query.offset == -1 and (named := _OFFSET_NAMED.search(text)) is not None:
+        function = file.functions[query.function].node
+        given = [each.name for each in file.dialect.parameters(function, file)] if query.function else []
+        if (name := named[1] or named[2]) in given:
+            yield "offset", str(given.index(name))
 
 
 def _has_own_steps(chain: str) -> bool:

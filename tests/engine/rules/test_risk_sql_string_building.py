@@ -777,3 +777,30 @@ def test_sqlx_reads_into_what_it_is_given_before_the_text(call, count):
         f'\tq := fmt.Sprintf("SELECT id FROM parcel ORDER BY %s", column)\n\treturn {call}\n}}\n'
     )
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("handler", "found"),
+    [
+        ("revenueBy(req.query.column)", ["warning"]),
+        ("revenueBy(String(req.query.column || 'day'))", ["warning"]),
+        ("revenueBy(column)", ["warning"]),
+        ("revenueBy('day')", []),
+        ("revenueBy(Number(req.query.column))", []),
+        ("revenueBy(columns[0])", []),
+        ("revenueBy(other(req.query.column))", []),
+    ],
+)
+def test_what_a_handler_hands_to_a_service(handler, found):
+    service = (
+        'import { sequelize } from "./models";\nexport function revenueBy(column) {\n'
+        "  return sequelize.query(`SELECT ${column}, SUM(cents) FROM visits GROUP BY ${column}`);\n}\n"
+        "export function other(column) {\n  return column;\n}\n"
+    )
+    routes = (
+        'import express from "express";\nimport { other, revenueBy } from "./service";\nconst app = express();\n'
+        'app.get("/revenue", async (req, res) => {\n  const { column } = req.query;\n'
+        f"  res.json(await {handler});\n}});\n"
+    )
+    told = findings_of(RULE, {"src/service.ts": service, "src/routes.ts": routes})
+    assert [str(each.severity) for each in told] == found
