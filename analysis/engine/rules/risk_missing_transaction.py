@@ -22,7 +22,7 @@ from analysis.engine.readers.reading import function_text, node_at, short, text_
 from analysis.engine.readers.repeatable_writes import comes_out_alike, is_upsert
 from analysis.engine.readers.second_writes import with_callee, with_commits
 from analysis.engine.readers.session_commits import committed, half_done
-from analysis.engine.readers.table_writes import Write, writes_by_function
+from analysis.engine.readers.table_writes import Write, is_claim, writes_by_function
 from analysis.engine.readers.transactions import TRANSACTIONAL, in_transaction
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -365,8 +365,8 @@ def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Wri
         return None
     for position, first in enumerate(bare):
         for second in bare[position + 1 :]:
-            if not first.differs_from(second) or _settles(first, second, root, file):
-                continue
+            if not first.differs_from(second) or is_claim(second) or _settles(first, second, root, file):
+                continue  # what is kept behind the work says that it was done
             place, other = node_at(first.start, root), node_at(second.start, root)
             if run_together(place, other) and not _is_found_again(place, other, file):
                 return first, second
