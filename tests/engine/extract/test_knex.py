@@ -101,6 +101,28 @@ def test_rules_judge_it_where_the_project_has_knex(pool, lines):
     assert [each.line for each in found] == lines
 
 
+@pytest.mark.parametrize(
+    ("lines", "columns", "limit"),
+    [
+        ("const q = knex('visits').where({ id });\n  q.limit(20);\n  return await q;", ["id"], 20),
+        ("let q = knex('visits');\n  q = q.where('day', name).limit(5);\n  return q;", ["day"], 5),
+        ("const rows = await knex('visits').where({ id });\n  return rows.limit(20);", ["id"], 0),
+    ],
+)
+def test_steps_that_are_added_to_a_chain_with_a_name(lines, columns, limit):
+    (query,) = queries(lines)
+    assert ([each.column for each in query.filters], query.limit) == (columns, limit)
+
+
+@pytest.mark.parametrize(
+    "giver", ["const visits = () => knex('visits');", "function visits() { return knex('visits'); }"]
+)
+def test_a_function_that_only_gives_the_table_asks_nothing(giver):
+    (query,) = queries("return visits().where({ id }).first();", head=HEAD + giver + "\n")
+    assert (query.model, query.limit, query.line) == ("visits", 1, 4)
+    assert queries("return other().where({ id }).first();", head=HEAD + giver + "\n") == ()
+
+
 def test_a_stream_is_not_loaded():
     (streamed,) = queries("return knex('visits').where('day', '>', name).stream();")
     (loaded,) = queries("return knex('visits').where('day', '>', name);")

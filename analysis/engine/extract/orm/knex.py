@@ -11,9 +11,10 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
-from analysis.engine.extract.orm.steps import Step, assigned_to, parts_of, split, takes_length
+from analysis.engine.extract.orm.steps import Step, assigned_to, parts_of, split, steps_after, takes_length
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark
+from analysis.engine.readers.reading import followed
 
 _HANDLES = frozenset({"knex", "trx", "db", "tx", "conn", "database"})
 _NAMED = re.compile(rb"\b(\w+)\s*(?:\?\s*)?(?::\s*Knex\b|=\s*(?:require\([\"']knex[\"']\)|[kK]nex)\()")
@@ -41,6 +42,13 @@ _KEY = re.compile(r"[\"']?([\w.]+)[\"']?\s*(?::|$)")
 _INSIDE = re.compile(r"[\"'`]%")
 _GOES_ON = re.compile(rb"\s*\??\.\s*(?!(?:then|catch|finally|stream|asCallback)\b)[A-Za-z_]\w*\s*\(")
 _STREAMED = re.compile(rb"\s*\.\s*stream\s*\(")
+_NAMED_CHAIN = re.compile(rb"\b(\w+)\s*(?::[^=;\n]{1,60})?=\s*\Z")
+_STEP_BEHIND = re.compile(rb"(?=\s*\.\s*\w)")
+_GIVES = re.compile(rb"(?:=>|\breturn)\s*(?:this\.)?\Z")
+_GIVER = re.compile(
+    rb"\b(\w+)\s*(?:=\s*(?:\([^()\n]*\)\s*(?::[^=;\n]{1,60})?)?=>|\([^()\n]*\)\s*(?::[^{;\n]{1,60})?\{\s*return)\s*"
+    rb"(?:this\.)?(\w+)(?:<[^<>()]*>)?\(\s*[\"'`](?:\w+\.)?(\w+)[\"'`]\s*\)\s*[;}\n,]"
+)
 _STEPS = set(_WRITES) | set(_WHERES) | _SUMS | _COUNTS | _OF_ROWS | {"ignore", "merge", "returning"}
 _ASKED = re.compile(rb"\b(?:%s)\s*(?:\(\s*[\"'`]\w|\.\s*batchInsert\s*\()" % "|".join(sorted(_HANDLES)).encode())
 
@@ -51,15 +59,40 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not handles or _GOES_ON.match(file.source, call.end_byte):
         return iter(())
     written = split(file.text(call))
+    given = _givers(file).get(written.steps[0].name, "") if written.steps and written.base in ("", "this") else ""
+    if given and len(written.steps) > 1:
+        _append(call, given, "", (*written.steps, *_added_later(call, file)), file)
+        return iter(())
     handle = _handle(written.base, written.steps, handles)
     if handle and all(step.name not in ("raw", "schema", "transaction") for step in written.steps):
         table = _table(handle, written.steps)
-        if table and (_names_knex(file) or _speaks_knex(handle, written.steps)):
-            _append(call, table, handle, written.steps, file)
+        is_only_given = len(written.steps) == 1 and _GIVES.search(
+            file.source, max(0, call.start_byte - 80), call.start_byte
+        )
+        if table and not is_only_given and (_names_knex(file) or _speaks_knex(handle, written.steps)):
+            _append(call, table, handle, (*written.steps, *_added_later(call, file)), file)
     return iter(())
 
 
 READERS = dict.fromkeys(_HANDLES | _STEPS, look)
+
+
+def _added_later(call: Node, file: SourceFile) -> Iterator[Step]:
+    """The steps that the function adds to a chain which it gives a name before it waits for the rows."""
+    named = _NAMED_CHAIN.search(file.source, max(0, call.start_byte - 120), call.start_byte)
+    function = file.enclosing_function(call)
+    if named is None or function is None:
+        return
+    for used in followed(named[1], file.source, _STEP_BEHIND, b"_.$", call.end_byte, function.end_byte):
+        yield from (step for step in steps_after(used.start(), file) if step.name in _STEPS)
+
+
+@lru_cache(maxsize=1)
+def _givers(file: SourceFile) -> dict[str, str]:
+    """Functions of the file that only give a table: `const visits = () => knex("visits")`, each with that."""
+    handles = _handles(file)
+    found = _GIVER.finditer(file.source) if handles else ()
+    return {each[1].decode(): each[3].decode() for each in found if each[2].decode() in handles}
 
 
 def _names_knex(file: SourceFile) -> bool:
