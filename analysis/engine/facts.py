@@ -152,6 +152,7 @@ class Query(msgspec.Struct, array_like=True, frozen=True):
     raw: bool = False  # conditions stand in it that cannot be read
     in_transaction: bool = False
     counted: str = ""  # `len` or `bool` when only the number of rows is read, or whether there are any
+    needs: str = ""  # the library that the project must import somewhere for this to be a query at all
 
 
 class Column(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -207,6 +208,10 @@ class Entry(msgspec.Struct, array_like=True, frozen=True, gc=False):
     kind: str  # request, job, main
     framework: str
     detail: str = ""  # `GET /orders`, the queue, the command
+    # of a handler that is an expression inside of that function: its lines, and what it calls
+    line: int = 0
+    end_line: int = 0
+    calls: tuple[str, ...] = ()
 
 
 class Mark(msgspec.Struct, array_like=True, frozen=True):

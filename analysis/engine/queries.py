@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -27,6 +28,7 @@ FEW = 10  # rows or rounds that nobody needs to save
 ANNOTATION = "query"  # rule of the marks in which `rules.query_text` notes what the text around a query says
 READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
+NEEDED = frozenset({"knex"})  # libraries without which what looks like a query is none, see `Query.needs`
 
 LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm"})  # ORMs without lazy row sets
 NOT_OF_MONGOOSE = frozenset({"findAll", "findByPk", "findAndCountAll", "findOrCreate", "bulkCreate", "destroy"})
@@ -170,6 +172,11 @@ class Queries:
         return {key: tuple(sites) for key, sites in found.items()}
 
     @cached_property
+    def libraries(self) -> frozenset[str]:
+        """Those of `NEEDED` that a file of the project imports."""
+        return frozenset(chain.from_iterable(self._codebase.summaries(_needed_libraries).values()))
+
+    @cached_property
     def filled(self) -> frozenset[str]:
         """The names of models of which the program inserts many rows at once, or one in each round of a loop."""
         return frozenset(
@@ -246,6 +253,8 @@ class Queries:
 
     def _known(self, query: Query, facts: FileFacts) -> Query | None:
         """The query with what the model and its repository add to it; None for a call that is none after all."""
+        if query.needs and query.needs not in self.libraries:
+            return None
         if query.orm == RELATED:
             return self._of_relation(query, facts)
         if query.orm == "class":
@@ -285,6 +294,10 @@ class Queries:
                     if (access.name, query.terminal) not in self._called:
                         lazy = structs.replace(query, terminal="", model=access.name)
                         yield self._site(path, facts, -1, lazy, {"declared": "1"})
+
+
+def _needed_libraries(facts: FileFacts) -> frozenset[str]:
+    return NEEDED.intersection(each.target for each in facts.imports)
 
 
 def _in_words_of(schema: Schema, query: Query) -> Query:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Mark
-from analysis.engine.readers.reading import followed
+from analysis.engine.readers.reading import followed, within
 
 PROCEDURES = frozenset({"query", "mutation", "subscription"})
 VERBS = frozenset({"get", "post", "put", "patch", "delete", "all", "use", "head", "options"})
@@ -21,6 +22,7 @@ _MADE_ROUTER = re.compile(
 _WRAPPER = re.compile(r"(?i)(?:async|catch|wrap|handler|safe)[\w-]*(?:\(\))?$")
 _NEST_ROUTE = re.compile(r"(?:^|\.)(Get|Post|Put|Patch|Delete|All|Head|Options|Query|Mutation|Subscription)\b(.*)")
 _NEST_JOB = re.compile(r"(?:^|\.)(Cron|Interval|Timeout|Process|Processor|EventPattern|MessagePattern|OnEvent)\b")
+_NEST_WORKER = re.compile(r"(?:^|\.)Processor\b")  # of BullMQ: the class takes the jobs, its `process` runs them
 _PROCEDURE = re.compile(r"[pP]rocedure(?:\(\))?(?:\.\w+(?:\(\))?)*$")
 _REQUEST = re.compile(
     r"_?req(?:uest)? _?res(?:ponse)?(?: next)?$"
@@ -41,8 +43,18 @@ def look_at_route(call: Node, file: SourceFile) -> Iterator[Mark]:
     for each in positional[1:] if has_path else positional:
         name = _handler_name(each, file)
         if name:
-            file.entries.append(Entry(name, "request", "express", f"{verb.upper()} {path}".strip()))
+            entry = Entry(name, "request", "express", f"{verb.upper()} {path}".strip())
+            file.entries.append(_written_out(entry, each, file))
     return iter(())
+
+
+def _written_out(entry: Entry, handler: Node, file: SourceFile) -> Entry:
+    """The entry with the lines and calls of a handler that is too short to be a function of its own: `() => list()`."""
+    if handler.type != "arrow_function" or file.scope_of(handler).kind != "closure":
+        return entry
+    calls = (file.callee(each) for each in within(handler) if each.type == "call_expression")
+    first, last = file.line(handler), file.lines.of(handler.end_byte - 1)
+    return structs.replace(entry, line=first, end_line=last, calls=tuple(dict.fromkeys(calls)))
 
 
 def _is_made_router(name: str, file: SourceFile) -> bool:
@@ -92,6 +104,7 @@ def look_at_procedure(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def declared(functions: tuple[Function, ...], file: SourceFile) -> Iterator[Entry]:
     """Entries by decorators and by names that a framework calls."""
+    workers = {each.name for each in file.classes if any(map(_NEST_WORKER.search, each.decorators))}
     is_remix = file.mentions(b"react-router") or file.mentions(b"@remix-run") or file.mentions(b"/+types/")
     for function in functions:
         for decorator in function.decorators:
@@ -101,6 +114,8 @@ def declared(functions: tuple[Function, ...], file: SourceFile) -> Iterator[Entr
                 )
             elif (job := _NEST_JOB.search(decorator)) is not None:
                 yield Entry(function.name, "job", "nest", job[1])
+        if function.owner in workers and function.name.rpartition(".")[2] == "process":
+            yield Entry(function.name, "job", "nest", "Processor")
         if function.flags & FunctionFlag.EXPORTED and not function.owner and _NEXT.fullmatch(function.name):
             yield Entry(function.name, "request", "next", function.name)
         elif (

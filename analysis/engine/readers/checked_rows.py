@@ -10,7 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import declarations, followed, function_text, text_after
 
 HANDLED = re.compile(
-    r"IntegrityError|UniqueViolation|P2002|Duplicate(?:d)?Key|DataIntegrityViolation|UniqueConstraint|ER_DUP_ENTRY|23505"
+    r"\.forUpdate\(|IntegrityError|UniqueViolation|P2002|Duplicate(?:d)?Key|DataIntegrityViolation|UniqueConstraint|ER_DUP_ENTRY|23505"
     r"|11000|(?i:on_?conflict|on duplicate key|onDuplicateKey)|ON CONFLICT|select_for_update|with_for_update|FOR UPDATE"
     r"|\bLock\(|pg_advisory|redis_?lock|[lL]ock(?:ed)?\.(?:acquire|lock)|[wW]ithLock|synchronized|SERIALIZABLE|[sS]erializable"
     r"|PESSIMISTIC|pessimistic_write|clause\.(?:Locking|OnConflict)"
@@ -18,23 +18,27 @@ HANDLED = re.compile(
 # One of them stands in all that the pattern finds.
 _HANDLED_WORDS = (
     *("integrity", "unique", "duplicate", "p2002", "er_dup", "23505", "11000", "conflict"),
-    *("for_update", "for update", "lock", "advisory", "synchronized", "serializable", "pessimistic"),
+    *("for_update", "for update", "forupdate", "lock", "advisory", "synchronized", "serializable", "pessimistic"),
 )
 NEAR = 1_500  # characters before and after a branch that belong to it
 LEAVES = re.compile(r"\b(?:raise|throw|return|continue)\b")
 _MAKES = re.compile("create|insert|save|add|persist")  # one of them stands in everything that makes a row
+
+_MAY_MAKE = re.compile(rb"(?:create|insert|save|add|persist|register)\w*(?:<[^<>()]*>)?\(")
 
 SCRIPT_VALUE = re.compile(
     rb"if\s*\(\s*(?:(?P<not>!)\s*(?P<absent>\w+)|(?P<none>\w+)\s*={2,3}\s*(?:null|undefined|0)|(?P<there>\w+)"
     rb"(?:\s*(?:!==?\s*(?:null|undefined)|>\s*0))?|(?P<inline>!?)\s*\(?\s*await\s+[^\n]{1,300}?)\s*\)\s*[{\w]"
 )
 _SCRIPT_LOADED = (
-    r"(?P<client>[\w.]+?)\s*\.\s*(?P<verb>findOne\w*|findFirst|findUnique|findByPk|findById|exists\w*|count\w*)"
-    r"(?:<[^<>()]*>)?\("
+    r"(?P<client>[\w.]+?)\s*\.\s*(?P<verb>findOne\w*|findFirst|findUnique|findByPk|findById|exists\w*|count\w*"
+    r"|(?P<own>(?:find|get|fetch|look[uU]p|load|by|has)(?!All|Many|Every|List)[A-Z]\w*))(?:<[^<>()]*>)?\("
 )
-_OF_FILES = re.compile(r"(?i)(?:file_?system|(?<![a-z])fs|disk|director(?:y|ies)|folders?)$")
+_GIVEN = re.compile(r"(?:[rR]epo(?:sitory)?|[dD]ao)$")
+_TYPED_AS_GIVEN = re.compile(rb"\s*[?!]?\s*:\s*(?:\w+\.)?\w*(?:Repository|Repo|Dao|DAO)\b")
+OF_FILES = re.compile(r"(?i)(?:file_?system|(?<![a-z])fs|disk|director(?:y|ies)|folders?)$")
 _IS_ABSENT = re.compile(r"(?:={2,3}\s*(?:0|null|undefined)|<\s*1)\s*\)$")
-_SCRIPT_ASSIGNED = re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}")
+_ASKS_A_ROW = (re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}"), re.compile(r"await\s+" + _SCRIPT_LOADED))
 
 JAVA_EXISTS = re.compile(
     rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>[a-z]\w*)\.(?:exists|count|find|select|get)\w*\("
@@ -60,28 +64,57 @@ class RowAct(NamedTuple):
     is_unique: bool = False
 
 
-def script_act(branch: Node, file: SourceFile) -> RowAct | None:
-    """`const row = await db.findFirst(...); if (!row) { await db.create(...) }`, `if (await db.exists(...)) throw`."""
+class Question(NamedTuple):
+    """What a branch of a script asks before it acts. `rest` stands behind the bracket of the asking call, `is_absent`:
+    the branch is taken where there is nothing."""
+
+    asked: re.Match[str]
+    line: int
+    rest: str
+    is_absent: bool
+
+
+def may_make(branch: Node, file: SourceFile) -> bool:
+    """A cheap question before the others: whether something may be made in a branch of a script, or behind it."""
+    is_asked = file.mentions(b"await ")
+    return is_asked and _MAY_MAKE.search(file.source, branch.start_byte, branch.end_byte + NEAR) is not None
+
+
+def script_question(
+    branch: Node, file: SourceFile, assigned: re.Pattern[str], inline: re.Pattern[str]
+) -> Question | None:
+    """The call that gave the value which the branch asks for, as one of two patterns has it: behind the name of a
+    variable, or in the condition itself."""
     found = SCRIPT_VALUE.match(file.source, branch.start_byte)
     condition = branch.child_by_field_name("condition")
     if found is None or condition is None:
         return None
     if found["inline"] is not None:
-        text = file.text(condition)
-        absent = bool(found["inline"]) or _IS_ABSENT.search(text) is not None
-        asked = re.search(r"await\s+" + _SCRIPT_LOADED, text)
-        rest = text[asked.end() :] if asked is not None else ""
+        text, first = file.text(condition), file.line(condition)
+        is_absent = bool(found["inline"]) or _IS_ABSENT.search(text) is not None
+        asked = inline.search(text)
     else:
-        absent = bool(found["not"] or found["none"])
-        name = decoded(found["absent"] or found["none"] or found["there"])
+        is_absent = bool(found["not"] or found["none"])
         near = max(0, branch.start_byte - NEAR)
-        before = file.source[near : branch.start_byte].decode("utf-8", "replace")
-        loads = list(followed(name, before, _SCRIPT_ASSIGNED, "_."))
+        text, first = file.source[near : branch.start_byte].decode("utf-8", "replace"), file.lines.of(near)
+        name = decoded(found["absent"] or found["none"] or found["there"])
+        loads = list(followed(name, text, assigned, "_."))
         asked = loads[-1] if loads else None
-        rest = before[asked.end() :] if asked is not None else ""
     if asked is None:
         return None
+    return Question(asked, first + text.count("\n", 0, asked.end()), text[asked.end() :], is_absent)
+
+
+def script_act(branch: Node, file: SourceFile) -> RowAct | None:
+    """`const row = await db.findFirst(...); if (!row) { await db.create(...) }`, `if (await db.exists(...)) throw`."""
+    question = script_question(branch, file, *_ASKS_A_ROW)
+    if question is None:
+        return None
+    asked, rest = question.asked, question.rest
     client = asked["client"]
+    is_given = _is_given(client.rpartition(".")[2], file)
+    if asked["own"] and not is_given:
+        return None
     word = re.escape(client)
     short = re.escape(client.rpartition(".")[2])
     made = (
@@ -90,13 +123,22 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
         rf"|\b{word}\s*\.\s*(?:create|insert|insertOne|insertMany)(?:<[^<>()]*>)?\("
         rf"|\bnew\s+{short}\((?=[\s\S]{{0,600}}?(?P<saved>\.save\())"
     )
+    if is_given:
+        made += rf"|\b{word}\s*\.\s*(?:(?:save|create|insert|add|persist)(?:[A-Z]\w*)?)\("
     columns = tuple(re.findall(r"(\w+)\s*[:,}]", (rest.partition("where")[2] or rest)[:200]))
-    line = line_of(made, branch, file, inside=absent)
+    line = line_of(made, branch, file, inside=question.is_absent)
     client = _entity(client.rpartition(".")[2], file) or client
-    unique = asked["verb"] in ("findUnique", "findByPk", "findById")
-    if not line or is_handled(branch, file) or _OF_FILES.search(client):
+    unique = asked["verb"] in ("findUnique", "findByPk") or asked["verb"].endswith("ById")
+    if not line or is_handled(branch, file) or OF_FILES.search(client):
         return None
-    return RowAct(client.rpartition(".")[2], line, columns, is_unique=unique)
+    return RowAct(client.rpartition(".")[2], line, () if asked["own"] else columns, is_unique=unique)
+
+
+def _is_given(client: str, file: SourceFile) -> bool:
+    """Whether a name, or the type that the script declares for it, is that of a repository."""
+    if _GIVEN.search(client):
+        return True
+    return next(followed(client.encode(), file.source, _TYPED_AS_GIVEN, b"_.$"), None) is not None
 
 
 def _entity(repository: str, file: SourceFile) -> str:
@@ -146,23 +188,28 @@ def _is_declared_repository(name: str, file: SourceFile) -> bool:
 
 def line_of(made: str, branch: Node, file: SourceFile, *, inside: bool) -> int:
     """The line of the act: in the branch, or behind one that leaves; 0 when there is none."""
-    body = branch.child_by_field_name("consequence")
-    if body is None:
-        return 0
-    text, first = file.text(body), file.line(body)
-    if not inside:
-        other = branch.child_by_field_name("alternative")
-        if other is not None:
-            text, first = file.text(other), file.line(other)
-        elif LEAVES.search(text):
-            text, first = text_after(branch, file)[:NEAR], file.lines.of(branch.end_byte)
-        else:
-            return 0
+    text, first = acting(branch, file, inside=inside)
     act = re.search(made, text) if _MAKES.search(text) else None
     if act is None:
         return 0
     written = [group for group in ("written", "saved") if act.re.groupindex.get(group) and act[group]]
     return first + text[: act.start(written[0]) if written else act.start()].count("\n")
+
+
+def acting(branch: Node, file: SourceFile, *, inside: bool) -> tuple[str, int]:
+    """Where the act stands: the text of the branch, or of what comes where it is not taken, and its first line. Empty
+    where a branch goes on without leaving."""
+    body = branch.child_by_field_name("consequence")
+    if body is None:
+        return "", 0
+    if inside:
+        return file.text(body), file.line(body)
+    other = branch.child_by_field_name("alternative")
+    if other is not None:
+        return file.text(other), file.line(other)
+    return (
+        (text_after(branch, file)[:NEAR], file.lines.of(branch.end_byte)) if LEAVES.search(file.text(body)) else ("", 0)
+    )
 
 
 def is_handled(node: Node, file: SourceFile) -> bool:

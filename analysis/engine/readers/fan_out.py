@@ -9,7 +9,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Function
+from analysis.engine.facts import FileFacts, Function
 from analysis.engine.readers.outside_calls import what_it_does
 from analysis.engine.readers.reading import assigned_values, function_text, text_before, within
 
@@ -179,6 +179,15 @@ def _leaves(name: str, path: str, caller: Function, codebase: Codebase, levels: 
         function = facts.functions[callee.position]
         if any(query.function == callee.position for query in facts.queries):
             return True
-        if any(_leaves(each, callee.path, function, codebase, levels - 1) for each in function.calls):
+        calls = _run_at_once(callee.position, facts)
+        if any(_leaves(each, callee.path, function, codebase, levels - 1) for each in calls):
             return True
     return False
+
+
+def _run_at_once(position: int, facts: FileFacts) -> Iterator[str]:
+    """What a function calls, and what it gives a promise that it makes: `new Promise((resolve) => request(…))`."""
+    yield from facts.functions[position].calls
+    for each in facts.functions[position + 1 :]:
+        if each.parent == position and each.name.endswith(".Promise()"):
+            yield from each.calls

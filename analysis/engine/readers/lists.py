@@ -8,10 +8,11 @@ from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import LONGEST_TEXT, followed, function_text
 
+_OBJECT_TYPE = r"\{(?:[^{}=]|\{[^{}=]*\}){0,160}\}"  # written out: `{ id: number; total: number }`
 # What the declaration of a name says: a list by its type or by its value.
 _LIST_TYPES = re.compile(
     r"""\s*:\s*["']?(?:Optional\[)?(?:typing\.)?(?:list|List|Sequence|MutableSequence)\b"""
-    r"|\s*[?!]?:\s*(?:readonly\s+)?(?:[\w.<>|{}: ]+?|\([^)\n]*\))\[\]|\s*[?!]?:\s*(?:Readonly)?Array<"
+    rf"|\s*[?!]?:\s*(?:readonly\s+)?(?:[\w.<>|{{}}: ]+?|\([^)\n]*\)|{_OBJECT_TYPE})\[\]|\s*[?!]?:\s*(?:Readonly)?Array<"
 )
 _LIST_VALUES = re.compile(
     r"\s*(?::[^=\n]+)?=\s*(?:await\s+)?(?!(?:frozen)?set\(|dict\()(?:\[|\(\s*await\s|list\(|sorted\(|Promise\.all\(|Array\.from\("
@@ -26,6 +27,7 @@ _ALIAS = re.compile(r"\s*=\s*([a-z_]\w*)\s*\n")  # `self.ids = ids`, where the p
 _DECLARED = re.compile(  # an assignment, or an annotation that names a type
     r"""\s*[?!]?(?::\s*["']?(?:readonly\s+)?[\w.(\[{][^=\n]{0,80}?)?=(?![=>])|\s*[?!]?:\s*["']?(?:readonly\s+)?"""
     r"(?:[A-Z]\w*|list|set|dict|str|tuple|frozenset|string|number|any|unknown|typing\.\w+)(?:[\[<.]|\[\]|\s*[,=)|;\n])"
+    rf"|\s*[?!]?:\s*(?:readonly\s+)?{_OBJECT_TYPE}\[\]"
 )
 _TYPE_BEFORE = re.compile(r"([\w.]+)(?:<(?:[^<>;=(){}]|<[^<>]*>)*>)?\s+\Z")  # of Java
 _JAVA_LISTS = re.compile(r"(?:.*\.)?(?:(?:Array|Linked|CopyOnWriteArray)?List|Vector)$")

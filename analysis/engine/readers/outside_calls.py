@@ -6,7 +6,7 @@ from functools import lru_cache
 _VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
 _HTTP = (
     rf"(?:requests|httpx|aiohttp)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
-    rf"|got(?:\.{_VERBS})?|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|get|post|put|exchange|execute)"
+    rf"|got(?:\.{_VERBS})?|https?\.(?:get|request)|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|get|post|put|exchange|execute)"
     rf"|(?:\w+\.)*\w*[cC]lient\.(?:Do|Post|PostForm)|(?:\w+\.)+http\.Do|(?:\w+\.)+http(?:Service)?\.(?:axiosRef\.)?{_VERBS}"
     # Chains of Spring's clients, and OkHttp's calls.
     r"|(?:\w+\.)*\w*(?:[rR]est|[wW]eb)Client(?:\.\w+(?:\(\))?)+\.(?:retrieve|exchange\w*)|(?:[\w.]+\.)?newCall\(\)\.execute"
@@ -45,7 +45,9 @@ _KINDS = {
     "sleeps": re.compile(_SLEEP),
 }
 _OF_OTHERS = re.compile(r"ueue\.add$|^(?:requests|httpx|aiohttp|axios|got)\.")
-_OF_SCRIPTS = re.compile(r"(?:fetch|got|axios)\b")  # in other languages anything may be called so
+_OF_SCRIPTS = re.compile(  # in other languages anything may be called so
+    r"(?:fetch|got|axios)\b|https?\.(?:get|request)$"
+)
 _OF_CELERY = re.compile(r"\.(?:delay|apply_async)$")
 _ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
 

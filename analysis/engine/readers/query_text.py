@@ -25,6 +25,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `compared`: the count is only compared with zero
 - `apart`: relations are loaded by queries of their own
 - `clamped`: near its offset stands an upper limit
+- `offset`: the position of the parameter that is its offset, where no limit stands near
 - `taken`: the attributes that the function reads of the rows, when the rows go nowhere else
 - `kept`: what the program does with all rows that the database could do, and the attributes of a row that it takes:
   `filter is_paid`, `sum amount`, `sort created`
@@ -41,6 +42,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.calls import OWN_RECEIVERS
+from analysis.engine.extract.orm.steps import closing_bracket
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import DJANGO, Mark, Query
 from analysis.engine.queries import ANNOTATION
@@ -127,7 +129,9 @@ _CLAMPED_SIZE = re.compile(
     r"\b(?:min|clamp)\((?=[^()\n]*(?:size|limit|per_?page|take|count))(?![^()\n]*\b(?:page|offset|skip)\b)[^()\n]*\)",
     re.IGNORECASE,
 )
+_OFFSET_NAMED = re.compile(r"\b(?:offset|skip)\s*[(:]\s*(\w+)\s*[,)}\n]|[{,]\s*(offset|skip)\s*[,}\n]")
 _PUT_TOGETHER = re.compile(r"\$\{|\bf\"[^\"\n]*\{|\bf'[^'\n]*\{|%s\b|[\"'`]\s*\+|\+\s*[\"'`]|\.format\(|Sprintf\(")
+_AWAITED_APART = re.compile(rb"\(\s*await\s+\Z")
 _WORD = re.compile(r"\w")
 _NAMED = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*(?!\s*(?:=(?!=)|:[^:]))")  # read, and no key of an option
 _ASSIGNED = re.compile(r"\s*(?:const |let |var |final )?(?:\w+ )?(\w+)(?:: [^=]+?)? :?= ([^\n]+)")
@@ -197,6 +201,11 @@ def _of_conditions(query: Query, text: str, lines: list[str], file: SourceFile) 
         yield "passing", "1"
     if query.offset == -1 and _CLAMP.search(_CLAMPED_SIZE.sub("", _around(query, lines, file))):
         yield "clamped", "1"
+    elif query.offset == -1 and (named := _OFFSET_NAMED.search(text)) is not None:
+        function = file.functions[query.function].node
+        given = [each.name for each in file.dialect.parameters(function, file)] if query.function else []
+        if (name := named[1] or named[2]) in given:
+            yield "offset", str(given.index(name))
 
 
 def _has_own_steps(chain: str) -> bool:
@@ -209,12 +218,18 @@ def _has_own_steps(chain: str) -> bool:
 
 
 def _own_text(query: Query, text: str, lines: list[str], file: SourceFile) -> str:
-    """The text up to the end of the query: Python names what it does with the rows behind it, `if row.size > limit`."""
-    span = file.query_spans.get((query.line, query.anchor, query.model)) if file.language == "python" else None
+    """The text up to the end of the query: Python names what it does with the rows behind it, `if row.size > limit`,
+    and so does a script behind the bracket of `(await orders.find())`."""
+    span = file.query_spans.get((query.line, query.anchor, query.model))
     if span is None:
         return text
-    start = file.lines.starts[query.line - 1]
-    return file.source[start : span[1]].decode("utf-8", "replace")
+    own = file.source[file.lines.starts[query.line - 1] : span[1]].decode("utf-8", "replace")
+    if file.language == "python":
+        return own
+    if not _AWAITED_APART.search(file.source, max(0, span[0] - LONGEST_HEAD), span[0]):
+        return text
+    rest = file.source[span[1] : span[1] + LONGEST_CHAIN].decode("utf-8", "replace")
+    return own + rest[: closing_bracket(rest, 0)]
 
 
 def _of_caller(query: Query, text: str, lines: list[str], file: SourceFile) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,9 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.readers import transactions
-from analysis.engine.readers.table_writes import ASIDE
+from analysis.engine.readers.table_writes import ASIDE, CLAIMED
 
+_CLAIMS = re.compile(r"(?i)^_*(?:try_?)?claim|first_?(?:seen|time)|^is_?(?:new|fresh)|(?:^|_)once(?![a-z])|Once$")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
 
 
@@ -28,7 +29,7 @@ def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator
         inside.setdefault(Callee(place.path, mark.function), set()).update(called)
     for place, mark in found:
         here = Callee(place.path, place.index)
-        if mark.data["form"] != "alone" or here not in alone:
+        if mark.data["form"] != "alone" or here not in alone or CLAIMED.search(mark.data["table"]):
             continue
         apart = {*inside.get(here, ()), *mark.data.get("apart", "").split()}
         bare = [call for call in place.function.calls if call not in apart]
@@ -51,7 +52,9 @@ def _writing_elsewhere(
             continue
         callees = codebase.calls.resolve(place.path, place.function, call)
         written = alone.get(callees[0]) if len(callees) == 1 else None
-        if written is not None and written["table"] != mark.data["table"]:
+        if written is None or written["table"] == mark.data["table"]:
+            continue
+        if not CLAIMED.search(written["table"]) or _CLAIMS.search(call.rpartition(".")[2]):
             yield call, written
 
 

@@ -24,6 +24,8 @@ ASIDE = re.compile(
     r"(?i)log|audit|event|history|activity|analytic|metric|session|token|notification|cache|attempt"
     r"|progress|staging|_errors?$|(?:counter|sequence)s?$|(?:running|background|batch|import|export|sync|scan)_?(?:job|task)|(?:job|task)_?(?:run|result|state|status)"
 )
+# What was delivered, kept so that it is worked on once: the rest has to be done with it, or is never done.
+CLAIMED = re.compile(r"(?i)(?:web_?hook|processed|received|handled|seen|stripe|provider|inbound)_?events?$")
 _NO_ROWS = re.compile(
     r"(?:Command|Query|D[tT][oO]|Request|Response|Error|Exception|Factory|Builder|Schema|Service|Client)$"
 )
@@ -44,6 +46,7 @@ class Write(NamedTuple):
     label: str
     verb: str
     row: str = ""  # the variable that is saved, or the key of the row, where there is one
+    needs: str = ""  # the library without which it is no write, see `Query`
 
     def differs_from(self, other: "Write") -> bool:
         """Whether it goes to another table, or to another row that the source tells apart."""
@@ -57,11 +60,19 @@ def writes_by_function(file: SourceFile) -> Mapping[int, list[Write]]:
     # What a reader of the ORM knows needs no second look.
     read = {query.line for query in file.queries if query.model}
     others = (write for write in (*_repositories(file), *_gorm(file)) if write.line not in read)
+    followed_up = {(query.function, query.model) for query in file.queries if query.operation in ("update", "delete")}
     for write in sorted({*queries, *others}):
-        if not ASIDE.search(write.label) and not _NO_ROWS.search(write.label):
-            index = file.scope_at(write.start, write.start + 1).function.index
+        index = file.scope_at(write.start, write.start + 1).function.index
+        is_aside = ASIDE.search(write.label) and (not is_claim(write) or (index, write.label) in followed_up)
+        if not is_aside and not _NO_ROWS.search(write.label):
             found.setdefault(index, []).append(write)
     return found
+
+
+def is_claim(write: Write) -> bool:
+    """Whether it keeps a delivery, so that the next one of the same is refused. Who changes the row later keeps a
+    state there, by which the work is taken up again."""
+    return write.verb == "inserted" and CLAIMED.search(write.label) is not None
 
 
 def _queries(file: SourceFile) -> Iterator[Write]:
@@ -80,7 +91,7 @@ def _queries(file: SourceFile) -> Iterator[Write]:
             is_passed = is_passed or _IN_CONTEXT.search(whole)
             if not is_lazy and not is_passed and not _is_of_the_caller(query, file):
                 indent = len(row) - len(row.lstrip())
-                yield Write(start + indent, query.line, query.model, _verb(query), _row(query, whole))
+                yield Write(start + indent, query.line, query.model, _verb(query), _row(query, whole), query.needs)
 
 
 def _row(query: Query, text: bytes) -> str:

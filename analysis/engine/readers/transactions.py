@@ -45,6 +45,11 @@ _STOP = frozenset(
     """function_definition lambda class_definition function_declaration function_expression arrow_function class_body
     method_definition lambda_expression func_literal""".split()
 )
+# What a script declares or is given as one of a library's clients. Of queues those that stand in another process.
+_GIVEN_TO_SCRIPT = re.compile(
+    rb"\s*[?!]?\s*:\s*(Queue|HttpService|MailerService|Producer)\b(?:<[^;=(){}]*>)?\s*[,;)=\n]"
+)
+_QUEUES = frozenset({"bullmq.Queue", "bull.Queue", "bull"})
 _DECLARED = {  # the type of a name that talks to the outside
     "java": rb"\b(\w*(?:Template|Operations|Client|Sender|Producer|Publisher))(?:<[^;=(]*>)?\s+%s\s*[;=,)]",
     "go": rb"\b%s\s*(?::?=\s*&?|\s\*?)(http\.Client)\b",
@@ -199,8 +204,9 @@ def _annotation(method: Node, file: SourceFile) -> bytes:
 
 def typed(callee: str, file: SourceFile) -> str:
     """A call on what the file declares as a client, named after that: `kafka.send` of a `KafkaTemplate` is
-    `kafkaTemplate.send`, in Go `client.Get` of an `http.Client` is `httpClient.Get`, and `routing.post` of what
-    `axios.create` gave is `axios.post`, as that of a session of `requests` is `requests.post`."""
+    `kafkaTemplate.send`, in Go `client.Get` of an `http.Client` is `httpClient.Get`, `routing.post` of what
+    `axios.create` gave is `axios.post`, as that of a session of `requests` is `requests.post`, and `orders.add` of a
+    `Queue` of BullMQ is `this.queue.add`."""
     receiver, _, method = callee.rpartition(".")
     name, declared = receiver.rpartition(".")[2], _DECLARED.get(file.language)
     if not name.isidentifier():
@@ -214,11 +220,22 @@ def typed(callee: str, file: SourceFile) -> str:
     if file.language in SCRIPT and (file.mentions(b"axios.create(") or file.mentions(b"got.extend(")):
         made = next(followed(name.encode(), file.source, _MADE_OF, b"_$"), None)
         return f"{made[1].decode()}.{method}" if made is not None else callee
+    if file.language in SCRIPT:
+        return _typed_in_script(name, method, file) or callee
     if declared is None:
         return callee
     found = re.search(declared % re.escape(name.encode()), file.source)
     kind = found[1].decode().replace("http.C", "httpC").replace("Operations", "Template") if found is not None else ""
     return f"{kind[:1].lower()}{kind[1:]}.{method}" if kind else callee
+
+
+def _typed_in_script(name: str, method: str, file: SourceFile) -> str:
+    """`workshop.add` of a `private workshop: Queue` is `this.queue.add`."""
+    given = next(followed(name.encode(), file.source, _GIVEN_TO_SCRIPT, b"_$."), None)
+    kind = given[1].decode() if given is not None else ""
+    if not kind or (kind == "Queue" and file.resolve(kind) not in _QUEUES):
+        return ""
+    return f"this.{kind[:1].lower()}{kind[1:]}.{method}"
 
 
 def _marked(

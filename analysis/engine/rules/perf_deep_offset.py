@@ -6,6 +6,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
+from analysis.engine.readers.handed_values import CLAMPED, handed_to
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.volumes import is_large
 
@@ -71,17 +72,24 @@ UNKNOWN = -1  # an offset that an expression gives
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Offsets of requests and of loops into tables that are declared large."""
     for site in codebase.queries.sites:
-        if site.query.offset == UNKNOWN and is_large(site.volume) and not _is_spared(site):
+        if site.query.offset == UNKNOWN and is_large(site.volume) and not _is_spared(site, codebase):
             if site.query.loop >= 0:
                 yield _finding(site, "grows with each round of the loop")
             elif site.query.function in codebase.request_path.get(site.path, ()):
                 yield _finding(site, "comes from the request without a limit")
 
 
-def _is_spared(site: QuerySite) -> bool:
+def _is_spared(site: QuerySite, codebase: Codebase) -> bool:
     """Pages of an administration, of rows that the caller names, and offsets with an upper limit."""
     is_picked = any(each.operator == "in" and each.column in ("id", "pk") for each in site.query.filters)
-    return "admin" in site.path.lower() or "clamped" in site.notes or is_picked
+    return "admin" in site.path.lower() or "clamped" in site.notes or is_picked or _is_handed_clamped(site, codebase)
+
+
+def _is_handed_clamped(site: QuerySite, codebase: Codebase) -> bool:
+    """Whether who calls the function gives the offset an upper limit, as far as it is seen."""
+    if "offset" not in site.notes:
+        return False
+    return handed_to(codebase.place(site.path, site.query.function), int(site.notes["offset"])) == {CLAMPED}
 
 
 def _finding(site: QuerySite, how: str) -> Finding:

@@ -73,9 +73,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 
 def _is_unbounded(site: QuerySite, codebase: Codebase) -> bool:
-    query = site.query
     is_whole = not site.is_narrowed or _is_of_few_parents(site, codebase)
-    return not site.is_limited and not query.streaming and is_whole and not query.columns
+    return not site.is_limited and not site.query.streaming and is_whole
 
 
 def _is_of_few_parents(site: QuerySite, codebase: Codebase) -> bool:

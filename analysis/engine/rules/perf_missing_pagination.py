@@ -1,11 +1,11 @@
 """A list endpoint answers with the whole table."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import OWN_RECEIVERS, Callee
+from analysis.engine.calls import LEVELS, OWN_RECEIVERS, Callee
 from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, FileFacts, Mark
@@ -88,8 +88,8 @@ _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
 _FILES = re.compile(r"(?i)export|csv|excel|xlsx|download(?!s)|dump")  # all rows are what is asked for
 _LOOKUPS = re.compile(r"(?i)_?(?:map|dict|lookup|mapping)$|_?by_?(?:id|name|key|code)s?$")  # how a service calls them
 _SETTINGS = re.compile(r"(?i)(?:^|/)(?:settings?|config(?:uration)?|preferences?)(?:/|$)")
-_PASSED_ON = 2  # functions in a row that only hand on
-_LINES_OF_A_PASS = 3  # of code: its header, a call, a brace
+LONGEST_HANDING_ON = 4  # lines of a function that does nothing but to call another one
+_LESS = ("filter", "sum", "group")  # what the program makes of all rows is not all of them
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
 
 
@@ -149,10 +149,10 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         if (mark.data["none"] or not has_default) and _may_grow(mark.data["model"], codebase):
             yield _view(place.path, mark, codebase)
-    for handler, site, route in listing_handlers(codebase):
+    for handler, site, entry in listing_handlers(codebase):
         is_told = grows(site.model, codebase) or (_may_grow(site.model, codebase) and not _goes_through(site))
         if is_told and not MADE_UP.search(handler.path):
-            yield _handler(handler, site, route, codebase)
+            yield _handler(handler, site, entry, codebase)
 
 
 def _may_grow(model: str, codebase: Codebase) -> bool:
@@ -188,16 +188,18 @@ def _view(path: str, mark: Mark, codebase: Codebase) -> Finding:
     )
 
 
-def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, str]]:
-    """Handlers of collections that load all rows: the handler, the query, and the route."""
-    unbounded: dict[Callee, QuerySite] = {}
-    lazy: dict[Callee, QuerySite] = {}
+def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, Entry]]:
+    """Handlers of collections that load all rows: the handler, the query, and how it is entered."""
+    unbounded: dict[Callee, list[QuerySite]] = {}
+    lazy: dict[Callee, list[QuerySite]] = {}
     for site in codebase.queries.sites:
+        if site.notes.get("kept", "").startswith(_LESS):
+            continue  # which is told for itself
         asking = Callee(site.path, site.query.function)
         if is_unbounded(site) and not site.is_narrowed:
-            unbounded.setdefault(asking, site)
+            unbounded.setdefault(asking, []).append(site)
         elif _is_given_back(site) and asks_for_all(site) and not site.is_narrowed:
-            lazy.setdefault(asking, site)
+            lazy.setdefault(asking, []).append(site)
     writing = _writing_all(codebase) if lazy else frozenset()
     for path, facts in codebase.sources if unbounded or lazy else ():
         for entry in facts.entries:
@@ -208,9 +210,10 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, st
             ):
                 continue
             for handler in codebase.calls.entered(path, entry.function):
-                listed = _listed(handler, {**lazy, **unbounded} if handler in writing else unbounded, codebase)
+                asked = {**lazy, **unbounded} if handler in writing else unbounded
+                listed = _listed(handler, entry, asked, codebase)
                 if listed is not None:
-                    yield handler, listed, entry.detail
+                    yield handler, listed, entry
 
 
 def _is_given_back(site: QuerySite) -> bool:
@@ -261,42 +264,62 @@ def _lists_in_django(entry: Entry, facts: FileFacts) -> bool:
     return [each.name for each in function.parameters if each.name not in OWN_RECEIVERS] in _ONLY_REQUEST
 
 
-def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codebase) -> QuerySite | None:
+def _listed(
+    handler: Callee, entry: Entry, unbounded: dict[Callee, list[QuerySite]], codebase: Codebase
+) -> QuerySite | None:
     """The unbounded query that the handler runs, itself or in a function that it calls."""
-    own = unbounded.get(handler)
-    asked = [_behind(each, codebase) for each in codebase.calls.callees(handler)] if own is None else []
-    called = [own] if own else [unbounded[each] for each in asked if each in unbounded]
     function = codebase.files[handler.path].functions[handler.position]
+    own = next((each for each in unbounded.get(handler, ()) if _is_of(entry, each.line)), None)
+    called = [own] if own else list(_asked_by(handler, entry, unbounded, codebase))
     if len(called) != 1 or (own is None and _LOOKUPS.search(called[0].function.name)):
         return None
-    if any(_PAGINATED_NAMES.search(call) for call in function.calls):
+    if any(_PAGINATED_NAMES.search(call) for call in entry.calls or function.calls):
         return None
     if own is None and any("Pageable" in each.annotation for each in function.parameters):
         return None  # which it hands on
     return called[0]
 
 
-def _behind(called: Callee, codebase: Codebase) -> Callee:
-    """The function that answers in place of one which does nothing but hand the question on to it, as services do for
-    their repositories."""
-    for _ in range(_PASSED_ON):
-        function = codebase.files[called.path].functions[called.position]
-        meant = codebase.calls.callees(called) if len(function.calls) == 1 else ()
-        if len(meant) != 1 or function.code_lines > _LINES_OF_A_PASS:
+def _is_of(entry: Entry, line: int) -> bool:
+    """Whether a line of the entered function belongs to its handler."""
+    return not entry.line or entry.line <= line <= entry.end_line
+
+
+def _asked_by(
+    handler: Callee, entry: Entry, unbounded: dict[Callee, list[QuerySite]], codebase: Codebase
+) -> Iterator[QuerySite]:
+    """The first unbounded query of each function that the handler calls."""
+    function = codebase.files[handler.path].functions[handler.position]
+    called: Iterable[Callee] = codebase.calls.callees(handler)
+    if entry.line:
+        called = (each for call in entry.calls for each in codebase.calls.resolve(handler.path, function, call))
+    for each in dict.fromkeys(_behind(each, unbounded, codebase) for each in called):
+        yield from unbounded.get(each, ())[:1]
+
+
+def _behind(callee: Callee, asking: Container[Callee], codebase: Codebase) -> Callee:
+    """The function whose answer a call gives: one that only hands a call on stands for what that one calls."""
+    for _ in range(LEVELS):
+        function = codebase.files[callee.path].functions[callee.position]
+        is_short = function.cyclomatic == 1 and function.code_lines <= LONGEST_HANDING_ON
+        if callee in asking or len(function.calls) != 1 or not is_short:
             break
-        called = meant[0]
-    return called
+        targets = codebase.calls.callees(callee)
+        if len(targets) != 1 or _PAGINATED_NAMES.search(function.calls[0]):
+            break
+        callee = targets[0]
+    return callee
 
 
-def _handler(handler: Callee, site: QuerySite, route: str, codebase: Codebase) -> Finding:
+def _handler(handler: Callee, site: QuerySite, entry: Entry, codebase: Codebase) -> Finding:
     function = codebase.files[handler.path].functions[handler.position]
     is_own = site.path == handler.path and site.query.function == handler.position
     where = "" if is_own else f" through `{site.function.name}` (`{site.path}:{site.line}`)"
     return Finding(
         rule_id=RULE.id,
         file=handler.path,
-        line=site.line if is_own else function.line,
-        message=f"`{function.name}` ({route}) loads all rows of {site.label}{where} without pages{size_of(site)}",
+        line=site.line if is_own else entry.line or function.line,
+        message=f"`{function.name}` ({entry.detail}) loads all of {site.label}{where} without pages{size_of(site)}",
         function=function.name,
         anchor=site.query.anchor if is_own else f"{function.name} {site.query.anchor}",
         suggestion=f"Add pagination with a maximum page size; the answer grows with {site.label}.",

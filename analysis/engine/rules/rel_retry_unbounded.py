@@ -125,6 +125,7 @@ _WAITS = re.compile(r"sleep|delay|backoff|\bwait|setTimeout|time\.After|pause|ti
 _OPTIMISTIC = re.compile(
     r"(?i)integrity|conflict|lock|stale|version|serializ|watch|unique|exists|collision|duplicate|token"
 )
+_OVER_HTTP = re.compile(r"\b(?:fetch|axios|got|requests|httpx|urlopen)\b[\w.]*\(")
 _LOCKS = re.compile(r"(?i)acquire|(?:^|[._])(?:try)?lock|[a-z]Lock")
 _CAUGHT_LOCK = re.compile(r"(?i)(?:except|catch)\b[^:{\n]*(?:lock|conflict|duplicate|collision|stale|integrity)")
 _GIVEN_ON = re.compile(
@@ -165,7 +166,7 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
         return  # success does not end it: it is no attempt, but the next piece of work
     if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", _TOLD.sub("", text)))):
         yield from _without_limit(loop, text, data, file)
-    elif not is_endless and not _WAITS.search(text) and not _OPTIMISTIC.search(text):
+    elif not is_endless and not _WAITS.search(text) and not _is_optimistic(text, tried):
         yield from _without_pause(loop, text, tried, data, file)
 
 
@@ -176,6 +177,12 @@ def _is_attempt(tried: str, text: str, endless: re.Match[bytes] | None, loop: No
     if endless is not None and file.language != "go" and not _ends_behind(tried, text, _given(endless)):
         return False  # it asks for the end before it tries
     return not _moves_on(tried, loop, file) and not _GOES_ON.search(comment_above(loop, file))
+
+
+def _is_optimistic(text: str, tried: str) -> bool:
+    """Whether the loop tries again because another one was first. What another server answers may be called anything:
+    there only what is done with the failure tells."""
+    return _OPTIMISTIC.search(text.replace(tried, "") if _OVER_HTTP.search(tried) else text) is not None
 
 
 def _without_limit(loop: Node, text: str, data: dict[str, str] | None, file: SourceFile) -> Iterator[Mark]:

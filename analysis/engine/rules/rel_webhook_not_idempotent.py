@@ -103,6 +103,7 @@ _GUARDED = re.compile(
     rb"|\b\w*(?:fresh|is_?new|first|seen|known|inserted|claimed|stored|accepted|handled)\w*(?:\s*,\s*\w+)?\s*:?=[^;\n]*\([^;\n]*id\b"
     rb"|\bif\b(?!\s*\(?\w*err\b)[^\n]*\.\w*(?:register|record|remember|claim|mark|insert|track|accept|seen|known|first|fresh|handled|once)"
     rb"\w*\([^\n]*id\b"
+    rb"|\bif\b[^\n]*\b(?:try_?)?(?:claim|register|record|remember)_?(?:event|deliver|notification|web_?hook)\w*\("
 )
 _WRITES = re.compile(
     rb"\.(?:save|create|insert|insert_one|insertOne|add|increment|update|updateOne|updateMany|delete|execute|commit|Create|Save|Exec|ExecContext)\w*\("

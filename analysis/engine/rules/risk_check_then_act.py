@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
@@ -12,9 +13,10 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import checked_files, checked_maps
+from analysis.engine.readers.checked_calls import call_act, made_row
 from analysis.engine.readers.checked_files import FileAct
 from analysis.engine.readers.checked_maps import MapAct
-from analysis.engine.readers.checked_rows import RowAct, java_act, script_act
+from analysis.engine.readers.checked_rows import RowAct, java_act, may_make, script_act
 from analysis.engine.readers.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act
 from analysis.engine.readers.checked_rows_python import python_act, python_handler_act
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -95,7 +97,12 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_script(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _row(script_act(branch, file), branch, file)
+    if may_make(branch, file):
+        act = script_act(branch, file)
+        yield from _row(act, branch, file)
+        calls = call_act(branch, file) if act is None else None
+        if calls is not None:
+            yield _at(file.line(branch), branch, file, "", _ROW_FIX["script"], **calls)
     yield from _file(checked_files.script_act(branch, file), branch, file)
 
 
@@ -129,13 +136,25 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     confidence = Confidence.LOW if is_elsewhere else None
     if mark.data.get("form") == "map":
         return _of_map(mark, place, confidence, is_guess=is_run or is_elsewhere)
+    changes: dict[str, object] = {}
+    if mark.data.get("form") == "calls":
+        made = made_row(mark, place)
+        if made is None:
+            return None
+        mark = structs.replace(mark, data={"model": made.model, "columns": " ".join(made.columns)})
+        changes = {"line": made.line, "message": _message(f"`{made.model}`", made.asked_on)}
+        confidence = Confidence.LOW if made.is_called else confidence  # which may handle that it is there already
     schema = codebase.schemas.named(mark.data.get("model", ""))
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (
         schema is not None
         and (any(schema.is_key(column) for column in asked) or any(asked.issuperset(each) for each in schema.unique))
     )
-    return place.finding(mark, severity=Severity.INFO if is_unique else None, confidence=confidence)
+    return place.finding(mark, severity=Severity.INFO if is_unique else None, confidence=confidence, **changes)
+
+
+def _message(what: str, line: int) -> str:
+    return f"{what} is looked for on line {line} and created here: two requests at once create two"
 
 
 def _of_map(mark: Mark, place: Place, confidence: Confidence | None, *, is_guess: bool) -> Finding | None:
@@ -164,7 +183,7 @@ def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
     if act is None:
         return
     what = f"`{act.model}`" if act.model else "The row"
-    message = f"{what} is looked for on line {file.line(node)} and created here: two requests at once create two"
+    message = _message(what, file.line(node))
     on = f" on {', '.join(act.columns)}" if act.columns else ""
     data = {"model": act.model, "columns": " ".join(act.columns)} | ({"unique": "1"} if act.is_unique else {})
     yield _at(act.line, node, file, message, _fix(_ROW_FIX, file).format(on=on), **data)
@@ -231,7 +250,11 @@ WATCHES = (
         "if",
         look_at_script,
         SCRIPT,
-        needs=(b".findOne", b".findFirst", b".findUnique", b".findByPk", b".exists", b"existsSync(", b".count"),
+        needs=(
+            *(b".findOne", b".findFirst", b".findUnique", b".findByPk", b".exists", b"existsSync(", b".count"),
+            *(b".create", b".insert", b".save", b".add", b"await create", b"await insert", b"await save", b"await add"),
+            *(b"await register", b".register", b".persist"),
+        ),
         starts=_STARTS_SCRIPT,
     ),
     Watch(

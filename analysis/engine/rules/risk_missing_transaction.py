@@ -22,7 +22,7 @@ from analysis.engine.readers.reading import function_text, node_at, short, text_
 from analysis.engine.readers.repeatable_writes import comes_out_alike, is_upsert
 from analysis.engine.readers.second_writes import with_callee, with_commits
 from analysis.engine.readers.session_commits import committed, half_done
-from analysis.engine.readers.table_writes import Write, writes_by_function
+from analysis.engine.readers.table_writes import Write, is_claim, writes_by_function
 from analysis.engine.readers.transactions import TRANSACTIONAL, in_transaction
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -111,7 +111,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
                 f"`{first.label}` is {first.verb} here and `{second.label}` {second.verb} on line {second.line}, not in"
                 " one transaction"
             )
-            data = {"form": "writes"}
+            data = {"form": "writes"} | _needed(first) | _needed(second)
             if all(is_upsert(each, root, file) for each in pair):
                 data["repeatable"] = "1"
             elif all(comes_out_alike(each, root, file) for each in pair):
@@ -125,10 +125,14 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     if len(bare) == len(writes) and len({write.label for write in bare}) == 1:
         write, node = bare[0], node_at(bare[0].start, root)
         if not _BY_HAND.search(function_text(node, file)) and not is_explained(write.start, file):
-            data = {"form": "alone", "table": write.label, "verb": write.verb}
+            data = {"form": "alone", "table": write.label, "verb": write.verb} | _needed(write)
             if apart := calls_apart(node, file.functions[file.function_of(node)].node, file):
                 data["apart"] = " ".join(apart)
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
+
+
+def _needed(write: Write) -> dict[str, str]:
+    return {"needs": write.needs} if write.needs else {}
 
 
 def look_at_settings(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -205,7 +209,11 @@ def look_at_commits(root: Node, file: SourceFile) -> Iterator[Mark]:
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Writes on the path of a request or a job whose callers open no transaction either."""
-    found = [(place, mark) for place, mark in codebase.marks(RULE.id)]
+    found = [
+        (place, mark)
+        for place, mark in codebase.marks(RULE.id)
+        if "needs" not in mark.data or mark.data["needs"] in codebase.queries.libraries
+    ]
     every_request = any(
         mark.data["form"] == "atomic requests" for place, mark in found if place.kind is FileKind.SOURCE
     )
@@ -357,8 +365,8 @@ def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Wri
         return None
     for position, first in enumerate(bare):
         for second in bare[position + 1 :]:
-            if not first.differs_from(second) or _settles(first, second, root, file):
-                continue
+            if not first.differs_from(second) or is_claim(second) or _settles(first, second, root, file):
+                continue  # what is kept behind the work says that it was done
             place, other = node_at(first.start, root), node_at(second.start, root)
             if run_together(place, other) and not _is_found_again(place, other, file):
                 return first, second
@@ -382,7 +390,10 @@ def _settles(first: Write, second: Write, root: Node, file: SourceFile) -> bool:
 
 _NEEDS = {
     PYTHON: (b".objects", b"execute(", b".save("),
-    SCRIPT: (b"sequelize", b"mongoose", b"typeorm", b"risma", b"epository", b"Repo.", b"execute(", b"query("),
+    SCRIPT: (
+        *(b"sequelize", b"mongoose", b"typeorm", b"risma", b"epository", b"Repo.", b"execute(", b"query("),
+        *(b"knex", b"db('", b'db("', b"conn('", b'conn("', b"database('", b'database("'),
+    ),
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }

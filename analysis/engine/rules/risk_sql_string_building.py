@@ -12,6 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers import handed_values
 from analysis.engine.readers.built_text import BuiltText, built_text, text_of_argument, values_of
 from analysis.engine.readers.joined_text import joined_name, joined_piece, pushed_into
 from analysis.engine.readers.reading import function_text, short
@@ -271,7 +272,18 @@ def _facts_of(statement: _Statement, told: list[_Told], certain: list[_Told]) ->
         "number": any(each.is_number for each in told),
     }
     value = {"value": _kind_of_value(certain, file)} if certain else {}
+    if positions := _positions(told, statement.call, file):
+        value["positions"] = positions
     return {**{name: "1" for name, holds in data.items() if holds}, **value}
+
+
+def _positions(told: list[_Told], call: Node, file: SourceFile) -> str:
+    """Which parameters of a function of a script stand in the text, as they are."""
+    if file.language not in SCRIPT:
+        return ""
+    function = file.functions[file.function_of(call)].node
+    listed = [each.name for each in file.dialect.parameters(function, file)]
+    return " ".join(str(listed.index(name)) for each in told if (name := file.text(each.part)) in listed)
 
 
 def _kind_of_value(certain: list[_Told], file: SourceFile) -> str:
@@ -342,7 +354,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     may. What stands in quotes or is declared as text is a value; anything else is told where it comes from outside, or
     where nobody calls the function, so that nothing is known of it."""
     is_given = "given" in mark.data and "number" not in mark.data
-    from_outside = "asked" in mark.data or (is_given and place.in_handler)
+    from_outside = "asked" in mark.data or (is_given and (place.in_handler or _is_handed(mark, place)))
     is_value = mark.confidence != "low" and "value" in mark.data and "defines" not in mark.data
     is_value = is_value and (place.kind is not FileKind.SCRIPT or is_given)  # who runs a script wrote the rest
     if is_value and (from_outside or mark.data["value"] != "bare"):
@@ -353,6 +365,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if "defines" in mark.data or place.kind is FileKind.SCRIPT or not is_told:
         return None
     return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW)
+
+
+def _is_handed(mark: Mark, place: Place) -> bool:
+    """Whether a handler gives one of the parameters that stand in the text what the request brings."""
+    positions = mark.data.get("positions", "").split()
+    return any(handed_values.ASKED in handed_values.handed_to(place, int(each)) for each in positions)
 
 
 def _graded(mark: Mark, place: Place, *, from_outside: bool) -> dict[str, object]:
@@ -461,6 +479,7 @@ _GO = frozenset(
     Select Get SelectContext GetContext QueryxContext QueryRowxContext PreparexContext""".split()
 )
 WATCHES = (
+    *handed_values.WATCHES,
     Watch("call", look, PYTHON, names=_PYTHON),
     Watch("call", look_at_extra, PYTHON, names=frozenset({"extra"})),
     Watch("call", look, SCRIPT, names=_SCRIPT),

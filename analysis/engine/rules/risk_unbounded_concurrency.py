@@ -163,19 +163,20 @@ def _started(
     sees that what is started leaves the process. `by` holds what is started for each of `elements`; `io` says whether
     its text speaks of asking somebody, by an object that is known for it or by a verb."""
     size = size_of(collection, node, file)
-    if size is Size.FEW or are_parts(collection, file.text(by), elements):
+    is_read = is_loaded(collection, node, file)
+    if size is Size.FEW or (not is_read and are_parts(collection, file.text(by), elements)):
         return
-    is_many = size is Size.MANY or is_loaded(collection, node, file)
+    is_many = size is Size.MANY or is_read
     given = is_given(collection, node, file)
     if not is_many and (is_own(collection, node, file) or not given):
         return  # as many as the program has parts
     message = f"{what} start{'' if what.startswith('All') else 's'} at once, however many there are"
     if not what.startswith("All"):
         message = f"{what} starts for each of `{short(collection, 40)}`, however many there are"
-    is_certain = io == "known" and size is Size.MANY and is_loaded(collection, node, file)
+    is_certain = io == "known" and size is Size.MANY and is_read
     confidence = "" if is_certain else "low"
     data = {"each": called_in(by, file), "io": io} | (data or {})
-    data |= {name: "1" for name, holds in (("many", size is Size.MANY), ("given", given)) if holds}
+    data |= {name: "1" for name, holds in (("many", size is Size.MANY), ("given", given or is_read)) if holds}
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
 
 

@@ -252,3 +252,12 @@ def test_what_is_decorated_keeps_its_types_and_the_rest_does_not():
     )
     facts = extract(source.encode(), "typescript")
     assert [each.target for each in facts.imports if each.flags & ImportFlag.ERASED] == ["./a"]
+
+
+@pytest.mark.parametrize(("decorator", "jobs"), [("Processor", ["Letters.process"]), ("Injectable", [])])
+def test_a_class_that_takes_jobs_runs_them_in_process(decorator, jobs):
+    facts = script(
+        f'import {{ {decorator} }} from "@nestjs/bullmq";\n@{decorator}("letters")\nexport class Letters {{\n'
+        "  async process(job) {}\n  async other() {}\n}\n"
+    )
+    assert [each.function for each in facts.entries if each.kind == "job"] == jobs

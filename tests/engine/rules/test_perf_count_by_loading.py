@@ -203,3 +203,19 @@ def test_a_repository_of_java_has_any_name(base, body, found):
 def test_the_manager_of_a_relation_is_asked_as_well(body, confidences):
     source = f"def f(order, client):\n    {body}\n"
     assert [str(each.confidence) for each in findings(RULE, source)] == confidences
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ('return (await pool.query("SELECT id FROM visits WHERE day = $1", [day])).rows.length;', 1),
+        ('return (await pool.query("SELECT id FROM visits WHERE day = $1", [day])).rowCount;', 1),
+        ('return (await pool.query("SELECT id FROM visits WHERE day = $1", [day])).rows.length > 0;', 0),
+        ('return (await pool.query("SELECT id FROM visits WHERE id = $1", [day])).rows.length;', 0),
+        ('return (await pool.query("SELECT count(*) FROM visits WHERE day = $1", [day])).rows.length;', 0),
+        ('return (await pool.query("SELECT id FROM visits WHERE day = $1", [day])).rows;', 0),
+    ],
+)
+def test_rows_of_a_driver_whose_number_is_taken_at_once(body, count):
+    source = f"export async function f(pool, day) {{\n  {body}\n}}\n"
+    assert len(findings_of(RULE, {"src/visits.ts": source})) == count

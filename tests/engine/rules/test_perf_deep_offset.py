@@ -71,3 +71,30 @@ def test_a_statement_that_gets_its_offset_where_it_runs(parameters, found):
         "    return db.scalars(wanted.offset((page - 1) * size).limit(size)).all()\n"
     )
     assert len(findings_of(RULE, {"shop/work.py": source}, volumes={"Order": "XL"})) == found
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ("Math.min(Number(req.query.offset), 5000)", "0", 0),
+        ("Number(req.query.offset)", "0", 1),
+        ("Math.min(Number(req.query.offset), 5000)", "req.query.offset", 1),
+    ],
+)
+def test_a_limit_that_a_handler_sets(first, second, found):
+    service = (
+        'import { prisma } from "./client";\nexport function page(customer, skip) {\n'
+        "  return prisma.order.findMany({ where: { customer }, skip, take: 50 });\n}\n"
+    )
+    routes = (
+        'import express from "express";\nimport { page } from "./service";\nconst app = express();\n'
+        f'app.get("/orders", async (req, res) => {{\n  const offset = {first};\n'
+        "  res.json(await page(req.user, offset));\n});\n"
+        f'app.get("/others", async (req, res) => {{\n  res.json(await page(req.user, {second}));\n}});\n'
+    )
+    files = {
+        "prisma/schema.prisma": "model Order {\n  id Int @id\n  customer Int\n}\n",
+        "src/service.ts": service,
+        "src/routes.ts": routes,
+    }
+    assert len(findings_of(RULE, files, volumes={"Order": "XL"})) == found

@@ -43,8 +43,30 @@ FLAGGED = [
         "  return open;\n}",
         2,
     ),
+    (
+        "shop/work.ts",
+        "async function f(limit) {\n  return (await prisma.order.findMany()).filter((row) => row.status === limit);\n}",
+        2,
+    ),
+    (
+        "shop/work.ts",
+        "async function f() {\n  const rows = await prisma.order.findMany({ select: { id: true, status: true } });\n"
+        "  return rows.filter((row) => row.status === 'open');\n}",
+        2,
+    ),
+    ("shop/work.py", "def f():\n    return [o for o in Order.objects.only('status') if o.status == 'x']", 2),
 ]
 FINE = [
+    (
+        "shop/work.ts",
+        "async function f(limit) {\n"
+        "  return (await prisma.order.findMany({ ...page, limit })).filter((row) => row.status === 'x');\n}",
+    ),
+    (
+        "shop/work.ts",
+        "async function f() {\n  const rows = await prisma.order.findMany({ select: { id: true, status: true } });\n"
+        "  return rows.filter((row) => row.label === 'open');\n}",
+    ),
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all() if allowed(o)]"),
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all() if o.is_overdue]"),
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all() if o.customer.is_paid]"),

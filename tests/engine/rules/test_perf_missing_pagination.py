@@ -53,6 +53,60 @@ def test_the_query_of_a_called_function_is_reported_at_the_handler_and_only_ther
     assert findings("perf-unbounded-query", source, others=others) == []
 
 
+def test_a_service_that_hands_on_what_a_repository_gives_is_seen_through():
+    source = FLASK + "from shop import service\n@app.get('/orders')\ndef orders():\n    return service.load()"
+    others = {
+        "shop/service.py": "from shop import store\ndef load():\n    return store.everything()\n",
+        "shop/store.py": "from shop.models import Order\ndef everything():\n    return list(Order.objects.all())\n",
+    }
+    (finding,) = findings(RULE, source, others=others)
+    assert finding.line == 8 and "through `everything` (`shop/store.py:3`)" in finding.message
+    assert findings("perf-unbounded-query", source, others=others) == []
+    cut = "from shop import store\ndef load(first=0):\n    rows = store.everything()\n    return rows[first:9] or []\n"
+    assert findings(RULE, source, others={**others, "shop/service.py": cut}) == []
+
+
+@pytest.mark.parametrize(
+    ("handler", "found"),
+    [
+        ("async () => everything()", [(6, "everything")]),
+        ("async () => prisma.order.findMany()", [(6, "routes")]),
+        ("async (request) => pageOf(request.query.after)", []),
+        ("async () => one()", []),
+    ],
+)
+def test_a_handler_written_out_as_an_expression_answers_for_itself(handler, found):
+    source = (
+        'import Fastify from "fastify";\nimport { everything, one, pageOf } from "./orders";\n'
+        'import { prisma } from "./client";\nexport async function routes(app) {\n'
+        '  app.get("/orders/page", async () => pageOf(3));\n'
+        f'  app.get("/orders", {handler});\n}}\n'
+    )
+    store = (
+        'import { prisma } from "./client";\n'
+        "export function everything() {\n  return prisma.order.findMany();\n}\n"
+        "export function one() {\n  return prisma.order.findFirst();\n}\n"
+        "export function pageOf(id) {\n  return prisma.order.findMany({ where: { id: { gt: id } }, take: 50 });\n}\n"
+    )
+    schema = "model Order {\n  id Int @id\n  total Int\n}\n"
+    files = {"src/routes.ts": source, "src/orders.ts": store, "prisma/schema.prisma": schema}
+    assert [
+        (each.line, "everything" if "through" in each.message else each.function) for each in findings_of(RULE, files)
+    ] == found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return [o for o in Order.objects.all() if o.is_paid]", []),
+        ("return sum(o.total for o in Order.objects.all())", []),
+        ("return list(Order.objects.all())", [6]),
+    ],
+)
+def test_a_list_that_the_program_makes_smaller_is_told_for_that(body, found):
+    assert lines(RULE, f"{FLASK}@app.get('/orders')\ndef orders():\n    {body}") == found
+
+
 VIEW = "from rest_framework.generics import ListAPIView\nclass Orders(ListAPIView):\n    def get_queryset(self):\n"
 
 

@@ -72,6 +72,8 @@ def loop(head, body):
         ("customers: Customer[]", "return orders.filter((o) => customers.some((c) => o.customerId === c.id));", [2]),
         ("lines: Line[]", "return orders.map((o) => ({ ...o, lines: lines.filter((l) => l.orderId === o.id) }));", [2]),
         ("customers: Customer[]", "return orders.map((o) => customers.find((c) => c.age > o.age));", []),
+        ("kept: { id: number; age: number }[]", "return orders.filter((o) => kept.includes(o.customer));", [2]),
+        ("kept: { id: number; ages: number[] }", "return orders.filter((o) => kept.includes(o.customer));", []),
         ("customers: Map<string, Customer>", "return orders.map((o) => customers.get(o.customerId));", []),
         ("text: string", "return orders.filter((o) => text.includes(o.id));", []),
         ("ids: string[]", "for (const o of orders) { if (ids.includes(o.id)) { return o; } }", []),

@@ -405,3 +405,19 @@ def test_the_time_limit_of_a_call_says_nothing_of_how_often_it_is_made():
         "    except requests.ConnectionError:\n        return load(key)\n"
     )
     assert lines_of(RULE, source) == [6]
+
+
+@pytest.mark.parametrize(
+    ("tried", "failed", "count"),
+    [
+        ("const version = await (await fetch(url)).text(); return version;", "last = error;", 1),
+        ("const version = await (await fetch(url)).text(); return version;", "if (error.isConflict) continue;", 0),
+        ("const version = await prisma.page.update({ data: { version } }); return version;", "last = error;", 0),
+    ],
+)
+def test_what_another_server_answers_may_be_called_anything(tried, failed, count):
+    source = (
+        "async function f(url) {\n  for (let attempt = 0; attempt < 4; attempt += 1) {\n"
+        f"    try {{ {tried} }} catch (error) {{ {failed} }}\n  }}\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count

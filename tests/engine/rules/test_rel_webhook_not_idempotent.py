@@ -29,6 +29,7 @@ FLAGGED = [
 ]
 FINE = [
     ("a.ts", EXPRESS % "const fresh = await events.insertIfNew(verified(req).id);\n  if (fresh) await credits.add(1);"),
+    ("a.ts", EXPRESS % "if (!(await claimEvent(req.body))) return res.end();\n  await credits.add(req.body.org, 500);"),
     ("a.ts", EXPRESS % "await prisma.payment.upsert({ where: { id }, update, create });"),
     ("a.ts", EXPRESS % "await queue.enqueue(req.body);"),
     ("a.ts", (EXPRESS % "await credits.add(1);").replace("/hooks/pay", "/orders")),
@@ -55,6 +56,19 @@ def test_a_handler_that_acts_on_each_delivery(path, source, line):
 @pytest.mark.parametrize(("path", "source"), FINE)
 def test_handlers_that_know_the_event_or_change_nothing(path, source):
     assert findings_of(RULE, {path: source}) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        ("if (!(await claimEvent(req.body))) return;", 0),
+        ("if (!claimable(req.body)) return;", 1),
+        ("claimEvent(req.body);", 1),
+    ],
+)
+def test_a_claim_guards_what_comes_behind_it_when_its_answer_is_asked(asked, count):
+    source = EXPRESS % f"{asked}\n  await credits.add(req.body.org, 500);"
+    assert len(findings_of(RULE, {"a.ts": source})) == count
 
 
 def test_money_is_critical():

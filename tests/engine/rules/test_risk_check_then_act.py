@@ -638,3 +638,65 @@ def test_a_row_that_was_made_before_the_question(head, body, lines):
         f"    async def take(self, {head}):\n        wanted = select(Seat.id).where(Seat.no == n)\n        {body}\n"
     )
     assert [each.line for each in findings_of(RULE, {"shop/seats.py": source})] == lines
+
+
+POOL = 'import knex from "knex";\nexport const db = knex({ client: "pg" });\n'
+SEATS = (
+    'import { db } from "./pool";\n'
+    "export async function byNo(no) {\n  return db('seats').where({ no }).first();\n}\n"
+    "export async function ofHall(hall) {\n  return db('seats').where({ hall });\n}\n"
+    "export async function addSeat(no) {\n  await db('seats').insert({ no });\n}\n"
+    "export async function keepSeat(no) {\n  await db('seats').insert({ no }).onConflict('no').ignore();\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("const s = await byNo(no);\n  if (!s) {\n    await db('seats').insert({ no });\n  }", [(6, "medium")]),
+        ("const s = await byNo(no);\n  if (s) throw taken;\n  await db('seats').insert({ no });", [(6, "medium")]),
+        ("if (!(await byNo(no))) {\n    await addSeat(no);\n  }", [(5, "low")]),
+        (
+            "const s = await db('seats').where({ no }).first();\n  if (!s) await db('seats').insert({ no });",
+            [(5, "medium")],
+        ),
+        ("const s = await byNo(no);\n  if (!s) {\n    await keepSeat(no);\n  }", []),
+        ("const s = await byNo(no);\n  if (!s) {\n    await db('logs').insert({ no });\n  }", []),
+        ("const s = await byNo(no);\n  if (!s) {\n    await addSeat(other);\n  }", []),
+        ("const s = await ofHall(no);\n  if (!s) {\n    await addSeat(no);\n  }", []),
+        ("const s = await byNo(no);\n  if (!s) throw missing;\n  await addSeat(no);", []),
+        (
+            "const s = await db('seats').where({ no }).forUpdate().first();\n"
+            "  if (!s) await db('seats').insert({ no });",
+            [],
+        ),
+        (
+            "const s = await byNo(no);\n  if (!s) await db('seats').insert({ no }).onConflict('no').merge();",
+            [],
+        ),
+    ],
+)
+def test_what_a_function_or_a_builder_looks_for(body, found):
+    source = (
+        'import { db } from "./pool";\nimport { addSeat, byNo, keepSeat, ofHall } from "./seats";\n'
+        f"export async function f(no, other) {{\n  {body}\n}}\n"
+    )
+    files = {"src/pool.ts": POOL, "src/seats.ts": SEATS, "src/work.ts": source}
+    assert [(each.line, each.confidence) for each in findings_of(RULE, files)] == found
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("const s = await seatRepo.findByNo(no);\nif (!s) {\n  await seatRepo.insert({ no });\n}", 4),
+        ("const s = await this.seats.findByNo(no);\nif (s) throw taken;\nawait this.seats.addSeat({ no });", 4),
+        ("const s = await things.findByNo(no);\nif (!s) {\n  await things.insert({ no });\n}", 0),
+        ("const s = await seatRepo.findAllByNo(no);\nif (!s) {\n  await seatRepo.insert({ no });\n}", 0),
+        ("const s = await seatRepo.findByNo(no);\nif (s) {\n  await seatRepo.save(s);\n}", 0),
+        ("const s = await seatRepo.findByNo(no);\nif (!s) {\n  await hallRepo.insert({ no });\n}", 0),
+    ],
+)
+def test_a_repository_that_is_given_is_known_by_its_name_or_type(source, line):
+    whole = f"class A {{\n  constructor(private seats: SeatRepository) {{}}\n  async f(no) {{\n{source}\n}}\n}}"
+    found = findings_of(RULE, {"src/work.ts": whole})
+    assert [each.line for each in found] == [line + 2] * (line > 0)

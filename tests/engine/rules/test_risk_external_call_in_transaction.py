@@ -399,3 +399,23 @@ def test_a_client_that_an_object_is_given_is_asked_inside_of_its_session(kind, c
         "            self._session.add(order)\n            await self._http.post('/charges', json=order.id)\n"
     )
     assert [each.line for each in findings_of(RULE, {"shop/till.py": source})] == [14] * count
+
+
+@pytest.mark.parametrize(
+    ("imported", "declared", "call", "count"),
+    [
+        ('{ Queue } from "bullmq"', "Queue", "add('done', { id })", 1),
+        ('{ Queue } from "bull"', "Queue<Job>", "add('done', { id })", 1),
+        ('{ Queue } from "./queue"', "Queue", "add('done', { id })", 0),
+        ('{ HttpService } from "@nestjs/axios"', "HttpService", "post(url, { id })", 1),
+        ('{ Set } from "immutable"', "Set<string>", "add('done')", 0),
+    ],
+)
+def test_what_a_class_of_a_script_is_given_is_known_by_its_type(imported, declared, call, count):
+    source = (
+        f"import {{ prisma }} from './db';\nimport {imported};\nexport class Orders {{\n"
+        f"  constructor(private readonly work: {declared}, private readonly url: string) {{}}\n"
+        "  close(id) {\n    return prisma.$transaction(async (tx) => {\n"
+        f"      await tx.order.update({{ where: {{ id }} }});\n      await this.work.{call};\n    }});\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count

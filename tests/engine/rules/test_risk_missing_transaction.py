@@ -624,3 +624,70 @@ def test_rows_that_a_query_of_the_model_gives_are_written_by_the_commit(loaded, 
         f"    second = {loaded}\n    second.state = 2\n    db.session.commit()\n"
     )
     assert len(findings_of(RULE, {"shop/work.py": source})) == count
+
+
+KNEX = 'import knex from "knex";\nexport const db = knex({ client: "pg" });\n'
+BODY = 'const [v] = await db("visits").insert({ day }).returning("id");\n  '
+
+
+@pytest.mark.parametrize(
+    ("body", "pool", "count"),
+    [
+        (BODY + 'await db("visit_notes").insert({ visit: v.id });', KNEX, 1),
+        (BODY + 'await db("visit_notes").insert({ visit: v.id });', 'export const db = open("store");\n', 0),
+        (BODY + 'await db("visits").select("id");', KNEX, 0),
+        (
+            "await db.transaction(async (trx) => {\n"
+            '    await trx("visits").insert({ day });\n    await trx("visit_notes").insert({ day });\n  });',
+            KNEX,
+            0,
+        ),
+    ],
+)
+def test_knex_whose_handle_another_file_makes(body, pool, count):
+    source = (
+        'import express from "express";\nimport { db } from "./pool";\nconst app = express();\n'
+        f'app.post("/x", async (req, res) => {{\n  const {{ day }} = req.body;\n  {body}\n}});\n'
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source, "src/pool.ts": pool})) == count
+
+
+CLAIM = (
+    'import { db } from "./pool";\nexport async function %s(event) {\n'
+    '  const rows = await db("webhook_events").insert({ id: event.id }).onConflict("id").ignore().returning("id");\n'
+    "  return rows.length > 0;\n}\n"
+)
+GRANT = 'await db("accounts").where({ id: event.account }).increment("cents", event.cents);'
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "count"),
+    [
+        ("claimEvent", "if (!(await claimEvent(event))) return;\n  " + GRANT, 1),
+        ("keepEvent", GRANT + "\n  await keepEvent(event);", 0),
+        ("claimEvent", 'await db("webhook_events").insert({ id: event.id });\n  ' + GRANT, 1),
+        ("claimEvent", GRANT + '\n  await db("webhook_events").insert({ id: event.id });', 0),
+        (
+            "claimEvent",
+            'await db("webhook_events").insert({ id: event.id });\n  '
+            + GRANT
+            + '\n  await db("webhook_events").where({ id: event.id }).update({ done: true });',
+            0,
+        ),
+        ("claimEvent", 'await db("audit_events").insert({ id: event.id });\n  ' + GRANT, 0),
+        (
+            "claimEvent",
+            "await db.transaction(async (trx) => {\n    if (!(await claimEvent(event))) return;\n"
+            '    await trx("accounts").where({ id: event.account }).increment("cents", event.cents);\n  });',
+            0,
+        ),
+    ],
+)
+def test_a_delivery_that_is_claimed_belongs_to_what_is_done_for_it(name, body, count):
+    source = (
+        f'import express from "express";\nimport {{ db }} from "./pool";\nimport {{ {name} }} from "./claims";\n'
+        'const app = express();\napp.post("/hooks/pay", async (req, res) => {\n'
+        f"  const event = verified(req);\n  {body}\n  res.end();\n}});\n"
+    )
+    files = {"src/a.ts": source, "src/pool.ts": KNEX, "src/claims.ts": CLAIM % name}
+    assert len(findings_of(RULE, files)) == count

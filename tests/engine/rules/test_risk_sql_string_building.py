@@ -808,3 +808,30 @@ def test_values_that_are_put_in_quotes_one_by_one(joined, count):
     source = f"def f(cursor, names):\n    listed = {joined}\n"
     source += '    cursor.execute("SELECT id FROM owner WHERE name IN (" + listed + ")")\n'
     assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("handler", "found"),
+    [
+        ("revenueBy(req.query.column)", ["warning"]),
+        ("revenueBy(String(req.query.column || 'day'))", ["warning"]),
+        ("revenueBy(column)", ["warning"]),
+        ("revenueBy('day')", []),
+        ("revenueBy(Number(req.query.column))", []),
+        ("revenueBy(columns[0])", []),
+        ("revenueBy(other(req.query.column))", []),
+    ],
+)
+def test_what_a_handler_hands_to_a_service(handler, found):
+    service = (
+        'import { sequelize } from "./models";\nexport function revenueBy(column) {\n'
+        "  return sequelize.query(`SELECT ${column}, SUM(cents) FROM visits GROUP BY ${column}`);\n}\n"
+        "export function other(column) {\n  return column;\n}\n"
+    )
+    routes = (
+        'import express from "express";\nimport { other, revenueBy } from "./service";\nconst app = express();\n'
+        'app.get("/revenue", async (req, res) => {\n  const { column } = req.query;\n'
+        f"  res.json(await {handler});\n}});\n"
+    )
+    told = findings_of(RULE, {"src/service.ts": service, "src/routes.ts": routes})
+    assert [str(each.severity) for each in told] == found

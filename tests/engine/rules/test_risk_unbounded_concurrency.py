@@ -430,3 +430,37 @@ def test_threads_for_what_a_request_brings(source, count):
         f"    hosts = {source}\n    return [threading.Thread(target=ping, args=(h,)) for h in hosts]\n"
     )
     assert len(lines_of(RULE, text)) == count
+
+
+MAILS = 'import axios from "axios";\nexport class Mails {\n  send(to) {\n    return axios.post("/m", { to });\n  }\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("drivers", "confidences"),
+    [
+        ("await this.prisma.driver.findMany({ where: { active: true } })", ["medium"]),
+        ("await this.prisma.driver.findMany({ take: 20 })", []),
+        ("this.registered()", []),
+    ],
+)
+def test_rows_are_no_parts_of_the_program_whatever_they_are_called(drivers, confidences):
+    source = (
+        'import { Processor, WorkerHost } from "@nestjs/bullmq";\nimport { Mails } from "./mails";\n'
+        '@Processor("mails")\nexport class Letters extends WorkerHost {\n'
+        "  constructor(private prisma: PrismaService, private mails: Mails) {\n    super();\n  }\n"
+        "  async process(job) {\n    return this.tell(job.data.text);\n  }\n"
+        f"  private async tell(text) {{\n    const drivers = {drivers};\n"
+        "    await Promise.all(drivers.map((d) => this.mails.send(d.email)));\n  }\n}\n"
+    )
+    found = findings_of(RULE, {"src/mails.ts": MAILS, "src/letters.ts": source})
+    assert [str(each.confidence) for each in found] == confidences
+
+
+@pytest.mark.parametrize(("asked", "count"), [("request({ host }, resolve).end()", 1), ("resolve(host.length)", 0)])
+def test_what_a_promise_is_given_runs_at_once(asked, count):
+    source = (
+        'import { request } from "node:http";\nexport class Hosts {\n'
+        f"  ping(host) {{\n    return new Promise((resolve) => {{\n      {asked};\n    }});\n  }}\n"
+        "  pingAll(hosts) {\n    return Promise.all(hosts.map((host) => this.ping(host)));\n  }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/hosts.ts": source})) == count

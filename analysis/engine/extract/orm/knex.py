@@ -1,4 +1,7 @@
-"""Knex: `knex("visits").where({ id }).first()`, read off the text of the chain as SQL on a table."""
+"""Knex: `knex("visits").where({ id }).first()`, read off the text of the chain as SQL on a table.
+
+A file that never names Knex may use a handle of another one: what that asks is a query if the project has Knex.
+"""
 
 import re
 from collections.abc import Iterator
@@ -8,9 +11,10 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
-from analysis.engine.extract.orm.steps import Step, assigned_to, parts_of, split, takes_length
+from analysis.engine.extract.orm.steps import Step, assigned_to, parts_of, split, steps_after, takes_length
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark
+from analysis.engine.readers.reading import followed
 
 _HANDLES = frozenset({"knex", "trx", "db", "tx", "conn", "database"})
 _NAMED = re.compile(rb"\b(\w+)\s*(?:\?\s*)?(?::\s*Knex\b|=\s*(?:require\([\"']knex[\"']\)|[kK]nex)\()")
@@ -37,37 +41,85 @@ _TEXT = re.compile(r"[\"'`]([\w.]+)(?: as \w+)?[\"'`]$")
 _KEY = re.compile(r"[\"']?([\w.]+)[\"']?\s*(?::|$)")
 _INSIDE = re.compile(r"[\"'`]%")
 _GOES_ON = re.compile(rb"\s*\??\.\s*(?!(?:then|catch|finally|stream|asCallback)\b)[A-Za-z_]\w*\s*\(")
+_STREAMED = re.compile(rb"\s*\.\s*stream\s*\(")
+_NAMED_CHAIN = re.compile(rb"\b(\w+)\s*(?::[^=;\n]{1,60})?=\s*\Z")
+_STEP_BEHIND = re.compile(rb"(?=\s*\.\s*\w)")
+_GIVES = re.compile(rb"(?:=>|\breturn)\s*(?:this\.)?\Z")
+_GIVER = re.compile(
+    rb"\b(\w+)\s*(?:=\s*(?:\([^()\n]*\)\s*(?::[^=;\n]{1,60})?)?=>|\([^()\n]*\)\s*(?::[^{;\n]{1,60})?\{\s*return)\s*"
+    rb"(?:this\.)?(\w+)(?:<[^<>()]*>)?\(\s*[\"'`](?:\w+\.)?(\w+)[\"'`]\s*\)\s*[;}\n,]"
+)
+_STEPS = set(_WRITES) | set(_WHERES) | _SUMS | _COUNTS | _OF_ROWS | {"ignore", "merge", "returning"}
+_ASKED = re.compile(rb"\b(?:%s)\s*(?:\(\s*[\"'`]\w|\.\s*batchInsert\s*\()" % "|".join(sorted(_HANDLES)).encode())
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """A chain that begins with a table, at its last call."""
-    if not (file.mentions(b"knex") or file.mentions(b"Knex")) or _GOES_ON.match(file.source, call.end_byte):
+    handles = _handles(file)
+    if not handles or _GOES_ON.match(file.source, call.end_byte):
         return iter(())
     written = split(file.text(call))
-    handle = _handle(written.base, written.steps)
-    if handle in _handles(file) and all(step.name not in ("raw", "schema", "transaction") for step in written.steps):
+    given = _givers(file).get(written.steps[0].name, "") if written.steps and written.base in ("", "this") else ""
+    if given and len(written.steps) > 1:
+        _append(call, given, "", (*written.steps, *_added_later(call, file)), file)
+        return iter(())
+    handle = _handle(written.base, written.steps, handles)
+    if handle and all(step.name not in ("raw", "schema", "transaction") for step in written.steps):
         table = _table(handle, written.steps)
-        if table:
-            _append(call, table, handle, written.steps, file)
+        is_only_given = len(written.steps) == 1 and _GIVES.search(
+            file.source, max(0, call.start_byte - 80), call.start_byte
+        )
+        if table and not is_only_given and (_names_knex(file) or _speaks_knex(handle, written.steps)):
+            _append(call, table, handle, (*written.steps, *_added_later(call, file)), file)
     return iter(())
 
 
-READERS = dict.fromkeys(
-    _HANDLES | set(_WRITES) | set(_WHERES) | _SUMS | _COUNTS | _OF_ROWS | {"ignore", "merge", "returning"},
-    look,
-)
+READERS = dict.fromkeys(_HANDLES | _STEPS, look)
 
 
-def _handle(base: str, steps: tuple[Step, ...]) -> str:
-    """What the chain is asked of: `knex` of `knex("visits")`, `this.knex("visits")` and `knex.select()`."""
+def _added_later(call: Node, file: SourceFile) -> Iterator[Step]:
+    """The steps that the function adds to a chain which it gives a name before it waits for the rows."""
+    named = _NAMED_CHAIN.search(file.source, max(0, call.start_byte - 120), call.start_byte)
+    function = file.enclosing_function(call)
+    if named is None or function is None:
+        return
+    for used in followed(named[1], file.source, _STEP_BEHIND, b"_.$", call.end_byte, function.end_byte):
+        yield from (step for step in steps_after(used.start(), file) if step.name in _STEPS)
+
+
+@lru_cache(maxsize=1)
+def _givers(file: SourceFile) -> dict[str, str]:
+    """Functions of the file that only give a table: `const visits = () => knex("visits")`, each with that."""
+    handles = _handles(file)
+    found = _GIVER.finditer(file.source) if handles else ()
+    return {each[1].decode(): each[3].decode() for each in found if each[2].decode() in handles}
+
+
+def _names_knex(file: SourceFile) -> bool:
+    return file.mentions(b"knex") or file.mentions(b"Knex")
+
+
+def _speaks_knex(handle: str, steps: tuple[Step, ...]) -> bool:
+    """Whether a chain is one of Knex by its words alone: `db("visits").where(…)`, `db.batchInsert("visits", rows)`."""
+    names = [step.name for step in steps]
+    return names[0] == "batchInsert" or (names[0] == handle and len(names) > 1 and names[1] in _STEPS)
+
+
+def _handle(base: str, steps: tuple[Step, ...], handles: frozenset[str]) -> str:
+    """What the chain is asked of: `knex` of `knex("visits")`, `this.knex("visits")` and `knex.select()`. Empty when
+    that is no handle."""
     last = base.rpartition(".")[2]
-    return last if last not in ("", "this") else steps[0].name if steps else ""
+    if not steps or last in handles:
+        return last if steps else ""
+    return steps[0].name if steps[0].name in handles else ""
 
 
 @lru_cache(maxsize=1)
 def _handles(file: SourceFile) -> frozenset[str]:
-    """What the file declares as Knex; kept for the file that was asked last."""
-    return frozenset(name.decode() for name in _NAMED.findall(file.source)) | _HANDLES
+    """What the file declares as Knex, or may have been handed; kept for the file that was asked last."""
+    if _names_knex(file):
+        return frozenset(name.decode() for name in _NAMED.findall(file.source)) | _HANDLES
+    return _HANDLES if _ASKED.search(file.source) else frozenset()
 
 
 def _table(handle: str, steps: tuple[Step, ...]) -> str:
@@ -99,9 +151,11 @@ def _append(call: Node, table: str, handle: str, steps: tuple[Step, ...], file: 
         variable="" if is_counted else assigned_to(call.start_byte, file),
         raw=True,
         counted="len" if is_counted else "",
+        streaming=_STREAMED.match(file.source, call.end_byte) is not None,
     )
-    is_inside = handle in ("trx", "tx") or "transacting" in given
-    file.queries.append(structs.replace(query, in_transaction=True) if is_inside else query)
+    is_inside = query.in_transaction or handle in ("trx", "tx") or "transacting" in given
+    needs = "" if _names_knex(file) else "knex"
+    file.queries.append(structs.replace(query, in_transaction=is_inside, needs=needs))
 
 
 def _operation(given: dict[str, str]) -> str:

@@ -15,6 +15,8 @@ _NEXT_QUERY = re.compile(r"execute\(|\.Query\(|\nfunc ")
 _MAPPED = re.compile(r"Mapper\b|\brs\b|::")  # Spring: each row becomes an object of the list
 _LOADING_CALLS = frozenset({"queryForList", "Select", "SelectContext"})  # these bring all rows at once
 _MEASURES = {"size": "len", "isEmpty": "bool"}  # of a list of Java
+_MEASURED = re.compile(rb"\)\s*(?:\.rows\s*\.length|\.rowCount)\b")
+_COMPARED = re.compile(rb"\s*(?:[=!<>]=|[<>?])")
 _ALL_OF_CURSOR = frozenset({"fetchall", "all"})
 _TAKEN = re.compile(r"(?:\b(\w+)\s*(?::[^=\n]{1,60})?=\s*(?:await\s+)?)?\b[\w.]+\.fetchall\(")
 _CURSOR = re.compile(r"\b(\w+)\s*,\s*\w+\s*:?=\s*\Z")
@@ -53,7 +55,16 @@ def rows_of(call: Node, file: SourceFile) -> Rows:
     if file.language == "python":
         return _of_python(call, file)
     is_kept = file.language != "java" and _is_awaited(call, file)
+    if is_kept and _is_measured(call, file):
+        return Rows(True, "", "len")
     return Rows(is_kept, assigned_to(call.start_byte, file) if is_kept else "")
+
+
+def _is_measured(call: Node, file: SourceFile) -> bool:
+    """Script: `(await pool.query(…)).rows.length`. Who compares that with a number asks whether there is a row."""
+    after = file.source[call.end_byte : call.end_byte + LONGEST_CALL]
+    measured = _MEASURED.match(after)
+    return measured is not None and _COMPARED.match(after, measured.end()) is None
 
 
 def _of_python(call: Node, file: SourceFile) -> Rows:
