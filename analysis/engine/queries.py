@@ -28,7 +28,7 @@ ANNOTATION = "query"  # rule of the marks in which `rules.query_text` notes what
 READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 
-LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm"})  # ORMs without lazy row sets
+LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm", "bun"})  # ORMs without lazy row sets
 NOT_OF_MONGOOSE = frozenset({"findAll", "findByPk", "findAndCountAll", "findOrCreate", "bulkCreate", "destroy"})
 OF_REPOSITORIES = frozenset(  # what Spring Data gives to each of them
     """findAll findAllById findById getById getOne getReferenceById count existsById save saveAll saveAndFlush

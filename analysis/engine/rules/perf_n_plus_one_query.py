@@ -194,6 +194,7 @@ def _suggestion(site: QuerySite) -> str:
         "mongoose": "`find({ …: { $in: keys } })`",
         "jpa": "`findAllById(keys)` or a `…In` method",
         "gorm": '`Where("… IN ?", keys)`',
+        "bun": '`Where("… IN (?)", bun.In(keys))`',
         "sql": "`WHERE … IN (…)`",
     }.get(site.query.orm, "one query")
     if site.query.operation in ("count", "aggregate", "exists"):

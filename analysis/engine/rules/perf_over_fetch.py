@@ -170,6 +170,7 @@ _NARROWER = {
     "sequelize": "Add `attributes` with {names}.",
     "mongoose": "Add `.select(…)` with {names}.",
     "jpa": "Use a projection of {names}.",
+    "bun": "Add `Column(…)` with {names}.",
     "gorm": "Add `Select(…)` with {names}, or `Pluck`.",
 }
 _NAMES = """execute query Query QueryContext Queryx raw $queryRaw $queryRawUnsafe executeQuery prepareStatement

@@ -85,6 +85,9 @@ _BULK = {
     ("jpa", "delete"): "`deleteAllByIdInBatch(keys)`",
     ("gorm", "insert"): "`CreateInBatches(rows, 500)`",
     ("gorm", "delete"): '`Where("id IN ?", keys).Delete(…)`',
+    ("bun", "insert"): "`NewInsert().Model(&rows)`",
+    ("bun", "update"): "`NewUpdate().Model(&rows).Bulk()`",
+    ("bun", "delete"): '`Where("id IN (?)", bun.In(keys))`',
     ("sql", "insert"): "`executemany` or an INSERT with many rows",
 }
 _UNIT_OF_WORK = frozenset({"add", "delete"})  # of SQLAlchemy's session, which sends them together at the flush
