@@ -2,7 +2,8 @@
 
 A call resolves to functions of that name in the same file (same class first), in the same package for Go and Java, or
 in files that the caller imports, also by way of an index that passes their names on. More than four candidates resolve
-to nothing. A method that a Java interface only declares means those of the classes that implement it.
+to nothing. A method that an interface of Java or Go only declares means those of the classes that implement it. A
+function that does nothing but call another one is no level: who calls it calls that one as well.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,12 +11,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag
+from analysis.engine.go_types import GoTypes
 from analysis.engine.graph import ImportGraph
 from analysis.engine.graph.paths import folder_of
 
 LEVELS = 3  # call levels below a handler that still count as its path
 CANDIDATES = 4
 PASSED_ON = 4  # files in a row that only pass names on (`export … from`)
+LINES_OF_A_CALL = 3  # of a function that only calls another one: header, call, bracket
 OWN_RECEIVERS = frozenset({"self", "this", "cls", "super"})
 SHARED_PACKAGES = frozenset({"go", "java"})
 SHORTEST_NAME = 3  # letters of an object that say of which class it is
@@ -46,10 +49,13 @@ class CallGraph:
         self._imported: dict[str, list[_Imported]] = {}
         self._resolved: dict[str, dict[tuple[str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
+        self._reached: dict[
+            Callee, tuple[Callee, ...]
+        ] = {}  # rests on more files than the caller sees: never taken over
         self._exported: dict[str, frozenset[str]] = {}
         self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
         self._types_of_fields: dict[str, dict[tuple[str, str], str]] = {}  # by path
-        self._package_fields: dict[PackageKey, dict[tuple[str, str], tuple[str, str]]] = {}
+        self._asked_interfaces: set[str] = set()  # Go files that call by an interface: any type may come to have it
         self._imports_by_class: dict[str, dict[str, str]] = {}  # by the importer's path
         self._in_package: dict[PackageKey, dict[str, list[Callee]]] = {}  # by package and name
         if before is not None:
@@ -57,6 +63,14 @@ class CallGraph:
 
     def callees(self, caller: Callee) -> tuple[Callee, ...]:
         """The functions that `caller` calls, each once, in the order of its calls."""
+        found = self._reached.get(caller)
+        if found is None:
+            called = self._called(caller)
+            found = self._reached[caller] = tuple(dict.fromkeys([*called, *self._handed_on(called)]))
+        return found
+
+    def _called(self, caller: Callee) -> tuple[Callee, ...]:
+        """What the calls in the text of a function mean."""
         known = self._callees.setdefault(caller.path, {})
         found = known.get(caller.position)
         if found is None:
@@ -64,6 +78,16 @@ class CallGraph:
             targets = (target for call in function.calls for target in self.resolve(caller.path, function, call))
             found = known[caller.position] = tuple(dict.fromkeys(targets))
         return found
+
+    def _handed_on(self, called: Iterable[Callee]) -> Iterator[Callee]:
+        """What these functions call, where they do nothing else: `return s.store.List(ctx)`."""
+        for _ in range(LEVELS):
+            called = [target for each in called if self._only_calls(each) for target in self._called(each)]
+            yield from called
+
+    def _only_calls(self, callee: Callee) -> bool:
+        function = self._files[callee.path].functions[callee.position]
+        return len(function.calls) == 1 and function.code_lines <= LINES_OF_A_CALL
 
     def resolve(self, path: str, caller: Function, call: str) -> tuple[Callee, ...]:
         """What `call`, as facts name it, can mean inside `caller` of file `path`."""
@@ -88,6 +112,10 @@ class CallGraph:
                     if self._files[path].functions[index].owner == owner
                 ]
             yield from bodies or (callee,)
+
+    @cached_property
+    def _go(self) -> GoTypes:
+        return GoTypes(self._files)
 
     @cached_property
     def _implementers(self) -> dict[str, list[tuple[str, str]]]:
@@ -127,25 +155,22 @@ class CallGraph:
         return _few([*own, *self._of_package(path, receiver, name), *self._elsewhere(path, receiver, name)])
 
     def _of_field(self, path: str, owner: str, field: str, name: str) -> Iterator[Callee]:
-        """Go: methods of the type of another package that a field of the caller's struct has. The file that declares
-        the struct imports that package; the caller's may be another one of the same package."""
-        file, declared = self._fields_of_package(path).get((owner, field), ("", ""))
-        for target, named, _ in self._imported_by(file) if declared else ():
-            for index in named.get(name, ()):
-                if self._files[target].functions[index].owner == declared.rpartition(".")[2]:
-                    yield Callee(target, index)
-
-    def _fields_of_package(self, path: str) -> dict[tuple[str, str], tuple[str, str]]:
-        """By struct and name the fields of the Go package of a file: the file that declares each, and its type."""
-        key = _package_key(path, self._files[path])
-        known = self._package_fields.get(key)
-        if known is None:
-            known = self._package_fields[key] = {
-                field: (file, kind)
-                for file in self._packages.get(key, ())
-                for field, kind in self._field_types(file).items()
-            }
-        return known
+        """Go: methods of the type that a field of the caller's struct has; of an interface those that implement it.
+        The file that declares the struct imports that type; the caller's may be another one of the same package."""
+        declared = self._go.field(path, owner, field)
+        if declared is None:
+            return
+        package, _, kind = declared.kind.rpartition(".")
+        if package:
+            seen = [target for target, _, _ in self._imported_by(declared.path)]
+        else:
+            seen = [declared.path, *self._siblings(declared.path)]
+        for target in seen:
+            functions = self._files[target].functions
+            yield from (Callee(target, each) for each in self._named(target, name) if functions[each].owner == kind)
+            if any(each.name == kind and each.methods for each in self._files[target].classes):
+                self._asked_interfaces.add(path)
+                yield from (Callee(*each) for each in self._go.implementing(target, kind, name))
 
     def _of_package(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
         """Methods in other files of the package whose class ends like the name of the object: `service` of
@@ -229,7 +254,7 @@ class CallGraph:
         )
 
     def _field_types(self, path: str) -> dict[tuple[str, str], str]:
-        """By class and name the classes of the fields of a Java file, and the types of those of a Go file."""
+        """By class and name the classes of the fields of a Java file."""
         known = self._types_of_fields.get(path)
         if known is None:
             classes = self._files[path].classes
@@ -356,6 +381,8 @@ class CallGraph:
         if self._graph is not before._graph:
             imports, imported = self._graph.imports_of, before._graph.imports_of
             stale.update(path for path in self._graph.nodes if imports(path) != imported(path))
+        if any(path.endswith(".go") for path in changed):
+            stale |= before._asked_interfaces
         # In Go a file also sees by what its neighbours import.
         stale.update([other for path in stale & self._files.keys() for other in self._rest_of_package(path)])
         self._in_package = {key: known for key, known in before._in_package.items() if key not in touched}
@@ -366,6 +393,7 @@ class CallGraph:
         self._resolved = {path: known for path, known in before._resolved.items() if path not in stale}
         self._callees = {path: known for path, known in before._callees.items() if path not in stale}
         self._entered = {path: known for path, known in before._entered.items() if path not in stale}
+        self._asked_interfaces = before._asked_interfaces - stale
 
     def _seeing(self, changed: Iterable[str]) -> set[str]:
         """The files that import one of these, directly or by way of one that passes names on."""

@@ -82,8 +82,9 @@ class Class(msgspec.Struct, array_like=True, frozen=True):
     flags: int = 0
     # per method: name and the own fields it touches; for cohesion
     field_use: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    # name and class of fields: in Java where the name does not tell it, in Go where it is of another package
+    # name and class of fields: in Java where the name does not tell it, in Go unless it is built in
     field_types: tuple[tuple[str, str], ...] = ()
+    methods: tuple[tuple[str, int], ...] = ()  # Go: those that an interface asks for, with the number of parameters
 
 
 class Import(msgspec.Struct, array_like=True, frozen=True):

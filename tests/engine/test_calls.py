@@ -189,3 +189,56 @@ def test_what_a_neighbour_of_the_caller_imports_may_change():
     after = {**read, "till/desk.go": extract(files["till/desk.go"].replace("Seek", "Place").encode(), "go")}
     then = CallGraph(after, build_graph(after), first)
     assert then.callees(Callee("web/add.go", 1)) == (Callee("till/desk.go", 1),)
+
+
+PORTS = {
+    "go.mod": "module example.org/shop\n",
+    "core/ports.go": "package core\n\ntype Store interface {\n\tPlace(ctx Context, id int) error\n"
+    "\tSeek(id int) error\n}\n",
+    "core/desk.go": "package core\n\ntype Desk struct{ out Store }\n\nfunc (d *Desk) add() { d.out.Place(ctx, 1) }\n",
+    "sql/rows.go": "package sql\n\ntype Rows struct{}\n\nfunc (r *Rows) Place(ctx Context, id int) error { keep() }\n\n"
+    "func (r *Rows) Seek(id int) error { keep() }\n",
+}
+
+
+def called_by_desk(files, before=None):
+    read = {path: extract(text.encode(), reading_of(path)) for path, text in files.items()}
+    calls = CallGraph(read, build_graph(read), before)
+    return calls, [each.path for each in calls.callees(Callee("core/desk.go", 1))]
+
+
+def test_a_call_of_an_interface_of_go_means_the_types_that_have_all_its_methods():
+    other = PORTS["sql/rows.go"].replace("Seek", "Find")
+    longer = PORTS["sql/rows.go"].replace("id int) error { keep() }\n\n", "id, no int) error { keep() }\n\n")
+    stub = PORTS["sql/rows.go"].replace("Rows", "FakeRows")
+    files = {**PORTS, "mem/other.go": other, "disk/longer.go": longer, "mem/stub.go": stub}
+    assert called_by_desk({**files, "sql/rows_test.go": PORTS["sql/rows.go"]})[1] == ["sql/rows.go"]
+
+
+def test_a_type_that_comes_to_have_the_methods_is_seen_by_callers_that_did_not_change():
+    first, found = called_by_desk({**PORTS, "sql/rows.go": PORTS["sql/rows.go"].replace("Seek", "Find")})
+    assert found == []
+    assert called_by_desk(PORTS, first)[1] == ["sql/rows.go"]
+
+
+def test_a_field_of_an_embedded_struct():
+    files = {
+        **PORTS,
+        "core/desk.go": "package core\n\ntype Desk struct{ Deps }\n\nfunc (d *Desk) add() { d.out.Place(ctx, 1) }\n",
+        "core/deps.go": "package core\n\ntype Deps struct{ out Store }\n",
+    }
+    assert called_by_desk(files)[1] == ["sql/rows.go"]
+
+
+def test_who_calls_a_function_that_only_calls_another_one_calls_that_one():
+    files = {
+        **PORTS,
+        "sql/rows.go": PORTS["sql/rows.go"].replace("{ keep() }", "{ return r.place(id) }", 1)
+        + "\nfunc (r *Rows) place(id int) error {\n\tkeep()\n\treturn more()\n}\n\n"
+        + "func more() error { return gone() }\n",
+    }
+    calls, found = called_by_desk(files)
+    assert found == ["sql/rows.go", "sql/rows.go"]
+    moved = files["sql/rows.go"].replace("func (r *Rows) place", "func less() {}\n\nfunc (r *Rows) place")
+    then = called_by_desk({**files, "sql/rows.go": moved}, calls)[0]
+    assert then.callees(Callee("core/desk.go", 1)) == (Callee("sql/rows.go", 1), Callee("sql/rows.go", 4))
