@@ -310,7 +310,7 @@ def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
     after = _plain(text_after(node, file))
     saved = re.search(
         rf"(?<![\w.]){word}\.a?save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
-        rf")]*&?(?<![\w.]){word}\b(?!\.)|(?:[sS]ession|\bdb)\.commit\(",
+        rf")]*&?(?<![\w.]){word}\b(?!\.)|\.NewUpdate\(\)\.Model\(&?{word}\)(?!\.Set\()|(?:[sS]ession|\bdb)\.commit\(",
         after,
     )
     if saved is None or _BY_EXPRESSION.search(after[after.rfind("\n", 0, saved.start()) + 1 : saved.start()]):
@@ -384,6 +384,7 @@ _ADDED = re.compile(rf"{NAME}(?:!?\.{NAME})+\s*[-+]=".encode())
 _SETS = re.compile(rf"{NAME}\.set\w+\(\s*[\w(]".encode())
 _ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 _SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
+_SAVES_OF_GO = (b".Save(", b".Update", b".NewUpdate(")
 
 WATCHES = (
     Watch("augmented_assignment", look, PYTHON, needs=_SAVES, starts=_ADDED),
@@ -394,12 +395,12 @@ WATCHES = (
     Watch("call", look_at_update, SCRIPT, names=_UPDATES),
     Watch("call", look_at_go_update, GO, names=frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns"})),
     Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=_STEPPED),
-    Watch("inc_statement", look, GO, needs=(b".Save(", b".Update"), starts=_STEPPED),
+    Watch("inc_statement", look, GO, needs=_SAVES_OF_GO, starts=_STEPPED),
     Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=_ADDED),
     Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
-    Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_ADDED),
-    Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_SELF),
-    Watch("assignment_statement", look_at_copy, GO, needs=(b".Save(", b".Update"), starts=_COPIED),
+    Watch("assignment_statement", look, GO, needs=_SAVES_OF_GO, starts=_ADDED),
+    Watch("assignment_statement", look, GO, needs=_SAVES_OF_GO, starts=_SELF),
+    Watch("assignment_statement", look_at_copy, GO, needs=_SAVES_OF_GO, starts=_COPIED),
     Watch("call", look_at_statement, PYTHON, names=frozenset({"execute"})),
     Watch("call", look_at_statement, SCRIPT, names=frozenset({"query", "execute", "run", "none"})),
     Watch("call", look_at_statement, JAVA, names=frozenset({"update"})),

@@ -600,3 +600,26 @@ def test_a_row_of_sqlalchemy_by_its_key(step, count):
         "    permit.uses += 1\n    await session.commit()\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("load", "save", "count"),
+    [
+        ('db.NewSelect().Model(v).Where("id = ?", id).Scan(ctx)', "db.NewUpdate().Model(v).WherePK().Exec(ctx)", 1),
+        (
+            'tx.NewSelect().Model(v).Where("id = ?", id).For("UPDATE").Scan(ctx)',
+            "tx.NewUpdate().Model(v).WherePK().Exec(ctx)",
+            0,
+        ),
+        ("fill(v)", "db.NewUpdate().Model(v).WherePK().Exec(ctx)", 0),
+        (
+            'db.NewSelect().Model(v).Where("id = ?", id).Scan(ctx)',
+            'db.NewUpdate().Model(v).Set("visits = visits + 1").WherePK().Exec(ctx)',
+            0,
+        ),
+        ('db.NewSelect().Model(v).Where("id = ?", id).Scan(ctx)', "db.NewUpdate().Model(other).Exec(ctx)", 0),
+    ],
+)
+def test_a_row_of_bun(load, save, count):
+    source = f"package a\nfunc f(db *bun.DB) {{\nv := new(Visitor)\n{load}\nv.Visits += n\n{save}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count
