@@ -670,3 +670,18 @@ def test_the_first_row_of_a_query_builder(check, flagged):
         f"{check}return row.a;\n}}\n"
     )
     assert bool(findings_of(RULE, {"src/a.js": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("filled", "used", "count"),
+    [
+        ("db.Where(q).Limit(1).Find(&rows)", "first := rows[0]", 1),
+        ("db.NewSelect().Model(&rows).Where(q).Scan(ctx)", "show(rows[0].Name)", 1),
+        ("db.NewSelect().Model(&rows).Where(q).Scan(ctx)", "if len(rows) > 0 { show(rows[0].Name) }", 0),
+        ("db.NewInsert().Model(&rows).Exec(ctx)", "show(rows[0].Name)", 0),
+        ("db.Where(q).Limit(1).Find(&rows)", "if rows[0] == other { show() }", 0),
+    ],
+)
+def test_the_first_row_of_bun_and_one_that_is_given_a_name(filled, used, count):
+    source = f"package a\nfunc f() {{\n\tvar rows []Row\n\t{filled}\n\t{used}\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count
