@@ -16,6 +16,7 @@ _REPOSITORY = re.compile(
 )
 _SAVED = re.compile(r"(?:await)?([\w.]+)\.a?save\(")
 _BY_KEY = re.compile(rb"\bwhere:\s*\{\s*id\s*(?::\s*([\w.]+)\s*)?,?\s*\}|\.filter\((?:pk|id)=([\w.]+)\)")
+_BY_KEY_OF_GO = re.compile(rb"\.Where\(\s*[\"`]id\s*=\s*(?:\?|\$\d)[^\"`]*[\"`]\s*,\s*([\w.]+)")  # GORM, Bun
 _CURSOR = re.compile(r"(?:await)?(\w*cur(?:sor)?)\.execute")
 _GORM = re.compile(
     rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
@@ -87,7 +88,12 @@ def _row(query: Query, text: bytes) -> str:
     """The variable that is saved, or the key of the only row that is changed."""
     if query.operation == "update" and (saved := _SAVED.match(query.anchor)) is not None:
         return saved[1]
-    key = _BY_KEY.search(text) if query.operation in ("update", "delete") else None
+    if query.operation not in ("update", "delete"):
+        return ""
+    in_go = _BY_KEY_OF_GO.search(text)
+    if in_go is not None:
+        return in_go[1].decode()
+    key = _BY_KEY.search(text)
     return (key[1] or key[2] or b"id").decode() if key is not None else ""
 
 

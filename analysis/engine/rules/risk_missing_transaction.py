@@ -82,7 +82,7 @@ _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
 _RUNS_INSIDE = re.compile(r"\.select_for_update\(|\bon_commit\(")
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _STORES = re.compile(r"data\.mongodb(?!\.MongoTrans)|MongoTransactionManager|\bpersistence\.\w|\bjdbc\.|\bsql\.\w")
-_ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(\w+)\s*:?=(?!=)")
+_ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(?!err\b)(\w+)\s*:?=(?!=)")  # and no failure
 _WRITES = re.compile(rb"\.(?:save|insert|update|delete|remove|persist|merge|create|add|store)\w*\(")
 _STARTS_UP = re.compile(r"^_*(?:run_?)?(?i:seed|migrat|bootstrap|init)(?:[A-Z_s]|ers?\b|e(?:rs?|s)?\b|ial|$)")
 _USED = re.compile(r"\.(?:Exec|Query|Create|Save|Delete|Update|Insert|Prepare|Set|Put|Get|Model|Where|First|Find)\w*\(")

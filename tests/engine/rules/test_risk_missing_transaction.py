@@ -608,3 +608,29 @@ def test_a_parameter_of_go_that_is_called_t_is_no_transaction(handle, count):
         f'\t{handle}.ExecContext(ctx, "UPDATE shelves SET state = $1 WHERE id = $2", t.State, t.Shelf)\n}}\n'
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+GO_WRITES = """package a
+import ("gorm.io/gorm"; "net/http")
+func (s *S) Move(w http.ResponseWriter, r *http.Request) {
+	%s
+	if err != nil {
+		return
+	}
+	err = s.db.Model(&Wallet{}).Where("id = ?", %s).Update("state", 1).Error
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "key", "count"),
+    [
+        ('err := s.db.Model(&Wallet{}).Where("id = ? AND state = 0", from).Update("state", 2).Error', "to", 1),
+        ('err := s.db.Model(&Wallet{}).Where("id = ?", to).Update("state", 2).Error', "to", 0),
+        ('err := s.db.Model(&Wallet{}).Where("owner = ?", from).Update("state", 2).Error', "to", 0),
+        ("err := s.db.Create(&Order{}).Error", "to", 1),
+        ("done := s.db.Create(&Order{}).Error == nil\n\tif done {\n\t\treturn\n\t}\n\terr := check()", "to", 0),
+    ],
+)
+def test_writes_of_go_to_two_rows_with_the_failure_of_the_first_in_between(first, key, count):
+    assert len(findings_of(RULE, {"a/a.go": GO_WRITES % (first, key)})) == count
