@@ -384,3 +384,17 @@ def test_a_client_of_go_that_is_a_field_is_asked_one_level_deep(call, count):
         "\t\ttx.Create(&row)\n\t\treturn s.tell()\n\t})\n}\n"
     )
     assert len(findings_of(RULE, {"shop/till.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [("s.nc.Publish(subject, payload)", 1), ("js.PublishAsync(subject, payload)", 1), ("s.page.Publish(payload)", 0)],
+)
+def test_a_message_of_nats(call, count):
+    source = (
+        'package shop\nimport "github.com/uptrace/bun"\n'
+        "func (s *Till) Pay(ctx context.Context) error {\n"
+        "\treturn s.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {\n"
+        f"\t\ttx.NewInsert().Model(&row).Exec(ctx)\n\t\treturn {call}\n\t}})\n}}\n"
+    )
+    assert len(findings_of(RULE, {"shop/till.go": source})) == count
