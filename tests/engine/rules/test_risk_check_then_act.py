@@ -610,3 +610,18 @@ func (s *Store) find(key string) *Pattern {{
 """
     found = findings_of(RULE, {"a/a.go": source})
     assert [each.severity for each in found] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nrdb.Set(ctx, key, owner, ttl)\n}", [5]),
+        ("if n := rdb.Exists(ctx, key).Val(); n == 0 {\nrdb.Set(ctx, key, owner, ttl)\n}", [4]),
+        ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nrdb.SetNX(ctx, key, owner, ttl)\n}", []),
+        ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nrdb.Set(ctx, other, owner, ttl)\n}", []),
+        ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nreturn errMissing\n}", []),
+        ("n, err := rdb.LLen(ctx, key).Result()\nif n == 0 {\nrdb.Set(ctx, key, owner, ttl)\n}", []),
+    ],
+)
+def test_a_key_of_redis_that_go_sets_where_it_is_missing(body, lines):
+    assert lines_of(RULE, f"package a\nfunc f(key string) {{\n{body}\n}}\n", "go") == lines
