@@ -24,6 +24,10 @@ _NAMED_TYPE = re.compile(  # `service.Orders`, `orderStore`
 )
 _MAJOR = re.compile(r"/v\d+$|\.v\d+$")
 _HANDLER = re.compile(r"\b(http\.Request|gin\.Context|echo\.Context|fiber\.Ctx|fasthttp\.RequestCtx|restful\.Request)$")
+_CONSUMED = re.compile(  # what a queue hands to whoever takes its messages
+    r"\b(?:kafka\.Message|nats\.Msg|jetstream\.Msg|amqp(?:091)?\.Delivery|sarama\.ConsumerMessage|asynq\.Task"
+    r"|events\.(?:SQS|SNS|Kinesis)Event|pubsub\.Message)$"
+)
 _LIMIT = re.compile(r"<=?\s*(\d{1,9})\s*$")
 _STEP = re.compile(r"\+=(?!\s*1\b)")
 _BATCHED = re.compile(r"chunk|batch|page|Chunk|Batch|Page")
@@ -226,6 +230,8 @@ class Go(Dialect):
         for function in functions:
             if any(_HANDLER.search(each.annotation) for each in function.parameters):
                 yield Entry(function.name, "request", "go", function.name)
+            elif any(_CONSUMED.search(each.annotation) for each in function.parameters):
+                yield Entry(function.name, "job", "go", function.name)
             elif is_main and function.name == "main":
                 yield Entry("main", "main", "go", "main")
 

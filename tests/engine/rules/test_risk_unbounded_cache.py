@@ -490,3 +490,15 @@ ANSWERS = "return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) 
 )
 def test_what_middleware_of_go_keeps(body, is_told):
     assert bool(findings_of(RULE, {"app/a.go": GO_HANDLER % body})) == is_told
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"), [("kafka.Message", 1), ("*nats.Msg", 1), ("amqp.Delivery", 1), ("config.Entry", 0)]
+)
+def test_what_a_consumer_of_go_remembers(kind, count):
+    source = (
+        "package a\n\nvar processed sync.Map\n\n"
+        f"func (c *C) handle(ctx context.Context, m {kind}) error {{\n\tkey := string(m.Key)\n"
+        "\tif _, done := processed.LoadOrStore(key, true); done {\n\t\treturn nil\n\t}\n\treturn c.take(m)\n}\n"
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
