@@ -78,6 +78,9 @@ _COLUMNS_PLACE = re.compile(  # `INSERT INTO shop (`, `min(`
     r"(?i)\b(?:into\s+[^()'=]+|conflict\s*|min|max|sum|avg|count)\(\s*[\"'`]?\Z"
 )
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
+# What a list is sorted by is mostly asked for, `?sort=name&dir=desc`.
+_SORTED_BY = re.compile(r"(?i)^(?:sort|order)(?:_?(?:by|col|column|field|key|order|dir|direction))?$|^dir(?:ection)?$")
+_ORDER_PLACE = re.compile(r"(?i)\border\s+by\s[^()]{0,80}\Z")
 _OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
 _PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")  # by its name no value
 _SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond(?:ition)?|filter|where|clause|predicate)s?$")
@@ -251,9 +254,18 @@ def _facts_of(statement: _Statement, told: list[_Told], certain: list[_Told]) ->
         "given": any(_is_given(each.part, statement.call, file) for each in told),
         "asked": any(not each.is_number and _FROM_REQUEST.search(file.text(each.part)) for each in told),
         "number": any(each.is_number for each in told),
+        "sorted": any(_is_asked_order(each, statement) for each in told),
     }
     value = {"value": _kind_of_value(certain, file)} if certain else {}
     return {**{name: "1" for name, holds in data.items() if holds}, **value}
+
+
+def _is_asked_order(told: _Told, statement: _Statement) -> bool:
+    """Whether a parameter of the function, a text by its name for an order, says what the rows are sorted by."""
+    part, file = told.part, statement.file
+    if not _SORTED_BY.search(file.text(part)) or _ORDER_PLACE.search(told.lead) is None:
+        return False
+    return _is_given(part, statement.call, file)
 
 
 def _kind_of_value(certain: list[_Told], file: SourceFile) -> str:
@@ -324,7 +336,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, **_graded(mark, place, from_outside=from_outside))
     is_unknown = bool({"given", "number"} & mark.data.keys()) and not _is_called(place)
     is_handed_down = is_value and is_given and place.in_request_path
-    is_told = "named" in mark.data or from_outside or is_unknown or is_handed_down
+    is_sorted = "sorted" in mark.data and place.in_request_path
+    is_told = "named" in mark.data or from_outside or is_unknown or is_handed_down or is_sorted
     if "defines" in mark.data or place.kind is FileKind.SCRIPT or not is_told:
         return None
     return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW)

@@ -777,3 +777,24 @@ def test_sqlx_reads_into_what_it_is_given_before_the_text(call, count):
         f'\tq := fmt.Sprintf("SELECT id FROM parcel ORDER BY %s", column)\n\treturn {call}\n}}\n'
     )
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text", "count"),
+    [
+        ("sort, dir string", 'fmt.Sprintf("SELECT id FROM orders WHERE a = $1 ORDER BY %s %s LIMIT $2", sort, dir)', 1),
+        ("orderBy string", '"SELECT id FROM orders ORDER BY " + orderBy', 1),
+        ("sort string", 'fmt.Sprintf("SELECT id FROM orders ORDER BY %s", columns[sort])', 0),
+        ("other string", 'fmt.Sprintf("SELECT id FROM orders ORDER BY %s", sort)', 0),
+        ("rank string", 'fmt.Sprintf("SELECT id FROM orders ORDER BY %s", rank)', 0),
+    ],
+)
+def test_what_a_request_wants_its_rows_sorted_by(parameter, text, count):
+    source = (
+        'package a\nimport "net/http"\n'
+        'func (s *S) List(w http.ResponseWriter, r *http.Request) { s.list(r.URL.Query().Get("sort")) }\n'
+        f"func (s *S) list({parameter}) {{\n\tquery := {text}\n\ts.db.QueryContext(ctx, query, 1)\n}}\n"
+    )
+    found = findings_of(RULE, {"a/a.go": source})
+    assert [(each.severity, each.confidence) for each in found] == [("warning", "low")] * count
+    assert findings_of(RULE, {"a/a.go": source.replace("s.list(", "s.lost(")}) == [] or "string" in parameter
