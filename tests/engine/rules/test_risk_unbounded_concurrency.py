@@ -430,3 +430,23 @@ def test_threads_for_what_a_request_brings(source, count):
         f"    hosts = {source}\n    return [threading.Thread(target=ping, args=(h,)) for h in hosts]\n"
     )
     assert len(lines_of(RULE, text)) == count
+
+
+@pytest.mark.parametrize(
+    ("query", "started", "count"),
+    [
+        ('db.Select(&subs, "SELECT id FROM subscriptions WHERE shop = $1 LIMIT 1000", shop)', "client.Do(s)", 1),
+        ('db.Select(&subs, "SELECT id FROM subscriptions WHERE shop = $1 LIMIT 5", shop)', "client.Do(s)", 0),
+        ("fill(&subs)", "client.Do(s)", 0),
+        ('db.Select(&subs, "SELECT id FROM subscriptions WHERE shop = $1 LIMIT 1000", shop)', "add(s)", 0),
+    ],
+)
+def test_a_goroutine_for_each_row_that_another_function_loads(query, started, count):
+    source = (
+        "package a\n\ntype Subs struct{}\n\ntype Bell struct{ subs *Subs }\n\n"
+        "func (b *Subs) Of(shop int) ([]Sub, error) {\n\tvar subs []Sub\n"
+        f"\terr := {query}\n\treturn subs, err\n}}\n\n"
+        "func (b *Bell) Ring(w http.ResponseWriter, r *http.Request) {\n\tsubs, err := b.subs.Of(1)\n"
+        f"\tfor _, s := range subs {{\n\t\tgo func() {{ {started} }}()\n\t}}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
