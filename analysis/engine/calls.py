@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag
-from analysis.engine.go_types import GoTypes
+from analysis.engine.go_types import Field, GoTypes
 from analysis.engine.graph import ImportGraph
 from analysis.engine.graph.paths import folder_of
 
@@ -19,10 +19,14 @@ LEVELS = 3  # call levels below a handler that still count as its path
 CANDIDATES = 4
 PASSED_ON = 4  # files in a row that only pass names on (`export … from`)
 LINES_OF_A_CALL = 3  # of a function that only calls another one: header, call, bracket
+LINES_WITH_FAILURE = 8  # of one in Go: the call, its failure, and what it gives back
 OWN_RECEIVERS = frozenset({"self", "this", "cls", "super"})
 SHARED_PACKAGES = frozenset({"go", "java"})
 SHORTEST_NAME = 3  # letters of an object that say of which class it is
 
+_TELLS_OF_FAILURE = frozenset(
+    {"fmt.Errorf", "errors.Join", "github.com/pkg/errors.Wrap", "github.com/pkg/errors.Wrapf"}
+)
 
 Names = dict[str, list[int]]  # last part of a function's name to its positions
 PackageKey = tuple[str, str, str]  # language, folder, package
@@ -47,7 +51,7 @@ class CallGraph:
         self._graph = graph
         self._names: dict[str, Names] = {}
         self._imported: dict[str, list[_Imported]] = {}
-        self._resolved: dict[str, dict[tuple[str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
+        self._resolved: dict[str, dict[tuple[str, str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
         self._reached: dict[
             Callee, tuple[Callee, ...]
@@ -86,16 +90,29 @@ class CallGraph:
             yield from called
 
     def _only_calls(self, callee: Callee) -> bool:
-        function = self._files[callee.path].functions[callee.position]
-        return len(function.calls) == 1 and function.code_lines <= LINES_OF_A_CALL
+        """Whether the function does nothing but call another one. In Go it may tell more of its failure."""
+        facts = self._files[callee.path]
+        function = facts.functions[callee.position]
+        if facts.language != "go":
+            return len(function.calls) == 1 and function.code_lines <= LINES_OF_A_CALL
+        calls = [each for each in function.calls if each not in _TELLS_OF_FAILURE]
+        return len(calls) == 1 and function.code_lines <= LINES_WITH_FAILURE
 
     def resolve(self, path: str, caller: Function, call: str) -> tuple[Callee, ...]:
         """What `call`, as facts name it, can mean inside `caller` of file `path`."""
         known = self._resolved.setdefault(path, {})
-        found = known.get((caller.owner, call))
+        given = self._given(path, caller, call)
+        found = known.get((caller.owner, call, given))
         if found is None:
-            found = known[caller.owner, call] = _few([*self._implemented(self._find(path, caller.owner, call))])
+            meant = self._find(path, caller.owner, call, given)
+            found = known[caller.owner, call, given] = _few([*self._implemented(meant)])
         return found
+
+    def _given(self, path: str, caller: Function, call: str) -> str:
+        """Go: the type of the parameter that a method is called on, `store` of `store.List`."""
+        receiver = call.partition(".")[0] if call.count(".") == 1 and self._files[path].language == "go" else ""
+        named = (each.annotation for each in caller.parameters if receiver and each.name == receiver)
+        return next(named, "").lstrip("*")
 
     def _implemented(self, found: Iterable[Callee]) -> Iterator[Callee]:
         """The methods themselves, or those that implement them where they are only declared."""
@@ -128,7 +145,7 @@ class CallGraph:
                         found.setdefault(base.rpartition(".")[2], []).append((path, each.name))
         return found
 
-    def _find(self, path: str, owner: str, call: str) -> tuple[Callee, ...]:
+    def _find(self, path: str, owner: str, call: str, given: str) -> tuple[Callee, ...]:
         receiver, _, name = call.rpartition(".")
         if name == "get" and receiver and receiver not in OWN_RECEIVERS and self._files[path].language == "python":
             return ()  # of a mapping; views have methods of that name
@@ -148,16 +165,16 @@ class CallGraph:
         if owner and receiver.isidentifier() and self._files[path].language == "go":
             # The methods of a type may stand in all files of its package.
             own += [each for each in self._neighbours(path, name) if self._owner_of(each) == owner]
-        if owner and receiver.count(".") == 1 and self._files[path].language == "go":
-            of_field = [*self._of_field(path, owner, receiver.rpartition(".")[2], name)]
-            if of_field:
-                return _few(of_field)
+        if self._files[path].language == "go":
+            field = self._go.field(path, owner, receiver.rpartition(".")[2]) if receiver.count(".") == 1 else None
+            of_type = [*self._of_type(path, Field(path, given) if given else field, name)]
+            if of_type:
+                return _few(of_type)
         return _few([*own, *self._of_package(path, receiver, name), *self._elsewhere(path, receiver, name)])
 
-    def _of_field(self, path: str, owner: str, field: str, name: str) -> Iterator[Callee]:
-        """Go: methods of the type that a field of the caller's struct has; of an interface those that implement it.
-        The file that declares the struct imports that type; the caller's may be another one of the same package."""
-        declared = self._go.field(path, owner, field)
+    def _of_type(self, path: str, declared: Field | None, name: str) -> Iterator[Callee]:
+        """Go: methods of the type that a field of the caller's struct or a parameter has; of an interface those that
+        implement it. The file that declares it imports that type; the caller's may be another one of the package."""
         if declared is None:
             return
         package, _, kind = declared.kind.rpartition(".")

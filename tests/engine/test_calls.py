@@ -242,3 +242,20 @@ def test_who_calls_a_function_that_only_calls_another_one_calls_that_one():
     moved = files["sql/rows.go"].replace("func (r *Rows) place", "func less() {}\n\nfunc (r *Rows) place")
     then = called_by_desk({**files, "sql/rows.go": moved}, calls)[0]
     assert then.callees(Callee("core/desk.go", 1)) == (Callee("sql/rows.go", 1), Callee("sql/rows.go", 4))
+
+
+@pytest.mark.parametrize(("kind", "found"), [("Store", ["sql/rows.go"]), ("*Bell", []), ("int", [])])
+def test_a_parameter_of_go_has_the_methods_of_its_type(kind, found):
+    desk = f"package core\n\ntype Bell struct{{}}\n\nfunc add(out {kind}) Handler {{\n\treturn func() {{"
+    desk += " out.Place(ctx, 1) }\n}\n"
+    assert called_by_desk({**PORTS, "core/desk.go": desk})[1] == found
+
+
+@pytest.mark.parametrize(("wrapped", "count"), [('fmt.Errorf("rows: %w", err)', 2), ("note(err)", 1)])
+def test_who_tells_more_of_a_failure_hands_on_all_the_same(wrapped, count):
+    place = (
+        "func (r *Rows) Place(ctx Context, id int) error {\n\tif err := r.put(id); err != nil {\n"
+        f"\t\treturn {wrapped}\n\t}}\n\treturn nil\n}}\n\nfunc (r *Rows) put(id int) error {{\n\treturn gone()\n}}\n\n"
+    )
+    rows = PORTS["sql/rows.go"].replace("func (r *Rows) Place(ctx Context, id int) error { keep() }\n\n", place)
+    assert called_by_desk({**PORTS, "sql/rows.go": rows})[1] == ["sql/rows.go"] * count
