@@ -634,3 +634,15 @@ func (s *S) Move(w http.ResponseWriter, r *http.Request) {
 )
 def test_writes_of_go_to_two_rows_with_the_failure_of_the_first_in_between(first, key, count):
     assert len(findings_of(RULE, {"a/a.go": GO_WRITES % (first, key)})) == count
+
+
+@pytest.mark.parametrize(("runner", "count"), [("pgx.BeginFunc(ctx, s.pool, ", 0), ("s.each(ctx, ", 1)])
+def test_what_a_function_of_pgx_runs_in_its_transaction(runner, count):
+    source = (
+        'package a\nimport ("github.com/jackc/pgx/v5"; "net/http")\n'
+        "func (s *S) Move(w http.ResponseWriter, r *http.Request) {\n"
+        f"\t{runner}func(q pgx.Tx) error {{\n"
+        '\t\tq.Exec(ctx, "UPDATE parcels SET shelf = $1 WHERE id = $2", t.Shelf, t.Parcel)\n'
+        '\t\tq.Exec(ctx, "UPDATE shelves SET state = $1 WHERE id = $2", t.State, t.Shelf)\n\t\treturn nil\n\t})\n}\n'
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
