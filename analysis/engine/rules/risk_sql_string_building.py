@@ -122,7 +122,7 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 # Steps of builders that put their text into the statement: GORM's, TypeORM's.
-_CLAUSES_OF_GORM = frozenset({"Where", "Having", "Or", "Not"})
+_CLAUSES_OF_GORM = frozenset({"Where", "WhereOr", "Having", "Or", "Not"})  # and Bun's
 _CLAUSES_OF_BUILDERS = frozenset({"where", "andWhere", "orWhere", "having"})
 _CLAUSES = _CLAUSES_OF_GORM | _CLAUSES_OF_BUILDERS
 _COMPARES = re.compile(r"\w\s*(?:[=<>]|\b(?:i?like|in)\b)", re.IGNORECASE)
@@ -446,7 +446,7 @@ _JAVA = frozenset(
 )
 _GO = frozenset(
     """Query Exec QueryRow QueryContext ExecContext QueryRowContext Prepare PrepareContext Raw Queryx MustExec
-    Select Get SelectContext GetContext QueryxContext QueryRowxContext PreparexContext""".split()
+    Select Get SelectContext GetContext QueryxContext QueryRowxContext PreparexContext NewRaw""".split()
 )
 WATCHES = (
     Watch("call", look, PYTHON, names=_PYTHON),
@@ -454,6 +454,6 @@ WATCHES = (
     Watch("call", look, SCRIPT, names=_SCRIPT),
     Watch("call", look, JAVA, names=_JAVA),
     Watch("call", look, GO, names=_GO),
-    Watch("call", look, GO, needs=(b"gorm.io/gorm",), names=_CLAUSES_OF_GORM),
+    Watch("call", look, GO, needs=(b"gorm.io/gorm", b"uptrace/bun"), names=_CLAUSES_OF_GORM),
     Watch("call", look, SCRIPT, needs=(b"createQueryBuilder(",), names=_CLAUSES_OF_BUILDERS),
 )

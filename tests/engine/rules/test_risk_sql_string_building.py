@@ -798,3 +798,17 @@ def test_what_a_request_wants_its_rows_sorted_by(parameter, text, count):
     found = findings_of(RULE, {"a/a.go": source})
     assert [(each.severity, each.confidence) for each in found] == [("warning", "low")] * count
     assert findings_of(RULE, {"a/a.go": source.replace("s.list(", "s.lost(")}) == [] or "string" in parameter
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ('db.NewSelect().Model(&rows).Where("name = \'" + name + "\'")', 1),
+        ('db.NewRaw("SELECT id FROM rows WHERE name = \'" + name + "\'").Scan(ctx, &n)', 1),
+        ('db.NewSelect().Model(&rows).Where("name = ?", name)', 0),
+        ('db.NewRaw("SELECT id FROM rows WHERE name = ?", name).Scan(ctx, &n)', 0),
+    ],
+)
+def test_clauses_and_texts_of_bun(call, count):
+    source = f'package a\nimport "github.com/uptrace/bun"\nfunc f(db *bun.DB, name string) {{\n\t{call}\n}}\n'
+    assert len(findings_of(RULE, {"a/a.go": source})) == count

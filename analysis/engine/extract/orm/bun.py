@@ -20,6 +20,7 @@ _WHERES = frozenset({"Where", "WhereOr"})
 _UNREAD = frozenset({"WhereGroup", "Apply", "ApplyQueryBuilder", "QueryBuilder", "With", "Group", "GroupExpr", "Union"})
 _JOINS = frozenset({"Join", "Relation"})
 _LITERAL = re.compile(r"\s*([\"`])(.*)\1\s*\Z", re.DOTALL)
+_ALWAYS = re.compile(r"\s*[\"`](?:1 ?= ?1|(?i:true))[\"`]\s*\Z")
 _ALIAS = re.compile(r"^(\w+)\.")
 _AGGREGATE = re.compile(r"(?i)\b(?:count|sum|max|min|avg)\(")
 _ORDERED = re.compile(r"\s*[\"`](?:\w+\.)?(\w+)")
@@ -76,7 +77,7 @@ def _append(call: Node, steps: tuple[Step, ...], base: str, file: SourceFile) ->
             streaming=terminal == "Rows",
             variable=variable if operation == "select" else "",
             raw=not names.isdisjoint(_UNREAD)
-            or len(filters) < sum(step.name in _WHERES for step in steps)
+            or len(filters) < sum(step.name in _WHERES and not _ALWAYS.match(step.arguments) for step in steps)
             or is_handed_on(base, call, file),
         )
     )

@@ -38,7 +38,7 @@ LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
     "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
     " Select GetContext SelectContext QueryxContext QueryRowx QueryRowxContext NamedExec NamedExecContext NamedQuery"
-    " NamedQueryContext MustExec MustExecContext prepareStatement executeQuery executeUpdate queryForObject"
+    " NamedQueryContext NewRaw MustExec MustExecContext prepareStatement executeQuery executeUpdate queryForObject"
     " queryForList createNativeQuery raw update"
     " $queryRawUnsafe $queryRaw $executeRaw"
 )
