@@ -646,3 +646,20 @@ def test_what_a_function_of_pgx_runs_in_its_transaction(runner, count):
         '\t\tq.Exec(ctx, "UPDATE shelves SET state = $1 WHERE id = $2", t.State, t.Shelf)\n\t\treturn nil\n\t})\n}\n'
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("head", "second", "confidences"),
+    [
+        ("func (s *S) move(id int) {", 'UPDATE shelves SET state = state + 1 WHERE id = $2"', ["low"]),
+        ("func move(s *S, id int) {", 'UPDATE shelves SET state = state + 1 WHERE id = $2"', []),
+        ("func (s *S) move(id int) {", 'DELETE FROM shelves WHERE id = $1"', []),
+    ],
+)
+def test_a_method_of_a_server_in_go_to_which_no_way_is_seen(head, second, confidences):
+    source = (
+        'package a\nimport "net/http"\nfunc Show(w http.ResponseWriter, r *http.Request) { answer(w) }\n'
+        f'{head}\n\ts.db.Exec("DELETE FROM parcels WHERE id = $1", id)\n\ts.db.Exec("{second}, id)\n}}\n'
+    )
+    assert [each.confidence for each in findings_of(RULE, {"a/a.go": source})] == confidences
+    assert findings_of(RULE, {"a/a.go": source.replace("http.ResponseWriter, r *http.Request", "Writer")}) == []
