@@ -11,9 +11,9 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
-from analysis.engine.names import MADE_UP
+from analysis.engine.names import MADE_UP, runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.readers.reading import followed, function_name, round_of
+from analysis.engine.readers.reading import followed, function_name, round_of, text_after
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -118,6 +118,7 @@ _LEAVES = re.compile(rb"^[ \t]*(?:break|return)\b", re.MULTILINE)
 _COUNTED = re.compile(r"\w+ <=? \w+$")  # the head of a loop of Go
 _CACHED = re.compile(r"cache|fixture|Bean|Provides|singleton|contextmanager|Produces|depends", re.IGNORECASE)
 _TAKEN = re.compile(r"(?!\s*:|\s*=(?!=))\b")  # and no key that is only called the same
+_NAMED = re.compile(rb"\b(\w+)(?:, \w+)? := &?\Z")  # what a function of Go calls what it builds
 _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\?\?=?|\|\|=?)\s*=?\s*$")
 
 
@@ -154,6 +155,9 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     ends_here = "Executor" in name and _ends_here(call, file)
     if ends_here and not in_loop:
         return  # as many threads as the work is worth
+    data = {"loop": "yes"} if in_loop else {"factory": "yes"} if _FACTORY.search(function.name) else {}
+    if file.language == "go" and _is_used_up(call, file):
+        data["used"] = "yes"
     yield file.mark(
         RULE.id,
         call,
@@ -161,7 +165,7 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         severity="info" if is_of_caller else "",
         # What only its caller can say, or a pool that ends with the work it is made for, may be meant.
         confidence="low" if is_of_caller or ends_here else "",
-        data={"loop": "yes"} if in_loop else {"factory": "yes"} if _FACTORY.search(function.name) else None,
+        data=data or None,
     )
 
 
@@ -207,6 +211,14 @@ def _ends_here(call: Node, file: SourceFile) -> bool:
     return file.is_in(call, "with") or file.source.find(b".shutdown", call.end_byte, end) >= 0
 
 
+def _is_used_up(call: Node, file: SourceFile) -> bool:
+    """Go: whether the function asks something of what it builds, and neither keeps it nor gives it away."""
+    named = _NAMED.search(file.source, max(0, call.start_byte - LONGEST_NAME), call.start_byte)
+    after = text_after(call, file)
+    uses = [after[each.end() :] for each in followed(named[1].decode(), after, _TAKEN, "_.")] if named else []
+    return bool(uses) and all(each.startswith(".") for each in uses)
+
+
 def _is_of_caller(call: Node, file: SourceFile) -> bool:
     """Whether the function is given what the client is made of, as the credentials of a tenant."""
     function = file.enclosing_function(call)
@@ -217,18 +229,24 @@ def _is_of_caller(call: Node, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A loop builds many; a function counts when requests run it."""
-    if (
-        place.kind is FileKind.SCRIPT
-        or MADE_UP.search(place.path)
-        or not (mark.data.get("loop") or place.in_request_path)
-    ):
+    """A loop builds many; a function counts when requests run it, or may run it for all that anybody sees."""
+    if place.kind is FileKind.SCRIPT or MADE_UP.search(place.path):
         return None
+    if not (mark.data.get("loop") or place.in_request_path):
+        return place.finding(mark, confidence=Confidence.LOW) if _may_be_run(mark, place) else None
     if mark.data.get("factory") and not place.in_handler:
         return None  # a name like `create_client`; a handler may be called `create`, too
     if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
         return None  # the program goes on in it until it ends
     return place.finding(mark)
+
+
+def _may_be_run(mark: Mark, place: Place) -> bool:
+    """Whether it is a method of a program in Go that answers requests, which uses up what it builds, and no way is seen
+    to it: a request may reach it by a value of some interface."""
+    if "used" not in mark.data or "factory" in mark.data or not place.codebase.request_path:
+        return False
+    return bool(place.function.owner) and not place.in_job_path and not runs_by_hand(place.codebase, place.path)
 
 
 def _names(known: frozenset[str]) -> frozenset[str]:

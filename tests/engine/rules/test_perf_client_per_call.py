@@ -214,3 +214,23 @@ def test_what_a_required_module_makes_is_not_the_module(made, found):
     head = f"const knex = {made};\nconst app = require('express')();\n"
     handler = "app.get('/x', async (req, res) => {\n  const rows = knex('visits');\n  res.send(await rows);\n});\n"
     assert lines("src/app.js", head + handler) == found
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "confidences"),
+    [
+        ("(s *S) tell() error", "defer rdb.Close()\n\treturn rdb.Publish(ctx, a, b).Err()", ["low"]),
+        ("(s *S) tell() *redis.Client", "return rdb", []),
+        ("(s *S) tell() error", "s.rdb = rdb\n\treturn rdb.Ping(ctx).Err()", []),
+        ("(s *S) NewTeller() error", "return rdb.Publish(ctx, a, b).Err()", []),
+        ("tell() error", "return rdb.Publish(ctx, a, b).Err()", []),
+    ],
+)
+def test_a_method_of_a_server_in_go_to_which_no_way_is_seen(head, body, confidences):
+    source = (
+        'package a\nimport (\n\t"net/http"\n\t"github.com/redis/go-redis/v9"\n)\n'
+        "func Show(w http.ResponseWriter, r *http.Request) { answer(w) }\n"
+        f"func {head} {{\n\trdb := redis.NewClient(&redis.Options{{Addr: address}})\n\t{body}\n}}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"a/a.go": source})] == confidences
+    assert findings_of(RULE, {"a/a.go": source.replace("http.ResponseWriter, r *http.Request", "Writer")}) == []
