@@ -41,7 +41,7 @@ def is_safe(owner: str, node: Node, file: SourceFile) -> bool:
         rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\((?:\w+\.)?\w+\)|(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{])",
         before,
     )
-    filled = rf"&{re.escape(owner)}\b|\.(?:First|Take|Last|Find|Get|Scan|Model)\({re.escape(owner)}\b"
+    filled = rf"&{re.escape(owner)}\b|\.\s*(?:First|Take|Last|Find|Get|Scan|Model)\({re.escape(owner)}\b"
     if made is not None and re.search(filled, before[made.end() :]) and is_loaded(owner, before[made.end() :]):
         made = None  # Go: empty until the row is read into it
     opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
@@ -59,7 +59,7 @@ def is_loaded(owner: str, before: str) -> bool:
     root = re.escape(owner.partition(".")[0])
     loaded = (
         rf"(?<![\w.]){root}\s*(?:,\s*\w+\s*)?(?::[^=\n]+)?:?=(?!=)[^;\n]*(?:\n\s*\.[^;\n]*)?{_READS}|\bfor\b[^\n]{{0,20}}\b{root}\s+(?:in|of)\b"
-        rf"|\.(?:First|Find|Take|Last|Get|Scan|NewSelect\(\)\.Model)\w*\([^()\n]*&?{root}\b|\bfor\s*\([^:\n]{{0,60}}\b{root}\s*:"
+        rf"|\.(?:First|Find|Take|Last|Get|Scan|NewSelect\(\)\.\s*Model)\w*\([^()\n]*&?{root}\b|\bfor\s*\([^:\n]{{0,60}}\b{root}\s*:"
     )
     return re.search(loaded, before) is not None
 

@@ -623,3 +623,36 @@ def test_a_row_of_sqlalchemy_by_its_key(step, count):
 def test_a_row_of_bun(load, save, count):
     source = f"package a\nfunc f(db *bun.DB) {{\nv := new(Visitor)\n{load}\nv.Visits += n\n{save}\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+LOAD_OF_SQLX = 'db.GetContext(ctx, &a, "SELECT * FROM accounts WHERE id = $1", id)'
+
+
+@pytest.mark.parametrize(
+    ("load", "change", "save", "count"),
+    [
+        (LOAD_OF_SQLX, "a.Balance -= n", 'db.ExecContext(ctx, "UPDATE accounts SET balance = $1", a.Balance)', 1),
+        (LOAD_OF_SQLX, "a.Balance -= n", 'db.NamedExecContext(ctx, "UPDATE accounts SET balance = :balance", a)', 1),
+        (LOAD_OF_SQLX, "", 'db.ExecContext(ctx, "UPDATE accounts SET balance = $1", a.Balance-n)', 1),
+        (LOAD_OF_SQLX, "a.Balance -= n", 'db.ExecContext(ctx, "UPDATE accounts SET owner = $1", a.Owner)', 0),
+        (
+            LOAD_OF_SQLX.replace(' WHERE id = $1"', ' WHERE id = $1 FOR UPDATE"'),
+            "a.Balance -= n",
+            'db.ExecContext(ctx, "UPDATE accounts SET balance = $1", a.Balance)',
+            0,
+        ),
+        (LOAD_OF_SQLX, "a.Balance -= n", 'db.ExecContext(ctx, "UPDATE accounts SET balance = balance - $1", n)', 0),
+    ],
+)
+def test_a_row_of_sqlx(load, change, save, count):
+    source = f"package a\nfunc f(db *sqlx.DB, id, n int) {{\nvar a Account\n{load}\n{change}\n{save}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+def test_a_row_of_bun_over_several_lines():
+    source = (
+        "package a\nfunc f(db *bun.DB, n int) {\na := new(Account)\nerr := db.NewSelect().\n\tModel(a).\n\tScan(ctx)\n"
+        "a.Balance = a.Balance - n\n_, err = db.NewUpdate().\n\tModel(a).\n\tWherePK().\n\tExec(ctx)\n}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == 1
+    assert lines_of(RULE, source.replace("NewSelect", "NewInsert"), "go") == []
