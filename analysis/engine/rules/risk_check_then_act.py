@@ -262,6 +262,7 @@ WATCHES = (
                 b".Get(&",
                 b".GetContext(",
                 b".Exists(",
+                b".NewSelect(",
             ),
         ),
         starts=_GO,

@@ -625,3 +625,24 @@ func (s *Store) find(key string) *Pattern {{
 )
 def test_a_key_of_redis_that_go_sets_where_it_is_missing(body, lines):
     assert lines_of(RULE, f"package a\nfunc f(key string) {{\n{body}\n}}\n", "go") == lines
+
+
+ASKS_BUN = 'db.NewSelect().Model((*Seat)(nil)).Where("no = ?", no)'
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (f"found, err := {ASKS_BUN}.Exists(ctx)\nif !found {{\ndb.NewInsert().Model(seat).Exec(ctx)\n}}", [5]),
+        (
+            f"exists, err := {ASKS_BUN}.Exists(ctx)\nif err != nil {{\nreturn err\n}}\n"
+            "if exists {\nreturn errTaken\n}\ndb.NewInsert().Model(seat).Exec(ctx)",
+            [10],
+        ),
+        (f"n, err := {ASKS_BUN}.Count(ctx)\nif n == 0 {{\ndb.NewInsert().Model(seat).Exec(ctx)\n}}", [5]),
+        (f"n, err := {ASKS_BUN}.Count(ctx)\nif n == 0 {{\nreturn errNone\n}}", []),
+        ("found, err := ask(no)\nif !found {\ndb.NewInsert().Model(seat).Exec(ctx)\n}", []),
+    ],
+)
+def test_rows_that_bun_looks_for_and_makes(body, lines):
+    assert lines_of(RULE, f"package a\nfunc f(db *bun.DB, no int) error {{\n{body}\n}}\n", "go") == lines
