@@ -14,11 +14,12 @@ _IS_OF_CONTEXT = re.compile(r"^(?:c|ctx|gc|ec)\.(?:Must)?Get\(")  # of gin, of e
 _FIRST = re.compile(rb"(\w+)\[0\]")
 _GIVEN_LAST = re.compile(r"\b")
 _FILLS = re.compile(
-    r"\.(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z|\.NewSelect\(\)[^\n;]*\.Model\([^\n;()]*\Z"
+    r"\.\s*(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z|\.NewSelect\(\)[^\n;]*\.Model\([^\n;()]*\Z"
 )
 # A list that a store has given: `rows, err := s.parcels.Many(ctx, ids)`, `found := repo.ListBy(name)`.
 _ASKED_OF_STORE = re.compile(
     r"\s*,\s*err\s*:?=\s*(?:\w+\.)*(?i:\w*(?:repo|store|dao|queries|db|storage)\w*|q)\.\w+\([^\n;]*\)"
+    r"|\s*,\s*err\s*:?=\s*pgx\.CollectRows\([^\n;]*\)"
     r"|\s*,\s*err\s*:?=\s*(?:\w+\.)+(?:Many|All|List|Find|Search|Query|Select|Fetch|Load)\w*\(ctx\b[^\n;]*\)"
 )
 _GIVES = re.compile(rb"(?:\breturn|=)\s+&?\Z")
