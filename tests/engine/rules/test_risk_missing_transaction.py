@@ -663,3 +663,21 @@ def test_a_method_of_a_server_in_go_to_which_no_way_is_seen(head, second, confid
     )
     assert [each.confidence for each in findings_of(RULE, {"a/a.go": source})] == confidences
     assert findings_of(RULE, {"a/a.go": source.replace("http.ResponseWriter, r *http.Request", "Writer")}) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count"),
+    [
+        ('"UPDATE wallets SET coins = coins - $1 WHERE id = $2", n, from', "to", 1),
+        ('"UPDATE wallets SET coins = coins - ? WHERE id = ?", n, from', "to", 1),
+        ('"UPDATE wallets SET coins = coins - $1 WHERE id = $2", n, to', "to", 0),
+        ('"UPDATE wallets SET coins = coins - $1 WHERE owner = $2", n, from', "to", 0),
+    ],
+)
+def test_two_rows_of_one_table_by_what_is_bound_to_their_keys(one, other, count):
+    source = (
+        'package a\nimport ("database/sql"; "net/http")\nfunc (s *S) Move(w http.ResponseWriter, r *http.Request) {\n'
+        f"\ts.db.ExecContext(ctx, {one})\n"
+        f'\ts.db.ExecContext(ctx, "UPDATE wallets SET coins = coins + $1 WHERE id = $2", n, {other})\n}}\n'
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
