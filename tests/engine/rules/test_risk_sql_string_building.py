@@ -812,3 +812,15 @@ def test_what_a_request_wants_its_rows_sorted_by(parameter, text, count):
 def test_clauses_and_texts_of_bun(call, count):
     source = f'package a\nimport "github.com/uptrace/bun"\nfunc f(db *bun.DB, name string) {{\n\t{call}\n}}\n'
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("value", "severities"), [('r.FormValue("q")', ["critical"]), ('r.PathValue("q")', ["critical"]), ("s.own(1)", [])]
+)
+def test_what_go_takes_from_a_request(value, severities):
+    text = f"fmt.Sprintf(\"SELECT id FROM rows WHERE name = '%s'\", {value})"
+    source = (
+        'package a\nimport "net/http"\nfunc (s *S) Show(w http.ResponseWriter, r *http.Request) {\n'
+        f"\ts.db.QueryContext(ctx, {text})\n}}\n"
+    )
+    assert [each.severity for each in findings_of(RULE, {"a/a.go": source})] == severities
