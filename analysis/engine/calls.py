@@ -2,8 +2,9 @@
 
 A call resolves to functions of that name in the same file (same class first), in the same package for Go and Java, or
 in files that the caller imports, also by way of an index that passes their names on, or of another name for a class.
-More than four candidates resolve to nothing. A method that a Java interface only declares means those of the classes
-that implement it.
+More than four candidates resolve to nothing. A method that an interface of Java or Go only declares means those of the
+classes that implement it. A function that does nothing but call another one is no level: who calls it calls that one as
+well.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,16 +12,22 @@ from functools import cached_property
 from typing import NamedTuple
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag
+from analysis.engine.go_types import Field, GoTypes
 from analysis.engine.graph import ImportGraph
 from analysis.engine.graph.paths import folder_of
 
 LEVELS = 3  # call levels below a handler that still count as its path
 CANDIDATES = 4
 PASSED_ON = 4  # files in a row that only pass names on (`export … from`)
+LINES_OF_A_CALL = 3  # of a function that only calls another one: header, call, bracket
+LINES_WITH_FAILURE = 8  # of one in Go: the call, its failure, and what it gives back
 OWN_RECEIVERS = frozenset({"self", "this", "cls", "super"})
 SHARED_PACKAGES = frozenset({"go", "java"})
 SHORTEST_NAME = 3  # letters of an object that say of which class it is
 
+_TELLS_OF_FAILURE = frozenset(
+    {"fmt.Errorf", "errors.Join", "github.com/pkg/errors.Wrap", "github.com/pkg/errors.Wrapf"}
+)
 
 Names = dict[str, list[int]]  # last part of a function's name to its positions
 PackageKey = tuple[str, str, str]  # language, folder, package
@@ -45,12 +52,15 @@ class CallGraph:
         self._graph = graph
         self._names: dict[str, Names] = {}
         self._imported: dict[str, list[_Imported]] = {}
-        self._resolved: dict[str, dict[tuple[str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
+        self._resolved: dict[str, dict[tuple[str, str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
+        self._reached: dict[
+            Callee, tuple[Callee, ...]
+        ] = {}  # rests on more files than the caller sees: never taken over
         self._exported: dict[str, frozenset[str]] = {}
         self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
         self._types_of_fields: dict[str, dict[tuple[str, str], str]] = {}  # by path
-        self._package_fields: dict[PackageKey, dict[tuple[str, str], tuple[str, str]]] = {}
+        self._asked_interfaces: set[str] = set()  # Go files that call by an interface: any type may come to have it
         self._imports_by_class: dict[str, dict[str, str]] = {}  # by the importer's path
         self._in_package: dict[PackageKey, dict[str, list[Callee]]] = {}  # by package and name
         if before is not None:
@@ -58,6 +68,14 @@ class CallGraph:
 
     def callees(self, caller: Callee) -> tuple[Callee, ...]:
         """The functions that `caller` calls, each once, in the order of its calls."""
+        found = self._reached.get(caller)
+        if found is None:
+            called = self._called(caller)
+            found = self._reached[caller] = tuple(dict.fromkeys([*called, *self._handed_on(called)]))
+        return found
+
+    def _called(self, caller: Callee) -> tuple[Callee, ...]:
+        """What the calls in the text of a function mean."""
         known = self._callees.setdefault(caller.path, {})
         found = known.get(caller.position)
         if found is None:
@@ -66,13 +84,37 @@ class CallGraph:
             found = known[caller.position] = tuple(dict.fromkeys(targets))
         return found
 
+    def _handed_on(self, called: Iterable[Callee]) -> Iterator[Callee]:
+        """What these functions call, where they do nothing else: `return s.store.List(ctx)`."""
+        for _ in range(LEVELS):
+            called = [target for each in called if self._only_calls(each) for target in self._called(each)]
+            yield from called
+
+    def _only_calls(self, callee: Callee) -> bool:
+        """Whether the function does nothing but call another one. In Go it may tell more of its failure."""
+        facts = self._files[callee.path]
+        function = facts.functions[callee.position]
+        if facts.language != "go":
+            is_plain = function.cyclomatic == 1 and function.code_lines <= LINES_OF_A_CALL
+            return is_plain and len(function.calls) == 1
+        calls = [each for each in function.calls if each not in _TELLS_OF_FAILURE]
+        return len(calls) == 1 and function.code_lines <= LINES_WITH_FAILURE
+
     def resolve(self, path: str, caller: Function, call: str) -> tuple[Callee, ...]:
         """What `call`, as facts name it, can mean inside `caller` of file `path`."""
         known = self._resolved.setdefault(path, {})
-        found = known.get((caller.owner, call))
+        given = self._given(path, caller, call)
+        found = known.get((caller.owner, call, given))
         if found is None:
-            found = known[caller.owner, call] = _few([*self._implemented(self._find(path, caller.owner, call))])
+            meant = self._find(path, caller.owner, call, given)
+            found = known[caller.owner, call, given] = _few([*self._implemented(meant)])
         return found
+
+    def _given(self, path: str, caller: Function, call: str) -> str:
+        """Go: the type of the parameter that a method is called on, `store` of `store.List`."""
+        receiver = call.partition(".")[0] if call.count(".") == 1 and self._files[path].language == "go" else ""
+        named = (each.annotation for each in caller.parameters if receiver and each.name == receiver)
+        return next(named, "").lstrip("*")
 
     def _implemented(self, found: Iterable[Callee]) -> Iterator[Callee]:
         """The methods themselves, or those that implement them where they are only declared."""
@@ -91,6 +133,10 @@ class CallGraph:
             yield from bodies or (callee,)
 
     @cached_property
+    def _go(self) -> GoTypes:
+        return GoTypes(self._files)
+
+    @cached_property
     def _implementers(self) -> dict[str, list[tuple[str, str]]]:
         """By the name of a Java interface or class the classes that name it as their base, each with its file."""
         found: dict[str, list[tuple[str, str]]] = {}
@@ -101,7 +147,7 @@ class CallGraph:
                         found.setdefault(base.rpartition(".")[2], []).append((path, each.name))
         return found
 
-    def _find(self, path: str, owner: str, call: str) -> tuple[Callee, ...]:
+    def _find(self, path: str, owner: str, call: str, given: str) -> tuple[Callee, ...]:
         receiver, _, name = call.rpartition(".")
         if name == "get" and receiver and receiver not in OWN_RECEIVERS and self._files[path].language == "python":
             return ()  # of a mapping; views have methods of that name
@@ -121,32 +167,29 @@ class CallGraph:
         if owner and receiver.isidentifier() and self._files[path].language == "go":
             # The methods of a type may stand in all files of its package.
             own += [each for each in self._neighbours(path, name) if self._owner_of(each) == owner]
-        if owner and receiver.count(".") == 1 and self._files[path].language == "go":
-            of_field = [*self._of_field(path, owner, receiver.rpartition(".")[2], name)]
-            if of_field:
-                return _few(of_field)
+        if self._files[path].language == "go":
+            field = self._go.field(path, owner, receiver.rpartition(".")[2]) if receiver.count(".") == 1 else None
+            of_type = [*self._of_type(path, Field(path, given) if given else field, name)]
+            if of_type:
+                return _few(of_type)
         return _few([*own, *self._of_package(path, receiver, name), *self._elsewhere(path, receiver, name)])
 
-    def _of_field(self, path: str, owner: str, field: str, name: str) -> Iterator[Callee]:
-        """Go: methods of the type of another package that a field of the caller's struct has. The file that declares
-        the struct imports that package; the caller's may be another one of the same package."""
-        file, declared = self._fields_of_package(path).get((owner, field), ("", ""))
-        for target, named, _ in self._imported_by(file) if declared else ():
-            for index in named.get(name, ()):
-                if self._files[target].functions[index].owner == declared.rpartition(".")[2]:
-                    yield Callee(target, index)
-
-    def _fields_of_package(self, path: str) -> dict[tuple[str, str], tuple[str, str]]:
-        """By struct and name the fields of the Go package of a file: the file that declares each, and its type."""
-        key = _package_key(path, self._files[path])
-        known = self._package_fields.get(key)
-        if known is None:
-            known = self._package_fields[key] = {
-                field: (file, kind)
-                for file in self._packages.get(key, ())
-                for field, kind in self._field_types(file).items()
-            }
-        return known
+    def _of_type(self, path: str, declared: Field | None, name: str) -> Iterator[Callee]:
+        """Go: methods of the type that a field of the caller's struct or a parameter has; of an interface those that
+        implement it. The file that declares it imports that type; the caller's may be another one of the package."""
+        if declared is None:
+            return
+        package, _, kind = declared.kind.rpartition(".")
+        if package:
+            seen = [target for target, _, _ in self._imported_by(declared.path)]
+        else:
+            seen = [declared.path, *self._siblings(declared.path)]
+        for target in seen:
+            functions = self._files[target].functions
+            yield from (Callee(target, each) for each in self._named(target, name) if functions[each].owner == kind)
+            if any(each.name == kind and each.methods for each in self._files[target].classes):
+                self._asked_interfaces.add(path)
+                yield from (Callee(*each) for each in self._go.implementing(target, kind, name))
 
     def _of_package(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
         """Methods in other files of the package whose class ends like the name of the object: `service` of
@@ -230,7 +273,7 @@ class CallGraph:
         )
 
     def _field_types(self, path: str) -> dict[tuple[str, str], str]:
-        """By class and name the classes of the fields of a Java file, and the types of those of a Go file."""
+        """By class and name the classes of the fields of a Java file."""
         known = self._types_of_fields.get(path)
         if known is None:
             classes = self._files[path].classes
@@ -374,6 +417,8 @@ class CallGraph:
         if self._graph is not before._graph:
             imports, imported = self._graph.imports_of, before._graph.imports_of
             stale.update(path for path in self._graph.nodes if imports(path) != imported(path))
+        if any(path.endswith(".go") for path in changed):
+            stale |= before._asked_interfaces
         # In Go a file also sees by what its neighbours import.
         stale.update([other for path in stale & self._files.keys() for other in self._rest_of_package(path)])
         self._in_package = {key: known for key, known in before._in_package.items() if key not in touched}
@@ -384,6 +429,7 @@ class CallGraph:
         self._resolved = {path: known for path, known in before._resolved.items() if path not in stale}
         self._callees = {path: known for path, known in before._callees.items() if path not in stale}
         self._entered = {path: known for path, known in before._entered.items() if path not in stale}
+        self._asked_interfaces = before._asked_interfaces - stale
 
     def _seeing(self, changed: Iterable[str]) -> set[str]:
         """The files that import one of these, directly or by way of one that passes names on or has others for them."""

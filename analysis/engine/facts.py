@@ -82,8 +82,9 @@ class Class(msgspec.Struct, array_like=True, frozen=True):
     flags: int = 0
     # per method: name and the own fields it touches; for cohesion
     field_use: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    # name and class of fields: in Java where the name does not tell it, in Go where it is of another package
+    # name and class of fields: in Java where the name does not tell it, in Go unless it is built in
     field_types: tuple[tuple[str, str], ...] = ()
+    methods: tuple[tuple[str, int], ...] = ()  # Go: those that an interface asks for, with the number of parameters
 
 
 class Import(msgspec.Struct, array_like=True, frozen=True):
@@ -131,8 +132,8 @@ class Query(msgspec.Struct, array_like=True, frozen=True):
 
     function: int
     line: int
-    # django, sqlalchemy, prisma, typeorm, sequelize, mongoose, jpa, gorm, sql; `class`: a class of one of the ORMs of
-    # JavaScript, of which only its model tells; `related`: what may be the manager of a relation of Django
+    # django, sqlalchemy, prisma, typeorm, sequelize, mongoose, jpa, gorm, bun, sql; `class`: a class of one of the ORMs
+    # of JavaScript, of which only its model tells; `related`: what may be the manager of a relation of Django
     orm: str
     model: str  # as named in the code: class, client property or table
     operation: str  # select, count, exists, aggregate, insert, bulk_insert, update, delete, commit

@@ -76,7 +76,7 @@ def table_of(path: str, model: Model) -> str:
             return f"{app_label(path)}_{model.name.lower()}"
         case "prisma" | "ddl" | "sequelize":
             return model.name
-        case "gorm":
+        case "gorm" | "bun":
             return _plural(snake_case(model.name))
         case "mongoose":
             return _plural(model.name.lower())

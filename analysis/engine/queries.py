@@ -30,7 +30,7 @@ READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 NEEDED = frozenset({"knex"})  # libraries without which what looks like a query is none, see `Query.needs`
 
-LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm"})  # ORMs without lazy row sets
+LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm", "bun"})  # ORMs without lazy row sets
 NOT_OF_MONGOOSE = frozenset({"findAll", "findByPk", "findAndCountAll", "findOrCreate", "bulkCreate", "destroy"})
 OF_REPOSITORIES = frozenset(  # what Spring Data gives to each of them
     """findAll findAllById findById getById getOne getReferenceById count existsById save saveAll saveAndFlush

@@ -25,7 +25,7 @@ _ORMS = {
     "typescript": "@prisma/client:prisma typeorm sequelize mongoose drizzle-orm:drizzle @mikro-orm/core:mikro-orm",
     "java": "org.springframework.data:jpa jakarta.persistence:jpa javax.persistence:jpa org.hibernate:jpa"
     " org.springframework.boot:spring-boot-starter-data-jpa:jpa org.mybatis:mybatis",
-    "go": "gorm.io/gorm:gorm github.com/jinzhu/gorm:gorm entgo.io/ent:ent"
+    "go": "gorm.io/gorm:gorm github.com/jinzhu/gorm:gorm entgo.io/ent:ent github.com/uptrace/bun:bun"
     " github.com/jmoiron/sqlx:sqlx database/sql:sql",
 }
 _RUNTIMES = {"python": "python", "javascript": "node", "typescript": "node", "java": "jvm", "go": "go"}

@@ -227,3 +227,73 @@ def test_a_method_that_appears_behind_such_a_name_is_seen_by_callers_that_did_no
     first, found = called_in_shop(SHOP | {"shop/orders.py": SHOP["shop/orders.py"].replace("place", "put")})
     assert found == ()
     assert called_in_shop(SHOP, before=first)[1] == (Callee("shop/orders.py", 1),)
+
+
+PORTS = {
+    "go.mod": "module example.org/shop\n",
+    "core/ports.go": "package core\n\ntype Store interface {\n\tPlace(ctx Context, id int) error\n"
+    "\tSeek(id int) error\n}\n",
+    "core/desk.go": "package core\n\ntype Desk struct{ out Store }\n\nfunc (d *Desk) add() { d.out.Place(ctx, 1) }\n",
+    "sql/rows.go": "package sql\n\ntype Rows struct{}\n\nfunc (r *Rows) Place(ctx Context, id int) error { keep() }\n\n"
+    "func (r *Rows) Seek(id int) error { keep() }\n",
+}
+
+
+def called_by_desk(files, before=None):
+    read = {path: extract(text.encode(), reading_of(path)) for path, text in files.items()}
+    calls = CallGraph(read, build_graph(read), before)
+    return calls, [each.path for each in calls.callees(Callee("core/desk.go", 1))]
+
+
+def test_a_call_of_an_interface_of_go_means_the_types_that_have_all_its_methods():
+    other = PORTS["sql/rows.go"].replace("Seek", "Find")
+    longer = PORTS["sql/rows.go"].replace("id int) error { keep() }\n\n", "id, no int) error { keep() }\n\n")
+    stub = PORTS["sql/rows.go"].replace("Rows", "FakeRows")
+    files = {**PORTS, "mem/other.go": other, "disk/longer.go": longer, "mem/stub.go": stub}
+    assert called_by_desk({**files, "sql/rows_test.go": PORTS["sql/rows.go"]})[1] == ["sql/rows.go"]
+
+
+def test_a_type_that_comes_to_have_the_methods_is_seen_by_callers_that_did_not_change():
+    first, found = called_by_desk({**PORTS, "sql/rows.go": PORTS["sql/rows.go"].replace("Seek", "Find")})
+    assert found == []
+    assert called_by_desk(PORTS, first)[1] == ["sql/rows.go"]
+
+
+def test_a_field_of_an_embedded_struct():
+    files = {
+        **PORTS,
+        "core/desk.go": "package core\n\ntype Desk struct{ Deps }\n\nfunc (d *Desk) add() { d.out.Place(ctx, 1) }\n",
+        "core/deps.go": "package core\n\ntype Deps struct{ out Store }\n",
+    }
+    assert called_by_desk(files)[1] == ["sql/rows.go"]
+
+
+def test_who_calls_a_function_that_only_calls_another_one_calls_that_one():
+    files = {
+        **PORTS,
+        "sql/rows.go": PORTS["sql/rows.go"].replace("{ keep() }", "{ return r.place(id) }", 1)
+        + "\nfunc (r *Rows) place(id int) error {\n\tkeep()\n\treturn more()\n}\n\n"
+        + "func more() error { return gone() }\n",
+    }
+    calls, found = called_by_desk(files)
+    assert found == ["sql/rows.go", "sql/rows.go"]
+    moved = files["sql/rows.go"].replace("func (r *Rows) place", "func less() {}\n\nfunc (r *Rows) place")
+    then = called_by_desk({**files, "sql/rows.go": moved}, calls)[0]
+    assert then.callees(Callee("core/desk.go", 1)) == (Callee("sql/rows.go", 1), Callee("sql/rows.go", 4))
+
+
+@pytest.mark.parametrize(("kind", "found"), [("Store", ["sql/rows.go"]), ("*Bell", []), ("int", [])])
+def test_a_parameter_of_go_has_the_methods_of_its_type(kind, found):
+    desk = f"package core\n\ntype Bell struct{{}}\n\nfunc add(out {kind}) Handler {{\n\treturn func() {{"
+    desk += " out.Place(ctx, 1) }\n}\n"
+    assert called_by_desk({**PORTS, "core/desk.go": desk})[1] == found
+
+
+@pytest.mark.parametrize(("wrapped", "count"), [('fmt.Errorf("rows: %w", err)', 2), ("note(err)", 1)])
+def test_who_tells_more_of_a_failure_hands_on_all_the_same(wrapped, count):
+    place = (
+        "func (r *Rows) Place(ctx Context, id int) error {\n\tif err := r.put(id); err != nil {\n"
+        f"\t\treturn {wrapped}\n\t}}\n\treturn nil\n}}\n\nfunc (r *Rows) put(id int) error {{\n\treturn gone()\n}}\n\n"
+    )
+    rows = PORTS["sql/rows.go"].replace("func (r *Rows) Place(ctx Context, id int) error { keep() }\n\n", place)
+    assert called_by_desk({**PORTS, "sql/rows.go": rows})[1] == ["sql/rows.go"] * count

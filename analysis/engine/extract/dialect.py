@@ -44,6 +44,7 @@ class ClassHeader:
     decorators: tuple[str, ...] = ()
     flags: int = 0
     field_types: tuple[tuple[str, str], ...] = ()
+    methods: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(slots=True)

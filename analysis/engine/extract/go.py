@@ -19,9 +19,15 @@ LONGEST_TEXT = 120  # characters of a type or a name
 _ENDS_IN_ERROR = re.compile(rb"(?<![\w.])error\)?$")
 _NAMES = re.compile(r"[^\W\d]\w*")
 _PACKAGE = re.compile(rb"^\s*package\s+(\w+)", re.MULTILINE)
-_OF_A_PACKAGE = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # a type, `service.Orders`
+_NAMED_TYPE = re.compile(  # `service.Orders`, `orderStore`
+    r"[a-z]\w*\.[A-Z]\w*|(?!(?:u?int\d*|float\d+|complex\d+|string|bool|byte|rune|error|any|uintptr)\Z)[A-Za-z]\w*"
+)
 _MAJOR = re.compile(r"/v\d+$|\.v\d+$")
 _HANDLER = re.compile(r"\b(http\.Request|gin\.Context|echo\.Context|fiber\.Ctx|fasthttp\.RequestCtx|restful\.Request)$")
+_CONSUMED = re.compile(  # what a queue hands to whoever takes its messages
+    r"\b(?:kafka\.Message|nats\.Msg|jetstream\.Msg|amqp(?:091)?\.Delivery|sarama\.ConsumerMessage|asynq\.Task"
+    r"|events\.(?:SQS|SNS|Kinesis)Event|pubsub\.Message)$"
+)
 _LIMIT = re.compile(r"<=?\s*(\d{1,9})\s*$")
 _STEP = re.compile(r"\+=(?!\s*1\b)")
 _BATCHED = re.compile(r"chunk|batch|page|Chunk|Batch|Page")
@@ -133,12 +139,17 @@ class Go(Dialect):
             fields.extend(file.text(each_name) for each_name in names)
             declared = each.child_by_field_name("type")
             written = file.text(declared).lstrip("*")[:LONGEST_TEXT] if declared is not None else ""
-            if _OF_A_PACKAGE.fullmatch(written):
+            if _NAMED_TYPE.fullmatch(written):
                 types.extend((file.text(each_name), written) for each_name in names)
             if not names and declared is not None:
                 bases.append(file.resolve(written)[:LONGEST_TEXT])
         flags = FunctionFlag.EXPORTED if name[:1].isupper() else 0
-        return ClassHeader(name, tuple(bases), tuple(fields), flags=flags, field_types=tuple(types))
+        asked = tuple(
+            (file.text(asked_name)[:LONGEST_TEXT], len(self.parameters(each, file)))
+            for each in (kind.named_children if kind.type == "interface_type" else ())
+            if each.type == "method_elem" and (asked_name := each.child_by_field_name("name")) is not None
+        )
+        return ClassHeader(name, tuple(bases), tuple(fields), flags=flags, field_types=tuple(types), methods=asked)
 
     def is_async(self, node: Node) -> bool:
         return False
@@ -219,6 +230,8 @@ class Go(Dialect):
         for function in functions:
             if any(_HANDLER.search(each.annotation) for each in function.parameters):
                 yield Entry(function.name, "request", "go", function.name)
+            elif any(_CONSUMED.search(each.annotation) for each in function.parameters):
+                yield Entry(function.name, "job", "go", function.name)
             elif is_main and function.name == "main":
                 yield Entry("main", "main", "go", "main")
 

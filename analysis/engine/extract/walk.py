@@ -144,6 +144,7 @@ class Walk:
             fields=header.fields,
             flags=header.flags,
             field_types=header.field_types,
+            methods=header.methods,
         )
         self.file.classes.append(fact)
 

@@ -14,6 +14,7 @@ _ADAPTER = re.compile(
     r"adapter|infra|persist|gateway|controller|delivery|driver|presentation|interface|^(web|api|http|ui|cli|rest|db)$",
     re.IGNORECASE,
 )
+_OF_ADAPTERS = re.compile(r"(?:^|/)(?:adapters?|infra(?:structure)?)/", re.IGNORECASE)
 _DOMAIN = re.compile(r"^(domain|core|entit(y|ies)|models?)$", re.IGNORECASE)
 
 
@@ -23,6 +24,7 @@ class LayerPlace:
 
     name: str
     height: int
+    path: str = ""
 
     @property
     def is_domain(self) -> bool:
@@ -31,8 +33,8 @@ class LayerPlace:
 
     @property
     def is_adapter(self) -> bool:
-        """Whether the layer speaks with the outside by its name."""
-        return bool(_ADAPTER.search(self.name))
+        """Whether the layer speaks with the outside by its name, or by the folder that it stands in."""
+        return bool(_ADAPTER.search(self.name) or _OF_ADAPTERS.search(self.path))
 
 
 def assign_layers(paths: Iterable[str], policy: Policy) -> Mapping[str, LayerPlace | None]:
@@ -41,7 +43,7 @@ def assign_layers(paths: Iterable[str], policy: Policy) -> Mapping[str, LayerPla
     places: dict[str, LayerPlace | None] = dict.fromkeys(paths)
     order = sorted(enumerate(policy.layers), key=lambda item: (-_fixed_part(item[1].path), item[0]))
     for height, layer in reversed(order):
-        place = LayerPlace(name=layer.name, height=height)
+        place = LayerPlace(name=layer.name, height=height, path=layer.path)
         spec = PathSpec.from_lines("gitignore", [layer.path], backend="re2")
         for path in spec.match_files(paths):
             places[path] = place

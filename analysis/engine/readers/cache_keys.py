@@ -39,6 +39,7 @@ _OF_TEXT = re.compile(
     r"(?i)|(?:final )?(?:java\.lang\.)?(?:string|str|u?int\d*|integer|long|number|bigint|uuid|bytes|objectid)"
     r"(?: \| none)?"
     r"|optional\[(?:str|int)\]"
+    r"|\*?(?:kafka|nats|jetstream|amqp|sarama|pubsub)\.\w*(?:message|msg|delivery)"  # there is no end of them
 )
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?![\w.(])")

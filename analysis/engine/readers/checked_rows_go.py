@@ -22,12 +22,16 @@ GO_ANSWERED = re.compile(
     rb"|(?P<absent>!)?(?P<there>exists|found|taken|has\w*))\s*\{"
 )
 _SCANNED = r"\.(?:Scan|Count|Get|GetContext)\([^\n)]*&%s\b"
-_LOADS = re.compile(r"\.(?:First|Take|Find|Last)\(&(?P<row>\w+)|\.Model\(&?(?:\w+\.)?(?P<model>[A-Z]\w*)\{")
+_LOADS = re.compile(
+    r"\.(?:First|Take|Find|Last)\(&(?P<row>\w+)|\.Model\(&?(?:\w+\.)?(?P<model>[A-Z]\w*)\{"
+    r"|\.Model\(\(\*(?:\w+\.)?(?P<named>\w+)\)\(nil\)"
+)
+_FAILED = re.compile(r"\bif err != nil \{[^{}]*\}\s*\Z")
 _LOADS_ONE = re.compile(r"\.(?:First|Take|Last|FindOne|QueryRow\w*|Only)\([^\n]*\Z")
 _ASKED_TABLE = re.compile(r"(?i)\bSELECT\b[^;]*?\bFROM\s+[`\"\\]*(\w+)")
 _COLUMN = re.compile(r"[\"\s(](\w+)\s*=\s*(?:\?|\$\d|:\w)")
 _MADE = re.compile(
-    r"\.Create\(\s*&?(?:\w+\.)?(?:(?P<model>[A-Z]\w*)\{|\w)|\bINSERT\s+INTO\s+[`\"\\]*(?P<table>\w+)|\.InsertOne\(|\.Insert\(",
+    r"\.Create\(\s*&?(?:\w+\.)?(?:(?P<model>[A-Z]\w*)\{|\w)|\bINSERT\s+INTO\s+[`\"\\]*(?P<table>\w+)|\.InsertOne\(|\.Insert\(|\.NewInsert\(",
     re.IGNORECASE,
 )
 
@@ -70,18 +74,29 @@ def _is_absent(branch: Node, before: str, file: SourceFile) -> bool | None:
     before += decoded(answered["asked"] or b"")
     if answered["count"] or answered["there"]:
         name = decoded(answered["count"] or answered["there"])
-        if re.search(_SCANNED % re.escape(name), before) is None:
+        if re.search(_SCANNED % re.escape(name), before) is None and not _is_answered(name, before):
             return None
         return bool(answered["absent"]) if answered["there"] else answered["sign"] == b"=="
     # Of an error that is none: what was asked right before has an answer.
     return False if _LOADS_ONE.search(before.rstrip().rpartition("\n")[2]) is not None else None
 
 
+def _is_answered(name: str, before: str) -> bool:
+    """Whether Bun gives the number of rows, or whether there is one, right before: `n, err := q.Count(ctx)`."""
+    if ".Exists(" not in before and ".Count(" not in before:
+        return False
+    given = before.rfind(f"{name}, ")
+    if given < 0:
+        return False
+    text = _FAILED.sub("", before[given:].rstrip()).rstrip("; \n\t")
+    return "NewSelect()" in text and re.search(r"\.\s*(?:Exists|Count)\(\w+\)\Z", text) is not None
+
+
 def _model(before: str) -> str:
     """The model that the last question before a branch is about; empty when unknown."""
     for found in reversed(list(_LOADS.finditer(before))):
-        if found["model"]:
-            return found["model"]
+        if found["model"] or found["named"]:
+            return found["model"] or found["named"]
         declared = re.findall(rf"\b{found['row']}\s*(?::?=\s*&?|\s+)(?:\w+\.)?([A-Z]\w*)", before)
         if declared:
             return declared[-1]

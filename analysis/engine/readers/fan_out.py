@@ -11,7 +11,7 @@ from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts, Function
 from analysis.engine.readers.outside_calls import what_it_does
-from analysis.engine.readers.reading import assigned_values, function_text, text_before, within
+from analysis.engine.readers.reading import assigned_values, followed, function_text, text_before, within
 
 SMALL = 20  # elements that are known to be few
 # What lets a few run at a time, in what is started or in the loop that starts it.
@@ -42,6 +42,7 @@ _PARTS = re.compile(
     r"(?i)(service|provider|handler|listener|plugin|component|module|probe|check|hook|driver"
     r"|backend|worker|consumer|connector|exporter|notifier|sink|scraper)\w*s\b"
 )
+_ANSWERED = re.compile(r"\s*,\s*\w+\s*:?=\s*((?:\w+\.)+\w+)\(")
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMES = frozenset({"identifier", "attribute", "member_expression"})  # `ids.map(load)`
 _MOST_CALLS = 12  # whose names are noted of what is started
@@ -144,6 +145,21 @@ def is_given(collection: str, node: Node, file: SourceFile) -> bool:
             return not found[1]  # functions that the caller lists are few
         function = file.enclosing_function(function.parent) if function.parent is not None else None
     return False
+
+
+def answered_by(collection: str, node: Node, file: SourceFile) -> str:
+    """The call that gives a local name what it holds, for `loads_rows`: `subs, err := n.subs.Of(ctx, workspace)`."""
+    given = [each[1] for each in followed(collection, text_before(node, file), _ANSWERED, "_.")]
+    return file.resolve(given[-1]) if given and collection.isidentifier() else ""
+
+
+def loads_rows(call: str, place: Place, codebase: Codebase) -> bool:
+    """Whether a function that is called loads rows of a table which does not stay small, and not a few of them."""
+    return any(
+        site.query.operation == "select" and not (0 < site.query.limit <= SMALL or site.has_key or site.looks_small)
+        for callee in codebase.calls.resolve(place.path, place.function, call)
+        for site in codebase.queries.by_function.get(callee, ())
+    )
 
 
 def are_parts(collection: str, started: str, elements: tuple[str, ...]) -> bool:

@@ -42,6 +42,8 @@ METHODS = {  # to the number of arguments, -1 for any
     "Ack": 1,
     "Nack": 2,
     "Commit": -1,  # pgx hands it a context
+    "CommitMessages": -1,  # of Kafka
+    "WriteMessages": -1,
     "Encode": 1,
     "Decode": 1,
     "Sync": 0,
@@ -65,6 +67,8 @@ RECEIVERS = {
     "Ack": re.compile(r"d|m|msg|\w*[dD]elivery|\w*[mM]essage"),  # of RabbitMQ; others have no arguments or no error
     "Nack": re.compile(r"d|m|msg|\w*[dD]elivery|\w*[mM]essage"),
     "Commit": re.compile(r"tx|txn|transaction", re.IGNORECASE),
+    "CommitMessages": re.compile(r"r|\w*[rR]eader|\w*[cC]onsumer"),
+    "WriteMessages": re.compile(r"w|\w*[wW]riter|\w*[pP]roducer"),
     "Encode": re.compile(r"enc(oder)?|NewEncoder\(\)", re.IGNORECASE),
     "Decode": re.compile(r"dec(oder)?|NewDecoder\(\)", re.IGNORECASE),
     "Sync": re.compile(r"f|\w*file", re.IGNORECASE),

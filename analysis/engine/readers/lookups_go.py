@@ -13,13 +13,16 @@ _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
 _IS_OF_CONTEXT = re.compile(r"^(?:c|ctx|gc|ec)\.(?:Must)?Get\(")  # of gin, of echo
 _FIRST = re.compile(rb"(\w+)\[0\]")
 _GIVEN_LAST = re.compile(r"\b")
-_FILLS = re.compile(r"\.(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z")
+_FILLS = re.compile(
+    r"\.\s*(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z|\.NewSelect\(\)[^\n;]*\.Model\([^\n;()]*\Z"
+)
 # A list that a store has given: `rows, err := s.parcels.Many(ctx, ids)`, `found := repo.ListBy(name)`.
 _ASKED_OF_STORE = re.compile(
     r"\s*,\s*err\s*:?=\s*(?:\w+\.)*(?i:\w*(?:repo|store|dao|queries|db|storage)\w*|q)\.\w+\([^\n;]*\)"
+    r"|\s*,\s*err\s*:?=\s*pgx\.CollectRows\([^\n;]*\)"
     r"|\s*,\s*err\s*:?=\s*(?:\w+\.)+(?:Many|All|List|Find|Search|Query|Select|Fetch|Load)\w*\(ctx\b[^\n;]*\)"
 )
-_GIVES = re.compile(rb"\b(?:return|=)\s+&?\Z")
+_GIVES = re.compile(rb"(?:\breturn|=)\s+&?\Z")
 _GIVEN_ANEW = re.compile(r"\s*(?:=(?!=)|,\s*\w+\s*=(?!=))")
 LONGEST_CALL = 200  # characters of a call before what it fills
 _OUTSIDE = re.compile(

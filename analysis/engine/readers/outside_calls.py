@@ -21,7 +21,8 @@ _QUEUE = (
     r"|(?:\w+\.)*\w*[qQ]ueue\.add|(?:[\w.]+\.)?triggerJob"
     r"|(?:\w+\.)*\w*(?:[qQ]ueue|[sS]qs|[kK]afka|[rR]abbit|[mM][qQ]|[bB]us|[bB]roker|[tT]opic)\w*\.(?:[sS]end|[pP]ublish)Message"
     r"|(?:\w+\.)*\w*(?:[pP]roducer|[pP]ublisher)\.(?:send|publish|produce|Publish|Produce|SendMessages?)"
-    # Kafka's, RabbitMQ's and Celery's own names
+    # NATS by what its connections are called, then Kafka's, RabbitMQ's and Celery's own names
+    r"|(?:\w+\.)*(?:nc|js|jetstream|\w*[nN]ats(?:[cC]onn)?)\.(?:Publish\w*|Request\w*)"
     r"|(?:\w+\.)+(?:WriteMessages|PublishWithContext|basic_publish|basicPublish|sendToQueue|send_task)"
 )
 _PAYMENT = (

@@ -120,7 +120,7 @@ LONGEST_RETURN = 12  # lines behind a query in which its rows are given back
 _APART = re.compile(r"relationLoadStrategy|separate\s*:\s*true")
 _POSITION = r"(?<!per)(?<!per_)(?:page|offset|skip|start)(?!_?s(?:ize)?\b)\w*"  # and no size of a page
 _CLAMP = re.compile(  # of the offset; a clamp of the limit leaves it free
-    rf"\b\w*?{_POSITION}\s*:?=[^=\n]*\b(?:min|clamp)\(|\b(?:min|clamp)\([^\n]*?{_POSITION}|max_?{_POSITION}"
+    rf"\b\w*?{_POSITION}\s*:?=[^=\n]*\b(?:min|clamp)\(|\b(?:min|clamp)\((?:[^()\n]|\([^()\n]*\))*?(?:\w\()?{_POSITION}|max_?{_POSITION}"
     rf"|\b{_POSITION}\s*:\s*(?:Annotated\[[\w ]+,\s*)?[^\n,()]*\([^()\n]*\ble=|\bif\b[^\n]*\b{_POSITION}\s*>=?\s*\d",
     re.IGNORECASE,
 )

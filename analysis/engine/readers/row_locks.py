@@ -21,7 +21,7 @@ _VERSIONED = re.compile(
 # What keeps parcels is called a locker, too.
 ROW_LOCK = re.compile(
     rf"(?i:for_?update|for update|pessimistic)|{locks.WORD}(?!ers?(?![a-z])(?!\.(?:[lL]ock|acquire|with)))"
-    r"|refresh_from_db\(\s*from_queryset"
+    r"|refresh_from_db\(\s*from_queryset|\.For\(\s*[\"`](?:NO KEY )?UPDATE"
 )
 _OF_A_LOAD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*=)")
 # What many statements name, whichever row they are about.
@@ -38,10 +38,10 @@ def is_safe(owner: str, node: Node, file: SourceFile) -> bool:
         return True
     before = text_before(node, file)
     made = re.search(
-        rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{]",
+        rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\((?:\w+\.)?\w+\)|(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{])",
         before,
     )
-    filled = rf"&{re.escape(owner)}\b|\.(?:First|Take|Last|Find|Get|Scan)\({re.escape(owner)}\b"
+    filled = rf"&{re.escape(owner)}\b|\.\s*(?:First|Take|Last|Find|Get|Scan|Model)\({re.escape(owner)}\b"
     if made is not None and re.search(filled, before[made.end() :]) and is_loaded(owner, before[made.end() :]):
         made = None  # Go: empty until the row is read into it
     opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
@@ -59,7 +59,7 @@ def is_loaded(owner: str, before: str) -> bool:
     root = re.escape(owner.partition(".")[0])
     loaded = (
         rf"(?<![\w.]){root}\s*(?:,\s*\w+\s*)?(?::[^=\n]+)?:?=(?!=)[^;\n]*(?:\n\s*\.[^;\n]*)?{_READS}|\bfor\b[^\n]{{0,20}}\b{root}\s+(?:in|of)\b"
-        rf"|\.(?:First|Find|Take|Last|Get|Scan)\w*\([^()\n]*&?{root}\b|\bfor\s*\([^:\n]{{0,60}}\b{root}\s*:"
+        rf"|\.(?:First|Find|Take|Last|Get|Scan|NewSelect\(\)\.\s*Model)\w*\([^()\n]*&?{root}\b|\bfor\s*\([^:\n]{{0,60}}\b{root}\s*:"
     )
     return re.search(loaded, before) is not None
 

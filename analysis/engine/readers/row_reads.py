@@ -2,7 +2,7 @@
 
 import re
 
-from analysis.engine.extract.orm.gorm import snake
+from analysis.engine.extract.orm.go_structs import snake
 from analysis.engine.readers.reading import followed
 
 _CALL = re.compile(r"(\w+)\s*\(")

@@ -16,6 +16,11 @@ _REPOSITORY = re.compile(
 )
 _SAVED = re.compile(r"(?:await)?([\w.]+)\.a?save\(")
 _BY_KEY = re.compile(rb"\bwhere:\s*\{\s*id\s*(?::\s*([\w.]+)\s*)?,?\s*\}|\.filter\((?:pk|id)=([\w.]+)\)")
+_BY_KEY_OF_GO = re.compile(rb"\.Where\(\s*[\"`]id\s*=\s*(?:\?|\$\d)[^\"`]*[\"`]\s*,\s*([\w.]+)")  # GORM, Bun
+_BY_KEY_IN_SQL = re.compile(  # of Go: what is bound to the key stands behind the text
+    rb"[\"`]\s*UPDATE\s(?P<before>[^\"`;]*?)\bWHERE\s+id\s*=\s*(?:\$(?P<number>\d)|\?)[^\"`?]*[\"`]\s*,(?P<given>[^()\n]*)\)",
+    re.IGNORECASE,
+)
 _CURSOR = re.compile(r"(?:await)?(\w*cur(?:sor)?)\.execute")
 _GORM = re.compile(
     rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
@@ -98,7 +103,17 @@ def _row(query: Query, text: bytes) -> str:
     """The variable that is saved, or the key of the only row that is changed."""
     if query.operation == "update" and (saved := _SAVED.match(query.anchor)) is not None:
         return saved[1]
-    key = _BY_KEY.search(text) if query.operation in ("update", "delete") else None
+    if query.operation not in ("update", "delete"):
+        return ""
+    in_go = _BY_KEY_OF_GO.search(text)
+    if in_go is not None:
+        return in_go[1].decode()
+    in_sql = _BY_KEY_IN_SQL.search(text)
+    if in_sql is not None:
+        given = [each.strip() for each in in_sql["given"].split(b",")]
+        position = int(in_sql["number"]) - 1 if in_sql["number"] else in_sql["before"].count(b"?")
+        return given[position].decode() if position < len(given) else ""
+    key = _BY_KEY.search(text)
     return (key[1] or key[2] or b"id").decode() if key is not None else ""
 
 

@@ -27,10 +27,12 @@ _WITH = re.compile(rb"(?:async\s+)?with\s+" + _BLOCK)
 _OPENED = re.compile(rb"(?:await\s+)?[\w.]*(?:session|conn\w*|tr|transaction)\.begin\(\)", re.IGNORECASE)
 _DECORATOR = re.compile(rb"@[\w.]*(?:atomic|transactional)\w*")
 _RUNNERS = frozenset({"$transaction", "transaction", "withTransaction", "runInTransaction", "transactional"})
-_GO_RUNNERS = frozenset({"Transaction", "RunInTx", "InTx", "WithTx", "RunInTransaction"})
+_GO_RUNNERS = frozenset(
+    {"Transaction", "RunInTx", "InTx", "WithTx", "RunInTransaction", "BeginFunc", "BeginTxFunc", "WithTransaction"}
+)
 _GO_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin"})
 _RUNS = re.compile(
-    rb"(?:\$transaction|\.transaction|withTransaction|unInTransaction|\.Transaction|RunInTx|InTx|WithTx)"
+    rb"(?:\$transaction|\.transaction|withTransaction|unInTransaction|\.Transaction|RunInTx|InTx|WithTx|BeginFunc|BeginTxFunc|WithTransaction)"
     rb"\((?:[^\n(){}]*,)?\s*(?:async\s*)?\Z"
 )
 _TEMPLATE = re.compile(r"(?i)(?:transaction|tx)(?:template|operations)\.\w+$")

@@ -11,9 +11,9 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
-from analysis.engine.names import MADE_UP
+from analysis.engine.names import MADE_UP, runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.readers.reading import followed, function_name, round_of
+from analysis.engine.readers.reading import followed, function_name, round_of, text_after
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -118,6 +118,7 @@ _LEAVES = re.compile(rb"^[ \t]*(?:break|return)\b", re.MULTILINE)
 _COUNTED = re.compile(r"\w+ <=? \w+$")  # the head of a loop of Go
 _CACHED = re.compile(r"cache|fixture|Bean|Provides|singleton|contextmanager|Produces|depends", re.IGNORECASE)
 _TAKEN = re.compile(r"(?!\s*:|\s*=(?!=))\b")  # and no key that is only called the same
+_NAMED = re.compile(rb"\b(\w+)(?:, \w+)? := &?\Z")  # what a function of Go calls what it builds
 _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\?\?=?|\|\|=?)\s*=?\s*$")
 
 
@@ -168,8 +169,12 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
 def _facts_of(call: Node, function: str, file: SourceFile, *, in_loop: bool) -> dict[str, str] | None:
     if in_loop:
         return {"loop": "yes"}
-    data = {"factory": "yes"} if _FACTORY.search(function) else {}
-    return data | ({"scoped": "yes"} if file.is_in(call, "with") else {}) or None
+    told = {
+        "factory": _FACTORY.search(function) is not None,
+        "scoped": file.is_in(call, "with"),
+        "used": file.language == "go" and _is_used_up(call, file),
+    }
+    return {name: "yes" for name, holds in told.items() if holds} or None
 
 
 def _runs_once(call: Node, file: SourceFile) -> bool:
@@ -214,6 +219,14 @@ def _ends_here(call: Node, file: SourceFile) -> bool:
     return file.is_in(call, "with") or file.source.find(b".shutdown", call.end_byte, end) >= 0
 
 
+def _is_used_up(call: Node, file: SourceFile) -> bool:
+    """Go: whether the function asks something of what it builds, and neither keeps it nor gives it away."""
+    named = _NAMED.search(file.source, max(0, call.start_byte - LONGEST_NAME), call.start_byte)
+    after = text_after(call, file)
+    uses = [after[each.end() :] for each in followed(named[1].decode(), after, _TAKEN, "_.")] if named else []
+    return bool(uses) and all(each.startswith(".") for each in uses)
+
+
 def _is_of_caller(call: Node, file: SourceFile) -> bool:
     """Whether the function is given what the client is made of, as the credentials of a tenant."""
     function = file.enclosing_function(call)
@@ -224,10 +237,12 @@ def _is_of_caller(call: Node, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A loop builds many; a function counts when requests run it, and may when messages of a queue do."""
-    is_run = place.in_request_path or place.in_message_path
-    if place.kind is FileKind.SCRIPT or MADE_UP.search(place.path) or not (mark.data.get("loop") or is_run):
+    """A loop builds many; a function counts when requests run it, may when messages of a queue do, and may when it
+    could for all that anybody sees."""
+    if place.kind is FileKind.SCRIPT or MADE_UP.search(place.path):
         return None
+    if not (mark.data.get("loop") or place.in_request_path or place.in_message_path):
+        return place.finding(mark, confidence=Confidence.LOW) if _may_be_run(mark, place) else None
     if mark.data.get("factory") and not place.in_handler:
         return None  # a name like `create_client`; a handler may be called `create`, too
     if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
@@ -236,6 +251,14 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     # A block in a task may have the whole of a batch to send, on an event loop of its own.
     return None if mark.data.get("scoped") else place.finding(mark, confidence=Confidence.LOW)
+
+
+def _may_be_run(mark: Mark, place: Place) -> bool:
+    """Whether it is a method of a program in Go that answers requests, which uses up what it builds, and no way is seen
+    to it: a request may reach it by a value of some interface."""
+    if "used" not in mark.data or "factory" in mark.data or not place.codebase.request_path:
+        return False
+    return bool(place.function.owner) and not place.in_job_path and not runs_by_hand(place.codebase, place.path)
 
 
 def _names(known: frozenset[str]) -> frozenset[str]:

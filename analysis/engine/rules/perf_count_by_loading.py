@@ -59,6 +59,7 @@ _WORDS = {
     ("mongoose", "bool"): "Use `exists(filter)`; the documents are not needed.",
     ("jpa", "len"): "Use a `countBy…` method or `select count(…)`; the rows are not needed.",
     ("jpa", "bool"): "Use an `existsBy…` method; the rows are not needed.",
+    ("bun", "len"): "Use `Count(ctx)`, or `Exists(ctx)`; the rows are not needed.",
     ("gorm", "len"): "Use `Count(&n)`; the rows are not needed.",
 }
 _LOADED_AS = frozenset({"", "list", "all", "findMany", "fetchall", "scalars"})

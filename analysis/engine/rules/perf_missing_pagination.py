@@ -1,11 +1,11 @@
 """A list endpoint answers with the whole table."""
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import LEVELS, OWN_RECEIVERS, Callee
+from analysis.engine.calls import OWN_RECEIVERS, Callee
 from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, FileFacts, Mark
@@ -88,7 +88,6 @@ _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
 _FILES = re.compile(r"(?i)export|csv|excel|xlsx|download(?!s)|dump")  # all rows are what is asked for
 _LOOKUPS = re.compile(r"(?i)_?(?:map|dict|lookup|mapping)$|_?by_?(?:id|name|key|code)s?$")  # how a service calls them
 _SETTINGS = re.compile(r"(?i)(?:^|/)(?:settings?|config(?:uration)?|preferences?)(?:/|$)")
-LONGEST_HANDING_ON = 4  # lines of a function that does nothing but to call another one
 _LESS = ("filter", "sum", "group")  # what the program makes of all rows is not all of them
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
 
@@ -293,22 +292,8 @@ def _asked_by(
     called: Iterable[Callee] = codebase.calls.callees(handler)
     if entry.line:
         called = (each for call in entry.calls for each in codebase.calls.resolve(handler.path, function, call))
-    for each in dict.fromkeys(_behind(each, unbounded, codebase) for each in called):
+    for each in dict.fromkeys(called):
         yield from unbounded.get(each, ())[:1]
-
-
-def _behind(callee: Callee, asking: Container[Callee], codebase: Codebase) -> Callee:
-    """The function whose answer a call gives: one that only hands a call on stands for what that one calls."""
-    for _ in range(LEVELS):
-        function = codebase.files[callee.path].functions[callee.position]
-        is_short = function.cyclomatic == 1 and function.code_lines <= LONGEST_HANDING_ON
-        if callee in asking or len(function.calls) != 1 or not is_short:
-            break
-        targets = codebase.calls.callees(callee)
-        if len(targets) != 1 or _PAGINATED_NAMES.search(function.calls[0]):
-            break
-        callee = targets[0]
-    return callee
 
 
 def _handler(handler: Callee, site: QuerySite, entry: Entry, codebase: Codebase) -> Finding:

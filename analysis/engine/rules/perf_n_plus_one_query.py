@@ -113,8 +113,11 @@ def multiplies(site: QuerySite) -> bool:
     return not (narrowing and all(each.operator == "in" for each in narrowing))
 
 
-def goes_on(loop: Loop, facts: FileFacts) -> bool:
-    """Whether a loop takes single items, and maybe many of them."""
+def goes_on(loop: Loop, facts: FileFacts, written: str = "") -> bool:
+    """Whether a loop takes single items, and maybe many of them. What is `written` to a table of that name are rows,
+    though a page or a batch may be meant by it elsewhere."""
+    if written and loop.iterable.lower() == written.lower():
+        return True
     if loop.kind == "while" or 0 < loop.bound <= FEW or _ENDLESS.search(loop.iterable):
         return False
     if loop.batched and _ONE_BATCH.fullmatch(loop.iterable) is None:
@@ -194,6 +197,7 @@ def _suggestion(site: QuerySite) -> str:
         "mongoose": "`find({ …: { $in: keys } })`",
         "jpa": "`findAllById(keys)` or a `…In` method",
         "gorm": '`Where("… IN ?", keys)`',
+        "bun": '`Where("… IN (?)", bun.In(keys))`',
         "sql": "`WHERE … IN (…)`",
     }.get(site.query.orm, "one query")
     if site.query.operation in ("count", "aggregate", "exists"):

@@ -72,10 +72,15 @@ _LARGE = re.compile(r"(?i)text|json|blob|binary|bytea|bytes|\[\]byte|clob|xml|ar
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """`SELECT * FROM orders` as the first or second argument of a call that runs it."""
+    """`SELECT * FROM orders` as the first or second argument of a call that runs it; in Go a context and a destination
+    may come before."""
     template = call.child_by_field_name("arguments") if file.language in SCRIPT else None  # $queryRaw`SELECT …`
     is_template = template is not None and template.type == "template_string"
-    for argument in [template] if is_template and template is not None else file.arguments(call)[0][:2]:
+    for argument in (
+        [template]
+        if is_template and template is not None
+        else file.arguments(call)[0][: 3 if file.language == "go" else 2]
+    ):
         found = _STAR.match(_text_of(argument, file))
         if found is not None and _FEW_ROWS.search(_text_of(argument, file)) is None:
             yield file.mark(
@@ -170,9 +175,11 @@ _NARROWER = {
     "sequelize": "Add `attributes` with {names}.",
     "mongoose": "Add `.select(…)` with {names}.",
     "jpa": "Use a projection of {names}.",
+    "bun": "Add `Column(…)` with {names}.",
     "gorm": "Add `Select(…)` with {names}, or `Pluck`.",
 }
 _NAMES = """execute query Query QueryContext Queryx raw $queryRaw $queryRawUnsafe executeQuery prepareStatement
-    createNativeQuery queryForList queryForObject Raw QueryRow QueryRowContext Select Get fetch fetchrow"""
+    createNativeQuery queryForList queryForObject Raw QueryRow QueryRowContext Select Get
+    SelectContext GetContext QueryxContext QueryRowx QueryRowxContext fetch fetchrow"""
 
 WATCHES = (Watch("call", look, ALL, names=frozenset(_NAMES.split())),)

@@ -68,6 +68,7 @@ _WORDS = {
     "sequelize": "Add `limit` and page by key",
     "mongoose": "Add `.limit(…)`, page by key, or read through `.cursor()`",
     "jpa": "Take a `Pageable` or `Limit`, or stream the rows and detach them in batches",
+    "bun": "Add `Limit(…)` and page by key",
     "gorm": "Add `Limit`, page by key, or use `FindInBatches`",
     "sql": "Add a `LIMIT`, page by key, or read it through a server-side cursor",
 }

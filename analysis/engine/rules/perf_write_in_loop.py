@@ -85,6 +85,9 @@ _BULK = {
     ("jpa", "delete"): "`deleteAllByIdInBatch(keys)`",
     ("gorm", "insert"): "`CreateInBatches(rows, 500)`",
     ("gorm", "delete"): '`Where("id IN ?", keys).Delete(…)`',
+    ("bun", "insert"): "`NewInsert().Model(&rows)`",
+    ("bun", "update"): "`NewUpdate().Model(&rows).Bulk()`",
+    ("bun", "delete"): '`Where("id IN (?)", bun.In(keys))`',
     ("sql", "insert"): "`executemany` or an INSERT with many rows",
 }
 _UNIT_OF_WORK = frozenset({"add", "delete"})  # of SQLAlchemy's session, which sends them together at the flush
@@ -108,7 +111,11 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 def _repeats(site: QuerySite) -> bool:
     loop, query = site.loop, site.query
-    if loop is None or not goes_on(loop, site.facts) or not site.notes.keys().isdisjoint(ONE_ROUND | RARELY):
+    if (
+        loop is None
+        or not goes_on(loop, site.facts, site.table)
+        or not site.notes.keys().isdisjoint(ONE_ROUND | RARELY)
+    ):
         return False
     if query.operation == "commit":
         return query.terminal in ("commit", "flush") and "batched" not in site.notes

@@ -371,7 +371,10 @@ def _routed_as_hooks(facts: FileFacts) -> frozenset[str]:
 
 
 def _callees(place: Place) -> Iterator[Place]:
-    for callee in place.codebase.calls.callees(Callee(place.path, place.index)):
+    """What a handler calls and what that calls: a service between the handler and the rows."""
+    calls = place.codebase.calls
+    direct = calls.callees(Callee(place.path, place.index))
+    for callee in dict.fromkeys((*direct, *(inner for each in direct for inner in calls.callees(each)))):
         yield place.codebase.place(callee.path, callee.position)
 
 

@@ -12,7 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.readers import checked_files, checked_maps
+from analysis.engine.readers import checked_files, checked_keys, checked_maps
 from analysis.engine.readers.checked_calls import call_act, made_row
 from analysis.engine.readers.checked_files import FileAct
 from analysis.engine.readers.checked_maps import MapAct
@@ -114,6 +114,7 @@ def look_at_java(branch: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_go(branch: Node, file: SourceFile) -> Iterator[Mark]:
     yield from _row(go_act(branch, file), branch, file)
+    yield from _map(checked_keys.go_act(branch, file), branch, file)
     yield from _file(checked_files.go_act(branch, file), branch, file)
 
 
@@ -283,6 +284,8 @@ WATCHES = (
                 b".Only(",
                 b".Get(&",
                 b".GetContext(",
+                b".Exists(",
+                b".NewSelect(",
             ),
         ),
         starts=_GO,

@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -105,7 +105,10 @@ _URL_TYPE = re.compile(rb"\b(?:java\.net\.)?URL\s+\Z")
 _NO_SERVER = re.compile(r"[gG]etResource|to(?:URI|Uri)\(\)|file:|[cC]lass[lL]oader|\bjar:")
 _HTTP_CLIENT = re.compile(r"(?:^|\.)HttpClient\.new(?:Builder|HttpClient)$")
 _IN_THE_CLASS_PATH = re.compile(r"\bgetResource\(|JarURLConnection")
-_DEADLINE = re.compile(r"WithTimeout|WithDeadline|NewRequestWithContext|\.WithContext\(")
+_DEADLINE = re.compile(r"WithTimeout|WithDeadline")
+_CONTEXT = re.compile(r"NewRequestWithContext|\.WithContext\(")  # which may bring a deadline
+_ENDLESS_CONTEXT = re.compile(r"WithContext\(\s*context\.(?:Background|TODO)\(\)")
+_SETS_DEADLINES = re.compile(r"(?:^|\.)(?:WithTimeout|WithDeadline|TimeoutHandler|Timeout)$")
 _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
 _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
 _GO_LIMITED = re.compile(
@@ -199,14 +202,17 @@ def _sessions(source: bytes) -> frozenset[str]:
 
 def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
-    if callee in _GO_CALLS or (
-        callee.startswith("net/http.DefaultClient.") and not _DEADLINE.search(function_text(call, file))
-    ):
+    by_default = callee.startswith("net/http.DefaultClient.")
+    text = function_text(call, file) if by_default else ""
+    is_handed = _CONTEXT.search(text) is not None and _ENDLESS_CONTEXT.search(text) is None
+    if callee in _GO_CALLS or (by_default and not _DEADLINE.search(text)):
+        data = {"started": "1"} if _is_in_goroutine(call, file) else {}
         yield file.mark(
             RULE.id,
             call,
             f"`{callee.rpartition('/')[2]}` uses the default client, which has no time limit",
-            data={"started": "1"} if _is_in_goroutine(call, file) else None,
+            confidence="low" if is_handed else "",
+            data=data | ({"handed": "1"} if is_handed else {}) or None,
             suggestion="Use an `http.Client` with `Timeout`, or a request with a deadline in its context.",
         )
 
@@ -382,6 +388,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Somebody waits for an answer in a request handler: there it is an outage. Who runs a script sees it hang."""
     if place.facts.language in SCRIPT and "anywhere" not in mark.data and runs_in_browsers(place):
         return None
+    if "handed" in mark.data and _may_have_a_deadline(place, codebase):
+        return None
     is_run_by_hand = place.index == 0 and place.facts.is_entry and place.facts.language == "python"
     if place.kind is FileKind.SCRIPT or is_run_by_hand:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
@@ -390,6 +398,26 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.facts.language == "go" and place.facts.package == "main":
         return place.finding(mark, confidence=Confidence.MEDIUM)  # a program that may do nothing else
     return place.finding(mark)
+
+
+def _may_have_a_deadline(place: Place, codebase: Codebase) -> bool:
+    """Whether somebody may set a deadline in the context that a function is handed: one of those who call it, or what
+    stands before all handlers. A program that nobody asks hands it what its user waits for."""
+    if not codebase.request_path:
+        return True
+    name = place.function.name.rpartition(".")[2]
+    return any(name in names or "" in names for names in codebase.summaries(_called_with_deadlines).values())
+
+
+def _called_with_deadlines(facts: FileFacts) -> frozenset[str]:
+    """What the functions of a Go file call that set deadlines, by the last names; with an empty one where a file sets
+    one for all requests."""
+    if facts.language != "go":
+        return frozenset()
+    limiting = [each for each in facts.functions if any(map(_SETS_DEADLINES.search, each.calls))]
+    names = {call.rpartition(".")[2] for each in limiting for call in each.calls}
+    is_for_all = not names.isdisjoint({"TimeoutHandler", "Timeout"})
+    return frozenset(names | {""} if is_for_all else names)
 
 
 WATCHES = (

@@ -207,7 +207,7 @@ def look_at_statement(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     given = text[update.end() :]
     for name in _SET_TO.findall(update["sets"]):
-        asked = rf"(?i)\bSELECT\b[^;]*?\b{name}\b[^;]*?\bFROM\s+[`\"\\]*{re.escape(update['table'])}\b"
+        asked = rf"(?i)\bSELECT\b(?:\s+\*|[^;]*?\b{name}\b)[^;]*?\bFROM\s+[`\"\\]*{re.escape(update['table'])}\b"
         variable = "_?".join(map(re.escape, name.replace("_", "")))
         reads = rf"(?:\w(?:\]|\))?\.|\[[\"']|(?<![\w.]))(?i:{variable})\b(?:[\"']\]|\(\))?"
         found = change_of(given, reads, before) if re.search(asked, before) is not None else None
@@ -310,7 +310,7 @@ def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
     after = _plain(text_after(node, file))
     saved = re.search(
         rf"(?<![\w.]){word}\.a?save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
-        rf")]*&?(?<![\w.]){word}\b(?!\.)|(?:[sS]ession|\bdb)\.commit\(",
+        rf")]*&?(?<![\w.]){word}\b(?!\.)|\.NewUpdate\(\)\.\s*Model\(&?{word}\)(?!\.\s*Set\()|(?:[sS]ession|\bdb)\.commit\(",
         after,
     )
     if saved is None or _BY_EXPRESSION.search(after[after.rfind("\n", 0, saved.start()) + 1 : saved.start()]):
@@ -329,13 +329,24 @@ def _updated_on(owner: str, name: str, node: Node, file: SourceFile) -> int:
     `db.Model(&item).Update("stock", item.Stock)`, `update({ data: { stock: item.stock } })`."""
     after = _plain(text_after(node, file))
     value = f"{owner}.{name}"
-    if value not in after or "pdate" not in after:
+    is_of_go = file.language == "go"
+    if ("pdate" not in after or value not in after) and not (is_of_go and "UPDATE " in after):
         return 0
     if not (is_loaded(owner, text_before(node, file)) or _is_row_given(owner, node, file)):
         return 0
-    named = r"\"\w+\"\s*[,:]" if file.language == "go" else rf"(?<![\w.]){re.escape(name)}[\"']?\s*[:=]"
+    named = r"\"\w+\"\s*[,:]" if is_of_go else rf"(?<![\w.]){re.escape(name)}[\"']?\s*[:=]"
     found = re.search(rf"\.(?:[uU]pdate\w*|values)\((?P<given>[^;]{{0,200}}?){named}\s*{re.escape(value)}\b", after)
+    if found is None and is_of_go:
+        found = re.search(_sets_column(owner, name), after)
     return 0 if found is None else file.lines.of(node.end_byte) + after[: found.start()].count("\n")
+
+
+def _sets_column(owner: str, name: str) -> str:
+    """A pattern for SQL of Go that gives a column the field of a row, or takes it of the row by its name."""
+    column = "_?".join(map(re.escape, name))
+    row = rf"(?<![\w.]){re.escape(owner)}"
+    given = rf"(?:\$\d|\?)[^;]{{0,200}}?{row}\.{re.escape(name)}\b(?!\s*[-+])|:\w+[^;]{{0,200}}?,\s*&?{row}\)"
+    return rf"(?i:\bUPDATE\s+\w+\s+SET\b[^;]{{0,200}}?\b{column}\s*=\s*)(?:{given})"
 
 
 def _is_row_given(owner: str, node: Node, file: SourceFile) -> bool:
@@ -385,6 +396,7 @@ _ADDED = re.compile(rf"{NAME}(?:!?\.{NAME})+\s*[-+]=".encode())
 _SETS = re.compile(rf"{NAME}\.set\w+\(\s*[\w(]".encode())
 _ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 _SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
+_SAVES_OF_GO = (b".Save(", b".Update", b".NewUpdate(", b"UPDATE ")
 
 WATCHES = (
     Watch("augmented_assignment", look, PYTHON, needs=_SAVES, starts=_ADDED),
@@ -395,12 +407,12 @@ WATCHES = (
     Watch("call", look_at_update, SCRIPT, names=_UPDATES),
     Watch("call", look_at_go_update, GO, names=frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns"})),
     Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=_STEPPED),
-    Watch("inc_statement", look, GO, needs=(b".Save(", b".Update"), starts=_STEPPED),
+    Watch("inc_statement", look, GO, needs=_SAVES_OF_GO, starts=_STEPPED),
     Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=_ADDED),
     Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
-    Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_ADDED),
-    Watch("assignment_statement", look, GO, needs=(b".Save(", b".Update"), starts=_SELF),
-    Watch("assignment_statement", look_at_copy, GO, needs=(b".Save(", b".Update"), starts=_COPIED),
+    Watch("assignment_statement", look, GO, needs=_SAVES_OF_GO, starts=_ADDED),
+    Watch("assignment_statement", look, GO, needs=_SAVES_OF_GO, starts=_SELF),
+    Watch("assignment_statement", look_at_copy, GO, needs=_SAVES_OF_GO, starts=_COPIED),
     Watch("call", look_at_statement, PYTHON, names=frozenset({"execute"})),
     Watch("call", look_at_statement, SCRIPT, names=frozenset({"query", "execute", "run", "none"})),
     Watch("call", look_at_statement, JAVA, names=frozenset({"update"})),

@@ -82,7 +82,7 @@ _BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
 _RUNS_INSIDE = re.compile(r"\.select_for_update\(|\bon_commit\(")
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _STORES = re.compile(r"data\.mongodb(?!\.MongoTrans)|MongoTransactionManager|\bpersistence\.\w|\bjdbc\.|\bsql\.\w")
-_ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(\w+)\s*:?=(?!=)")
+_ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(?!err\b)(\w+)\s*:?=(?!=)")  # and no failure
 _WRITES = re.compile(rb"\.(?:save|insert|update|delete|remove|persist|merge|create|add|store)\w*\(")
 _STARTS_UP = re.compile(r"^_*(?:run_?)?(?i:seed|migrat|bootstrap|init)(?:[A-Z_s]|ers?\b|e(?:rs?|s)?\b|ial|$)")
 _USED = re.compile(r"\.(?:Exec|Query|Create|Save|Delete|Update|Insert|Prepare|Set|Put|Get|Model|Where|First|Find)\w*\(")
@@ -233,9 +233,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 yield place.finding(mark)
         elif _STARTS_UP.search(_name(place.function)):
             continue  # it runs again with the next start
-        elif _is_run(place, every_request=every_request) and Callee(place.path, place.index) not in covered:
+        elif Callee(place.path, place.index) not in covered and (
+            _is_run(place, every_request=every_request) or _may_be_run(mark, place)
+        ):
             is_guess = (
                 _is_made_good(mark, place)
+                or _may_be_run(mark, place)
                 or _is_run_by_a_view(place, codebase)
                 or (place.facts.language == "java" and only_documents)
             )
@@ -293,6 +296,20 @@ def _is_run(place: Place, *, every_request: bool) -> bool:
     if runs_by_hand(place.codebase, place.path) or "/cli/" in f"/{place.path}":
         return False
     return place.in_job_path or (place.in_request_path and not every_request)
+
+
+def _may_be_run(mark: Mark, place: Place) -> bool:
+    """Whether it is a method of a program in Go that answers requests, and no way is seen to it: a request may reach it
+    by a value of some interface. What comes out alike the next time is no matter then."""
+    codebase = place.codebase
+    is_of_server = place.facts.language == "go" and bool(place.function.owner) and bool(codebase.request_path)
+    if (
+        not is_of_server
+        or not mark.data.keys().isdisjoint({"again", "repeatable"})
+        or runs_by_hand(codebase, place.path)
+    ):
+        return False
+    return not (place.in_request_path or place.in_job_path)
 
 
 def _called_in_transactions(codebase: Codebase, heard: set[Callee]) -> set[Callee]:

@@ -79,6 +79,9 @@ _COLUMNS_PLACE = re.compile(  # `INSERT INTO shop (`, `min(`
     r"(?i)\b(?:into\s+[^()'=]+|conflict\s*|min|max|sum|avg|count)\(\s*[\"'`]?\Z"
 )
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
+# What a list is sorted by is mostly asked for, `?sort=name&dir=desc`.
+_SORTED_BY = re.compile(r"(?i)^(?:sort|order)(?:_?(?:by|col|column|field|key|order|dir|direction))?$|^dir(?:ection)?$")
+_ORDER_PLACE = re.compile(r"(?i)\border\s+by\s[^()]{0,80}\Z")
 _OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
 _PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")  # by its name no value
 _SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond(?:ition)?|filter|where|clause|predicate)s?$")
@@ -102,7 +105,10 @@ _BEFORE_CLAUSE = re.compile(rb"(?i)\}\s*\)*\s*(?:and|or|group|order|limit)\b")
 _BETWEEN = re.compile(r"(?i)\bbetween\b(?:(?!\band\b)[\s\S])*\band\b\W*\Z")
 # Text for what databases say differently, which the program's own side of the driver knows: `db.now()`.
 _OF_THE_DRIVER = re.compile(r"(?:\w+\.)*(?:db|driver|adapter|platform|\w*[dD]ialect)\.\w+\(")
-_FROM_REQUEST = re.compile(r"(?i)\b(?:req|request|params|args|body|query|input|form|payload|ctx|event)\b")
+_FROM_REQUEST = re.compile(
+    r"(?i)\b(?:req|request|params|args|body|query|input|form|payload|ctx|event)\b"
+    r"|\.(?-i:FormValue|PostFormValue|PathValue|URLParam|QueryParam|DefaultQuery)\("  # of Go
+)
 _BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind an alias: `${alias}.id`
 # Before a comparison stands a column: `${column} = ?`, `+ column + " >= ?"`.
 _BEFORE_SIGN = re.compile(rb"(?i)(?:\}|\s*\)?\s*\+\s*[\"'`])\s*(?:[=<>]|!=|\b(?:not\s+)?(?:i?like|in|is|between)\b)")
@@ -121,7 +127,7 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 # Steps of builders that put their text into the statement: GORM's, TypeORM's.
-_CLAUSES_OF_GORM = frozenset({"Where", "Having", "Or", "Not"})
+_CLAUSES_OF_GORM = frozenset({"Where", "WhereOr", "Having", "Or", "Not"})  # and Bun's
 _CLAUSES_OF_BUILDERS = frozenset({"where", "andWhere", "orWhere", "having"})
 _CLAUSES = _CLAUSES_OF_GORM | _CLAUSES_OF_BUILDERS
 _COMPARES = re.compile(r"\w\s*(?:[=<>]|\b(?:i?like|in)\b)", re.IGNORECASE)
@@ -270,6 +276,7 @@ def _facts_of(statement: _Statement, told: list[_Told], certain: list[_Told]) ->
         "given": any(_is_given(each.part, statement.call, file) for each in told),
         "asked": any(not each.is_number and _FROM_REQUEST.search(file.text(each.part)) for each in told),
         "number": any(each.is_number for each in told),
+        "sorted": any(_is_asked_order(each, statement) for each in told),
     }
     value = {"value": _kind_of_value(certain, file)} if certain else {}
     if positions := _positions(told, statement.call, file):
@@ -284,6 +291,14 @@ def _positions(told: list[_Told], call: Node, file: SourceFile) -> str:
     function = file.functions[file.function_of(call)].node
     listed = [each.name for each in file.dialect.parameters(function, file)]
     return " ".join(str(listed.index(name)) for each in told if (name := file.text(each.part)) in listed)
+
+
+def _is_asked_order(told: _Told, statement: _Statement) -> bool:
+    """Whether a parameter of the function, a text by its name for an order, says what the rows are sorted by."""
+    part, file = told.part, statement.file
+    if not _SORTED_BY.search(file.text(part)) or _ORDER_PLACE.search(told.lead) is None:
+        return False
+    return _is_given(part, statement.call, file)
 
 
 def _kind_of_value(certain: list[_Told], file: SourceFile) -> str:
@@ -361,7 +376,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, **_graded(mark, place, from_outside=from_outside))
     is_unknown = bool({"given", "number"} & mark.data.keys()) and not _is_called(place)
     is_handed_down = is_value and is_given and place.in_request_path
-    is_told = "named" in mark.data or from_outside or is_unknown or is_handed_down
+    is_sorted = "sorted" in mark.data and place.in_request_path
+    is_told = "named" in mark.data or from_outside or is_unknown or is_handed_down or is_sorted
     if "defines" in mark.data or place.kind is FileKind.SCRIPT or not is_told:
         return None
     return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW)
@@ -476,7 +492,7 @@ _JAVA = frozenset(
 )
 _GO = frozenset(
     """Query Exec QueryRow QueryContext ExecContext QueryRowContext Prepare PrepareContext Raw Queryx MustExec
-    Select Get SelectContext GetContext QueryxContext QueryRowxContext PreparexContext""".split()
+    Select Get SelectContext GetContext QueryxContext QueryRowxContext PreparexContext NewRaw""".split()
 )
 WATCHES = (
     *handed_values.WATCHES,
@@ -485,6 +501,6 @@ WATCHES = (
     Watch("call", look, SCRIPT, names=_SCRIPT),
     Watch("call", look, JAVA, names=_JAVA),
     Watch("call", look, GO, names=_GO),
-    Watch("call", look, GO, needs=(b"gorm.io/gorm",), names=_CLAUSES_OF_GORM),
+    Watch("call", look, GO, needs=(b"gorm.io/gorm", b"uptrace/bun"), names=_CLAUSES_OF_GORM),
     Watch("call", look, SCRIPT, needs=(b"createQueryBuilder(",), names=_CLAUSES_OF_BUILDERS),
 )

@@ -15,6 +15,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.fan_out import (
     SMALL,
+    answered_by,
     are_parts,
     called_in,
     is_given,
@@ -23,6 +24,7 @@ from analysis.engine.readers.fan_out import (
     is_own,
     is_small,
     leaves_process,
+    loads_rows,
     waits_for_room,
 )
 from analysis.engine.readers.reading import (
@@ -168,7 +170,8 @@ def _started(
         return
     is_many = size is Size.MANY or is_read
     given = is_given(collection, node, file)
-    if not is_many and (is_own(collection, node, file) or not given):
+    answered = answered_by(collection, node, file) if file.language == "go" and not given else ""
+    if not is_many and (is_own(collection, node, file) or not (given or answered)):
         return  # as many as the program has parts
     message = f"{what} start{'' if what.startswith('All') else 's'} at once, however many there are"
     if not what.startswith("All"):
@@ -177,6 +180,7 @@ def _started(
     confidence = "" if is_certain else "low"
     data = {"each": called_in(by, file), "io": io} | (data or {})
     data |= {name: "1" for name, holds in (("many", size is Size.MANY), ("given", given or is_read)) if holds}
+    data |= {"answered": answered} if answered and not is_many else {}
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
 
 
@@ -349,8 +353,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if _is_harmless(mark, place, codebase):
         return None
     is_guess = mark.confidence == "low" and "each" in mark.data
-    leaves = is_guess and "given" in mark.data and leaves_process(mark.data["each"], place, codebase)
-    if is_guess and not leaves and not mark.data["io"]:
+    if "answered" in mark.data and not loads_rows(mark.data["answered"], place, codebase):
+        return None
+    is_of_unknown_size = "given" in mark.data or "answered" in mark.data
+    leaves = is_guess and is_of_unknown_size and leaves_process(mark.data["each"], place, codebase)
+    if is_guess and not leaves and ("answered" in mark.data or not mark.data["io"]):
         return None
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)

@@ -69,6 +69,7 @@ _STATEMENTS = {
     "sequelize": frozenset({"update", "destroy"}),
     "mongoose": frozenset({"updateMany", "deleteMany", "update"}),
     "gorm": frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns", "Delete"}),
+    "bun": frozenset({"Exec"}),
     "jpa": frozenset({"deleteAll", "deleteAllInBatch", "executeUpdate"}),
 }
 _TEAR_DOWN = re.compile(

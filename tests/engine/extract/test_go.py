@@ -113,3 +113,21 @@ def test_functions_registered_for_routes_are_entries():
 def test_a_long_function_called_where_it_stands_has_no_name():
     source = "package a\nfunc f() {\n\tdefer func() {\n" + "\t\tx := user.Load(a, b)\n" * 20 + "\t}()\n}\n"
     assert set(extract(source.encode(), "go").functions[1].calls) == {"()", "user.Load"}
+
+
+def test_what_takes_messages_of_a_queue_is_a_job():
+    source = (
+        "package a\nfunc (c *C) take(ctx context.Context, m kafka.Message) {}\n"
+        "func (c *C) hear(m *nats.Msg) {}\nfunc (c *C) keep(m mail.Message) {}\n"
+    )
+    assert [(each.function, each.kind) for each in go(source).entries] == [("C.take", "job"), ("C.hear", "job")]
+
+
+def test_types_of_fields_and_what_an_interface_asks_for():
+    source = (
+        "package a\ntype S struct {\n\tout *till.Desk\n\tstore orderStore\n\tno int\n\tnames []string\n}\n"
+        "type orderStore interface {\n\tio.Closer\n\tFind(ctx context.Context, a, b int) error\n}\n"
+    )
+    struct, interface = go(source).classes
+    assert struct.field_types == (("out", "till.Desk"), ("store", "orderStore"))
+    assert interface.methods == (("Find", 3),)

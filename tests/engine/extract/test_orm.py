@@ -306,3 +306,62 @@ def test_what_is_written_is_no_condition():
     )
     queries = (*extract(script.encode(), "typescript").queries, *extract(java.encode(), "java").queries)
     assert [(each.operation, each.filters) for each in queries] == [("insert", ()), ("update", ())]
+
+
+BUN = """package shop
+
+import "github.com/uptrace/bun"
+
+type orderRow struct {
+	bun.BaseModel `bun:"table:orders,alias:o"`
+	Timestamps
+	ID       int64     `bun:",pk,autoincrement"`
+	Number   string    `bun:"no,unique,type:varchar(20)"`
+	BuyerID  int64
+	Buyer    *buyerRow `bun:"rel:belongs-to,join:buyer_id=id"`
+	Lines    []Line    `bun:"rel:has-many,join:id=order_id"`
+	Computed int       `bun:"-"`
+}
+"""
+
+
+def test_structs_of_bun():
+    (model,) = extract(BUN.encode(), "go").models
+    assert (model.orm, model.name, model.table, model.bases) == ("bun", "orderRow", "orders", ("Timestamps",))
+    assert [(each.name, each.type, each.unique, each.primary_key) for each in model.columns] == [
+        ("id", "int64", True, True),
+        ("no", "varchar(20)", True, False),
+        ("buyer_id", "int64", False, False),
+    ]
+    assert [(each.name, each.kind, each.target) for each in model.relations] == [
+        ("Buyer", "to_one", "buyerRow"),
+        ("Lines", "to_many", "Line"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "operation", "terminal", "limit"),
+    [
+        ("db.NewSelect().Model(&rows).Limit(5).Scan(ctx)", "orderRow", "select", "Scan", 5),
+        ("db.NewSelect().Model(one).WherePK().Scan(ctx)", "orderRow", "select", "Scan", 1),
+        ('db.NewSelect().Model((*orderRow)(nil)).Column("id").Scan(ctx, &ids)', "orderRow", "select", "Scan", 0),
+        ('db.NewSelect().Table("orders").ColumnExpr("max(id)").Scan(ctx, &top)', "orders", "aggregate", "Scan", 0),
+        ("db.NewSelect().Model((*orderRow)(nil)).Count(ctx)", "orderRow", "count", "Count", 0),
+        ("db.NewInsert().Model(&rows).Exec(ctx)", "orderRow", "bulk_insert", "Exec", 0),
+        ("db.NewInsert().Model(one).Exec(ctx)", "orderRow", "insert", "Exec", 0),
+        ("db.NewUpdate().Model(one).WherePK().Exec(ctx)", "orderRow", "update", "Exec", 0),
+        ('db.NewDelete().Model((*orderRow)(nil)).Where("o.id = ?", 1).Exec(ctx)', "orderRow", "delete", "Exec", 0),
+    ],
+)
+def test_chains_of_bun(text, model, operation, terminal, limit):
+    declared = "var rows []orderRow\n\tvar ids []int64\n\tone := new(orderRow)"
+    body = f"\nfunc f(ctx context.Context, db *bun.DB) {{\n\t{declared}\n\t{text}\n}}\n"
+    (query,) = queries(BUN + body, "go")
+    assert (query.orm, query.model, query.operation, query.terminal, query.limit) == (
+        "bun",
+        model,
+        operation,
+        terminal,
+        limit,
+    )
+    assert {each.column for each in query.filters} <= {"id"}

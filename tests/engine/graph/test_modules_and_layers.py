@@ -110,3 +110,15 @@ def test_adapters_may_not_use_each_other():
     places = assign_layers(["w/a", "d/a"], policy)
 
     assert not may_use(places["w/a"], places["d/a"], policy)
+
+
+def test_layers_in_a_folder_of_adapters_are_adapters_whatever_they_are_called():
+    layers = ("queue=src/adapters/queue/**", "postgres=src/adapters/postgres/**", "application=src/app/**")
+    policy = policy_of(*layers, architecture="hexagonal")
+    queue, postgres, app = assign_layers(
+        ["src/adapters/queue/a", "src/adapters/postgres/a", "src/app/a"], policy
+    ).values()
+
+    assert not may_use(queue, postgres, policy)
+    assert may_use(queue, app, policy)
+    assert may_use(queue, postgres, policy_of(*layers))

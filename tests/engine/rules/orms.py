@@ -158,7 +158,40 @@ type Line struct {
 }
 """
 }
-SHOPS = {"typeorm": TYPEORM, "sequelize": SEQUELIZE, "mongoose": MONGOOSE, "jpa": JPA, "gorm": GORM}
+BUN = {
+    "shop/models.go": """
+package shop
+
+import "github.com/uptrace/bun"
+
+type customerRow struct {
+	bun.BaseModel `bun:"table:customers"`
+
+	ID    int64  `bun:",pk,autoincrement"`
+	Email string `bun:"email,unique"`
+}
+
+type Order struct {
+	bun.BaseModel `bun:"table:orders,alias:o"`
+
+	ID         int64        `bun:",pk,autoincrement"`
+	CustomerID int64        `bun:"customer_id"`
+	Customer   *customerRow `bun:"rel:belongs-to,join:customer_id=id"`
+	Reference  string
+	IsPaid     bool
+	Total      int64
+}
+""",
+    "db/schema.sql": "CREATE TABLE orders (id int PRIMARY KEY, customer_id int REFERENCES customers (id));",
+}
+SHOPS = {
+    "typeorm": TYPEORM,
+    "sequelize": SEQUELIZE,
+    "mongoose": MONGOOSE,
+    "jpa": JPA,
+    "gorm": GORM,
+    "bun": BUN,
+}
 FRAMES = {  # the body stands in place of the sign
     "typeorm": (
         "src/work.ts",
@@ -175,6 +208,10 @@ FRAMES = {  # the body stands in place of the sign
         "  EntityManager em;\n  void work(String x, List<Long> ids) {\n§\n  }\n}\n",
     ),
     "gorm": ("shop/work.go", "package shop\n\n\nfunc work(db *gorm.DB, x string, ids []uint) {\n§\n}\n"),
+    "bun": (
+        "shop/work.go",
+        "package shop\n\n\nfunc work(ctx context.Context, db *bun.DB, x string, ids []int64) {\n§\n}\n",
+    ),
 }
 HEADER = 4  # lines before the body
 

@@ -1,4 +1,4 @@
-"""The rules over queries, for TypeORM, Sequelize, Mongoose, JPA with Spring Data, and GORM."""
+"""The rules over queries, for TypeORM, Sequelize, Mongoose, JPA with Spring Data, GORM, and Bun."""
 
 import pytest
 
@@ -176,9 +176,65 @@ FLAGGED = [
         "var rows []Order\ndb.Find(&rows)\nfor _, o := range rows {\n if o.Reference == x {\n  n++\n }\n}",
         2,
     ),
+    # Bun
+    (
+        "perf-n-plus-one-query",
+        "bun",
+        'for _, id := range ids {\n o := new(Order)\n err := db.NewSelect().Model(o).Where("id = ?", id).Scan(ctx)\n}',
+        3,
+    ),
+    (
+        "perf-write-in-loop",
+        "bun",
+        "for _, o := range rows {\n row := orderOf(o)\n _, err := db.NewInsert().Model(&row).Exec(ctx)\n}",
+        3,
+    ),
+    ("perf-unbounded-query", "bun", "var rows []Order\ndb.NewSelect().Model(&rows).Scan(ctx)\nuse(rows)", 2),
+    (
+        "perf-unbounded-query",
+        "bun",
+        'var rows []customerRow\nq := db.NewSelect().Model(&rows)\nq = q.Order("id")\nq.Scan(ctx)\nuse(rows)',
+        4,
+    ),
+    (
+        "perf-unbounded-query",
+        "bun",
+        'var rows []Order\ndb.NewSelect().Model(&rows).Where("is_paid = FALSE").Scan(ctx)\nuse(rows)',
+        2,
+    ),
+    (
+        "perf-unindexed-filter",
+        "bun",
+        'o := new(Order)\ndb.NewSelect().Model(o).Where("o.reference = ?", x).Scan(ctx)',
+        2,
+    ),
+    (
+        "perf-count-by-loading",
+        "bun",
+        'var rows []Order\nerr := db.NewSelect().Model(&rows).Where("customer_id = ?", x).Scan(ctx)\nuse(len(rows))',
+        2,
+    ),
     # Deep offsets of large tables stand in test_perf_deep_offset
 ]
 FINE = [
+    ("perf-n-plus-one-query", "bun", 'db.NewSelect().Model(&rows).Where("id IN (?)", bun.In(ids)).Scan(ctx)'),
+    ("perf-n-plus-one-query", "bun", "for _, id := range ids {\n db.NewCursor().Model(o).Scan(id)\n}"),
+    ("perf-write-in-loop", "bun", "var rows []Order\ndb.NewInsert().Model(&rows).Exec(ctx)"),
+    ("perf-unbounded-query", "bun", "var rows []Order\ndb.NewSelect().Model(&rows).Limit(20).Scan(ctx)\nuse(rows)"),
+    ("perf-unbounded-query", "bun", "var rows []Order\ndb.NewSelect().Model(&rows).Apply(mine).Scan(ctx)\nuse(rows)"),
+    (
+        "perf-unbounded-query",
+        "bun",
+        'var rows []Order\nq := db.NewSelect().Model(&rows)\nq.Where("? = ?", bun.Ident(x), 1)\nq.Scan(ctx)\nuse(rows)',
+    ),
+    ("perf-unbounded-query", "bun", "var rows []Order\nq := mine(db.NewSelect())\nq.Model(&rows).Scan(ctx)\nuse(rows)"),
+    ("perf-unbounded-query", "bun", 'var n int\ndb.NewSelect().Model((*Order)(nil)).ColumnExpr("1").Scan(ctx, &n)'),
+    ("perf-unindexed-filter", "bun", 'c := new(customerRow)\ndb.NewSelect().Model(c).Where("email = ?", x).Scan(ctx)'),
+    (
+        "perf-count-by-loading",
+        "bun",
+        'n, err := db.NewSelect().Model((*Order)(nil)).Where("customer_id = ?", x).Count(ctx)\nuse(n)',
+    ),
     ("perf-unindexed-filter", "typeorm", "await this.orders.save({ reference: x, total: y });"),
     ("perf-unindexable-predicate", "mongoose", "return Order.find({ reference: new RegExp('^' + x) }).limit(5);"),
     ("perf-n-plus-one-query", "typeorm", "await this.orders.find({ where: { id: In(ids) } });"),
@@ -276,6 +332,7 @@ def test_it_is_fine_in_the_words_of_the_orm(rule, orm, body):
         ("mongoose", "const all = await Order.find();\nuse(all);", "orders"),
         ("jpa", "List<Order> all = orders.findAll();\nuse(all);", "orders"),
         ("gorm", "var all []Order\ndb.Find(&all)\nuse(all)", "orders"),
+        ("bun", "var all []Order\ndb.NewSelect().Model(&all).Scan(ctx)\nuse(all)", "orders"),
     ],
 )
 def test_the_finding_has_the_declared_table_and_its_volume(orm, body, table):

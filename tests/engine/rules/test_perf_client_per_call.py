@@ -243,3 +243,23 @@ def test_a_client_that_a_task_has_for_its_batch_ends_with_it():
     assert findings_of(RULE, {"shop/work.py": source}) == []
     request = source.replace("@shared_task", "@app.post('/x')")
     assert len(findings_of(RULE, {"shop/work.py": request})) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "confidences"),
+    [
+        ("(s *S) tell() error", "defer rdb.Close()\n\treturn rdb.Publish(ctx, a, b).Err()", ["low"]),
+        ("(s *S) tell() *redis.Client", "return rdb", []),
+        ("(s *S) tell() error", "s.rdb = rdb\n\treturn rdb.Ping(ctx).Err()", []),
+        ("(s *S) NewTeller() error", "return rdb.Publish(ctx, a, b).Err()", []),
+        ("tell() error", "return rdb.Publish(ctx, a, b).Err()", []),
+    ],
+)
+def test_a_method_of_a_server_in_go_to_which_no_way_is_seen(head, body, confidences):
+    source = (
+        'package a\nimport (\n\t"net/http"\n\t"github.com/redis/go-redis/v9"\n)\n'
+        "func Show(w http.ResponseWriter, r *http.Request) { answer(w) }\n"
+        f"func {head} {{\n\trdb := redis.NewClient(&redis.Options{{Addr: address}})\n\t{body}\n}}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"a/a.go": source})] == confidences
+    assert findings_of(RULE, {"a/a.go": source.replace("http.ResponseWriter, r *http.Request", "Writer")}) == []

@@ -98,3 +98,21 @@ def test_a_limit_that_a_handler_sets(first, second, found):
         "src/routes.ts": routes,
     }
     assert len(findings_of(RULE, files, volumes={"Order": "XL"})) == found
+
+
+@pytest.mark.parametrize(
+    ("limits", "count"),
+    [
+        ("Limit(min(size, 100)).Offset((page - 1) * size)", 1),
+        ("Limit(size).Offset((min(page, 50) - 1) * size)", 0),
+        ("Limit(size).Offset((min(int(page), 50) - 1) * size)", 0),
+    ],
+)
+def test_a_clamp_of_the_limit_leaves_the_offset_free(limits, count):
+    files = {
+        "a/a.go": 'package a\nimport ("gorm.io/gorm"; "net/http")\n'
+        'type Order struct {\n\tID uint `gorm:"primaryKey"`\n\tState int\n}\n'
+        "func (s *S) Page(w http.ResponseWriter, r *http.Request) { s.page(read(r)) }\n"
+        f"func (s *S) page(page, size int) {{\n\tvar out []Order\n\ts.db.Where(q).{limits}.Find(&out)\n}}\n"
+    }
+    assert len(findings_of(RULE, files, volumes={"Order": "XL"})) == count

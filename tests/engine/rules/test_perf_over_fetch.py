@@ -139,3 +139,17 @@ def test_a_model_says_more_of_its_columns_than_its_migrations():
     model = 'model Report {\n  id String @id\n  label %s\n  @@map("reports")\n}\n'
     assert findings_of(RULE, {**files, "prisma/schema.prisma": model % "String"}) == []
     assert len(findings_of(RULE, {**files, "prisma/schema.prisma": model % "Json"})) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ('db.GetContext(ctx, &row, "SELECT * FROM reports WHERE id = $1", id)', 1),
+        ('db.SelectContext(ctx, &rows, "SELECT * FROM reports")', 1),
+        ('db.SelectContext(ctx, &rows, "SELECT id, body FROM reports")', 0),
+        ('db.GetContext(ctx, &n, "SELECT count(*) FROM reports")', 0),
+    ],
+)
+def test_a_text_of_sqlx_stands_behind_a_context_and_what_is_read_into(call, count):
+    models = {"db/schema.sql": "CREATE TABLE reports (id bigint primary key, body text, scan bytea);"}
+    assert len(findings_of(RULE, {"a.go": f"package a\nfunc f() {{\n{call}\n}}\n", **models})) == count

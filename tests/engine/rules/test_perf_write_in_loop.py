@@ -365,3 +365,24 @@ def test_an_element_of_a_list_of_gorm_is_a_row(given):
 def test_rows_that_are_made_through_a_relation(body, count):
     source = f"def f(order, api, amounts):\n    for amount in amounts:\n        {body}\n"
     assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("table", "count"), [("pages", 1), ("documents", 0)])
+def test_rows_that_are_called_pages_are_rows_of_the_table_of_that_name(table, count):
+    files = {
+        "db/schema.sql": f"CREATE TABLE {table} (id bigint primary key, number int);",
+        "a/a.go": "package a\n\nfunc (p *Pages) Append(pages []Page) {\n\tfor _, pg := range pages {\n"
+        f'\t\tp.tx.Exec("INSERT INTO {table} (number) VALUES ($1)", pg.Number)\n\t}}\n}}\n',
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize("prepare", ["PrepareContext", "PreparexContext"])
+def test_a_statement_of_go_that_was_prepared_before_the_loop(prepare):
+    files = {
+        "db/schema.sql": "CREATE TABLE orders (id bigint primary key, number int);",
+        "a/a.go": "package a\n\nfunc (s *S) Add(orders []Order) {\n"
+        f'\tstmt, err := s.db.{prepare}(ctx, "INSERT INTO orders (number) VALUES ($1)")\n'
+        "\tfor _, o := range orders {\n\t\tstmt.ExecContext(ctx, o.Number)\n\t}\n}\n",
+    }
+    assert len(findings_of(RULE, files)) == 1

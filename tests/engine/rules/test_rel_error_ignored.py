@@ -444,3 +444,16 @@ def test_methods_of_an_interface_that_the_file_declares(line, count):
         f"type Till struct {{\n\tbell Bell\n}}\nfunc (t *Till) shut(a string) {{\n\t{line}\n}}\n"
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("reader.CommitMessages(ctx, msg)", 1),
+        ("w.WriteMessages(ctx, msg)", 1),
+        ("err := reader.CommitMessages(ctx, msg)\nuse(err)", 0),
+        ("form.CommitMessages(ctx, msg)", 0),
+    ],
+)
+def test_a_position_in_a_queue_that_is_not_kept(call, count):
+    assert len(lines_of(RULE, go(call), "go")) == count

@@ -686,3 +686,31 @@ def test_the_first_row_of_a_query_builder(check, flagged):
 )
 def test_a_row_of_what_was_awaited(body, flagged):
     assert bool(findings_of(RULE, {"app/a.py": f"async def f(db, wanted):\n    {body}\n"})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("filled", "used", "count"),
+    [
+        ("db.Where(q).Limit(1).Find(&rows)", "first := rows[0]", 1),
+        ("db.NewSelect().Model(&rows).Where(q).Scan(ctx)", "show(rows[0].Name)", 1),
+        ("db.NewSelect().Model(&rows).Where(q).Scan(ctx)", "if len(rows) > 0 { show(rows[0].Name) }", 0),
+        ("db.NewInsert().Model(&rows).Exec(ctx)", "show(rows[0].Name)", 0),
+        ("db.Where(q).Limit(1).Find(&rows)", "if rows[0] == other { show() }", 0),
+    ],
+)
+def test_the_first_row_of_bun_and_one_that_is_given_a_name(filled, used, count):
+    source = f"package a\nfunc f() {{\n\tvar rows []Row\n\t{filled}\n\t{used}\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("filled", "count"),
+    [
+        ("rows, err := pgx.CollectRows(found, pgx.RowTo[int])", 1),
+        ("err := db.\n\t\tWhere(q).\n\t\tFind(&rows).Error", 1),
+        ("rows, err := strings.Fields(text)", 0),
+    ],
+)
+def test_the_first_row_of_pgx_and_of_a_chain_over_several_lines(filled, count):
+    source = f"package a\nfunc f() {{\n\t{filled}\n\tshow(rows[0].Name)\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count

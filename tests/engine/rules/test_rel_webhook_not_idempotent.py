@@ -480,3 +480,21 @@ def test_a_callee_that_expects_the_event_to_be_there_knows_it(caught, count):
     models += "\n\nclass Scan(models.Model):\n    kind = models.CharField()\n"
     files = {"shop/scans.py": service, "shop/views.py": view, "shop/models.py": models}
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("statement", "count"), [("", 1), (" ON CONFLICT DO NOTHING", 0)])
+def test_what_a_service_between_the_handler_and_the_rows_does(statement, count):
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "api/fees.go": 'package api\n\nimport (\n\t"example.org/shop/till"\n\t"github.com/gin-gonic/gin"\n)\n\n'
+        "type Server struct {\n\tdesk *till.Desk\n}\n\n"
+        'func routes(r *gin.Engine, s *Server) {\n\tr.POST("/webhooks/fees", s.feeWebhook)\n}\n\n'
+        "func (s *Server) feeWebhook(c *gin.Context) {\n\ts.desk.Take(c.Request.Context(), read(c))\n}\n",
+        "till/desk.go": "package till\n\ntype Fees interface {\n\tKeep(no int) error\n}\n\n"
+        "type Desk struct {\n\tfees Fees\n}\n\n"
+        "func (d *Desk) Take(ctx context.Context, no int) error {\n\tif no == 0 {\n\t\treturn errEmpty\n\t}\n"
+        "\treturn d.fees.Keep(no)\n}\n",
+        "sql/fees.go": "package sql\n\ntype Fees struct {\n\tdb *DB\n}\n\nfunc (f *Fees) Keep(no int) error {\n"
+        f'\treturn f.db.Exec("INSERT INTO fees (no) VALUES ($1){statement}", no)\n}}\n',
+    }
+    assert len(findings_of(RULE, files)) == count

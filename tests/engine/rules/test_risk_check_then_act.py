@@ -700,3 +700,39 @@ def test_a_repository_that_is_given_is_known_by_its_name_or_type(source, line):
     whole = f"class A {{\n  constructor(private seats: SeatRepository) {{}}\n  async f(no) {{\n{source}\n}}\n}}"
     found = findings_of(RULE, {"src/work.ts": whole})
     assert [each.line for each in found] == [line + 2] * (line > 0)
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nrdb.Set(ctx, key, owner, ttl)\n}", [5]),
+        ("if n := rdb.Exists(ctx, key).Val(); n == 0 {\nrdb.Set(ctx, key, owner, ttl)\n}", [4]),
+        ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nrdb.SetNX(ctx, key, owner, ttl)\n}", []),
+        ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nrdb.Set(ctx, other, owner, ttl)\n}", []),
+        ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nreturn errMissing\n}", []),
+        ("n, err := rdb.LLen(ctx, key).Result()\nif n == 0 {\nrdb.Set(ctx, key, owner, ttl)\n}", []),
+    ],
+)
+def test_a_key_of_redis_that_go_sets_where_it_is_missing(body, lines):
+    assert lines_of(RULE, f"package a\nfunc f(key string) {{\n{body}\n}}\n", "go") == lines
+
+
+ASKS_BUN = 'db.NewSelect().Model((*Seat)(nil)).Where("no = ?", no)'
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (f"found, err := {ASKS_BUN}.Exists(ctx)\nif !found {{\ndb.NewInsert().Model(seat).Exec(ctx)\n}}", [5]),
+        (
+            f"exists, err := {ASKS_BUN}.Exists(ctx)\nif err != nil {{\nreturn err\n}}\n"
+            "if exists {\nreturn errTaken\n}\ndb.NewInsert().Model(seat).Exec(ctx)",
+            [10],
+        ),
+        (f"n, err := {ASKS_BUN}.Count(ctx)\nif n == 0 {{\ndb.NewInsert().Model(seat).Exec(ctx)\n}}", [5]),
+        (f"n, err := {ASKS_BUN}.Count(ctx)\nif n == 0 {{\nreturn errNone\n}}", []),
+        ("found, err := ask(no)\nif !found {\ndb.NewInsert().Model(seat).Exec(ctx)\n}", []),
+    ],
+)
+def test_rows_that_bun_looks_for_and_makes(body, lines):
+    assert lines_of(RULE, f"package a\nfunc f(db *bun.DB, no int) error {{\n{body}\n}}\n", "go") == lines

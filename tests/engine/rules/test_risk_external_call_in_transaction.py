@@ -419,3 +419,17 @@ def test_what_a_class_of_a_script_is_given_is_known_by_its_type(imported, declar
         f"      await tx.order.update({{ where: {{ id }} }});\n      await this.work.{call};\n    }});\n  }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [("s.nc.Publish(subject, payload)", 1), ("js.PublishAsync(subject, payload)", 1), ("s.page.Publish(payload)", 0)],
+)
+def test_a_message_of_nats(call, count):
+    source = (
+        'package shop\nimport "github.com/uptrace/bun"\n'
+        "func (s *Till) Pay(ctx context.Context) error {\n"
+        "\treturn s.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {\n"
+        f"\t\ttx.NewInsert().Model(&row).Exec(ctx)\n\t\treturn {call}\n\t}})\n}}\n"
+    )
+    assert len(findings_of(RULE, {"shop/till.go": source})) == count

@@ -424,3 +424,35 @@ def test_a_context_for_the_database_limits_no_request(asked, count):
 def test_sessions_by_the_name_that_they_are_imported_under_and_as_they_are_annotated(body, told):
     source = f"from requests.sessions import Session as Web\nfrom sqlalchemy.orm import Session\n{body}\n"
     assert [mark.confidence or "high" for mark in marks_of(RULE, source)] == told
+
+
+GO_ASKS = """package a
+import ("context"; "net/http")
+func (s *S) Show(w http.ResponseWriter, r *http.Request) {
+	%s
+	s.ask(ctx)
+}
+func (s *S) ask(ctx context.Context) {
+	req, err := http.NewRequestWithContext(%s, "GET", s.url, nil)
+	resp, err := http.DefaultClient.Do(req)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "context", "confidences"),
+    [
+        ("ctx := r.Context()", "ctx", ["low"]),
+        ("ctx, cancel := context.WithTimeout(r.Context(), time.Second)", "ctx", []),
+        ("ctx := r.Context()", "context.Background()", ["high"]),
+        ("h := http.TimeoutHandler(other, time.Second)", "ctx", []),
+    ],
+)
+def test_a_context_that_brings_a_deadline_to_the_default_client_or_none(before, context, confidences):
+    found = findings_of(RULE, {"a/a.go": GO_ASKS % (before, context)})
+    assert [each.confidence for each in found] == confidences
+
+
+def test_a_tool_hands_its_functions_what_its_user_waits_for():
+    tool = GO_ASKS.replace("w http.ResponseWriter, r *http.Request", "").replace("r.Context()", "s.ctx")
+    assert findings_of(RULE, {"a/a.go": tool % ("ctx := s.ctx", "ctx")}) == []

@@ -615,3 +615,59 @@ def test_a_row_of_sqlalchemy_by_its_key(step, count):
 def test_a_row_that_a_statement_over_several_lines_gives(loaded, count):
     source = f"async def pay(db, key, sum):\n    user = {loaded}\n    user.balance -= sum\n    await db.commit()\n"
     assert len(findings_of(RULE, {"shop/work.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("load", "save", "count"),
+    [
+        ('db.NewSelect().Model(v).Where("id = ?", id).Scan(ctx)', "db.NewUpdate().Model(v).WherePK().Exec(ctx)", 1),
+        (
+            'tx.NewSelect().Model(v).Where("id = ?", id).For("UPDATE").Scan(ctx)',
+            "tx.NewUpdate().Model(v).WherePK().Exec(ctx)",
+            0,
+        ),
+        ("fill(v)", "db.NewUpdate().Model(v).WherePK().Exec(ctx)", 0),
+        (
+            'db.NewSelect().Model(v).Where("id = ?", id).Scan(ctx)',
+            'db.NewUpdate().Model(v).Set("visits = visits + 1").WherePK().Exec(ctx)',
+            0,
+        ),
+        ('db.NewSelect().Model(v).Where("id = ?", id).Scan(ctx)', "db.NewUpdate().Model(other).Exec(ctx)", 0),
+    ],
+)
+def test_a_row_of_bun(load, save, count):
+    source = f"package a\nfunc f(db *bun.DB) {{\nv := new(Visitor)\n{load}\nv.Visits += n\n{save}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+LOAD_OF_SQLX = 'db.GetContext(ctx, &a, "SELECT * FROM accounts WHERE id = $1", id)'
+
+
+@pytest.mark.parametrize(
+    ("load", "change", "save", "count"),
+    [
+        (LOAD_OF_SQLX, "a.Balance -= n", 'db.ExecContext(ctx, "UPDATE accounts SET balance = $1", a.Balance)', 1),
+        (LOAD_OF_SQLX, "a.Balance -= n", 'db.NamedExecContext(ctx, "UPDATE accounts SET balance = :balance", a)', 1),
+        (LOAD_OF_SQLX, "", 'db.ExecContext(ctx, "UPDATE accounts SET balance = $1", a.Balance-n)', 1),
+        (LOAD_OF_SQLX, "a.Balance -= n", 'db.ExecContext(ctx, "UPDATE accounts SET owner = $1", a.Owner)', 0),
+        (
+            LOAD_OF_SQLX.replace(' WHERE id = $1"', ' WHERE id = $1 FOR UPDATE"'),
+            "a.Balance -= n",
+            'db.ExecContext(ctx, "UPDATE accounts SET balance = $1", a.Balance)',
+            0,
+        ),
+        (LOAD_OF_SQLX, "a.Balance -= n", 'db.ExecContext(ctx, "UPDATE accounts SET balance = balance - $1", n)', 0),
+    ],
+)
+def test_a_row_of_sqlx(load, change, save, count):
+    source = f"package a\nfunc f(db *sqlx.DB, id, n int) {{\nvar a Account\n{load}\n{change}\n{save}\n}}\n"
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+def test_a_row_of_bun_over_several_lines():
+    source = (
+        "package a\nfunc f(db *bun.DB, n int) {\na := new(Account)\nerr := db.NewSelect().\n\tModel(a).\n\tScan(ctx)\n"
+        "a.Balance = a.Balance - n\n_, err = db.NewUpdate().\n\tModel(a).\n\tWherePK().\n\tExec(ctx)\n}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == 1
+    assert lines_of(RULE, source.replace("NewSelect", "NewInsert"), "go") == []

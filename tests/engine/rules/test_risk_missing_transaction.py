@@ -691,3 +691,76 @@ def test_a_delivery_that_is_claimed_belongs_to_what_is_done_for_it(name, body, c
     )
     files = {"src/a.ts": source, "src/pool.ts": KNEX, "src/claims.ts": CLAIM % name}
     assert len(findings_of(RULE, files)) == count
+
+
+GO_WRITES = """package a
+import ("gorm.io/gorm"; "net/http")
+func (s *S) Move(w http.ResponseWriter, r *http.Request) {
+	%s
+	if err != nil {
+		return
+	}
+	err = s.db.Model(&Wallet{}).Where("id = ?", %s).Update("state", 1).Error
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "key", "count"),
+    [
+        ('err := s.db.Model(&Wallet{}).Where("id = ? AND state = 0", from).Update("state", 2).Error', "to", 1),
+        ('err := s.db.Model(&Wallet{}).Where("id = ?", to).Update("state", 2).Error', "to", 0),
+        ('err := s.db.Model(&Wallet{}).Where("owner = ?", from).Update("state", 2).Error', "to", 0),
+        ("err := s.db.Create(&Order{}).Error", "to", 1),
+        ("done := s.db.Create(&Order{}).Error == nil\n\tif done {\n\t\treturn\n\t}\n\terr := check()", "to", 0),
+    ],
+)
+def test_writes_of_go_to_two_rows_with_the_failure_of_the_first_in_between(first, key, count):
+    assert len(findings_of(RULE, {"a/a.go": GO_WRITES % (first, key)})) == count
+
+
+@pytest.mark.parametrize(("runner", "count"), [("pgx.BeginFunc(ctx, s.pool, ", 0), ("s.each(ctx, ", 1)])
+def test_what_a_function_of_pgx_runs_in_its_transaction(runner, count):
+    source = (
+        'package a\nimport ("github.com/jackc/pgx/v5"; "net/http")\n'
+        "func (s *S) Move(w http.ResponseWriter, r *http.Request) {\n"
+        f"\t{runner}func(q pgx.Tx) error {{\n"
+        '\t\tq.Exec(ctx, "UPDATE parcels SET shelf = $1 WHERE id = $2", t.Shelf, t.Parcel)\n'
+        '\t\tq.Exec(ctx, "UPDATE shelves SET state = $1 WHERE id = $2", t.State, t.Shelf)\n\t\treturn nil\n\t})\n}\n'
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("head", "second", "confidences"),
+    [
+        ("func (s *S) move(id int) {", 'UPDATE shelves SET state = state + 1 WHERE id = $2"', ["low"]),
+        ("func move(s *S, id int) {", 'UPDATE shelves SET state = state + 1 WHERE id = $2"', []),
+        ("func (s *S) move(id int) {", 'DELETE FROM shelves WHERE id = $1"', []),
+    ],
+)
+def test_a_method_of_a_server_in_go_to_which_no_way_is_seen(head, second, confidences):
+    source = (
+        'package a\nimport "net/http"\nfunc Show(w http.ResponseWriter, r *http.Request) { answer(w) }\n'
+        f'{head}\n\ts.db.Exec("DELETE FROM parcels WHERE id = $1", id)\n\ts.db.Exec("{second}, id)\n}}\n'
+    )
+    assert [each.confidence for each in findings_of(RULE, {"a/a.go": source})] == confidences
+    assert findings_of(RULE, {"a/a.go": source.replace("http.ResponseWriter, r *http.Request", "Writer")}) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count"),
+    [
+        ('"UPDATE wallets SET coins = coins - $1 WHERE id = $2", n, from', "to", 1),
+        ('"UPDATE wallets SET coins = coins - ? WHERE id = ?", n, from', "to", 1),
+        ('"UPDATE wallets SET coins = coins - $1 WHERE id = $2", n, to', "to", 0),
+        ('"UPDATE wallets SET coins = coins - $1 WHERE owner = $2", n, from', "to", 0),
+    ],
+)
+def test_two_rows_of_one_table_by_what_is_bound_to_their_keys(one, other, count):
+    source = (
+        'package a\nimport ("database/sql"; "net/http")\nfunc (s *S) Move(w http.ResponseWriter, r *http.Request) {\n'
+        f"\ts.db.ExecContext(ctx, {one})\n"
+        f'\ts.db.ExecContext(ctx, "UPDATE wallets SET coins = coins + $1 WHERE id = $2", n, {other})\n}}\n'
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count

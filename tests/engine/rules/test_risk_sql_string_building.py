@@ -835,3 +835,50 @@ def test_what_a_handler_hands_to_a_service(handler, found):
     )
     told = findings_of(RULE, {"src/service.ts": service, "src/routes.ts": routes})
     assert [str(each.severity) for each in told] == found
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text", "count"),
+    [
+        ("sort, dir string", 'fmt.Sprintf("SELECT id FROM orders WHERE a = $1 ORDER BY %s %s LIMIT $2", sort, dir)', 1),
+        ("orderBy string", '"SELECT id FROM orders ORDER BY " + orderBy', 1),
+        ("sort string", 'fmt.Sprintf("SELECT id FROM orders ORDER BY %s", columns[sort])', 0),
+        ("other string", 'fmt.Sprintf("SELECT id FROM orders ORDER BY %s", sort)', 0),
+        ("rank string", 'fmt.Sprintf("SELECT id FROM orders ORDER BY %s", rank)', 0),
+    ],
+)
+def test_what_a_request_wants_its_rows_sorted_by(parameter, text, count):
+    source = (
+        'package a\nimport "net/http"\n'
+        'func (s *S) List(w http.ResponseWriter, r *http.Request) { s.list(r.URL.Query().Get("sort")) }\n'
+        f"func (s *S) list({parameter}) {{\n\tquery := {text}\n\ts.db.QueryContext(ctx, query, 1)\n}}\n"
+    )
+    found = findings_of(RULE, {"a/a.go": source})
+    assert [(each.severity, each.confidence) for each in found] == [("warning", "low")] * count
+    assert findings_of(RULE, {"a/a.go": source.replace("s.list(", "s.lost(")}) == [] or "string" in parameter
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ('db.NewSelect().Model(&rows).Where("name = \'" + name + "\'")', 1),
+        ('db.NewRaw("SELECT id FROM rows WHERE name = \'" + name + "\'").Scan(ctx, &n)', 1),
+        ('db.NewSelect().Model(&rows).Where("name = ?", name)', 0),
+        ('db.NewRaw("SELECT id FROM rows WHERE name = ?", name).Scan(ctx, &n)', 0),
+    ],
+)
+def test_clauses_and_texts_of_bun(call, count):
+    source = f'package a\nimport "github.com/uptrace/bun"\nfunc f(db *bun.DB, name string) {{\n\t{call}\n}}\n'
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("value", "severities"), [('r.FormValue("q")', ["critical"]), ('r.PathValue("q")', ["critical"]), ("s.own(1)", [])]
+)
+def test_what_go_takes_from_a_request(value, severities):
+    text = f"fmt.Sprintf(\"SELECT id FROM rows WHERE name = '%s'\", {value})"
+    source = (
+        'package a\nimport "net/http"\nfunc (s *S) Show(w http.ResponseWriter, r *http.Request) {\n'
+        f"\ts.db.QueryContext(ctx, {text})\n}}\n"
+    )
+    assert [each.severity for each in findings_of(RULE, {"a/a.go": source})] == severities

@@ -514,3 +514,15 @@ def test_a_key_of_the_row_that_callers_bring(key, confidences):
     source = "from shop.models import Course\nquotes = {}\n\n\ndef quote(course: Course, day):\n"
     source += f"    quotes[{key}] = price(course)\n\n\n@app.get('/x')\ndef show(course):\n    return quote(course, 1)\n"
     assert [str(each.confidence) for each in findings_of(RULE, {"shop/api.py": source})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"), [("kafka.Message", 1), ("*nats.Msg", 1), ("amqp.Delivery", 1), ("config.Entry", 0)]
+)
+def test_what_a_consumer_of_go_remembers(kind, count):
+    source = (
+        "package a\n\nvar processed sync.Map\n\n"
+        f"func (c *C) handle(ctx context.Context, m {kind}) error {{\n\tkey := string(m.Key)\n"
+        "\tif _, done := processed.LoadOrStore(key, true); done {\n\t\treturn nil\n\t}\n\treturn c.take(m)\n}\n"
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count

@@ -464,3 +464,23 @@ def test_what_a_promise_is_given_runs_at_once(asked, count):
         "  pingAll(hosts) {\n    return Promise.all(hosts.map((host) => this.ping(host)));\n  }\n}\n"
     )
     assert len(findings_of(RULE, {"src/hosts.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("query", "started", "count"),
+    [
+        ('db.Select(&subs, "SELECT id FROM subscriptions WHERE shop = $1 LIMIT 1000", shop)', "client.Do(s)", 1),
+        ('db.Select(&subs, "SELECT id FROM subscriptions WHERE shop = $1 LIMIT 5", shop)', "client.Do(s)", 0),
+        ("fill(&subs)", "client.Do(s)", 0),
+        ('db.Select(&subs, "SELECT id FROM subscriptions WHERE shop = $1 LIMIT 1000", shop)', "add(s)", 0),
+    ],
+)
+def test_a_goroutine_for_each_row_that_another_function_loads(query, started, count):
+    source = (
+        "package a\n\ntype Subs struct{}\n\ntype Bell struct{ subs *Subs }\n\n"
+        "func (b *Subs) Of(shop int) ([]Sub, error) {\n\tvar subs []Sub\n"
+        f"\terr := {query}\n\treturn subs, err\n}}\n\n"
+        "func (b *Bell) Ring(w http.ResponseWriter, r *http.Request) {\n\tsubs, err := b.subs.Of(1)\n"
+        f"\tfor _, s := range subs {{\n\t\tgo func() {{ {started} }}()\n\t}}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count

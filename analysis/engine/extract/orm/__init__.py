@@ -11,6 +11,7 @@ from types import ModuleType
 
 from analysis.engine.extract.orm import (
     builders,
+    bun,
     classes,
     django,
     django_models,
@@ -37,7 +38,7 @@ _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
     "java": (entities, jpa, sql),
-    "go": (gorm, sql),
+    "go": (gorm, bun, sql),
 }
 
 

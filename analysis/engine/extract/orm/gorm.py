@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 from tree_sitter import Node
 
+from analysis.engine.extract.orm.bun import BEGINS
 from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.conditions import conditions_in
+from analysis.engine.extract.orm.go_structs import Field, fields_of, is_handed_on, snake, type_of
 from analysis.engine.extract.orm.steps import Step, parts_of, split, statements_on
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
@@ -37,10 +39,7 @@ _LITERAL = re.compile(r"^\s*(?:fmt\.Sprintf\(\s*)?[\"`]")
 _STRUCT = re.compile(r"^&?(?:\w+\.)?([A-Z]\w*)\{")
 _FIELD = re.compile(r"[{,]\s*([A-Z]\w*)\s*:")
 _MAP_KEY = re.compile(r"\"(\w+)\"\s*:")
-_TYPE = r"(?:\[\]|\*|map\[\w+\])*(?:\w+\.)?([A-Z]\w*)"
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_MODELS = frozenset({"Time", "DB", "Context", "Response", "Request", "Error"})
-LONGEST_BEFORE = 12_000  # bytes before a call in which its destination may be declared
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -55,6 +54,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if base.isidentifier() and not file.mentions(b"database/sql"):
         earlier = tuple(step for text in statements_on(base, call, file, only_given=True) for step in split(text).steps)
         steps = (*(step for step in earlier if step.name not in _OPERATIONS or step.name == "Count"), *steps)
+    if any(step.name in BEGINS for step in steps):
+        return iter(())  # of Bun, which calls its steps alike
     destination = steps[-1].arguments
     model, variable, is_list = _model(steps, destination, call, file)
     if model or _is_sure(steps):
@@ -124,7 +125,7 @@ def _append(
             or any(_is_opaque(step) for step in steps)
             or _is_xorm(base, steps)
             or not _KNOWN.issuperset(step.name for step in steps)  # steps of the project's own
-            or _is_handed_on(base, call, file),
+            or is_handed_on(base, call, file),
         )
     )
     if _is_of_each_table(texts.get("Table", ()), call, file):
@@ -140,16 +141,6 @@ def _is_of_each_table(named: Sequence[str], call: Node, file: SourceFile) -> boo
 def _is_xorm(base: str, steps: tuple[Step, ...]) -> bool:
     """Whether the chain is one of XORM, whose sessions take conditions in statements of their own."""
     return base in ("session", "sess") or any(step.name in _OF_XORM for step in steps)
-
-
-def _is_handed_on(base: str, call: Node, file: SourceFile) -> bool:
-    """Whether functions of the project add to the chain: `for _, option := range options { db = option(db) }`."""
-    if not base.isidentifier():
-        return False
-    function = file.scope_of(call).function.node
-    start = max(function.start_byte if function.parent is not None else 0, call.start_byte - LONGEST_BEFORE)
-    before = file.source[start : call.start_byte].decode("utf-8", "replace")
-    return re.search(rf"\b{base}\s*:?=\s*[\w.]+\((?:[^()\n]*,\s*)?{base}\b", before) is not None
 
 
 def _is_opaque(step: Step) -> bool:
@@ -205,47 +196,14 @@ def _model(steps: tuple[Step, ...], destination: str, call: Node, file: SourceFi
     given = parts[position] if len(parts) > position else ""
     variable = given.lstrip("&*")
     named = next((step.arguments for step in reversed(steps) if step.name in ("Model", "Table")), "")
-    kind, is_list = _type_of(given, call, file)
+    kind, is_list = type_of(given, call, file)
     model = ""
     if named:
-        model = named.strip(' "`') if named.strip()[:1] in '"`' else _type_of(named.strip(), call, file)[0]
+        model = named.strip(' "`') if named.strip()[:1] in '"`' else type_of(named.strip(), call, file)[0]
     model = model or kind
     plain = variable if re.fullmatch(r"\w+", variable) else ""
     is_list = is_list or steps[-1].name in ("Pluck", "FindInBatches", "Rows", "CreateInBatches")
     return ("" if model in _NOT_MODELS else model), plain, is_list
-
-
-def _type_of(expression: str, call: Node, file: SourceFile) -> tuple[str, bool]:
-    """The struct of `&Order{}`, `new(Order)`, `[]Order{}` or of a variable that the function declares."""
-    expression = expression.strip()
-    written = re.match(rf"^&?((?:\[\])?){_TYPE}\{{|^\(?\*?new\(((?:\[\])?){_TYPE}\)|^\(\*{_TYPE}\)\(nil\)", expression)
-    if written is not None:
-        return written[2] or written[4] or written[5], bool(written[1] or written[3])
-    name = expression.lstrip("&*")
-    element = re.fullmatch(r"(\w+)\[\w+\]", name)
-    if element is not None:
-        return _type_of(element[1], call, file)[0], False
-    if not re.fullmatch(r"\w+", name):
-        return "", name.endswith(("s", "List"))
-    function = file.scope_of(call).function.node
-    start = max(function.start_byte if function.parent is not None else 0, call.start_byte - LONGEST_BEFORE)
-    before = file.source[start : call.start_byte].decode("utf-8", "replace")
-    word = re.escape(name)
-    declared = re.findall(
-        rf"\b{word}(?:\s*,\s*\w+)*\s+((?:\[\]|\*)*){_TYPE}\b|\b{word}\s*:?=\s*&?((?:\[\]|\*)*){_TYPE}\{{"
-        rf"|\b{word}\s*:?=\s*(?:make|new)\(((?:\[\]|\*)*){_TYPE}",
-        before,
-    )
-    if not declared:
-        ranged = re.findall(rf"\b{word}\s*:=\s*range\s+(\w+)\s*\{{", before)
-        ranged = ranged or re.findall(rf"\b{word}\s*:=\s*&?(\w+)\[\w+\]", before)
-        return (_type_of(ranged[-1], call, file)[0], False) if ranged and ranged[-1] != name else ("", False)
-    one, two, three, four, five, six = declared[-1]
-    return two or four or six, "[]" in (one + three + five)
-
-
-def snake(name: str) -> str:
-    return _WORD_START.sub("_", name).lower()
 
 
 # Structs
@@ -289,9 +247,8 @@ def _struct(node: Node, name: str, table: str, file: SourceFile) -> Model | None
     relations: list[Relation] = []
     indexes: dict[str, list[str]] = {}
     bases: list[str] = []
-    for each in kind.named_child(0).named_children:
-        if each.type == "field_declaration":
-            _read_field(each, columns, relations, indexes, bases, file)
+    for each in fields_of(kind, file):
+        _read_field(each, columns, relations, indexes, bases)
     is_base = not table and all(not column.primary_key for column in columns) and "gorm.Model" not in text and not bases
     return Model(
         orm="gorm",
@@ -307,20 +264,17 @@ def _struct(node: Node, name: str, table: str, file: SourceFile) -> Model | None
 
 
 def _read_field(
-    node: Node,
+    field: Field,
     columns: list[Column],
     relations: list[Relation],
     indexes: dict[str, list[str]],
     bases: list[str],
-    file: SourceFile,
 ) -> None:
-    names = [file.text(each) for each in node.children_by_field_name("name")]
-    kind, tags = (_text_of(node.child_by_field_name(part), file) for part in ("type", "tag"))
+    names, kind, tags, line = field
     tag, xorm = _TAG.search(tags), _XORM.search(tags)
     options = dict(_options(tag[1])) if tag is not None else {}
     if "-" in options or (xorm is not None and xorm[1] == "-"):
         return
-    line = file.line(node)
     if not names or "embedded" in options:
         if kind.endswith("gorm.Model"):
             columns += _columns_of_base(line)
@@ -334,10 +288,6 @@ def _read_field(
             relations.append(relation)
         else:
             columns.append(_column_of(name, kind, options, xorm_indexes, indexes, line))
-
-
-def _text_of(node: Node | None, file: SourceFile) -> str:
-    return file.text(node) if node is not None else ""
 
 
 def _columns_of_base(line: int) -> list[Column]:

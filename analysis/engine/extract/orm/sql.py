@@ -38,7 +38,7 @@ LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
     "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
     " Select GetContext SelectContext QueryxContext QueryRowx QueryRowxContext NamedExec NamedExecContext NamedQuery"
-    " NamedQueryContext MustExec MustExecContext prepareStatement executeQuery executeUpdate queryForObject"
+    " NamedQueryContext NewRaw MustExec MustExecContext prepareStatement executeQuery executeUpdate queryForObject"
     " queryForList createNativeQuery raw update"
     " $queryRawUnsafe $queryRaw $executeRaw"
 )
@@ -48,7 +48,7 @@ _RUNS_PREPARED = frozenset(
 _BOUND = re.compile(r"\?|\$\d|[:@]\w")  # what is filled in for each run
 _WORDS = (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ", b"select ")
 _PREPARED = re.compile(
-    r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex)\(\s*(?:[\w.()]+\s*,\s*)?(?:([\"`])|(\w+)\s*[,)])"
+    r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex|PreparexContext)\(\s*(?:[\w.()]+\s*,\s*)?(?:([\"`])|(\w+)\s*[,)])"
 )
 
 
