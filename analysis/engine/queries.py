@@ -28,7 +28,8 @@ ANNOTATION = "query"  # rule of the marks in which `rules.query_text` notes what
 READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 
-LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm"})  # ORMs without lazy row sets
+LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm", "drizzle"})  # ORMs without lazy row sets
+_WITH_CLASSES = LOADED_AT_ONCE - {"drizzle"}
 NOT_OF_MONGOOSE = frozenset({"findAll", "findByPk", "findAndCountAll", "findOrCreate", "bulkCreate", "destroy"})
 OF_REPOSITORIES = frozenset(  # what Spring Data gives to each of them
     """findAll findAllById findById getById getOne getReferenceById count existsById save saveAll saveAndFlush
@@ -252,7 +253,10 @@ class Queries:
             schema = self._codebase.schemas.named(query.model)
             orm = schema.entry.model.orm if schema is not None else ""
             is_own = orm == "mongoose" and query.terminal in NOT_OF_MONGOOSE  # a method that the model defines
-            return structs.replace(query, orm=orm) if orm in LOADED_AT_ONCE and not is_own else None
+            return structs.replace(query, orm=orm) if orm in _WITH_CLASSES and not is_own else None
+        if query.orm == "drizzle":  # what a file imports may be no table
+            schema = self._codebase.schemas.named(query.model)
+            return query if schema is not None and schema.entry.model.orm == "drizzle" else None
         if query.orm == "repository":  # a field of a type that may be one
             if query.model not in self._codebase.repositories:
                 return None

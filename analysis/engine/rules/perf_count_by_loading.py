@@ -60,6 +60,7 @@ _WORDS = {
     ("jpa", "len"): "Use a `countBy…` method or `select count(…)`; the rows are not needed.",
     ("jpa", "bool"): "Use an `existsBy…` method; the rows are not needed.",
     ("gorm", "len"): "Use `Count(&n)`; the rows are not needed.",
+    ("drizzle", "len"): "Use `db.$count(table, condition)`; the rows are not needed.",
 }
 _LOADED_AS = frozenset({"", "list", "all", "findMany", "fetchall", "scalars"})
 
