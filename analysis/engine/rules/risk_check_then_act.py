@@ -15,6 +15,7 @@ from analysis.engine.readers import checked_files, checked_maps
 from analysis.engine.readers.checked_files import FileAct
 from analysis.engine.readers.checked_maps import MapAct
 from analysis.engine.readers.checked_rows import RowAct, java_act, script_act
+from analysis.engine.readers.checked_rows_drizzle import drizzle_act
 from analysis.engine.readers.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act
 from analysis.engine.readers.checked_rows_python import python_act, python_handler_act
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -63,7 +64,9 @@ def place(reference):
 )
 
 _STARTS_PYTHON = re.compile(rb"if\s+(?:not\s+)?\(?(?:await\s+)?[\w.]+")
-_STARTS_SCRIPT = re.compile(rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|\s*[)=!>]|Sync\())")
+_STARTS_SCRIPT = re.compile(
+    rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|(?:\??\.length|\[0\])?\s*[)=!>]|Sync\())"
+)
 _FAILS = re.compile(r"(?i)mkdir|makedirs|\.create(?:File|Directory)\(")
 _STARTS_UP = re.compile(r"(?:^|[._])_*(?:[iI]nit|[sS]etup|[bB]ootstrap|[iI]nstall|main|[lL]isten|[sS]erve)(?![a-z])")
 _BUILDS = re.compile(
@@ -95,7 +98,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_script(branch: Node, file: SourceFile) -> Iterator[Mark]:
-    yield from _row(script_act(branch, file), branch, file)
+    yield from _row(script_act(branch, file) or drizzle_act(branch, file), branch, file)
     yield from _file(checked_files.script_act(branch, file), branch, file)
 
 
@@ -167,7 +170,7 @@ def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
     message = f"{what} is looked for on line {file.line(node)} and created here: two requests at once create two"
     on = f" on {', '.join(act.columns)}" if act.columns else ""
     data = {"model": act.model, "columns": " ".join(act.columns)} | ({"unique": "1"} if act.is_unique else {})
-    yield _at(act.line, node, file, message, _fix(_ROW_FIX, file).format(on=on), **data)
+    yield _at(act.line, node, file, message, (act.fix or _fix(_ROW_FIX, file)).format(on=on), **data)
 
 
 def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]:
@@ -231,7 +234,16 @@ WATCHES = (
         "if",
         look_at_script,
         SCRIPT,
-        needs=(b".findOne", b".findFirst", b".findUnique", b".findByPk", b".exists", b"existsSync(", b".count"),
+        needs=(
+            b".findOne",
+            b".findFirst",
+            b".findUnique",
+            b".findByPk",
+            b".exists",
+            b"existsSync(",
+            b".count",
+            b".insert(",
+        ),
         starts=_STARTS_SCRIPT,
     ),
     Watch(
