@@ -382,7 +382,18 @@ def _settles(first: Write, second: Write, root: Node, file: SourceFile) -> bool:
 
 _NEEDS = {
     PYTHON: (b".objects", b"execute(", b".save("),
-    SCRIPT: (b"sequelize", b"mongoose", b"typeorm", b"risma", b"epository", b"Repo.", b"execute(", b"query("),
+    SCRIPT: (
+        b"sequelize",
+        b"mongoose",
+        b"typeorm",
+        b"risma",
+        b"epository",
+        b"Repo.",
+        b"execute(",
+        b"query(",
+        b".values(",
+        b".set(",
+    ),
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }
