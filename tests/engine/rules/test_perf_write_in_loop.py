@@ -365,3 +365,9 @@ def test_an_element_of_a_list_of_gorm_is_a_row(given):
 def test_rows_that_are_made_through_a_relation(body, count):
     source = f"def f(order, api, amounts):\n    for amount in amounts:\n        {body}\n"
     assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("leaves", "found"), [("return;", []), ("count += 1;", [2])])
+def test_a_loop_that_is_left_behind_a_statement_of_several_lines(leaves, found):
+    statement = "  await db.update(orders).set({\n    total: id,\n  });\n"
+    assert orms.lines(RULE, "drizzle", f"for (const id of ids) {{\n{statement}  {leaves}\n}}") == found
