@@ -93,7 +93,7 @@ _MIGRATION = re.compile(
     r"|(^|/)db/(migration|changelog)/|(^|/)migrate/[^/]+\.(sql|go)$|(^|/)migrations/([^/]+/)?[^/]+\.go$"
     r"|(^|/)(db|database|datastore|store|models?|sql|persistence)/([^/]+/)*migration/[^/]+\.go$"
     r"|(^|/)migrations?/\d{8,}\w*\.go$|(^|/)migrations/(v[\d_.]+/)?\w+\.java$"
-    r"|(^|/)[VRU]\d[\w.]*__\w+\.java$"
+    r"|(^|/)[VRU]\d[\w.]*__\w+\.java$|(^|/)drizzle/(?:[\w-]+/)?\w+\.sql$"
     # named after the second in which it was written: `1.4.0-1715829731-rename-hooks.ts`
     r"|(^|/)(?:[\w.]+-)?(?:1\d{9}|1\d{12}|20\d{12}(?:\d\d)?)[-_][A-Za-z][\w-]*\.(?:[cm]?[jt]s|go)$"
     r"|(^|/)migrations?/\d{8,}[\w-]*/[^/]+\.[jt]s$|(^|/)migration/[vV]ersion-[\d.]+\.[jt]s$|(^|/)upgrades/\d+\.\d+[^/]*/[^/]+\.[jt]s$"

@@ -30,7 +30,9 @@ READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 NEEDED = frozenset({"knex"})  # libraries without which what looks like a query is none, see `Query.needs`
 
-LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm", "bun"})  # ORMs without lazy row sets
+# ORMs without lazy row sets
+LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "drizzle", "jpa", "gorm", "bun"})
+_WITH_CLASSES = LOADED_AT_ONCE - {"drizzle"}
 NOT_OF_MONGOOSE = frozenset({"findAll", "findByPk", "findAndCountAll", "findOrCreate", "bulkCreate", "destroy"})
 OF_REPOSITORIES = frozenset(  # what Spring Data gives to each of them
     """findAll findAllById findById getById getOne getReferenceById count existsById save saveAll saveAndFlush
@@ -261,7 +263,10 @@ class Queries:
             schema = self._codebase.schemas.named(query.model)
             orm = schema.entry.model.orm if schema is not None else ""
             is_own = orm == "mongoose" and query.terminal in NOT_OF_MONGOOSE  # a method that the model defines
-            return structs.replace(query, orm=orm) if orm in LOADED_AT_ONCE and not is_own else None
+            return structs.replace(query, orm=orm) if orm in _WITH_CLASSES and not is_own else None
+        if query.orm == "drizzle":  # what a file imports may be no table
+            schema = self._codebase.schemas.named(query.model)
+            return query if schema is not None and schema.entry.model.orm == "drizzle" else None
         if query.orm == "repository":  # a field of a type that may be one
             if query.model not in self._codebase.repositories:
                 return None

@@ -70,6 +70,8 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("t/orders.py", FileKind.SOURCE),
         ("shop/migrations/0001_first.py", FileKind.MIGRATION),
         ("packages/db/migrations/20250922_orders.cjs", FileKind.MIGRATION),
+        ("apps/shop/drizzle/0000_first_orders.sql", FileKind.MIGRATION),
+        ("drizzle/20250922101500_orders/migration.sql", FileKind.MIGRATION),
         ("revisions/core/versions/2021-07-22_c0bc938b058e.py", FileKind.MIGRATION),
         ("app/versions/notes.py", FileKind.SOURCE),
         ("src/shop/migration/Version-1.0.2.js", FileKind.MIGRATION),

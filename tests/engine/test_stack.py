@@ -18,6 +18,10 @@ CASES = {
         {"package.json": '{"dependencies": {"@nestjs/core": "1", "express": "5", "typeorm": "1"}}', "a.ts": []},
         Stack("nestjs", "typeorm", "typescript", "node"),
     ),
+    "Next with Drizzle": (
+        {"package.json": '{"dependencies": {"next": "14", "drizzle-orm": "1"}}', "a.ts": []},
+        Stack("nextjs", "drizzle", "typescript", "node"),
+    ),
     "Express in plain JavaScript": (
         {"package.json": '{"dependencies": {"express": "5"}}', "a.js": []},
         Stack("express", "", "javascript", "node"),

@@ -26,9 +26,15 @@ _MAKES = re.compile("create|insert|save|add|persist")  # one of them stands in e
 
 _MAY_MAKE = re.compile(rb"(?:create|insert|save|add|persist|register)\w*(?:<[^<>()]*>)?\(")
 
+_OF_ROWS = rb"(?:\??\.length|\[0\])?"
 SCRIPT_VALUE = re.compile(
-    rb"if\s*\(\s*(?:(?P<not>!)\s*(?P<absent>\w+)|(?P<none>\w+)\s*={2,3}\s*(?:null|undefined|0)|(?P<there>\w+)"
-    rb"(?:\s*(?:!==?\s*(?:null|undefined)|>\s*0))?|(?P<inline>!?)\s*\(?\s*await\s+[^\n]{1,300}?)\s*\)\s*[{\w]"
+    rb"if\s*\(\s*(?:(?P<not>!)\s*(?P<absent>\w+)"
+    + _OF_ROWS
+    + rb"|(?P<none>\w+)"
+    + _OF_ROWS
+    + rb"\s*={2,3}\s*(?:null|undefined|0)|(?P<there>\w+)"
+    + _OF_ROWS
+    + rb"(?:\s*(?:!==?\s*(?:null|undefined|0)|>\s*0))?|(?P<inline>!?)\s*\(?\s*await\s+[^\n]{1,300}?)\s*\)\s*[{\w]"
 )
 _SCRIPT_LOADED = (
     r"(?P<client>[\w.]+?)\s*\.\s*(?P<verb>findOne\w*|findFirst|findUnique|findByPk|findById|exists\w*|count\w*"
@@ -62,6 +68,7 @@ class RowAct(NamedTuple):
     line: int
     columns: tuple[str, ...]
     is_unique: bool = False
+    fix: str = ""  # where the rule knows no better one
 
 
 class Question(NamedTuple):

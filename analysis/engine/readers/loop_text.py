@@ -36,7 +36,7 @@ def loop_notes(
     indent = indent_of(own)
     holds = {
         "guarded": _GUARD.search(before) or _GUARD.search(own) or _asks_map(before, loop, file),
-        "searched": _selects_row(before, loop, indent) or _ends_search(query, loop, lines, file),
+        "searched": _selects_row(before, loop, indent) or _ends_search(query, loop, lines, text, file),
         "retried": _ATTEMPT.search(lines[first - 1]) or "sleep(" in before,
         "tried": _is_in_try(before),
         "failed": is_in_block(_HANDLER, before, indent),
@@ -55,14 +55,15 @@ def _selects_row(before: str, loop: LoopDraft, indent: int) -> bool:
     return any(match[2] in loop.variables and len(match[1]) < indent for match in _SELECTED.finditer(before))
 
 
-def _ends_search(query: Query, loop: LoopDraft, lines: list[str], file: SourceFile) -> bool:
-    """Whether the loop is left with the query's answer, or right after it unless the query failed."""
-    own = lines[query.line - 1]
+def _ends_search(query: Query, loop: LoopDraft, lines: list[str], text: str, file: SourceFile) -> bool:
+    """Whether the loop is left with the query's answer, or right after it unless the query failed. `text` is that of
+    the query."""
+    own, last = lines[query.line - 1], query.line + text.count("\n")
     if loop.kind == "for" and file.lines.of(loop.node.start_byte) < query.line and _LEAVES.match(own):
         return True
-    if loop.kind == "callback" or query.line >= min(len(lines), file.lines.of(loop.node.end_byte - 1)):
+    if loop.kind == "callback" or last >= min(len(lines), file.lines.of(loop.node.end_byte - 1)):
         return False  # from a callback `return` only ends the round
-    following = lines[query.line]
+    following = lines[last]
     is_left = _LEAVES.match(following) is not None and indent_of(following) >= indent_of(own)
     return is_left and not _FAILED.search(own)
 

@@ -62,7 +62,7 @@ _DJANGO_STEPS = frozenset(
     aggregate create update delete bulk_create bulk_update get_or_create update_or_create alias list set tuple len
     sorted""".split()
 )
-_ON_CONFLICT = re.compile(r"(?i)\bon_?conflict|\bon (?:conflict|duplicate key)\b")
+_ON_CONFLICT = re.compile(r"(?i)\bon_?conflict|\bon(?:conflict| ?duplicate ?key)|\bon conflict\b")
 _STEP = re.compile(
     r"\.(?:a(?=(?:get|first|last|latest|earliest|count|exists|aggregate|create|update|delete|bulk_|in_bulk|iterator)))?(\w+)\("
 )

@@ -8,9 +8,11 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import node_at
 from analysis.engine.readers.table_writes import Write
 
-_UPSERT = re.compile(r"(?:update|get)_or_create\(|\bupsert\w*\(|ON CONFLICT|on_conflict|ON DUPLICATE KEY")
+_UPSERT = re.compile(
+    r"(?:update|get)_or_create\(|\bupsert\w*\(|ON CONFLICT|on_conflict|ON DUPLICATE KEY|onConflict|onDuplicateKey"
+)
 _SETS = re.compile(r"\.(?:update|bulk_update|updateMany)\(")
-_COUNTS = re.compile(r"\bF\(|\b(?:in|de)crement\b|[\w)\]]\s*[-+]\s*[\w(]")
+_COUNTS = re.compile(r"\bF\(|\b(?:in|de)crement\b|[\w)\]}]\s*[-+]\s*[\w($]")
 
 
 def is_upsert(write: Write, root: Node, file: SourceFile) -> bool:

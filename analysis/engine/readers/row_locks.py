@@ -58,7 +58,7 @@ def is_loaded(owner: str, before: str) -> bool:
     """Whether the function is seen to load the row."""
     root = re.escape(owner.partition(".")[0])
     loaded = (
-        rf"(?<![\w.]){root}\s*(?:,\s*\w+\s*)?(?::[^=\n]+)?:?=(?!=)[^;\n]*(?:\n\s*\.[^;\n]*)?{_READS}|\bfor\b[^\n]{{0,20}}\b{root}\s+(?:in|of)\b"
+        rf"(?<![\w.]){root}\s*(?:,\s*\w+\s*)?\]?\s*(?::[^=\n]+)?:?=(?!=)[^;\n]*(?:\n\s*\.[^;\n]*)?{_READS}|\bfor\b[^\n]{{0,20}}\b{root}\s+(?:in|of)\b"
         rf"|\.(?:First|Find|Take|Last|Get|Scan|NewSelect\(\)\.\s*Model)\w*\([^()\n]*&?{root}\b|\bfor\s*\([^:\n]{{0,60}}\b{root}\s*:"
     )
     return re.search(loaded, before) is not None

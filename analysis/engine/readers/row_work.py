@@ -31,6 +31,8 @@ _PUT_APART = re.compile(
 _PYTHON_LOOP = re.compile(rf"^([ \t]*)for\s+(\w+)\s+in\s+{SOURCE}:[ \t]*\n", re.MULTILINE)
 _PYTHON_IF = re.compile(r"\s*if\s+([^\n]+):[ \t]*\n")
 # Languages with braces
+_ROUNDS = re.compile(r"\bfor\s*(?:await\s*)?\(|\.(?:map|flatMap|forEach|filter|find|some|every|reduce)\(")
+_BODY = re.compile(r"\)\s*\{")
 _CALLBACK = re.compile(rf"{_ROWS}\.(\w+)\(")
 _ARROW = re.compile(r"\s*\(?\s*(?:(\w+)(?:\s*:[^=()]*)?|\{([\w\s,]+)\}[^=()]*)\)?\s*=>\s*")
 _REDUCER = re.compile(r"\s*\(\s*(\w+)[^,()]*,\s*(\w+)[^()]*\)\s*(?::\s*\w+\s*)?=>\s*")
@@ -69,10 +71,23 @@ _JAVA_WORK = (
 def kept_by(text: str, query: Query, lines: list[str], language: str) -> str:
     """What the code does with all rows of a query, when that is all it does: `filter is_paid`. Empty when it does
     more, or calls functions on the way. `text` is that of the function, see `row_text`."""
-    if text.count(SOURCE) == 1:
+    is_behind = bool(query.variable)  # the text, which else begins before the query
+    if text.count(SOURCE) == 1 and not (is_behind and _is_in_rounds(text.find(SOURCE), text)):
         before = "\n".join(lines[max(0, query.line - LINES_BEFORE) : query.line]) + text[: text.find(SOURCE)]
         return next(filter(None, _LOOKS.get(language, _of_script)(text, before)), "")
     return next(filter(None, _orders(text, query.variable, language)), "")
+
+
+def _is_in_rounds(place: int, text: str) -> bool:
+    """Whether what stands here is done once for each row of something else: then it only looks rows up."""
+    for head in _ROUNDS.finditer(text, 0, place):
+        start, end = head.end(), closing_bracket(text, head.end())
+        if head[0].startswith("for"):
+            body = _BODY.match(text, end)
+            start, end = (body.end(), closing_bracket(text, body.end())) if body is not None else (end, end)
+        if start <= place < end:
+            return True
+    return False
 
 
 def _of_python(text: str, before: str) -> Iterator[str]:

@@ -61,6 +61,7 @@ _WORDS = {
     ("jpa", "bool"): "Use an `existsBy…` method; the rows are not needed.",
     ("bun", "len"): "Use `Count(ctx)`, or `Exists(ctx)`; the rows are not needed.",
     ("gorm", "len"): "Use `Count(&n)`; the rows are not needed.",
+    ("drizzle", "len"): "Use `db.$count(table, condition)`; the rows are not needed.",
 }
 _LOADED_AS = frozenset({"", "list", "all", "findMany", "fetchall", "scalars"})
 

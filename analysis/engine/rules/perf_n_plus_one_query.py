@@ -194,6 +194,7 @@ def _suggestion(site: QuerySite) -> str:
         "prisma": "`findMany({ where: { …: { in: keys } } })`",
         "typeorm": "`find({ where: { …: In(keys) } })`",
         "sequelize": "`findAll({ where: { …: keys } })`",
+        "drizzle": "`where(inArray(…, keys))`",
         "mongoose": "`find({ …: { $in: keys } })`",
         "jpa": "`findAllById(keys)` or a `…In` method",
         "gorm": '`Where("… IN ?", keys)`',
@@ -201,7 +202,9 @@ def _suggestion(site: QuerySite) -> str:
         "sql": "`WHERE … IN (…)`",
     }.get(site.query.orm, "one query")
     if site.query.operation in ("count", "aggregate", "exists"):
-        group = {"django": "`values(…).annotate(Count(…))`", "prisma": "`groupBy`"}.get(site.query.orm, "`GROUP BY`")
+        group = {"django": "`values(…).annotate(Count(…))`", "prisma": "`groupBy`", "drizzle": "`groupBy(…)`"}.get(
+            site.query.orm, "`GROUP BY`"
+        )
         return f"Ask once for all keys before the loop with {group} and look the answers up in a map."
     return f"Load all {rows} for the collected keys with {how} before the loop and look them up in a map."
 

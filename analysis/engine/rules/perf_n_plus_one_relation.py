@@ -61,6 +61,7 @@ def emails():
 _PARAMETER = re.compile(r"^(?:java\.util\.)?(?:List|Set|Collection|Iterable|Page|Slice|Stream)<(?:\? extends )?(\w+)>$")
 _CHANGES = frozenset({"add", "set", "remove", "clear", "create", "bulk_create", "get_or_create", "update_or_create"})
 _LOADED = frozenset({"joined", "selectin", "subquery", "eager", "immediate", "batch"})
+_WITHOUT_LAZY_RELATIONS = frozenset({"mongoose", "drizzle"})  # what a query did not bring is not there
 _NEVER_LOADED = frozenset({"dynamic", "write_only", "noload", "raise", "raise_on_sql"})  # by naming them
 _ADDS = frozenset({"", "append", "add", "add_all", "extend", "remove"})
 _KNOWS_ROWS = frozenset({"jpa", "sqlalchemy"})  # their sessions give the same object for the same row
@@ -175,7 +176,7 @@ def _is_lazy(relation: Relation, step: str, site: QuerySite | None, schema: Sche
         return False
     if relation.fetch in _NEVER_LOADED and step in _ADDS:
         return False
-    if relation.fetch in _LOADED or (orm == "typeorm" and relation.fetch != "lazy") or orm == "mongoose":
+    if relation.fetch in _LOADED or (orm == "typeorm" and relation.fetch != "lazy") or orm in _WITHOUT_LAZY_RELATIONS:
         return False
     if orm == "jpa":
         return relation.fetch == "lazy" and _reads_more(relation, step) and not _is_asked(relation, site)

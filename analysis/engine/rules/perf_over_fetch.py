@@ -173,6 +173,7 @@ _NARROWER = {
     "prisma": "Add `select` with {names}.",
     "typeorm": "Add `select` with {names}.",
     "sequelize": "Add `attributes` with {names}.",
+    "drizzle": "Select {names} by name, `select({{ … }})` or `columns`.",
     "mongoose": "Add `.select(…)` with {names}.",
     "jpa": "Use a projection of {names}.",
     "bun": "Add `Column(…)` with {names}.",

@@ -66,6 +66,7 @@ _WORDS = {
     "prisma": "Add `take` with a `cursor` and page by key",
     "typeorm": "Add `take` and page by key, or `stream()` the rows of a query builder",
     "sequelize": "Add `limit` and page by key",
+    "drizzle": "Add `.limit(…)` and page by key",
     "mongoose": "Add `.limit(…)`, page by key, or read through `.cursor()`",
     "jpa": "Take a `Pageable` or `Limit`, or stream the rows and detach them in batches",
     "bun": "Add `Limit(…)` and page by key",

@@ -60,7 +60,7 @@ _SEARCHES = frozenset({"eq", "in", "range", "like"})
 _FEW_VALUES = frozenset({"BooleanField", "NullBooleanField", "Boolean", "bool", "boolean", "BOOLEAN"})
 _FEW_NAMES = frozenset({"country", "country_code", "currency", "language", "language_code", "format", "size", "role"})
 _NOT_COLUMNS = frozenset({"JSONField", "ArrayField", "Json", "JSON", "JSONB", "GeneratedField", "TextField"})
-_BARE_KEYS = frozenset({"sqlalchemy", "typeorm", "prisma"})
+_BARE_KEYS = frozenset({"sqlalchemy", "typeorm", "prisma", "drizzle"})
 _CHANGELOG = re.compile(
     r"(?i)(?:liquibase|change-?log)[^/]*(?:/[^/]+)*\.(?:xml|ya?ml)$"
 )  # says of indexes what nobody reads here

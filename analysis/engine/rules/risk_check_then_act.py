@@ -17,6 +17,7 @@ from analysis.engine.readers.checked_calls import call_act, made_row
 from analysis.engine.readers.checked_files import FileAct
 from analysis.engine.readers.checked_maps import MapAct
 from analysis.engine.readers.checked_rows import RowAct, java_act, may_make, script_act
+from analysis.engine.readers.checked_rows_drizzle import drizzle_act
 from analysis.engine.readers.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act
 from analysis.engine.readers.checked_rows_python import python_act, python_handler_act
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -65,7 +66,9 @@ def place(reference):
 )
 
 _STARTS_PYTHON = re.compile(rb"if\s+(?:not\s+)?\(?(?:await\s+)?[\w.]+")
-_STARTS_SCRIPT = re.compile(rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|\s*[)=!>]|Sync\())")
+_STARTS_SCRIPT = re.compile(
+    rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|(?:\??\.length|\[0\])?\s*[)=!>]|Sync\())"
+)
 _FAILS = re.compile(r"(?i)mkdir|makedirs|\.create(?:File|Directory)\(")
 _STARTS_UP = re.compile(r"(?:^|[._])_*(?:[iI]nit|[sS]etup|[bB]ootstrap|[iI]nstall|main|[lL]isten|[sS]erve)(?![a-z])")
 _BUILDS = re.compile(
@@ -98,7 +101,7 @@ def look_at_handler(handler: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_script(branch: Node, file: SourceFile) -> Iterator[Mark]:
     if may_make(branch, file):
-        act = script_act(branch, file)
+        act = script_act(branch, file) or drizzle_act(branch, file)
         yield from _row(act, branch, file)
         calls = call_act(branch, file) if act is None else None
         if calls is not None:
@@ -187,7 +190,7 @@ def _row(act: RowAct | None, node: Node, file: SourceFile) -> Iterator[Mark]:
     message = _message(what, file.line(node))
     on = f" on {', '.join(act.columns)}" if act.columns else ""
     data = {"model": act.model, "columns": " ".join(act.columns)} | ({"unique": "1"} if act.is_unique else {})
-    yield _at(act.line, node, file, message, _fix(_ROW_FIX, file).format(on=on), **data)
+    yield _at(act.line, node, file, message, (act.fix or _fix(_ROW_FIX, file)).format(on=on), **data)
 
 
 def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]:

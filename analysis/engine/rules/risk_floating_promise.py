@@ -86,6 +86,7 @@ _ASKS_A_SERVER = re.compile(
 )
 _EAGER = frozenset({"class", "typeorm", "sequelize"})
 _STARTED_BY_CALL = frozenset({"mongoose", "sequelize", "typeorm"})  # ORMs whose models write by methods of their class
+_SENT_WHEN_AWAITED = frozenset({"drizzle"})
 _CANDIDATE = re.compile(rb"(?!await\b|void\b|return\b)[\w$(]")
 _PYTHON_CALL = re.compile(rb"(?:self\.)?(?:\w+\.)?\w+\(")
 _COLLECTIONS = frozenset({"cache", "map", "set", "items", "entries", "pending", "registry"})
@@ -108,6 +109,9 @@ def look_at_script_statement(statement: Node, file: SourceFile) -> Iterator[Mark
         elif model := _written_model(callee, call, file):
             message = f"`{_shown(callee)}` gives a promise that nobody awaits"
             yield file.mark(RULE.id, call, message, severity="critical", data={"model": model})
+        elif model := _kept_statement(call, file):
+            message = f"`{_shown(callee)}` is never sent: nobody awaits it, and Drizzle runs what is awaited"
+            yield file.mark(RULE.id, call, message, severity="critical", data={"model": model, "unsent": "1"})
         elif _ELSEWHERE.match(callee) and not _has_callback(call, file):
             yield _of_another_file(call, callee, file)
 
@@ -167,7 +171,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     the trace of its error. In a browser a write that fails is seen by the one who asked for it."""
     if "model" in mark.data:
         found = codebase.models.named(mark.data["model"], place.path)
-        if found is None or found.model.orm not in _STARTED_BY_CALL:
+        if found is None or found.model.orm not in (_SENT_WHEN_AWAITED if "unsent" in mark.data else _STARTED_BY_CALL):
             return None
     callee = mark.data.get("callee")
     if callee is not None and not _may_reject(callee, place, codebase):
@@ -317,6 +321,24 @@ def _written_model(callee: str, call: Node, file: SourceFile) -> str:
             and called.endswith("." + query.terminal)
             and text.startswith(f"{query.model}.")
             and not _is_of_a_page(query.model, file)
+        ),
+        "",
+    )
+
+
+def _kept_statement(call: Node, file: SourceFile) -> str:
+    """The table that a statement of Drizzle would write, if anybody awaited it."""
+    line, end = file.line(call), call.end_byte
+    spans = file.query_spans
+    return next(
+        (
+            query.model
+            for query in file.queries
+            if query.line == line
+            and query.orm == "drizzle"
+            and not query.terminal
+            and query.operation in WRITES | {"bulk_insert"}
+            and spans.get((query.line, query.anchor, query.model), (0, 0))[1] == end
         ),
         "",
     )

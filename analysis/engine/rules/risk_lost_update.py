@@ -66,7 +66,7 @@ _SETTER = re.compile(rf"({NAME})\.set(\w+)\((.*)\)".encode(), re.DOTALL)
 _SET_ANEW = re.compile(r"\.set\(\s*(?:0[\w.]*|(?:\w+\.)?ZERO)\s*\)")
 _LOADED = r"\b(?:find|get|load|select|fetch|read)\w*\("
 _COPIED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
-_TEXT = re.compile(r"^[rbf]?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
+_TEXT = re.compile(r"^(?:[rbf]|sql)?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
 _SAID = re.compile(
     r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?|explanation|reason|details?|output|traceback|summary|\w*_at|\w*date|\w*time|deadline|next_\w+|expir\w+)$"
@@ -91,6 +91,7 @@ _FIX = {
     "python": 'Write it with one UPDATE (`update({1}=F("{1}") {2} ...)`), or load the row with `select_for_update()`.',
     "java": "Write it with one UPDATE, lock the row (`PESSIMISTIC_WRITE`) or give the entity a `@Version`.",
     "go": "Write it with one UPDATE (`SET {1} = {1} {2} ?`), or lock the row (`FOR UPDATE`).",
+    "drizzle": "Let the database count: give `set` an expression of `sql` (`{1} {2} n`), or lock with `for('update')`.",
     "script": "Let the database count (`increment`, `SET {1} = {1} {2} n`), or lock the row.",
 }
 
@@ -145,7 +146,12 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
     """An UPDATE that is given a number of a row loaded before: `update({ data: { stock: item.stock - n } })`, also by
     way of variables."""
     text = file.text(call)
-    pairs = list(given_pairs(text[text.find("(") :]))
+    yield from _updated_by(call, text[text.find("(") :], text, file)
+
+
+def _updated_by(call: Node, given: str, statement: str, file: SourceFile, orm: str = "") -> Iterator[Mark]:
+    """Of what an UPDATE is given, the first number of a row that was loaded before."""
+    pairs = list(given_pairs(given))
     if not pairs or file.in_test(call):
         return
     before = text_before(call, file)
@@ -158,9 +164,17 @@ def look_at_update(call: Node, file: SourceFile) -> Iterator[Mark]:
         sign = sign_of(found) if found is not None else ""
         if not owner or not _is_asked_for(owner, before):
             owner, sign = number_read(name, value, before)
-        if owner and not is_locked(owner, call, file) and not _expects(owner, name, text):
-            yield _mark(call, owner, name, sign, file, file.line(call))
+        if owner and not is_locked(owner, call, file) and not _expects(owner, name, statement):
+            yield _mark(call, owner, name, sign, file, file.line(call), orm)
             return
+
+
+def look_at_set(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Drizzle: `db.update(items).set({ stock: item.stock - n }).where(…)`."""
+    if file.callee(call).endswith(".update().set"):
+        given = call.child_by_field_name("arguments")
+        if given is not None:
+            yield from _updated_by(call, file.text(given), file.text(file.statement_of(call)), file, "drizzle")
 
 
 def _may_be_read(name: str, value: str, before: str) -> bool:
@@ -173,7 +187,10 @@ def _may_be_read(name: str, value: str, before: str) -> bool:
 
 def _is_asked_for(owner: str, before: str) -> bool:
     """Whether the function loads the row by what is called like a question."""
-    asked = r"\s*(?::[^=\n]+)?=\s*(?:await\s)?[^\n]*\b(?:find|get|first|load|select|query|one|fetch|scalar)\w*\b"
+    asked = (
+        r"\s*\]?\s*(?::[^=\n]+)?=\s*(?:await\s)?[^\n]*(?:\n\s*\.[^\n]*)?"
+        r"\b(?:find|get|first|load|select|query|one|fetch|scalar)\w*\b"
+    )
     return re.search(rf"(?<![\w.]){re.escape(owner)}{asked}", before) is not None
 
 
@@ -221,8 +238,8 @@ def look_at_statement(call: Node, file: SourceFile) -> Iterator[Mark]:
 def _expects(owner: str, name: str, text: str) -> bool:
     """Whether the UPDATE asks for the number that was read, or for a version: it changes nothing when another was
     first."""
-    same = rf"\b{re.escape(name)}\b[\"']?\s*[:=]\s*{re.escape(owner)}\.{re.escape(name)}\s*[,)}}]"
-    return re.search(rf"{same}|\b\w*[vV]ersion[\"']?\s*[:=]", text) is not None
+    same = rf"\b{re.escape(name)}\b[\"']?\s*[:=,]\s*{re.escape(owner)}\.{re.escape(name)}\s*[,)}}]"
+    return re.search(rf"{same}|\b\w*[vV]ersion[\"']?\s*[:=,]", text) is not None
 
 
 def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -371,9 +388,9 @@ def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bo
     return bool(told) and (not _COUNTER.search(name) or any(_COUNTER.search(each) for each in told))
 
 
-def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: int) -> Mark:
+def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: int, orm: str = "") -> Mark:
     """The mark of a change, on the line of the save."""
-    fix = _FIX.get(file.language, _FIX["script"])
+    fix = _FIX.get(orm or file.language, _FIX["script"])
     before = text_before(node, file)
     loads = (found[1] or found[2] for found in followed(owner, before, LOAD, "_."))
     models = [model for load in loads for model in _MODEL.findall(load)[:1]]
@@ -405,6 +422,7 @@ WATCHES = (
     Watch("assignment_expression", look_at_copy, SCRIPT, needs=_SAVES, starts=_COPIED),
     Watch("call", look_at_update, PYTHON, names=frozenset({"update", "values"})),
     Watch("call", look_at_update, SCRIPT, names=_UPDATES),
+    Watch("call", look_at_set, SCRIPT, needs=(b".update(",), names=frozenset({"set"})),
     Watch("call", look_at_go_update, GO, names=frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns"})),
     Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=_STEPPED),
     Watch("inc_statement", look, GO, needs=_SAVES_OF_GO, starts=_STEPPED),

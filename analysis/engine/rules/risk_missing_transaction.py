@@ -409,7 +409,7 @@ _NEEDS = {
     PYTHON: (b".objects", b"execute(", b".save("),
     SCRIPT: (
         *(b"sequelize", b"mongoose", b"typeorm", b"risma", b"epository", b"Repo.", b"execute(", b"query("),
-        *(b"knex", b"db('", b'db("', b"conn('", b'conn("', b"database('", b'database("'),
+        *(b"knex", b"db('", b'db("', b"conn('", b'conn("', b"database('", b'database("', b".values(", b".set("),
     ),
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),

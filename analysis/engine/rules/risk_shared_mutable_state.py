@@ -104,7 +104,7 @@ _CHANGES = (
 )
 _SCRIPT_START = re.compile(
     rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|new (?:Map|Set)(?:<[^\n]*>)?\(\)|\d+|null|false"
-    rb"|true|''|\"\")\s*(?=;|\n|$)|\w+\s*(?::[^=\n;]+)?(?=;)"
+    rb"|true|'[^'\n]*'|\"[^\"\n]*\")\s*(?=;|\n|$)|\w+\s*(?::[^=\n;]+)?(?=;)"
 )
 _SCRIPT_CHANGES = (
     rb"(?:\.(?:push|unshift|splice|set|add|delete|clear)\(|(?:\[" + KEY + rb"\]|\.\w+)\s*(?:[-+]?=(?![=>])|\+\+|--)"

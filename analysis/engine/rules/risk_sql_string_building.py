@@ -109,6 +109,8 @@ _FROM_REQUEST = re.compile(
     r"(?i)\b(?:req|request|params|args|body|query|input|form|payload|ctx|event)\b"
     r"|\.(?-i:FormValue|PostFormValue|PathValue|URLParam|QueryParam|DefaultQuery)\("  # of Go
 )
+_BROUGHT = re.compile(r"\(*(?:await\s+)?(?:(?:this|self|ctx|c)\.)?(?:req|request)\b[.\[]")
+_CHOICES = frozenset({"ternary_expression", "conditional_expression"})
 _BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind an alias: `${alias}.id`
 # Before a comparison stands a column: `${column} = ?`, `+ column + " >= ?"`.
 _BEFORE_SIGN = re.compile(rb"(?i)(?:\}|\s*\)?\s*\+\s*[\"'`])\s*(?:[=<>]|!=|\b(?:not\s+)?(?:i?like|in|is|between)\b)")
@@ -274,7 +276,7 @@ def _facts_of(statement: _Statement, told: list[_Told], certain: list[_Told]) ->
     data = {
         "defines": _DEFINES.match(statement.text.fixed) is not None,
         "given": any(_is_given(each.part, statement.call, file) for each in told),
-        "asked": any(not each.is_number and _FROM_REQUEST.search(file.text(each.part)) for each in told),
+        "asked": any(not each.is_number and _is_of_a_request(each.part, file) for each in told),
         "number": any(each.is_number for each in told),
         "sorted": any(_is_asked_order(each, statement) for each in told),
     }
@@ -299,6 +301,15 @@ def _is_asked_order(told: _Told, statement: _Statement) -> bool:
     if not _SORTED_BY.search(file.text(part)) or _ORDER_PLACE.search(told.lead) is None:
         return False
     return _is_given(part, statement.call, file)
+
+
+def _is_of_a_request(part: Node, file: SourceFile) -> bool:
+    """Whether a part says by its name that a request brings it, or is a local name for what one holds, as it came:
+    `const order = req.query.order ?? "title"`."""
+    if _FROM_REQUEST.search(file.text(part)):
+        return True
+    values = values_of(file.text(part), part, file) if part.type == "identifier" else []
+    return any(value.type not in _CHOICES and _BROUGHT.match(file.text(value)) for value in values)
 
 
 def _kind_of_value(certain: list[_Told], file: SourceFile) -> str:

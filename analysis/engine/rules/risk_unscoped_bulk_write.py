@@ -67,6 +67,7 @@ _STATEMENTS = {
     "sqlalchemy": frozenset({"update", "delete", "execute", "exec"}),
     "typeorm": frozenset({"update", "delete", "softDelete", "execute"}),
     "sequelize": frozenset({"update", "destroy"}),
+    "drizzle": frozenset({"update", "delete"}),
     "mongoose": frozenset({"updateMany", "deleteMany", "update"}),
     "gorm": frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns", "Delete"}),
     "bun": frozenset({"Exec"}),
@@ -209,7 +210,8 @@ def _is_unscoped(site: QuerySite, declared: frozenset[tuple[str, str]]) -> bool:
         return False
     if query.orm == "jpa" and ("declared" in site.notes or _declaration(site) in declared):
         return not query.raw and site.schema is not None
-    return query.terminal in _STATEMENTS.get(query.orm, ()) and "whole" in site.notes
+    is_whole = "whole" in site.notes or query.orm == "drizzle"  # whose chains are read to their end
+    return query.terminal in _STATEMENTS.get(query.orm, ()) and is_whole
 
 
 def _declaration(site: QuerySite) -> tuple[str, str]:

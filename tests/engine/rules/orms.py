@@ -1,4 +1,4 @@
-"""The same small shop in the words of five more ORMs, and what rules say about one more file of it."""
+"""The same small shop in the words of six more ORMs, and what rules say about one more file of it."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -70,6 +70,31 @@ module.exports = {
   Order: mongoose.model('Order', orderSchema),
   Line: mongoose.model('Line', lineSchema),
 };
+"""
+}
+DRIZZLE = {
+    "src/schema.ts": """
+import { relations } from 'drizzle-orm';
+import { boolean, index, integer, pgTable, serial, text, timestamp } from 'drizzle-orm/pg-core';
+
+export const customers = pgTable('customers', { id: serial().primaryKey(), email: text().notNull().unique() });
+export const orders = pgTable('orders', {
+  id: serial().primaryKey(),
+  customerId: integer('customer_id').references(() => customers.id),
+  reference: text(),
+  isPaid: boolean('is_paid'),
+  total: integer(),
+  createdAt: timestamp('created_at', { withTimezone: true }),
+}, (t) => [index('orders_customer').on(t.customerId, t.createdAt)]);
+export const lines = pgTable('lines', {
+  id: serial().primaryKey(),
+  amount: integer(),
+  orderId: integer('order_id').references(() => orders.id, { onDelete: 'cascade' }),
+});
+export const orderRelations = relations(orders, ({ one, many }) => ({
+  customer: one(customers, { fields: [orders.customerId], references: [customers.id] }),
+  lines: many(lines),
+}));
 """
 }
 JPA = {
@@ -188,6 +213,7 @@ SHOPS = {
     "typeorm": TYPEORM,
     "sequelize": SEQUELIZE,
     "mongoose": MONGOOSE,
+    "drizzle": DRIZZLE,
     "jpa": JPA,
     "gorm": GORM,
     "bun": BUN,
@@ -201,6 +227,11 @@ FRAMES = {  # the body stands in place of the sign
     ),
     "sequelize": ("src/work.js", "const { Op } = require('sequelize');\n\n\nasync function work(x, ids) {\n§\n}\n"),
     "mongoose": ("src/work.js", "const { Order } = require('./models');\n\n\nasync function work(x, ids) {\n§\n}\n"),
+    "drizzle": (
+        "src/work.ts",
+        "import { and, eq, inArray, like, lt, sql } from 'drizzle-orm';\n"
+        "import { customers, lines, orders } from './schema';\n\nexport async function work(db, x, ids) {\n§\n}\n",
+    ),
     "jpa": (
         "src/main/java/shop/Work.java",
         "package shop;\nclass Work { private final OrderRepository orders; private final "

@@ -1,4 +1,4 @@
-"""The rules over queries, for TypeORM, Sequelize, Mongoose, JPA with Spring Data, GORM, and Bun."""
+"""The rules over queries, for TypeORM, Sequelize, Mongoose, Drizzle, JPA with Spring Data, GORM, and Bun."""
 
 import pytest
 
@@ -26,6 +26,19 @@ FLAGGED = [
         "perf-n-plus-one-query",
         "mongoose",
         "for (const id of ids) {\n await Order.findOne({ customer: id }).lean();\n}",
+        2,
+    ),
+    (
+        "perf-n-plus-one-query",
+        "drizzle",
+        "for (const id of ids) {\n await db.select().from(orders).where(eq(orders.id, id));\n}",
+        2,
+    ),
+    (
+        "perf-n-plus-one-query",
+        "drizzle",
+        "return Promise.all(ids.map(async (id) => {\n"
+        " return db.query.orders.findFirst({ where: eq(orders.id, id) });\n}));",
         2,
     ),
     ("perf-n-plus-one-query", "jpa", "for (Long id : ids) {\n orders.findById(id);\n}", 2),
@@ -74,6 +87,18 @@ FLAGGED = [
         "for (const o of x) {\n await Order.updateOne({ _id: o.id }, { total: 1 });\n}",
         2,
     ),
+    (
+        "perf-write-in-loop",
+        "drizzle",
+        "for (const id of ids) {\n await db.insert(lines).values({ orderId: id });\n}",
+        2,
+    ),
+    (
+        "perf-write-in-loop",
+        "drizzle",
+        "for (const id of ids) {\n await db.delete(lines).where(eq(lines.id, id));\n}",
+        2,
+    ),
     ("perf-write-in-loop", "jpa", "for (Order o : rows) {\n orders.save(o);\n}", 2),
     ("perf-write-in-loop", "gorm", "for _, id := range ids {\n db.Create(&Line{OrderID: id})\n}", 2),
     # Unbounded
@@ -86,6 +111,13 @@ FLAGGED = [
     ),
     ("perf-unbounded-query", "sequelize", "return Order.findAll({ where: { isPaid: true } });", 1),
     ("perf-unbounded-query", "mongoose", "return Order.find({}).sort({ total: 1 }).lean();", 1),
+    ("perf-unbounded-query", "drizzle", "return db.select().from(orders).where(eq(orders.isPaid, true));", 1),
+    (
+        "perf-unbounded-query",
+        "drizzle",
+        "const all = await db.query.orders.findMany({ with: { lines: true } });\nuse(all);",
+        1,
+    ),
     ("perf-unbounded-query", "jpa", "List<Order> rows = orders.findAll();\nuse(rows);", 1),
     ("perf-unbounded-query", "jpa", 'return em.createQuery("select o from Order o", Order.class).getResultList();', 1),
     ("perf-unbounded-query", "gorm", 'var rows []Order\ndb.Where("is_paid = ?", true).Find(&rows)\nuse(rows)', 2),
@@ -93,6 +125,14 @@ FLAGGED = [
     ("perf-unindexed-filter", "typeorm", "return this.orders.findOneBy({ reference: x });", 1),
     ("perf-unindexed-filter", "sequelize", "return Order.findOne({ where: { reference: x } });", 1),
     ("perf-unindexed-filter", "sequelize", "return Order.findAll({ order: [['total', 'DESC']], limit: 5 });", 1),
+    ("perf-unindexed-filter", "drizzle", "return db.select().from(orders).where(eq(orders.reference, x)).limit(1);", 1),
+    (
+        "perf-unindexed-filter",
+        "drizzle",
+        "return db.query.orders.findMany({ where: (o, { eq }) => eq(o.reference, x) });",
+        1,
+    ),
+    ("perf-unindexed-filter", "drizzle", "await db.delete(lines).where(eq(lines.orderId, x));", 1),
     ("perf-unindexed-filter", "mongoose", "return Order.findOne({ reference: x });", 1),
     ("perf-unindexed-filter", "mongoose", "return Line.find({ order: x });", 1),
     ("perf-unindexed-filter", "jpa", "orders.findByReference(x);", 1),
@@ -148,6 +188,36 @@ FLAGGED = [
         "perf-filter-in-memory",
         "typeorm",
         "const rows = await this.orders.find();\nreturn rows.filter(row => row.isPaid);",
+        1,
+    ),
+    (
+        "perf-unindexable-predicate",
+        "drizzle",
+        "return db.select().from(orders).where(like(orders.reference, `%${x}%`)).limit(5);",
+        1,
+    ),
+    (
+        "perf-unindexable-predicate",
+        "drizzle",
+        "return db.select().from(orders).where(eq(sql`lower(${orders.reference})`, x)).limit(5);",
+        1,
+    ),
+    (
+        "perf-count-by-loading",
+        "drizzle",
+        "return (await db.select().from(orders).where(eq(orders.customerId, x))).length;",
+        1,
+    ),
+    (
+        "perf-count-by-loading",
+        "drizzle",
+        "const rows = await db.query.orders.findMany({ where: eq(orders.customerId, x) });\nreturn rows.length;",
+        1,
+    ),
+    (
+        "perf-filter-in-memory",
+        "drizzle",
+        "return (await db.select().from(orders)).filter((o) => o.reference === x);",
         1,
     ),
     ("perf-filter-in-memory", "typeorm", "return (await this.orders.find()).find(row => row.reference === x);", 1),
@@ -234,6 +304,36 @@ FINE = [
         "perf-count-by-loading",
         "bun",
         'n, err := db.NewSelect().Model((*Order)(nil)).Where("customer_id = ?", x).Count(ctx)\nuse(n)',
+    ),
+    ("perf-n-plus-one-query", "drizzle", "return db.select().from(orders).where(inArray(orders.id, ids));"),
+    (
+        "perf-n-plus-one-relation",
+        "drizzle",
+        "const rows = await db.query.orders.findMany({ limit: 99, with: { customer: true } });\n"
+        "for (const o of rows) {\n  mail(o.customer, o.customerId, o.lines);\n}",
+    ),
+    ("perf-write-in-loop", "drizzle", "await db.insert(lines).values(ids.map((orderId) => ({ orderId })));"),
+    ("perf-unbounded-query", "drizzle", "return db.select().from(orders).limit(x);"),
+    ("perf-unbounded-query", "drizzle", "return db.select().from(orders).where(eq(orders.customerId, x));"),
+    ("perf-unbounded-query", "drizzle", "return db.select().from(orders).where(x);"),
+    ("perf-unbounded-query", "drizzle", "return db.select({ n: count() }).from(orders);"),
+    (
+        "perf-unbounded-query",
+        "drizzle",
+        "return db.delete(lines).where(inArray(lines.orderId, db.select().from(orders)));",
+    ),
+    ("perf-unindexed-filter", "drizzle", "return db.select().from(orders).where(eq(orders.customerId, x));"),
+    ("perf-unindexed-filter", "drizzle", "return db.select().from(customers).where(eq(customers.email, x));"),
+    (
+        "perf-unindexable-predicate",
+        "drizzle",
+        "return db.select().from(orders).where(like(orders.reference, `${x}%`));",
+    ),
+    ("perf-count-by-loading", "drizzle", "return db.$count(orders, eq(orders.customerId, x));"),
+    (
+        "perf-filter-in-memory",
+        "drizzle",
+        "return (await db.select().from(orders).limit(5)).filter((o) => o.reference === x);",
     ),
     ("perf-unindexed-filter", "typeorm", "await this.orders.save({ reference: x, total: y });"),
     ("perf-unindexable-predicate", "mongoose", "return Order.find({ reference: new RegExp('^' + x) }).limit(5);"),
@@ -330,18 +430,20 @@ def test_it_is_fine_in_the_words_of_the_orm(rule, orm, body):
         ("typeorm", "const all = await this.orders.find();\nuse(all);", "orders"),
         ("sequelize", "const all = await Order.findAll();\nuse(all);", "orders"),
         ("mongoose", "const all = await Order.find();\nuse(all);", "orders"),
+        ("drizzle", "const all = await db.select().from(orders);\nuse(all);", "orders"),
         ("jpa", "List<Order> all = orders.findAll();\nuse(all);", "orders"),
         ("gorm", "var all []Order\ndb.Find(&all)\nuse(all)", "orders"),
         ("bun", "var all []Order\ndb.NewSelect().Model(&all).Scan(ctx)\nuse(all)", "orders"),
     ],
 )
 def test_the_finding_has_the_declared_table_and_its_volume(orm, body, table):
-    (finding,) = findings("perf-unbounded-query", orm, body, volumes={"Order": "XL"})
+    (finding,) = findings("perf-unbounded-query", orm, body, volumes={"orders": "XL", "Order": "XL"})
     assert (finding.table, finding.volume, finding.severity, finding.confidence) == (table, "XL", "critical", "high")
 
 
 TAKEN = [
     ("typeorm", "const rows = await this.orders.find();\nfor (const row of rows) {\n  use(row.total);\n}"),
+    ("drizzle", "const rows = await db.select().from(orders);\nfor (const row of rows) {\n  use(row.total);\n}"),
     ("jpa", "List<Order> rows = orders.findAll();\nfor (Order row : rows) {\n  use(row.getTotal());\n}"),
     ("gorm", "var rows []Customer\ndb.Find(&rows)\nfor _, row := range rows {\n  use(row.email)\n}"),
 ]
@@ -349,7 +451,7 @@ TAKEN = [
 
 @pytest.mark.parametrize(("orm", "body"), TAKEN)
 def test_whole_objects_of_a_large_table_are_found_when_one_column_is_read(orm, body):
-    (finding,) = findings("perf-over-fetch", orm, body, volumes={"Order": "XL", "Customer": "XL"})
+    (finding,) = findings("perf-over-fetch", orm, body, volumes={"orders": "XL", "Order": "XL", "Customer": "XL"})
     assert (finding.severity, finding.confidence) == ("warning", "medium")
     assert findings("perf-over-fetch", orm, body) == []
 
@@ -357,7 +459,7 @@ def test_whole_objects_of_a_large_table_are_found_when_one_column_is_read(orm, b
 @pytest.mark.parametrize(("orm", "body"), TAKEN)
 def test_rows_that_go_on_as_a_whole_are_needed_as_a_whole(orm, body):
     given = body.replace("use(row.", "send(row); use(row.")
-    assert findings("perf-over-fetch", orm, given, volumes={"Order": "XL", "Customer": "XL"}) == []
+    assert findings("perf-over-fetch", orm, given, volumes={"orders": "XL", "Order": "XL", "Customer": "XL"}) == []
 
 
 def test_two_collections_joined_in_one_query_multiply_their_rows():

@@ -298,3 +298,23 @@ def test_rows_of_one_parent_are_many_where_there_are_few_parents(condition, volu
     source = f"def f(c, r):\n    return [o for o in Order.objects.filter({condition}) if o.total < 9]"
     found = findings(RULE, source, volumes=volumes)
     assert [(str(each.severity), str(each.confidence)) for each in found] == told
+
+
+@pytest.mark.parametrize(
+    ("work", "found"),
+    [
+        ("return rows.find((row) => row.reference === x);", [1]),
+        ("return ids.map((id) => rows.find((row) => row.reference === id));", []),
+        ("for (const id of ids) {\n  const row = rows.find((each) => each.reference === id);\n  use(row);\n}", []),
+        ("for (const row of rows) {\n  if (row.reference === x) {\n    use(row);\n  }\n}", [1]),
+        ("ids.map(log);\nreturn rows.filter((row) => row.reference === x);", [1]),
+    ],
+)
+def test_rows_that_are_looked_up_for_each_of_others_are_all_wanted(work, found):
+    assert orms.lines(RULE, "drizzle", f"const rows = await db.select().from(orders);\n{work}") == found
+
+
+def test_a_column_that_the_query_asks_for_already_leaves_no_more_rows_out():
+    body = "const rows = await db.select().from(orders).where(%s);\nreturn rows.filter((row) => row.isPaid);"
+    assert orms.lines(RULE, "drizzle", body % "eq(orders.isPaid, true)") == []
+    assert orms.lines(RULE, "drizzle", body % "isNotNull(orders.reference)") == [1]

@@ -386,3 +386,9 @@ def test_a_statement_of_go_that_was_prepared_before_the_loop(prepare):
         "\tfor _, o := range orders {\n\t\tstmt.ExecContext(ctx, o.Number)\n\t}\n}\n",
     }
     assert len(findings_of(RULE, files)) == 1
+
+
+@pytest.mark.parametrize(("leaves", "found"), [("return;", []), ("count += 1;", [2])])
+def test_a_loop_that_is_left_behind_a_statement_of_several_lines(leaves, found):
+    statement = "  await db.update(orders).set({\n    total: id,\n  });\n"
+    assert orms.lines(RULE, "drizzle", f"for (const id of ids) {{\n{statement}  {leaves}\n}}") == found

@@ -10,6 +10,7 @@ SQLALCHEMY = (
     "class Base(DeclarativeBase): ...\n\nclass Order(Base):\n    __tablename__ = 'orders'\n"
     "    id: Mapped[int] = mapped_column(primary_key=True)\n    %s\n"
 )
+DRIZZLE = "import { pgTable } from 'drizzle-orm/pg-core';\nexport const products = pgTable('products', {\n  %s,\n});\n"
 FLASK = "db = SQLAlchemy()\n\nclass Order(db.Model):\n    id = db.Column(db.Integer, primary_key=True)\n    %s\n"
 
 
@@ -122,6 +123,10 @@ def test_names_of_other_things(name):
         ("shop/models.py", SQLALCHEMY % "price: Mapped[float] = mapped_column()", [6]),
         ("shop/models.py", SQLALCHEMY % "price: Mapped[Optional[float]] = mapped_column()", [6]),
         ("shop/models.py", SQLALCHEMY % "price: Mapped[Decimal] = mapped_column()", []),
+        ("src/schema.ts", DRIZZLE % "price: doublePrecision('price').notNull()", [3]),
+        ("src/schema.ts", DRIZZLE % "price: real()", [3]),
+        ("src/schema.ts", DRIZZLE % "price: numeric({ precision: 9, scale: 2 })", []),
+        ("src/schema.ts", DRIZZLE % "priceCents: integer()", []),
         ("shop/models.py", FLASK % "price = db.Column(db.Float)", [5]),
         ("shop/models.py", FLASK % "price = db.Column(db.Numeric)", []),
     ],

@@ -233,9 +233,20 @@ DDL = {
 }
 
 
+DRIZZLE = {
+    "src/schema.ts": "import { integer, pgTable, serial } from 'drizzle-orm/pg-core';\n"
+    "export const accounts = pgTable('account', { id: serial().primaryKey() });\n"
+    "export const entries = pgTable('log_entry', {\n  accountId: integer()\n"
+    "    .references(() => accounts.id, { onDelete: 'cascade' }),\n});\n",
+    "src/work.ts": "import { eq } from 'drizzle-orm';\nimport { accounts } from './schema';\n"
+    "export const close = (db, id) => db.delete(accounts).where(eq(accounts.id, id));\n",
+}
+
+
 @pytest.mark.parametrize(
     ("sources", "place"),
     [
+        (DRIZZLE, ("src/schema.ts", 5)),
         (JPA, ("src/main/java/a/Account.java", 9)),
         (PRISMA, ("prisma/schema.prisma", 10)),
         (TYPEORM, ("src/entities.ts", 12)),
@@ -244,7 +255,7 @@ DDL = {
         ({"log/models.py": SQLALCHEMY.format(**BY_COLUMN), "log/work.py": DELETED}, ("log/models.py", 16)),
         (DDL, ("db/schema.sql", 2)),
     ],
-    ids=["jpa", "prisma", "typeorm", "sequelize", "sqlalchemy", "sqlalchemy column", "sql"],
+    ids=["drizzle", "jpa", "prisma", "typeorm", "sequelize", "sqlalchemy", "sqlalchemy column", "sql"],
 )
 def test_every_way_to_say_that_the_children_go_along(sources, place):
     table = "LogEntry" if sources is PRISMA else "log_entry"

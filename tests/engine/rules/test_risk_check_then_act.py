@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of, lines_of
 from tests.engine.rules.shop import findings, lines
 
@@ -736,3 +737,36 @@ ASKS_BUN = 'db.NewSelect().Model((*Seat)(nil)).Where("no = ?", no)'
 )
 def test_rows_that_bun_looks_for_and_makes(body, lines):
     assert lines_of(RULE, f"package a\nfunc f(db *bun.DB, no int) error {{\n{body}\n}}\n", "go") == lines
+
+
+DRIZZLE_LOADS = {
+    "rows": "const rows = await db.select({ n: sql`1` }).from(%(table)s).where(eq(%(table)s.%(column)s, x)).limit(1);",
+    "row": "const [row] = await db\n  .select()\n  .from(%(table)s)\n  .where(eq(%(table)s.%(column)s, x));",
+    "found": "const found = await db.query.%(table)s.findFirst({ where: eq(%(table)s.%(column)s, x) });",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "rest", "count"),
+    [
+        ("rows", "if (rows.length > 0) {\n  return null;\n}\nawait db.insert(orders).values({ reference: x });", 1),
+        ("rows", "if (rows.length === 0) {\n  await db.insert(orders).values({ reference: x });\n}", 1),
+        ("rows", "if (!rows[0]) {\n  await db.insert(orders).values({ reference: x });\n}", 1),
+        ("row", "if (!row) {\n  await db.insert(orders).values({ reference: x });\n}", 1),
+        ("found", "if (found) throw taken;\nawait db\n  .insert(orders)\n  .values({ reference: x });", 1),
+        ("found", "if (!found) throw missing;\nawait db.insert(orders).values({ reference: x });", 0),
+        ("row", "if (!row) {\n  await db.insert(lines).values({ orderId: x });\n}", 0),
+        ("row", "if (!row) {\n  await db.insert(orders).values({ reference: x }).onConflictDoNothing();\n}", 0),
+    ],
+)
+def test_rows_of_drizzle(name, rest, count):
+    body = DRIZZLE_LOADS[name] % {"table": "orders", "column": "reference"} + "\n" + rest
+    found = orms.findings(RULE, "drizzle", body)
+    assert [each.severity for each in found] == ["warning"] * count
+    assert all("onConflictDoNothing" in each.suggestion and "on reference" in each.suggestion for each in found)
+
+
+def test_a_unique_column_of_drizzle_makes_it_worth_knowing():
+    load = DRIZZLE_LOADS["found"] % {"table": "customers", "column": "email"}
+    body = f"{load}\nif (!found) {{\n  await db.insert(customers).values({{ email: x }});\n}}"
+    assert [each.severity for each in orms.findings(RULE, "drizzle", body)] == ["info"]

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "risk-floating-promise"
@@ -399,3 +400,21 @@ def test_writes_that_mongoose_is_told_to_run(statement, count):
     model += 'export const Scan = model("Scan", schema);\n'
     source = f'import {{ Scan }} from "./scan";\nexport async function f(code, done) {{\n  {statement}\n}}\n'
     assert len(findings_of(RULE, {"src/scan.ts": model, "src/f.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("db.insert(lines).values({ orderId: x });", 1),
+        ("db.update(orders).set({ total: x }).where(eq(orders.id, x));", 1),
+        ("await db.insert(lines).values({ orderId: x });", 0),
+        ("db.insert(lines).values({ orderId: x }).run();", 0),
+        ("db.insert(lines).values({ orderId: x }).catch(log);", 0),
+        ("waitUntil(db.insert(lines).values({ orderId: x }));", 0),
+        ("const later = db.insert(lines).values({ orderId: x });\nuse(later);", 0),
+        ("db.insert(strangers).values({ orderId: x });", 0),  # no table that anybody knows
+    ],
+)
+def test_statements_of_drizzle_that_are_never_sent(statement, count):
+    found = orms.findings(RULE, "drizzle", statement)
+    assert [each.severity for each in found] == ["critical"] * count

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of, lines_of
 from tests.engine.rules.shop import findings, lines
 
@@ -671,3 +672,28 @@ def test_a_row_of_bun_over_several_lines():
     )
     assert len(lines_of(RULE, source, "go")) == 1
     assert lines_of(RULE, source.replace("NewSelect", "NewInsert"), "go") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "count"),
+    [
+        ("row.total + x", "eq(orders.id, x)", 1),
+        ("row.total + x", "and(eq(orders.id, x), eq(orders.total, row.total))", 0),
+        ("row.total + x", "and(eq(orders.id, x), eq(orders.version, row.version))", 0),
+        ("sql`${orders.total} + ${x}`", "eq(orders.id, x)", 0),
+        ("x", "eq(orders.id, x)", 0),
+    ],
+)
+def test_an_update_of_drizzle_that_is_given_what_was_read(change, where, count):
+    body = (
+        "const [row] = await db\n  .select()\n  .from(orders)\n  .where(eq(orders.id, x));\n"
+        f"await db\n  .update(orders)\n  .set({{ total: {change} }})\n  .where({where});"
+    )
+    found = orms.findings(RULE, "drizzle", body)
+    assert [each.line - orms.HEADER for each in found] == [5] * count
+    assert all("`sql` (`total + n`)" in each.suggestion for each in found)
+
+
+def test_what_a_map_is_given_is_no_update():
+    source = "async function f(id, n) {\n  const row = await find(id);\n  totals.set('total', row.total + n);\n}\n"
+    assert lines_of(RULE, source, "typescript") == []

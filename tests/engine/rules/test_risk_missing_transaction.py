@@ -764,3 +764,32 @@ def test_two_rows_of_one_table_by_what_is_bound_to_their_keys(one, other, count)
         f'\ts.db.ExecContext(ctx, "UPDATE wallets SET coins = coins + $1 WHERE id = $2", n, {other})\n}}\n'
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+DRIZZLE_TABLES = (
+    "import { pgTable, serial } from 'drizzle-orm/pg-core';\n"
+    "export const orders = pgTable('orders', { id: serial() });\n"
+    "export const lines = pgTable('lines', { id: serial() });\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("await db.insert(orders).values({ id });\n  await db.delete(lines).where(eq(lines.id, id));", 1),
+        ("await db\n    .update(orders)\n    .set({ id });\n  await db.insert(lines).values({ id });", 1),
+        ("await db.insert(orders).values({ id });\n  await db.insert(orders).values({ id });", 0),
+        (
+            "await db.transaction(async (tx) => {\n    await tx.insert(orders).values({ id });\n"
+            "    await tx.insert(lines).values({ id });\n  });",
+            0,
+        ),
+        ("await db.batch([\n    db.insert(orders).values({ id }),\n    db.insert(lines).values({ id }),\n  ]);", 0),
+    ],
+)
+def test_drizzle(body, count):
+    source = (
+        "import { eq } from 'drizzle-orm';\nimport { db, lines, orders } from '../db';\n"
+        f"export default async function handler(req, res) {{\n  const id = req.body.id;\n  {body}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/db.ts": DRIZZLE_TABLES, "pages/api/orders.ts": source})) == count

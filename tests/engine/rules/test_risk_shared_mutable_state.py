@@ -65,6 +65,8 @@ def test_a_list_of_the_class(source, lines):
     [
         ("const visits = [];", "visits.push(req.ip);", 1),
         ("let hits = 0;", "hits += 1;", 1),
+        ("let editor = 'nobody';", "editor = req.body.name;", 1),
+        ("let editor = 'nobody';", "res.json(editor);", 0),
         ("const rooms = new Map();", "rooms.set(req.id, 1);", 1),
         ("const visits = [];", "const visits = []; visits.push(1);", 0),
         ("const cache = new Map();", "cache.set(req.id, 1);", 0),

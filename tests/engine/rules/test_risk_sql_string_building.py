@@ -882,3 +882,26 @@ def test_what_go_takes_from_a_request(value, severities):
         f"\ts.db.QueryContext(ctx, {text})\n}}\n"
     )
     assert [each.severity for each in findings_of(RULE, {"a/a.go": source})] == severities
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("const order = req.query.order ?? 'title';", [("warning", "low")]),
+        ("const order = await req.nextUrl.searchParams.get('order');", [("warning", "low")]),
+        ("const order = req.query.down ? 'DESC' : 'ASC';", []),
+        ("const order = req.query.order;\n  if (!COLUMNS.includes(order)) throw wrong;", []),
+        ("const order = Number(req.query.order);", []),
+        ("const order = settings.order;", []),
+    ],
+)
+def test_a_local_name_for_what_a_request_brings(given, found):
+    run = "await db.execute(sql.raw(`SELECT a FROM t ORDER BY ${order}`));"
+    source = f"export async function f(req) {{\n  {given}\n  {run}\n}}\n"
+    source += "export const g = () => f(1);\n"
+    assert [(each.severity, each.confidence) for each in findings_of(RULE, {"src/f.ts": source})] == found
+
+
+def test_a_tagged_template_makes_parameters():
+    source = "export async function f(name) {\n  await db.execute(sql`SELECT a FROM t WHERE name = ${name}`);\n}\n"
+    assert findings_of(RULE, {"src/f.ts": source}) == []

@@ -393,3 +393,17 @@ def test_a_method_that_another_repository_declares_by_that_name():
     files = {"src/User.java": entity.format("User"), "src/Rule.java": entity.format("Rule")}
     files |= {"src/Users.java": declared, "src/Rules.java": plain, "src/Work.java": caller}
     assert [each.file for each in findings_of(RULE, files)] == ["src/Users.java"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("await db.delete(lines);", 1),
+        ("await db.update(lines).set({ amount: x });", 1),
+        ("await db.delete(lines).where(x);", 0),
+        ("await db.delete(lines).where(eq(lines.id, x));", 0),
+        ("await db.delete(lines).limit(100);", 0),
+    ],
+)
+def test_statements_of_drizzle(statement, count):
+    assert len(orms.lines(RULE, "drizzle", statement, volumes={"lines": "XL"})) == count

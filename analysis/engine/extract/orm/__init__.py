@@ -15,6 +15,8 @@ from analysis.engine.extract.orm import (
     classes,
     django,
     django_models,
+    drizzle,
+    drizzle_tables,
     entities,
     gorm,
     jpa,
@@ -31,7 +33,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Access, Model
 from analysis.engine.rules.base import Look
 
-_SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, knex, sql)
+_SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, knex, drizzle, drizzle_tables, sql)
 _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
     "python": (django, django_models, sqlalchemy, sqlalchemy_models, sql),
     "javascript": _SCRIPT,

@@ -25,6 +25,7 @@ _TABLE = re.compile(  # and no function that makes rows: `FROM generate_series(1
 _NAMED_LATER = re.compile(  # a table whose name a variable brings
     r"(?i)\b(?:FROM|INTO|UPDATE(?:\s+OR\s+\w+)?)\s+(?:[\"'`]\s*\+|\$?\{)\s*(\w+)"
 )
+_NAMED_PART = re.compile(r"\$\{(\w+)(?:\.(\w+))*\}")
 _ORDER = re.compile(r"\bORDER\s+BY\s+([\w., ]+?)(?=\s+(?:LIMIT|OFFSET|FOR)\b|[^\w., ]|$)", re.IGNORECASE)
 _ALIAS = re.compile(
     r"\b(?:FROM|UPDATE)\s+[\w.\"`]+\s+(?:AS\s+)?(?!WHERE\b|ORDER\b|GROUP\b|LIMIT\b|JOIN\b|LEFT\b|INNER\b|SET\b)(\w+)",
@@ -108,9 +109,22 @@ def _held(name: str, call: Node, file: SourceFile) -> str:
 def _literal(node: Node, file: SourceFile) -> str:
     if "string" in node.type or node.type in ("binary_operator", "binary_expression"):
         return file.text(node)
+    if node.type == "call_expression" and (written := node.child_by_field_name("arguments")) is not None:
+        return _of_tag(node, written, file) if written.type == "template_string" else ""
     if node.type == "call" and node.child_count and file.text(node.child(0)).rpartition(".")[2] == "text":
         return file.text(node).partition("(")[2]
     return ""
+
+
+def _of_tag(call: Node, written: Node, file: SourceFile) -> str:
+    """A template that a library makes a statement of, ``sql`SELECT … FROM ${orders}` ``: tables and columns stand for
+    their names."""
+    function = call.child_by_field_name("function")
+    if function is None or file.text(function).rpartition(".")[2] not in ("sql", "SQL"):
+        return ""
+    return _NAMED_PART.sub(
+        lambda part: (part[2] or part[1]) if part[1] in file.bindings else part[0], file.text(written)
+    )
 
 
 def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
