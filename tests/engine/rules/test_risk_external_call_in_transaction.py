@@ -214,7 +214,8 @@ def test_a_task_that_no_broker_is_known_of_may_wait_in_a_table(decorator, confid
 @pytest.mark.parametrize(("decorator", "count"), [("shared_task", 1), ("handled_later()", 0)])
 def test_a_function_that_queues_a_task_of_no_known_broker(decorator, count):
     source = (
-        f"{DJANGO}\n@{decorator}\ndef tell(order):\n    print(order)\n\ndef announce(order):\n    tell.delay(order.pk)\n"
+        f"{DJANGO}\n@{decorator}\ndef tell(order):\n    print(order)\n"
+        "\ndef announce(order):\n    tell.delay(order.pk)\n"
         "\n@transaction.atomic\ndef pay(order):\n    order.save()\n    announce(order)\n"
     )
     assert len(findings_of(RULE, {"shop/a.py": source})) == count
