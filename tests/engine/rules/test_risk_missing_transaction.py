@@ -608,3 +608,23 @@ def test_a_parameter_of_go_that_is_called_t_is_no_transaction(handle, count):
         f'\t{handle}.ExecContext(ctx, "UPDATE shelves SET state = $1 WHERE id = $2", t.State, t.Shelf)\n}}\n'
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(("verb", "count"), [("get_or_create", 0), ("update_or_create", 1), ("create", 1)])
+def test_a_row_that_is_found_again_is_no_half(verb, count):
+    source = TASK + f"def f(c):\n    order = Order.objects.{verb}(customer=c)\n    Line.objects.create(order=order)"
+    assert len(findings(RULE, source)) == count
+    halves = TASK + f"def f(c):\n    Order.objects.{verb}(customer=c)\n    fill(c)\n\n"
+    halves += "def fill(c):\n    Line.objects.create(amount=1)\n"
+    assert len(findings(RULE, halves)) == count
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"), [("not order", 0), ("order is None", 0), ("order", 1), ("not line", 1)]
+)
+def test_a_row_that_is_made_only_where_the_first_branch_found_none(condition, count):
+    source = TASK + (
+        "def f(c, order, line):\n    if c:\n        order = c.order\n        Line.objects.create(order=order)\n"
+        f"    if {condition}:\n        Order.objects.create(customer=c)"
+    )
+    assert len(findings(RULE, source)) == count
