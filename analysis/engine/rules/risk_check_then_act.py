@@ -129,13 +129,17 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     confidence = Confidence.LOW if is_elsewhere else None
     if mark.data.get("form") == "map":
         return _of_map(mark, place, confidence, is_guess=is_run or is_elsewhere)
-    schema = codebase.schemas.named(mark.data.get("model", ""))
+    model = mark.data.get("model", "")
+    schema = codebase.schemas.named(model) or codebase.schemas.named(model[:1].upper() + model[1:])
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (
         schema is not None
         and (any(schema.is_key(column) for column in asked) or any(asked.issuperset(each) for each in schema.unique))
     )
-    return place.finding(mark, severity=Severity.INFO if is_unique else None, confidence=confidence)
+    if not is_unique:
+        return place.finding(mark, confidence=confidence)
+    message = mark.message.replace("two requests at once create two", "of two requests at once the second one fails")
+    return place.finding(mark, severity=Severity.INFO, confidence=confidence, message=message)
 
 
 def _of_map(mark: Mark, place: Place, confidence: Confidence | None, *, is_guess: bool) -> Finding | None:
