@@ -600,3 +600,12 @@ def test_a_row_of_sqlalchemy_by_its_key(step, count):
         "    permit.uses += 1\n    await session.commit()\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("column", "severity"), [("credits", "critical"), ("times_used", "warning")])
+def test_how_often_something_was_used_is_a_tally(column, severity):
+    source = (
+        "from shop.models import Invite\n\n\ndef f(key):\n    invite = Invite.objects.get(pk=key)\n"
+        f"    invite.{column} += 1\n    invite.save()\n"
+    )
+    assert [str(each.severity) for each in findings_of(RULE, {"shop/a.py": source})] == [severity]
