@@ -321,6 +321,8 @@ def _costs_nobody(node: Node, file: SourceFile) -> bool:
     """Whether the search runs on the way to an error, for the children of one node of a tree, which few have, or until
     a name is found that nobody has taken yet."""
     loop = round_of(node, file)
+    if loop is not None and loop.node.id == node.id:
+        loop = loop.parent
     if loop is None:
         return False
     name = function_name(node, file).rpartition(".")[2].encode()

@@ -400,6 +400,16 @@ def test_the_children_of_one_node_are_few(called, lines):
     assert lines_of(RULE, source, "java") == lines
 
 
+@pytest.mark.parametrize(("called", "lines"), [("merge", []), ("join", [4])])
+def test_a_walk_down_a_tree_behind_the_search(called, lines):
+    source = (
+        "class A {\n  void merge(List<Field> children, List<Field> others) {\n    for (Field child : children) {\n"
+        "      for (Field other : others) {\n        if (child.getPath().equals(other.getPath())) {\n"
+        f"          found = other;\n        }}\n      }}\n      {called}(child, found);\n    }}\n  }}\n}}\n"
+    )
+    assert lines_of(RULE, source, "java") == lines
+
+
 @pytest.mark.parametrize(("step", "lines"), [("n++;", []), ("advance();", [5])])
 def test_a_name_that_nobody_has_taken_yet(step, lines):
     source = (
