@@ -726,3 +726,11 @@ def test_a_lock_of_any_name():
     made = "import threading\nguard = threading.Lock()\nhits = {}\n"
     held = made + "@app.get('/')\ndef f(k):\n    with guard:\n        hits[k] = 1\n"
     assert not findings_of(RULE, {"app/a.py": "from flask import Flask\napp = Flask(__name__)\n" + held})
+
+
+@pytest.mark.parametrize(("base", "count"), [("checkers.BaseChecker", 0), ("BaseService", 1)])
+def test_a_checker_of_a_linter_is_made_once(base, count):
+    source = (
+        f"class Paths({base}):\n    found = set()\n\n    def visit(self, node):\n        self.found.add(node.path)\n"
+    )
+    assert len(findings_of(RULE, {"tools/paths.py": source})) == count
