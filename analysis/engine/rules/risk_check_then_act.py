@@ -65,7 +65,9 @@ def place(reference):
 _STARTS_PYTHON = re.compile(rb"if\s+(?:not\s+)?\(?(?:await\s+)?[\w.]+")
 _STARTS_SCRIPT = re.compile(rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|\s*[)=!>]|Sync\())")
 _FAILS = re.compile(r"(?i)mkdir|makedirs|\.create(?:File|Directory)\(")
-_STARTS_UP = re.compile(r"(?:^|[._])_*(?:[iI]nit|[sS]etup|[bB]ootstrap|[iI]nstall|main|[lL]isten|[sS]erve)(?![a-z])")
+_STARTS_UP = re.compile(
+    r"(?:^|[._])_*(?:(?:do)?[iI]nit|[sS]etup|[bB]ootstrap|[iI]nstall|main|[lL]isten|[sS]erve)(?![a-z])"
+)
 _BUILDS = re.compile(
     r"(?:^|/)(?:cli|docker|gen|codegen|generators?|generate|release|hack)/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
 )

@@ -633,3 +633,10 @@ func (s *Store) find(key string) *Pattern {{
 """
     found = findings_of(RULE, {"a/a.go": source})
     assert [each.severity for each in found] == [severity]
+
+
+@pytest.mark.parametrize(("name", "count"), [("doInit", 0), ("init_rows", 0), ("fill", 1)])
+def test_what_sets_up_runs_alone(name, count):
+    source = f"from shop.models import Seat\n\n\ndef {name}(no):\n    if not Seat.objects.filter(no=no).exists():\n"
+    source += "        Seat.objects.create(no=no)\n"
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count
