@@ -430,3 +430,13 @@ def test_threads_for_what_a_request_brings(source, count):
         f"    hosts = {source}\n    return [threading.Thread(target=ping, args=(h,)) for h in hosts]\n"
     )
     assert len(lines_of(RULE, text)) == count
+
+
+@pytest.mark.parametrize(("kept", "count"), [("all = loaded;", 0), ("use(loaded);", 1)])
+def test_what_is_remembered_is_started_once(kept, count):
+    source = (
+        "let all: Row[] | undefined;\nexport const load = async (ids: string[]) => {\n"
+        "  if (all) {\n    return all;\n  }\n"
+        f"  const loaded = await Promise.all(ids.map((id) => fetch(id)));\n  {kept}\n  return loaded;\n}};\n"
+    )
+    assert len(marks_of(RULE, source, "typescript")) == count
