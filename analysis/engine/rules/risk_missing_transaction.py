@@ -124,9 +124,9 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if len(bare) == len(writes) and len({write.label for write in bare}) == 1:
         write, node = bare[0], node_at(bare[0].start, root)
-        is_meant = finds_or_makes(write, root, file) or is_explained(write.start, file)
-        if not is_meant and not _BY_HAND.search(function_text(node, file)):
+        if not _BY_HAND.search(function_text(node, file)) and not is_explained(write.start, file):
             data = {"form": "alone", "table": write.label, "verb": write.verb}
+            data |= {"found": "1"} if finds_or_makes(write, root, file) else {}
             if apart := calls_apart(node, file.functions[file.function_of(node)].node, file):
                 data["apart"] = " ".join(apart)
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)

@@ -617,6 +617,8 @@ def test_a_row_that_is_found_again_is_no_half(verb, count):
     halves = TASK + f"def f(c):\n    Order.objects.{verb}(customer=c)\n    fill(c)\n\n"
     halves += "def fill(c):\n    Line.objects.create(amount=1)\n"
     assert len(findings(RULE, halves)) == count
+    others = halves.replace(verb, "create").replace("Line.objects.create", f"Line.objects.{verb}")
+    assert len(findings(RULE, others)) == 1
 
 
 @pytest.mark.parametrize(
