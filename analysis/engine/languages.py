@@ -144,7 +144,11 @@ def kind_of(path: str) -> FileKind:
     """What the path alone tells; `generated` by content is in the facts (`FileFacts.skipped`)."""
     for pattern, kind in _KINDS:
         found = pattern.search(path)
-        if found is not None and not (kind is FileKind.VENDORED and _OF_PACKAGES in path[: found.start() + 1]):
+        before = path[: found.start() + 1] if found is not None else ""
+        is_package = (kind is FileKind.VENDORED and _OF_PACKAGES in before) or (
+            kind is FileKind.SCRIPT and before.endswith(_OF_PACKAGES)  # the domain `dev`, and no folder of tools
+        )
+        if found is not None and not is_package:
             return kind
     return FileKind.SOURCE
 

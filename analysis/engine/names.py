@@ -23,7 +23,9 @@ _OF_FEW_ROWS = """
     scheduler seller service setting severity severities site slider stage state status store suggestion
     template theme tier timezone type unit warehouse zone
 """.split()
-SMALL = re.compile(rf"(?i)^tax\w*$|^os$|^settings?_?items?$|({'|'.join(_OF_FEW_ROWS)})s?$")
+SMALL = re.compile(
+    rf"(?i)^tax\w*$|^os$|^(?:app|schema)_?migrations?$|^settings?_?items?$|({'|'.join(_OF_FEW_ROWS)})s?$"
+)
 MADE_UP = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/example/)(seeds?|seeders?|fixtures?|demo|examples?|samples?|migrations?)(/|[-_.])"
     r"|(?:random|dummy|fake|_seed)_data|[\w-]\.seeds?\.[jt]s$|(^|/)seed[A-Z]\w*\.[jt]s$|(^|/)(?:factories|populate)\.py$"

@@ -5,6 +5,7 @@ production files are known: tests, migrations and generated code have none.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,6 +112,15 @@ class QuerySite:
         if any(self.schema.is_key(name) if self.schema else name in KEYS for name in wanted):
             return True
         return self.schema is not None and any(wanted.issuperset(columns) for columns in self.schema.unique)
+
+    @property
+    def leaves_few(self) -> bool:
+        """Whether the conditions are those of a short span of time, or of what two others have in common: few rows, as
+        far as nobody declares a size."""
+        spans = Counter(each.column for each in self.query.filters if each.operator == "range")
+        given = {each.column.partition(".")[0] for each in self.query.filters if each.operator == "eq"}
+        relations = self.schema.relations if self.schema is not None else {}
+        return not self.is_declared and (max(spans.values(), default=0) > 1 or len(given & relations.keys()) > 1)
 
     @property
     def is_limited(self) -> bool:

@@ -134,6 +134,11 @@ class Schemas:
         for model in (*self.lineage(entry.model), *parts, *self._tables.get(entry.table.lower(), ())):
             if model.orm == "ddl" and entry.model.orm != "ddl":
                 model = _in_words_of(columns, model)
+            columns.update(
+                (each.name, structs.replace(columns[each.name], unique=True))
+                for each in model.columns
+                if each.unique and each.name in columns
+            )
             columns.update((each.name, each) for each in model.columns if each.name not in columns)
             is_script = model.orm == "ddl" and entry.model.orm != "ddl"  # its keys are columns of the class
             known = columns if is_script else relations
@@ -212,7 +217,7 @@ class Schemas:
 
 
 def _in_words_of(columns: Mapping[str, Column], table: Model) -> Model:
-    """A table whose columns and indexes have the names that the model gives them: `AppId` is `appId`."""
+    """A table whose keys and indexes have the names that the model gives their columns: `AppId` is `appId`."""
     known = {_folded(name): name for name in columns}
     known.update((_folded(each.stored), name) for name, each in columns.items() if each.stored)
     alone = tuple(
@@ -220,7 +225,12 @@ def _in_words_of(columns: Mapping[str, Column], table: Model) -> Model:
     )
     named = tuple(tuple(known.get(_folded(name), name) for name in each) for each in table.indexes)
     searchable = tuple(known.get(_folded(name), name) for name in table.searchable)
-    return structs.replace(table, indexes=(*named, *alone), searchable=searchable)
+    unique = tuple(
+        structs.replace(each, name=known[_folded(each.name)])
+        for each in table.columns
+        if each.unique and known.get(_folded(each.name), each.name) != each.name
+    )
+    return structs.replace(table, columns=(*table.columns, *unique), indexes=(*named, *alone), searchable=searchable)
 
 
 def _folded(name: str) -> str:

@@ -56,16 +56,28 @@ def _leaves(block: Node) -> bool:
 def made_when_missing(write: Node, file: SourceFile) -> Node | None:
     """The `if` under which a row is made because the one that a variable should hold is not there: whoever comes again
     finds it. Python and scripts."""
-    for node in _upwards(write):
-        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
+    return next((fork for fork, name in _missing_around(write, file) if _assigns(fork, name, file)), None)
+
+
+def excludes(first: Node, second: Node, file: SourceFile) -> bool:
+    """Whether the branch of the first gives a variable its value, and the second runs only where that has none."""
+    branches = [node for node in _upwards(first) if node.type in _BLOCKS and node.end_byte <= second.start_byte]
+    missing = {name for _, name in _missing_around(second, file)}
+    return any(_assigns(branch, name, file) for branch in branches for name in missing)
+
+
+def _missing_around(node: Node, file: SourceFile) -> Iterator[tuple[Node, str]]:
+    """The forks around a node that ask whether a variable holds nothing, each with its name."""
+    for fork in _upwards(node):
+        condition = fork.child_by_field_name("condition") if fork.type == "if_statement" else None
         missing = _MISSING.match(file.text(condition)) if condition is not None else None
-        if missing is None:
-            continue
-        name = next(filter(None, missing.groups()))
-        made = rb"(?<![\w.])" + re.escape(name.encode()) + rb"\s*=(?!=)"
-        if re.search(made, file.source[node.start_byte : node.end_byte]) is not None:
-            return node
-    return None
+        if missing is not None:
+            yield fork, next(filter(None, missing.groups()))
+
+
+def _assigns(node: Node, name: str, file: SourceFile) -> bool:
+    made = rb"(?<![\w.])" + re.escape(name.encode()) + rb"\s*=(?!=)"
+    return re.search(made, file.source[node.start_byte : node.end_byte]) is not None
 
 
 def is_explained(start: int, file: SourceFile) -> bool:

@@ -47,7 +47,7 @@ _IS_ABSENT = re.compile(r"(?:={2,3}\s*(?:0|null|undefined)|<\s*1)\s*\)$")
 _ASKS_A_ROW = (re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}"), re.compile(r"await\s+" + _SCRIPT_LOADED))
 
 JAVA_EXISTS = re.compile(
-    rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>[a-z]\w*)\.(?:exists|count|find|select|get)\w*\("
+    rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>[a-z]\w*)\.(?P<verb>(?:exists|count|find|select|get)\w*)\("
     rb"(?:[^()\n{;]|\((?:[^()\n{;]|\([^()\n{;]*\))*\))*\)"
     rb"\s*(?P<state>\.isPresent\(\)|\.isEmpty\(\)|[=!]= null|[=!]= 0|> 0)?\s*\)"
 )
@@ -163,7 +163,7 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
     """`if (!accounts.existsByEmail(email)) accounts.save(account)`, the same over what `findBy...` gave."""
     found = JAVA_EXISTS.match(file.source, branch.start_byte)
     if found is not None:
-        repository = decoded(found["repo"])
+        repository, verb = decoded(found["repo"]), decoded(found["verb"])
         if not (_REPOSITORY.search(repository) or _is_declared_repository(repository, file)):
             return None
         state = decoded(found["state"] or b"")
@@ -178,14 +178,23 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
         )
         before = file.source[max(0, branch.start_byte - NEAR) : branch.start_byte].decode("utf-8", "replace")
         loads = list(followed(name, before, _JAVA_LOADED, "_"))
-        if not loads or loads[-1]["verb"] in ("findById", "getById", "selectById", "selectByPrimaryKey", "getOne"):
+        verb = loads[-1]["verb"] if loads else ""
+        if not loads or verb in ("findById", "getById", "selectById", "selectByPrimaryKey", "getOne"):
             return None
         repository = loads[-1]["repo"]
         if not (_REPOSITORY.search(repository) or _is_declared_repository(repository, file)):
             return None
     made = rf"\b{re.escape(repository)}\s*\.\s*(?:save\w*|insert\w*|persist|create\w*)\("
     line = line_of(made, branch, file, inside=absent)
-    return RowAct(repository, line, ()) if line and not is_handled(branch, file) else None
+    return RowAct(repository, line, _named_in(verb)) if line and not is_handled(branch, file) else None
+
+
+def _named_in(verb: str) -> tuple[str, ...]:
+    """The columns that a method of a repository is named after: `findByEmailAndShop`."""
+    columns = verb.partition("By")[2]
+    if "Or" in re.findall(r"[A-Z][a-z]*", columns):
+        return ()
+    return tuple(each[:1].lower() + each[1:] for each in re.split(r"And(?=[A-Z])", columns) if each)
 
 
 def _is_declared_repository(name: str, file: SourceFile) -> bool:

@@ -9,7 +9,9 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.go_results import bound_names
 from analysis.engine.readers.reading import function_name, function_text, text_after, text_before
 
-CANCELS = frozenset({"context.WithCancel", "context.WithTimeout", "context.WithDeadline"})
+CANCELS = frozenset(
+    f"context.With{what}{cause}" for what in ("Cancel", "Timeout", "Deadline") for cause in ("", "Cause")
+)
 LONGEST_PARAGRAPH = 2  # lines between a comment and what it is about
 MOST_CALLS = 2  # around a fresh context, in which the given one may stand beside it
 LONGEST_COMMENT = 500  # bytes
@@ -68,7 +70,8 @@ def is_taken_over(given: str, earlier: str) -> bool:
 
 
 def _is_cancelled_elsewhere(call: Node, file: SourceFile) -> bool:
-    """Whether the cancel function of the fresh context is kept for others to call, as that of a job is."""
+    """Whether the cancel function of the fresh context is kept for others to call, as that of a job is, or called in
+    several places: then the function says itself when the work ends."""
     around = call.parent.parent if call.parent is not None else None
     if around is None or around.type != "call_expression" or file.callee(around) not in CANCELS:
         return False
@@ -80,8 +83,10 @@ def _is_cancelled_elsewhere(call: Node, file: SourceFile) -> bool:
     if len(names) != 2 or names[1] == "_":
         return False
     after = text_after(around, file)
-    used = re.search(rf"(?<![\w.]){re.escape(names[1])}\(\)", after)
-    return used is None and re.search(rf"[(,:=]\s*{re.escape(names[1])}\s*[,)}}\n]", after) is not None
+    used = re.findall(rf"(?<![\w.]){re.escape(names[1])}\(", after)
+    if used:
+        return len(used) > 1
+    return re.search(rf"[(,:=]\s*{re.escape(names[1])}\s*[,)}}\n]", after) is not None
 
 
 def _is_for_a_goroutine(call: Node, file: SourceFile) -> bool:

@@ -21,6 +21,7 @@ _ATTEMPT = re.compile(r"retr(?:y|ies)(?![a-z])|(?:\b|max_?)(?:attempts?|tries|ba
 _TRY = re.compile(r"^[ \t]*(try)\s*[:{]|^[ \t}]*(except|catch|finally)\b", re.MULTILINE)
 _HANDLER = re.compile(r"\s*(?:\}\s*catch\b|except\b)")
 _CONDITION = re.compile(r"\s*(?:\}\s*)?(?:if|elif|else|case|switch)\b")
+_TRANSACTION = re.compile(r"\s*(?:async )?with\b[^\n]*\b(?:atomic|begin|begin_nested)\(")  # one for each round
 _FAILED = re.compile(r"\berr\w* != nil\s*\{\s*$")  # what follows leaves the loop only after an error
 _LEAVES = re.compile(r"\s*(?:break|return)\b")
 _REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential|not possible")
@@ -41,6 +42,7 @@ def loop_notes(
         "tried": _is_in_try(before),
         "failed": is_in_block(_HANDLER, before, indent),
         "sometimes": is_in_block(_CONDITION, before, indent),
+        "apart": is_in_block(_TRANSACTION, before, indent),
         "batched": is_in_block(_BATCHED, before, indent),
         "reasoned": _REASON.search(_comment_above(lines, query.line)),
         "nested": _NESTED.search(text),

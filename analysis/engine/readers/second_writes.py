@@ -29,8 +29,13 @@ def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator
         inside.setdefault(Callee(place.path, mark.function), set()).update(called)
     for place, mark in found:
         here = Callee(place.path, place.index)
-        if mark.data["form"] != "alone" or here not in alone or CLAIMED.search(mark.data["table"]):
-            continue
+        if (
+            mark.data["form"] != "alone"
+            or here not in alone
+            or CLAIMED.search(mark.data["table"])
+            or "found" in mark.data
+        ):
+            continue  # who comes again finds the row and goes on
         apart = {*inside.get(here, ()), *mark.data.get("apart", "").split()}
         bare = [call for call in place.function.calls if call not in apart]
         second = next(_writing_elsewhere(bare, mark, place, alone, codebase), None)

@@ -33,7 +33,7 @@ _FEW = frozenset(
     preference preferences question questions survey surveys engagement
     engagements index indices tool tools replica replicas cluster clusters directory directories hook hooks mapping
     mappings environment environments favorite favorites favourite favourites allowlist denylist whitelist blacklist
-    namespace namespaces
+    namespace namespaces cmd cmds command commands
     trigger triggers constraint constraints separator separators delimiter delimiters splits primary foreign join joins
     partition disk disks mount mounts region regions zone zones country countries menu menus icon icons""".split()
 )

@@ -100,6 +100,7 @@ _GO = frozenset(
     html/template.ParseFiles html/template.ParseGlob html/template.ParseFS text/template.ParseFiles
     text/template.ParseGlob""".split()
 )
+_SHARED = re.compile(rb"\bhttp\.DefaultTransport\b(?!\.\()")  # and no copy of it
 _GO_CLIENT = re.compile(rb"http\.Client\{")
 _OWN = frozenset({"", "self", "cls", "ctx"})
 _STARTS = re.compile(  # no part of a word: `Server.page` handles requests
@@ -207,8 +208,10 @@ def _is_attempted(call: Node, file: SourceFile) -> bool:
 
 
 def look_at_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
-    """Go: `http.Client{Transport: ...}`; without a transport of its own a client shares that of all."""
-    if b"Transport:" in file.source[literal.start_byte : literal.end_byte]:
+    """Go: `http.Client{Transport: ...}`; without a transport of its own, or with one around the default, it shares that
+    of all clients."""
+    text = file.source[literal.start_byte : literal.end_byte]
+    if b"Transport:" in text and _SHARED.search(text) is None:
         yield from _built(literal, "http.Client", file)
 
 

@@ -132,17 +132,20 @@ def _is_batch_function(name: str) -> bool:
 
 
 def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Iterator[Finding]:
-    """A command may go through few rows, and so may a loop by its name: both together cost nobody anything."""
+    """A command may go through few rows, and so may a loop by its name or a table: two of them cost nobody anything."""
     loop = site.loop
     driver = queries.driver(site.path, loop) if loop is not None else None
     if loop is not None and goes_through_one(loop, driver):
         return
-    is_short = loop is not None and rounds_of(loop, driver) is Size.FEW
-    tags = milder(site.path, codebase)
-    if is_short and tags:
+    size = rounds_of(loop, driver) if loop is not None else Size.UNKNOWN
+    is_few = driver is not None and driver.leaves_few
+    is_short = size is Size.FEW or _is_first_of_each(site)
+    tags = milder(site.path, codebase) | (frozenset({MILDER}) if is_few else frozenset())
+    if is_short and (tags or site.looks_small):
         return
     is_keyed = any(each.operator == "eq" and not each.constant for each in site.query.filters)
-    is_sure = site.schema is not None and not tags and is_keyed  # else there may be no query for many rounds
+    # Else there may be no query for many rounds, or few of them.
+    is_sure = site.schema is not None and not tags and is_keyed and size is Size.MANY
     yield Finding(
         rule_id=RULE.id,
         file=site.path,
@@ -157,6 +160,13 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Iterator[F
         severity=queries.severity(site.volume, driver),
         tags=tags,
     )
+
+
+def _is_first_of_each(site: QuerySite) -> bool:
+    """Whether each round takes the first rows of its own, in an order or behind others: no one query takes all of
+    them."""
+    query = site.query
+    return query.operation == "select" and query.limit not in (0, 1) and bool(query.order or query.offset)
 
 
 def rounds(loop: Loop | None) -> str:

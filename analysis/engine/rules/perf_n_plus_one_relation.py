@@ -15,6 +15,7 @@ from analysis.engine.readers.serialized_rows import Served
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import goes_on, is_named, milder, rounds
 from analysis.engine.schemas import Schema
+from analysis.engine.severity import MILDER
 
 RULE = Rule(
     id="perf-n-plus-one-relation",
@@ -102,7 +103,8 @@ def _of_loop(place: Place, mark: Mark, asked_for: set[str], codebase: Codebase) 
             continue
         if _is_lazy(relation, step, site, schema):
             told.add(name)
-            if site is not None or step not in _BROUGHT_ALONG or not _is_brought(name, place, mark, codebase):
+            may_be_brought = (site is None or site.may_be_loaded) and step in _BROUGHT_ALONG
+            if not may_be_brought or not _is_brought(name, place, mark, schema, codebase):
                 yield _finding(place, mark, loop, int(line), schema, relation, site, codebase, step=step)
         elif further and (behind := _behind(relation, further, site, codebase)) is not None:
             yield _finding(place, mark, loop, int(line), behind[0], behind[1], site, codebase, name)
@@ -145,8 +147,13 @@ def _annotated_rows(place: Place, loop: Loop, codebase: Codebase) -> Schema | No
     return codebase.schemas.named(named[1]) if named is not None else None
 
 
-def _is_brought(name: str, place: Place, mark: Mark, codebase: Codebase) -> bool:
-    """Whether a function that calls this one asks for the relation of the rows together with them."""
+def _is_brought(name: str, place: Place, mark: Mark, schema: Schema, codebase: Codebase) -> bool:
+    """Whether a function that calls this one asks for the relation of the rows together with them. A serializer is
+    called by its framework: with the rows of any query that asks for them so."""
+    if "Serializer" in place.function.owner and any(
+        name in site.query.eager and site.model == schema.name for site in codebase.queries.sites
+    ):
+        return True
     wanted = f".{mark.data.get('manager', '').partition('.')[2]}.{name}."
     called = place.function.name.rpartition(".")[2]
     return any(
@@ -245,9 +252,10 @@ def _finding(
     table = target.entry.table if target is not None else ""
     size = f" (table `{table}`, {volume})" if table else ""
     tags = milder(place.path, place.codebase)  # what runs by hand may go through few rows
+    is_few = site is not None and site.leaves_few
     is_own = not tags and site is not None and site.path == place.path and site.query.function == loop.function
     # What loaded the object whose rows these are may have loaded their relations as well.
-    may_be_brought = "manager" in mark.data and step in _BROUGHT_ALONG
+    may_be_brought = not is_own and "manager" in mark.data and step in _BROUGHT_ALONG
     if site is not None and site.may_be_loaded:
         is_own, may_be_brought = False, step in _BROUGHT_ALONG
     of_file = f" of `{site.path}`" if site is not None and site.path != place.path else ""
@@ -259,11 +267,15 @@ def _finding(
         function=place.function.name,
         anchor=f"{mark.anchor} {relation.name}",
         suggestion=_suggestion(relation, site, through, step, of_file),
-        confidence=Confidence.HIGH if is_own else Confidence.LOW if may_be_brought else Confidence.MEDIUM,
+        confidence=Confidence.LOW
+        if may_be_brought
+        else Confidence.HIGH
+        if is_own and not is_few
+        else Confidence.MEDIUM,
         table=table,
         volume=volume,
         severity=codebase.queries.severity(volume, site),
-        tags=tags,
+        tags=tags | {MILDER} if is_few else tags,
     )
 
 

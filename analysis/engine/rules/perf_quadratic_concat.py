@@ -12,6 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
+from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.lists import declaration
 from analysis.engine.readers.reading import (
     assigned_values,
@@ -165,6 +166,7 @@ def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: Sourc
         statement,
         f"`{name}` is copied whole in every round of the loop",
         severity="info" if size is Size.UNKNOWN else "",
+        data={"size": "unknown"} if size is Size.UNKNOWN else None,
         confidence=_certainty(size, loop, file),
         suggestion=advice.format(name),
     )
@@ -186,7 +188,7 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
     start, end = file.dialect.callee(call)
     reduced = file.source[start:end].decode("utf-8", "replace").rpartition(".")[0]
     size = size_of(reduced, call, file)
-    if size is Size.FEW or reduced.startswith("[") or is_short_list(reduced, call, file):
+    if size is Size.FEW or reduced in file.bindings or reduced.startswith("[") or is_short_list(reduced, call, file):
         return
     text = file.text(given[0])
     accumulator = re.match(r"(?:async\s*)?(?:function\s*\w*\s*)?\(\s*([\w$]+)", text)
@@ -204,6 +206,7 @@ def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
             file.tree.root_node.descendant_for_byte_range(start, start + 1) or call,
             f"`{short(accumulator[1])}` is copied whole for every element of the `reduce`",
             severity="info" if size is Size.UNKNOWN else "",
+            data={"size": "unknown"} if size is Size.UNKNOWN else None,
             confidence="medium" if size is Size.MANY and is_loaded(reduced, call, file) else "low",
             suggestion="Change the accumulator in place, or use `map`, `flatMap` or `Object.fromEntries`.",
         )
@@ -347,9 +350,11 @@ _GROWN = re.compile(r"\s*\+=")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Everywhere but where rows are made up, a few of them, or a table is put together as the module is loaded."""
+    """Everywhere but where rows are made up, a few of them, a table is put together as the module is loaded, or nothing
+    tells of many on a page."""
     is_once = mark.function == 0 and mark.confidence == Confidence.LOW.value
-    return None if is_once or MADE_UP.search(place.path) else place.finding(mark)
+    is_shown = "size" in mark.data and runs_in_browsers(place)
+    return None if is_once or is_shown or MADE_UP.search(place.path) else place.finding(mark)
 
 
 WATCHES = (

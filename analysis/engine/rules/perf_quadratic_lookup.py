@@ -11,12 +11,12 @@ from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
-from analysis.engine.names import MADE_UP
+from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.lists import FEW, grows, is_few, is_list
-from analysis.engine.readers.reading import followed, round_of, statements, text_after
-from analysis.engine.readers.sizes import Size, size_of
+from analysis.engine.readers.reading import followed, function_name, round_of, statements, text_after
+from analysis.engine.readers.sizes import Size, size_by_name, size_of
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -32,6 +32,10 @@ RULE = Rule(
 )
 GUIDE = Guide(
     why="A list is searched from its start each time; a set answers at once.",
+    grades=(
+        "Info where nothing tells of many elements. Not told on the way to an error, for the children of one node of a "
+        "tree, and where a loop tries names until one is free."
+    ),
     flagged=(
         {
             "shop/work.py": """
@@ -77,6 +81,12 @@ _ARROW = re.compile(  # one expression on one element: its names, and what it sa
 _GO_FUNCTION = re.compile(r"^func\(\s*(\w+)\s[^)]*\)\s*bool\s*\{\s*return\s+([^;{}]+?)\s*\}$")
 _LEFT = re.compile(r"[^\n]*\n\s*(?:return|break)\b")
 _POLLS = re.compile(rb"\b(?:setTimeout|sleep|delay)\(")  # it waits for what is put in: little at a time
+_CALLED = re.compile(rb"\(")
+# `name = f"{base}-{i}"` in a loop that counts on until nobody has the name
+_FREE_NAME = re.compile(
+    r"\Awhile\b[\s\S]*?(?:\$\{(\w+)\}|[{+]\s*(?:str\()?(\w+)\b)[\s\S]*?\b(?:\1|\2)(?:\+\+|\s*\+=\s*1\b)"
+)
+_THROWS = frozenset({"throw_statement", "raise_statement"})
 _LEAVING = frozenset({"break_statement", "return_statement", "raise_statement", "throw_statement"})
 _BY_VALUE = frozenset({"includes", "indexOf", "lastIndexOf", "contains"})
 _BY_CONDITION = frozenset({"find", "findIndex", "some", "anyMatch", "noneMatch", "filter"})
@@ -298,9 +308,38 @@ def _is_body(loop: LoopDraft, node: Node, file: SourceFile) -> bool:
 
 
 def _rounds(node: Node, file: SourceFile, loop: LoopDraft | None = None) -> Size:
-    """How many rounds the loop around has, by the name of what it goes through."""
+    """How many rounds the loop around has, by the name of what it goes through, or few by that of one of them."""
     loop = loop or round_of(node, file)
-    return size_of(loop.iterable, loop.node, file) if loop is not None and loop.kind != "while" else Size.UNKNOWN
+    if loop is None or loop.kind == "while":
+        return Size.UNKNOWN
+    size = size_of(loop.iterable, loop.node, file)
+    is_few = size is Size.UNKNOWN and any(size_by_name(each) is Size.FEW for each in loop.variables[:1])
+    return Size.FEW if is_few else size
+
+
+def _costs_nobody(node: Node, file: SourceFile) -> bool:
+    """Whether the search runs on the way to an error, for the children of one node of a tree, which few have, or until
+    a name is found that nobody has taken yet."""
+    loop = round_of(node, file)
+    if loop is not None and loop.node.id == node.id:
+        loop = loop.parent
+    if loop is None:
+        return False
+    name = function_name(node, file).rpartition(".")[2].encode()
+    body = file.source[loop.node.start_byte : loop.node.end_byte]
+    own = (b"", b"this.", b"self.") if name else ()
+    if any(next(followed(each + name, body, _CALLED, b"_.$"), None) is not None for each in own):
+        return True
+    return _FREE_NAME.search(file.text(loop.node)) is not None or _ends_in_an_error(loop, file)
+
+
+def _ends_in_an_error(loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether the branch that the loop stands in throws behind it."""
+    statement = file.statement_of(loop.node)
+    block = statement.parent
+    is_branch = block is not None and block.parent is not None and block.parent.type == "if_statement"
+    inside = statements(block) if is_branch else []
+    return bool(inside) and inside[-1].type in _THROWS and inside[-1].start_byte >= statement.end_byte
 
 
 def _marks(
@@ -309,6 +348,8 @@ def _marks(
     """None when the list or the loop has few elements by its name, or nothing tells of many and it is not known to be a
     list; a guess unless both may have many. Who asks for the position of one after the other takes a map of them for
     any list."""
+    if _costs_nobody(node, file):
+        return
     searched = size_of(name, node, file)
     if searched is Size.FEW and is_position:
         searched = Size.UNKNOWN
@@ -321,6 +362,7 @@ def _marks(
         RULE.id,
         node,
         f"`{name}` is searched from its start in every round of the loop",
+        severity="info" if Size.MANY not in (rounds, searched) else "",
         confidence="" if is_large and is_known and file.language != "tsx" else "low",
         suggestion=f"Build a set or map of `{name}` before the loop.",
         data={"size": "unknown"} if Size.MANY not in (rounds, searched) else None,
@@ -328,9 +370,9 @@ def _marks(
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Everywhere but where rows are made up, a few of them, and on pages where nothing tells of many."""
+    """Everywhere but in commands, of which nobody feels it, and on pages where nothing tells of many."""
     is_shown = "size" in mark.data and runs_in_browsers(place)
-    return None if is_shown or MADE_UP.search(place.path) else place.finding(mark)
+    return None if is_shown or runs_by_hand(codebase, place.path) else place.finding(mark)
 
 
 WATCHES = (

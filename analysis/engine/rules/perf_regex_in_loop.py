@@ -28,7 +28,7 @@ RULE = Rule(
 )
 GUIDE = Guide(
     why="The pattern is the same every time and only its use differs; building it costs more than matching.",
-    grades="Info in Python, which keeps the last few hundred patterns.",
+    grades="Info in Python, which keeps the last few hundred patterns, and for the pattern of one character.",
     flagged=(
         {
             "src/Words.java": r"""
@@ -74,6 +74,7 @@ _META = re.compile(r"[.$|()\[{^?*+\\]")
 _FAST = re.compile(
     r'^"(\\\\[^\w"]|\\[tnrf]|[^.$|()\[{^?*+\\"])"$'
 )  # one plain or escaped character: no pattern is built
+_ONE_CHARACTER = re.compile(r'"(?:\\[tnrf"]|\\\\\W|\\\\[sdw]|[^\\"])[+*]?"$')  # built faster than most texts are read
 _TEXT = re.compile(r'\s*=\s*("(?:[^"\\\n]|\\.)*")')
 _DECLARES = re.compile(r"\s*[=;:,)]")
 _TYPE = re.compile(r"\b([A-Z]\w*)(?:<[^;(){}]*>)?\s+\Z")
@@ -87,11 +88,12 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     loop = round_of(call, file)
     in_loop = loop is not None and not _leaves(call, loop, file)
-    confidence = ""
+    confidence, is_tiny = "", False
     if callee not in _COMPILERS:
         if file.language != "java" or not in_loop or not _is_pattern_method(callee, given, file):
             return
-        confidence = "medium"
+        is_tiny = _ONE_CHARACTER.match(file.text(given[0])) is not None
+        confidence = "low" if is_tiny else "medium"
     if file.function_of(call) == 0 and not in_loop:
         return
     fixed = built_text(given[0], file)
@@ -106,7 +108,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         RULE.id,
         call,
         f"`{callee.rpartition('.')[2]}` compiles {short(file.text(given[0]), 40)} {where}",
-        severity="info" if file.language == "python" else "",
+        severity="info" if is_tiny or file.language == "python" else "",
         confidence=confidence,
         data={"loop": "yes"} if in_loop else None,
     )

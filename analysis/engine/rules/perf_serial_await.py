@@ -12,6 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.reading import COMMENTS, function_name, is_short_list, short
 from analysis.engine.readers.sizes import Size, size_by_name, size_of
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
@@ -96,6 +97,7 @@ _ON_PURPOSE = re.compile(
     r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
 )
 _SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?|migrations?|upgrades?|contrib)/|(^|/)(seed|build)[\w-]*\.\w+$")
+_DIFFERENCE = re.compile(r"(?i)(?:^|[._\s])(?:set_?)?(?:difference\w*|diff)\(")  # of what is and what should be: little
 _KNOWN = re.compile(rb"\bif \([^\n]*\.has\(|\bif [^\n]* not in \w*(?:cache|known|seen|memo)")
 _COUNTED = re.compile(r"\(?\s*(\w+)\s*<\s*(?:[\w.]+\.length\b|len\()")
 _TAKEN = re.compile(r"([\w$]+)\s*=\s*([\w$.]+)\.(?:shift|pop|popleft)\(")
@@ -143,7 +145,7 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
         node,
         f"`{short(callee)}` is awaited once per round: the rounds wait for each other",
         confidence="low" if is_guess or _CHANGES.search(callee) else "",
-        data={"changes": "yes"} if changes else None,
+        data={"round": "yes"} | ({"changes": "yes"} if changes else {}),
     )
 
 
@@ -169,7 +171,11 @@ def _is_worth_it(node: Node, call: Node, loop: LoopDraft, file: SourceFile) -> b
         return False
     if _NOT_REMOTE.search(callee) and not _PUTS.search(callee):
         return False
-    if is_short_list(loop.iterable, loop.node, file) or _calls_itself(callee, node, file):
+    if (
+        _DIFFERENCE.search(loop.iterable)
+        or is_short_list(loop.iterable, loop.node, file)
+        or _calls_itself(callee, node, file)
+    ):
         return False
     if (
         callee in loop.variables
@@ -330,9 +336,11 @@ def _feeds_on(body: str, call: str) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A request waits for the sum of them."""
+    """A request waits for the sum of them. A page that does things one by one shows how far it has come."""
     if place.in_request_path:
         return place.finding(mark, severity=Severity.WARNING)
+    if "round" in mark.data and mark.confidence == Confidence.LOW.value and runs_in_browsers(place):
+        return None
     if place.kind is FileKind.SCRIPT or _SEEDS.search(place.path) or mark.data.get("changes"):
         return None
     return place.finding(mark)

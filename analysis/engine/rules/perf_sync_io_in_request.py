@@ -27,7 +27,10 @@ RULE = Rule(
 )
 GUIDE = Guide(
     why="One thread serves all requests: while it reads a file, nobody is served.",
-    grades="Certain in the handler itself, likely in what it calls; info elsewhere in a server.",
+    grades=(
+        "Certain in the handler itself, likely in what it calls; info elsewhere in a server, for one look whether a "
+        "file exists, and for a file that comes with the program."
+    ),
     flagged=(
         {
             "shop/app.ts": """
@@ -65,6 +68,7 @@ _START_UP = re.compile(
     r"(^|\.)(load|read)?_?(config|settings|env)\w*$|(^|\.)(main|init\w*|start\w*|setup\w*|build\w*|generate\w*|seed\w*)$",
     re.IGNORECASE,
 )
+_INSTALLS = re.compile(r"(^|/)(?:setup|install(?:er|ation)?|onboarding)(?:/|\.[cm]?[jt]s$)")
 _LOADERS = re.compile(r"(^|\.)constructor(\.|$)|(^|\.)load[A-Z]\w*$")  # once, at the start or at first use
 _SERVERS = re.compile(r"(?:express|koa|@koa/router|fastify|hono|next/server)$|@hapi/|@nestjs/")
 _TOOLING = re.compile(
@@ -78,8 +82,16 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     name = function_name(call, file)
     if not _START_UP.search(name) and not is_made_once(call, file):
-        data = {"starts": "yes"} if any(map(_START_UP.search, name.split("."))) else None
+        data = {"starts": "yes"} if any(map(_START_UP.search, name.split("."))) else {}
+        if callee.endswith(".existsSync") or _reads_own_file(call, callee, file):
+            data["short"] = "yes"
         yield file.mark(RULE.id, call, f"`{callee}` in `{name}` stops the event loop until it is done", data=data)
+
+
+def _reads_own_file(call: Node, callee: str, file: SourceFile) -> bool:
+    """Whether it reads a file whose name stands in the program: one that came with it."""
+    path = next(iter(file.arguments(call)[0]), None)
+    return callee.endswith(".readFileSync") and path is not None and path.type == "string"
 
 
 def look_at_request(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -91,14 +103,17 @@ def look_at_request(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Off the request path it is worth knowing in server code, and nothing in tools."""
+    """Off the request path it is worth knowing in server code, and nothing in tools. What is short, or runs while the
+    program is installed, stops few others."""
+    is_small = "short" in mark.data or _INSTALLS.search(place.path) is not None
+    small = {"severity": Severity.INFO, "confidence": Confidence.LOW} if is_small else {}
     if place.in_handler:
-        return place.finding(mark)
-    if mark.data:
+        return place.finding(mark, **small)
+    if "starts" in mark.data:
         return None  # a call-back of what runs as the server starts
     if place.in_request_path and not _TOOLING.search(place.path):
         is_kept = _LOADERS.search(place.function.name) is not None  # mostly, so that the first request only waits
-        return place.finding(mark, confidence=Confidence.LOW if is_kept else Confidence.MEDIUM)
+        return place.finding(mark, **{"confidence": Confidence.LOW if is_kept else Confidence.MEDIUM, **small})
     if "XMLHttpRequest" in mark.message:
         return place.finding(mark, severity=Severity.INFO)
     if place.kind is FileKind.SCRIPT or place.facts.is_entry or _TOOLING.search(place.path):

@@ -123,11 +123,20 @@ def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
 
 def _grows(site: QuerySite, codebase: Codebase) -> bool:
     """Whether the table grows with use, and nothing says that few of its rows are meant, or all of them."""
-    if "passing" in site.notes or runs_by_hand(codebase, site.path):
-        return False  # a command goes through all that it is for
+    if "passing" in site.notes or runs_by_hand(codebase, site.path) or _starts_up(site):
+        return False  # a command goes through all that it is for, and so does what starts
     if len(site.query.filters) > 1 or any(each.operator == "null" for each in site.query.filters):
         return False  # the rows that miss something, or that several conditions leave
     return is_named_for_many(site.model) or (not site.query.filters and grows(site.model, codebase))
+
+
+def _starts_up(site: QuerySite) -> bool:
+    """Whether Spring calls the function when the program starts, which needs all that it registers or fills."""
+    owner = site.function.owner
+    bases = (base for each in site.facts.classes if owner and each.name == owner for base in each.bases)
+    return any(base.endswith(("ApplicationRunner", "CommandLineRunner")) for base in bases) or any(
+        "PostConstruct" in each for each in site.function.decorators
+    )
 
 
 def _suggestion(site: QuerySite) -> str:

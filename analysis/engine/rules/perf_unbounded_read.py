@@ -75,6 +75,8 @@ _BODY = re.compile(r"(?:\b\w+|\.Request\(\))\.Body$")
 _REQUESTS = frozenset({"r", "req", "request"})
 _GO_REQUEST = re.compile(r"\s+\*http\.Request\b")
 _SENDS = re.compile(r"(?i)(?:^|\.)(?:sign|roundtrip)")  # a function that handles a request of its own
+_NOT_AS_HOPED = re.compile(r"\.StatusCode\s*(?:!=|>=?|/\s*100\s*!=)")
+_FUNCTIONS = ("func_literal", "function_declaration", "method_declaration")
 _GZIP = re.compile(r"\b(?:gzip|zlib|flate|bzip2|zstd)\.NewReader\(")
 _UNPACKS = frozenset(
     "gzip.decompress zlib.decompress bz2.decompress lzma.decompress brotli.decompress zstandard.decompress".split()
@@ -101,12 +103,13 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # the body is its own
     name = file.text(positional[0])
     is_open = _BODY.search(name) or _is_unpacked(name, call, file)
-    if is_open and not LIMITED.search(function_text(call, file)):
+    is_sent = _is_sent(name, call, file)
+    if is_open and (is_sent or not _says_what_failed(call, file)) and not LIMITED.search(function_text(call, file)):
         yield file.mark(
             RULE.id,
             call,
             f"`{name}` is read whole, however much the other side sends",
-            confidence="" if _is_sent(name, call, file) else "low",
+            confidence="" if is_sent else "low",
             suggestion="Read through `http.MaxBytesReader` or `io.LimitReader`.",
         )
 
@@ -119,6 +122,18 @@ def _is_sent(name: str, call: Node, file: SourceFile) -> bool:
         return True
     text = function_text(call, file)
     return owner in _REQUESTS or next(followed(owner, text, _GO_REQUEST, "_."), None) is not None
+
+
+def _says_what_failed(call: Node, file: SourceFile) -> bool:
+    """Whether the answer of a service is read in the branch for other states than were hoped for: a line or two."""
+    node = file.parent_of(call)
+    while node is not None and node.type not in _FUNCTIONS:
+        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
+        if condition is not None and _NOT_AS_HOPED.search(file.text(condition)):
+            alternative = node.child_by_field_name("alternative")
+            return alternative is None or call.end_byte < alternative.start_byte
+        node = file.parent_of(node)
+    return False
 
 
 def _is_unpacked(name: str, call: Node, file: SourceFile) -> bool:

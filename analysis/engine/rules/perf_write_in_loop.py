@@ -32,7 +32,10 @@ GUIDE = Guide(
         "A round trip, and often a commit, per row: a thousand rows take seconds where one statement takes "
         "milliseconds."
     ),
-    grades="Info where each row has error handling of its own or a model does more than write.",
+    grades=(
+        "Info where each row has error handling or a transaction of its own, a model does more than write, or few "
+        "rounds are likely."
+    ),
     flagged=(
         {
             "shop/work.py": """
@@ -96,7 +99,9 @@ _BULK = {
 _UNIT_OF_WORK = frozenset({"add", "delete"})  # of SQLAlchemy's session, which sends them together at the flush
 _ALWAYS_ONE_BY_ONE = frozenset({"update", "upsert"})  # of Prisma: no bulk call takes other values for each row
 _BY_KEY = frozenset({"get_or_create", "update_or_create", "upsert"})
-_REMOTE = re.compile(r"(?i)send|charge|mail|fetch|upload|https?\b|requests\.|runTask|publish|putPdf|putFile|s3\b")
+_REMOTE = re.compile(
+    r"(?i)send|(?:remove|delete|create|move|copy)_?(?:folder|directory|file|blob|object)|charge|mail|fetch|upload|https?\b|requests\.|runTask|publish|putPdf|putFile|s3\b"
+)
 _HOOK = re.compile(r"(?:^|[. ])hook\(|lifecycle", re.IGNORECASE)
 _SIGNALS = ("pre_save", "post_save", "pre_delete", "post_delete")
 _OUTSIDE_BULK = frozenset({"save", "delete"})
@@ -153,6 +158,7 @@ def _finding(
     if confidence is None:
         return
     side_effect = _side_effect(site, listeners, overridden, codebase)
+    is_mild = confidence is Confidence.LOW or runs_by_hand(codebase, site.path) or _is_meant(site)
     severity = queries.severity(site.volume, driver)
     if "tried" in site.notes or side_effect or (query.orm == "jpa" and query.in_transaction):
         severity = Severity.INFO
@@ -168,7 +174,7 @@ def _finding(
         confidence=confidence,
         table=site.table,
         volume=site.volume if site.table else None,
-        tags=frozenset({MILDER}) if runs_by_hand(codebase, site.path) or _is_meant(site) else frozenset(),
+        tags=frozenset({MILDER}) if is_mild else frozenset(),
     )
 
 
@@ -204,9 +210,9 @@ def _confidence(site: QuerySite, driver: QuerySite | None, codebase: Codebase) -
 
 
 def _is_meant(site: QuerySite) -> bool:
-    """Whether something says that the rows are written one by one for a reason: no bulk form, another service in each
-    round, a comment, a row that is claimed."""
-    by_word = not site.notes.keys().isdisjoint({"reasoned", "claimed"})
+    """Whether something says that the rows are written one by one for a reason: no bulk form, another service or a
+    transaction of its own in each round, a comment, a row that is claimed."""
+    by_word = not site.notes.keys().isdisjoint({"reasoned", "claimed", "apart"})
     return by_word or _has_no_bulk_form(site) or _waits_for_others(site)
 
 
@@ -214,10 +220,21 @@ def _has_no_bulk_form(site: QuerySite) -> bool:
     query = site.query
     if query.orm == "gorm":
         return query.operation == "update" and query.terminal != "Save"
+    if query.orm == "django":
+        return query.terminal == "update_or_create" and not _ends_conflicts(site)
     if query.orm != "prisma":
         return False
     is_of_one = query.operation == "update" and site.has_key  # `updateMany({ where: { id } })`
     return is_of_one or query.terminal in _ALWAYS_ONE_BY_ONE or "nested" in site.notes
+
+
+def _ends_conflicts(site: QuerySite) -> bool:
+    """Whether a key of the database covers what is looked up, without which no bulk call finds the rows that exist."""
+    if site.schema is None:
+        return True
+    wanted = {each.column.removesuffix("_id") or each.column for each in site.query.filters}
+    is_covered = any(wanted.issuperset(columns) for columns in site.schema.unique)
+    return is_covered or site.has_key or any(map(site.schema.is_key, wanted))
 
 
 def _waits_for_others(site: QuerySite) -> bool:

@@ -70,7 +70,9 @@ _STARTS_SCRIPT = re.compile(
     rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|(?:\??\.length|\[0\])?\s*[)=!>]|Sync\())"
 )
 _FAILS = re.compile(r"(?i)mkdir|makedirs|\.create(?:File|Directory)\(")
-_STARTS_UP = re.compile(r"(?:^|[._])_*(?:[iI]nit|[sS]etup|[bB]ootstrap|[iI]nstall|main|[lL]isten|[sS]erve)(?![a-z])")
+_STARTS_UP = re.compile(
+    r"(?:^|[._])_*(?:(?:do)?[iI]nit|[sS]etup|[bB]ootstrap|[iI]nstall|main|[lL]isten|[sS]erve)(?![a-z])"
+)
 _BUILDS = re.compile(
     r"(?:^|/)(?:cli|docker|gen|codegen|generators?|generate|release|hack)/|(?:^|/)(?:magefiles?|noxfile|gulpfile|Gruntfile|fabfile|setup|conanfile)(?:\.\w+$|/)"
 )
@@ -148,13 +150,18 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         mark = structs.replace(mark, data={"model": made.model, "columns": " ".join(made.columns)})
         changes = {"line": made.line, "message": _message(f"`{made.model}`", made.asked_on)}
         confidence = Confidence.LOW if made.is_called else confidence  # which may handle that it is there already
-    schema = codebase.schemas.named(mark.data.get("model", ""))
+    model = mark.data.get("model", "")
+    schema = codebase.schemas.named(model) or codebase.schemas.named(model[:1].upper() + model[1:])
     asked = set(mark.data.get("columns", "").split())
     is_unique = "unique" in mark.data or (
         schema is not None
         and (any(schema.is_key(column) for column in asked) or any(asked.issuperset(each) for each in schema.unique))
     )
-    return place.finding(mark, severity=Severity.INFO if is_unique else None, confidence=confidence, **changes)
+    if is_unique:
+        told = str(changes.get("message", mark.message))
+        message = told.replace("two requests at once create two", "of two requests at once the second one fails")
+        changes |= {"message": message, "severity": Severity.INFO}
+    return place.finding(mark, confidence=confidence, **changes)
 
 
 def _message(what: str, line: int) -> str:

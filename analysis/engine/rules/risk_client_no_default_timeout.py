@@ -89,7 +89,6 @@ _SCRIPT = {  # to the option that limits it
     "mongodb.MongoClient": "`socketTimeoutMS`",
     "ioredis": "`commandTimeout`",
     "ioredis.Redis": "`commandTimeout`",
-    "nodemailer.createTransport": "`connectionTimeout` and `socketTimeout`",
     "amqplib.connect": "`timeout`",
 }
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
@@ -118,7 +117,6 @@ _WHEN_DONE = re.compile(
     rb"|\badd(?:Listener|Callback)\(\s*\Z|\b(?:supplyAsync|runAsync)\(\s*\Z"
 )
 LONGEST_CHAIN = 500  # bytes
-_NOT_SOCKETS = re.compile(r"(?i)stream|sendmail|jsontransport|\bses\s*:")
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -150,7 +148,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     if options is None and given and given[0].type in _UNKNOWN and not _ADDRESS.search(file.text(given[0])):
         return
     text = "".join(file.text(each) for each in given)
-    if not _LIMIT.search(text) and "..." not in text and not _NOT_SOCKETS.search(text):
+    if not _LIMIT.search(text) and "..." not in text:
         # What a call gives may hold a limit.
         severity = "info" if options is None and given and given[0].type == "call_expression" else ""
         message = f"`{callee}` is built without {_SCRIPT[callee]}: a silent server holds its caller"
@@ -281,8 +279,10 @@ def _comes_from_outside(address: Node, file: SourceFile) -> bool:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Waiting is the business of workers; in scripts it is worth knowing."""
+    """Waiting is the business of workers. Who runs a script sees it hang; a server there is worth knowing."""
     if mark.data.get("only") == "request" and not place.in_request_path:
+        return None
+    if place.kind is FileKind.SCRIPT and place.facts.language != "go":
         return None
     if place.kind is FileKind.SCRIPT:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)

@@ -216,12 +216,19 @@ def _derived(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, suggestion="Give each round a context of its own (`:=`).")
     if len(names) != 2 or callee == "context.WithValue":
         return
-    if names[1] == "_":
+    if names[1] == "_" and not _is_made_once(callee, names[0], call, file):
         message = f"The cancel function of `{callee}` is thrown away: its context lives until the parent ends"
         yield file.mark(RULE.id, call, message, suggestion="Keep it and `defer cancel()`.")
     elif _leaves_before(names[1], text_after(call, file)):
         message = f"A return leaves before `{names[1]}` is called: its context lives until the parent ends"
         yield file.mark(RULE.id, call, message, suggestion=f"`defer {names[1]}()` right here.")
+
+
+def _is_made_once(callee: str, name: str, call: Node, file: SourceFile) -> bool:
+    """Whether a time limit ends the only context of this name: one that is made where there is none yet, and stays."""
+    if "Cancel" in callee or re.match(r"context\.\w+\(\s*context\.Background\(\)", file.text(call)) is None:
+        return False
+    return re.search(rf"\bif {re.escape(name)} == nil \{{\s*[\w., ]+=\s*\Z", text_before(call, file)) is not None
 
 
 def _has_a_key_for_each_round(call: Node, file: SourceFile) -> bool:
@@ -296,11 +303,9 @@ WATCHES = (
             "NewRequest",
             "Command",
             "Dial",
-            "WithCancel",
-            "WithTimeout",
-            "WithDeadline",
             "WithValue",
         }
+        | {name.rpartition(".")[2] for name in CANCELS}
         | {"NewRequestWithContext", "CommandContext", "QueryContext", "ExecContext", "QueryRowContext", "DialContext"}
         | {"WithContext"},
     ),

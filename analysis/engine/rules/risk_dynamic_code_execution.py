@@ -38,8 +38,9 @@ RULE = Rule(
 GUIDE = Guide(
     why="Whoever has a say in the text has a say in what the machine does.",
     grades=(
-        "Critical when the text is not a literal, else info. In a browser a warning: there it has the rights of its "
-        "visitor."
+        "Critical when the text is not a literal, a warning for code that no request is known to bring, else info. In "
+        "a browser a warning: there it has the rights of its visitor. Info for what runs scripts, plug-ins or settings "
+        "by its name or by what it reads."
     ),
     flagged=(
         {
@@ -111,6 +112,12 @@ _OWN_WORDS = frozenset(
 )
 _OWN_FOLDER = re.compile(r"\bget\w*(?:Root|Dir|Folder|Path|Home)\w*\(\)")
 _TEXTS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
+# What there is to run the code of others, who were let in as its authors.
+_RUNNER = re.compile(
+    r"(?:(?<![A-Za-z])s|(?<!Type)(?<!Java)S)cript(?:s|ing)?(?![a-z])|[sS]andbox|[rR]untime|[rR]unner"
+    r"|[pP]lug-?[iI]ns?(?![a-z])|[iI]nterpreter|[rR]un_?[cC]ode"
+)
+_OF_A_REQUEST = re.compile(r"(?i)`[^`]*(?:req(?:uest)?\b|upload|body\b|query\b|params\b)")
 _OF_THE_BUILD = re.compile(
     r"(?:^|/)(?:build|generate|gen|make|release|deploy|bundle|replace|prepare)[-_][\w.-]*\.[cm]?js$"
 )
@@ -202,11 +209,22 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)  # who calls it types the rest
     if is_shell and "tool" in mark.data and not (place.in_request_path or place.in_job_path):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    if mark.data.get("form") == "file" and not place.in_request_path:
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if "passed" in mark.data and not place.in_request_path:
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW)  # its callers make the command
     if mark.severity == "" and mark.confidence == "" and not place.in_request_path:
-        return place.finding(mark, confidence=Confidence.MEDIUM)  # where the text comes from is not known
+        return _from_nowhere(mark, place, is_shell=is_shell)
     return place.finding(mark)
+
+
+def _from_nowhere(mark: Mark, place: Place, *, is_shell: bool) -> Finding:
+    """Text that no request is known to bring."""
+    if is_shell or _OF_A_REQUEST.search(mark.message):
+        return place.finding(mark, confidence=Confidence.MEDIUM)
+    if _RUNNER.search(f"{place.path} {place.function.name}"):
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
 
 
 def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator[Mark]:
@@ -235,7 +253,7 @@ def _open_code(call: Node, name: str, argument: Node, said: str, file: SourceFil
         return file.mark(RULE.id, call, message, severity="info", confidence="low")
     if _OF_A_FILE.search(file.text(argument)):
         message = f"`{name}` runs the file that {said} stands for, as settings and plug-ins are run"
-        return file.mark(RULE.id, call, message, confidence="low")
+        return file.mark(RULE.id, call, message, confidence="low", data={"form": "file"})
     if file.language in SCRIPT and _runs_in_a_driven_page(call, file):
         message = f"`{name}` runs {said} in the page that is driven"
         return file.mark(RULE.id, call, message, severity="info", confidence="low")

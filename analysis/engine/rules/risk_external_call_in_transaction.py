@@ -89,22 +89,23 @@ def _calls(mark: Mark) -> Iterator[tuple[str, int]]:
 
 def _direct(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
     for name, line in _calls(mark):
-        if words := what_it_does(name, place.facts.language):
-            return line, f"`{_brief(name)}` {words}", _of_queue(name, place) or Confidence.HIGH
+        words = what_it_does(name, place.facts.language)
+        if words and not _may_fill_a_table(name, place):
+            return line, f"`{_brief(name)}` {words}", Confidence.HIGH
     return None
 
 
-def _of_queue(call: str, place: Place) -> Confidence | None:
-    """Low where a task of the project is queued that no known broker's decorator made: its queue may be a table, which
-    the same transaction fills."""
+def _may_fill_a_table(call: str, place: Place) -> bool:
+    """Whether a task of the project is queued that no known broker's decorator made: its queue may be a table, which
+    the same transaction fills, or wait for the commit."""
     task, _, verb = call.rpartition(".")
     if verb not in ("delay", "apply_async"):
-        return None
+        return False
     tasks = place.codebase.calls.resolve(place.path, place.function, task)
     decorators = [
         name for each in tasks for name in place.codebase.files[each.path].functions[each.position].decorators
     ]
-    return Confidence.LOW if decorators and not any(_BROKERS.search(name) for name in decorators) else None
+    return bool(decorators) and not any(_BROKERS.search(name) for name in decorators)
 
 
 def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
@@ -120,10 +121,7 @@ def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | N
             if callee in around:
                 continue  # a method of what the chain made, which is called like this function
             if words := _outside(callee, place.codebase):
-                facts = place.codebase.files[callee.path]
-                within = Place(place.codebase, callee.path, facts, callee.position)
-                confidence = _of_queue(_leaves(callee, place.codebase), within) or Confidence.MEDIUM
-                return line, f"`{_brief(name)}` {words}", confidence
+                return line, f"`{_brief(name)}` {words}", Confidence.MEDIUM
     return None
 
 
@@ -149,11 +147,13 @@ def _outside(callee: Callee, codebase: Codebase) -> str:
 
 def _leaves(callee: Callee, codebase: Codebase) -> str:
     """The call by which a function leaves the process, unless it waits for the commit."""
-    function: Function = codebase.files[callee.path].functions[callee.position]
+    facts = codebase.files[callee.path]
+    function: Function = facts.functions[callee.position]
     if any("on_commit" in call for call in function.calls):
         return ""
-    language = codebase.files[callee.path].language
-    return next((call for call in function.calls if what_it_does(call, language)), "")
+    leaving = (call for call in function.calls if what_it_does(call, facts.language))
+    within = Place(codebase, callee.path, facts, callee.position)
+    return next((call for call in leaving if not _may_fill_a_table(call, within)), "")
 
 
 def _brief(name: str) -> str:

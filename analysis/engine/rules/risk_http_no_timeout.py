@@ -40,6 +40,7 @@ GUIDE = Guide(
         "The other side accepts the connection and never answers. The caller waits for ever; a pool of such callers is "
         "an outage."
     ),
+    grades="Critical where a request waits for it, but for `fetch` of Node, which gives up after minutes by itself.",
     flagged=(
         {
             "shop/client.py": """
@@ -82,6 +83,7 @@ _OWN_LIMIT = re.compile(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)")
 _NO_TOTAL = re.compile(r"ClientTimeout\([^)]*\btotal\s*=\s*None(?![^)]*sock_read)|Timeout\(\s*None\s*\)")
 _TIMEOUT_POSITION = {"urllib.request.urlopen": 2}
 _FETCHES = frozenset({"fetch", "node-fetch", "undici.fetch", "undici.request"})
+_ENDS_LATE = frozenset({"fetch", "undici.fetch", "undici.request"})  # Node ends them after 300 silent seconds
 _NODE_CALLS = frozenset(f"{library}.{verb}" for library in ("http", "https") for verb in ("get", "request"))
 _OWN_ORIGIN = re.compile(rb"(?:[\w.]+)\(\s*[\"'`]/(?!/)")
 _RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
@@ -258,11 +260,14 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee in _NODE_CALLS and is_imported(callee, file):
         yield from _node_call(call, callee, file)
     elif _sends(callee, file) and not _runs_in_browser(call, file) and not _is_limited(call, callee, file):
+        is_limited = callee in _ENDS_LATE
+        how_long = "for minutes" if is_limited else "as long as the other side likes"
         yield file.mark(
             RULE.id,
             call,
-            f"`{callee}` waits as long as the other side likes: no `signal` or `timeout` is given",
+            f"`{callee}` waits {how_long}: no `signal` or `timeout` is given",
             confidence="low" if _asks_itself(call, file) else "medium",
+            data={"limited": "1"} if is_limited else None,
             suggestion="Pass `signal: AbortSignal.timeout(ms)` (axios: `timeout`).",
         )
 
@@ -393,7 +398,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_run_by_hand = place.index == 0 and place.facts.is_entry and place.facts.language == "python"
     if place.kind is FileKind.SCRIPT or is_run_by_hand:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-    if place.in_request_path and "started" not in mark.data:
+    if place.in_request_path and mark.data.keys().isdisjoint({"started", "limited"}):
         return place.finding(mark, severity=Severity.CRITICAL)
     if place.facts.language == "go" and place.facts.package == "main":
         return place.finding(mark, confidence=Confidence.MEDIUM)  # a program that may do nothing else

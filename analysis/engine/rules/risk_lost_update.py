@@ -67,7 +67,7 @@ _SET_ANEW = re.compile(r"\.set\(\s*(?:0[\w.]*|(?:\w+\.)?ZERO)\s*\)")
 _LOADED = r"\b(?:find|get|load|select|fetch|read)\w*\("
 _COPIED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
 _TEXT = re.compile(r"^(?:[rbf]|sql)?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
-_COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage|used$")
+_COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage")
 _SAID = re.compile(
     r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?|explanation|reason|details?|output|traceback|summary|\w*_at|\w*date|\w*time|deadline|next_\w+|expir\w+)$"
 )  # texts and times

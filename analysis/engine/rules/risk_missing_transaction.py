@@ -15,11 +15,11 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
-from analysis.engine.readers.branches import calls_apart, is_explained, made_when_missing, run_together
+from analysis.engine.readers.branches import calls_apart, excludes, is_explained, made_when_missing, run_together
 from analysis.engine.readers.declared_writes import with_declared
 from analysis.engine.readers.proxied_calls import runs_in_transaction, self_invocations
 from analysis.engine.readers.reading import function_text, node_at, short, text_after, text_before
-from analysis.engine.readers.repeatable_writes import comes_out_alike, is_upsert
+from analysis.engine.readers.repeatable_writes import comes_out_alike, finds_or_makes, is_upsert
 from analysis.engine.readers.second_writes import with_callee, with_commits
 from analysis.engine.readers.session_commits import committed, half_done
 from analysis.engine.readers.table_writes import Write, is_claim, writes_by_function
@@ -126,6 +126,7 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
         write, node = bare[0], node_at(bare[0].start, root)
         if not _BY_HAND.search(function_text(node, file)) and not is_explained(write.start, file):
             data = {"form": "alone", "table": write.label, "verb": write.verb} | _needed(write)
+            data |= {"found": "1"} if finds_or_makes(write, root, file) else {}
             if apart := calls_apart(node, file.functions[file.function_of(node)].node, file):
                 data["apart"] = " ".join(apart)
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
@@ -381,6 +382,8 @@ def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Wri
     ):
         return None
     for position, first in enumerate(bare):
+        if finds_or_makes(first, root, file):
+            continue  # whoever comes again finds the row and goes on
         for second in bare[position + 1 :]:
             if not first.differs_from(second) or is_claim(second) or _settles(first, second, root, file):
                 continue  # what is kept behind the work says that it was done
@@ -391,9 +394,11 @@ def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Wri
 
 
 def _is_found_again(first: Node, second: Node, file: SourceFile) -> bool:
-    """Whether the first row is made only where it is missing, and the second for itself: the next run goes on there."""
+    """Whether the first row is made only where it is missing, and the second for itself: the next run goes on there.
+    Or where there is a row, of which the second asks that there is none."""
     around = made_when_missing(first, file)
-    return around is not None and not around.start_byte <= second.start_byte < around.end_byte
+    is_for_itself = around is not None and not around.start_byte <= second.start_byte < around.end_byte
+    return is_for_itself or excludes(first, second, file)
 
 
 def _settles(first: Write, second: Write, root: Node, file: SourceFile) -> bool:

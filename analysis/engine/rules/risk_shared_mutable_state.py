@@ -87,6 +87,7 @@ _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|
 _COPIED = re.compile(
     rb"\bclass\s+\w+\([^)]*\b(?:BaseModel|SQLModel|BaseSettings)\b|\n\s+(?:class Config\b|model_config\s*=)"
 )
+_OF_ONE_RUN = re.compile(rb"Registry|\([^)]*\w(?:Checker|Visitor)\b")  # the last two by a linter, once
 _SINGLETON = re.compile(rb"\bcls\.\w*instance\w*\b|\b__new__\(")
 _RUNNING = re.compile(rb"\w+\s*:[^=\n;]*\bPromise<")  # what all who ask at once wait for
 _BROWSER = re.compile(rb"\b(window|document|localStorage|useState|useEffect)\b|['\"]use client['\"]")
@@ -189,7 +190,7 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
     scope = file.scope_of(assignment)
     shared_on_purpose = b"ClassVar" in file.source[assignment.start_byte : assignment.end_byte]
     head = file.source[scope.start : scope.start + 120].partition(b":")[0]
-    if scope.kind != "class" or _ON_PURPOSE.search(name) or shared_on_purpose or b"Registry" in head:
+    if scope.kind != "class" or _ON_PURPOSE.search(name) or shared_on_purpose or _OF_ONE_RUN.search(head):
         return
     body = file.source[assignment.end_byte : scope.end]
     if (

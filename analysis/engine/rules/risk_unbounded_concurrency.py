@@ -92,6 +92,7 @@ _ENDS = re.compile(r"^_*(?i:destroy|close|shut_?down|dispose|disconnect|tear_?do
 _SHUT_DOWN = re.compile(r"\bfinally\s*\{[^}]*\.shutdown(?:Now)?\(")
 # One connection: its calls wait for each other anyway.
 _TRANSACTION = re.compile(r"\b(?:tx|trx)\.|[,{]\s*(?:\w+:\s*)?(?:tx|trx|\w*[tT]ransaction)\s*[,})]")
+_REMEMBERED = re.compile(r"\bif\b\s*\(?\s*((?:this\.|self\.)?\w+)(?: is not None)?\s*\)?\s*[:{]?\s*return \1\b")
 _BATCHED = re.compile(r"[lL]oaders?\b(?!\()")  # a loader of data asks once for all that is wanted at the same time
 _ELEMENT = re.compile(r"\s*(?:async\s*)?(?:function\s*\w*\s*)?\(?\s*(\w+)")  # what the given function calls it
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
@@ -168,6 +169,8 @@ def _started(
     is_read = is_loaded(collection, node, file)
     if size is Size.FEW or (not is_read and are_parts(collection, file.text(by), elements)):
         return
+    if _is_remembered(node, file):
+        return
     is_many = size is Size.MANY or is_read
     given = is_given(collection, node, file)
     answered = answered_by(collection, node, file) if file.language == "go" and not given else ""
@@ -182,6 +185,13 @@ def _started(
     data |= {name: "1" for name, holds in (("many", size is Size.MANY), ("given", given or is_read)) if holds}
     data |= {"answered": answered} if answered and not is_many else {}
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
+
+
+def _is_remembered(node: Node, file: SourceFile) -> bool:
+    """Whether the function gives what it made the first time, and so starts them once: `if (known) return known;`."""
+    text = function_text(node, file)
+    known = _REMEMBERED.search(text)
+    return known is not None and re.search(rf"(?m)^\s*{re.escape(known[1])}\s*=(?!=)", text) is not None
 
 
 def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -46,6 +46,8 @@ def test_shared_clients_and_factories_are_fine(source):
     ("built", "lines_found"),
     [
         ("client := &http.Client{Transport: &http.Transport{}}", [8]),
+        ("client := &http.Client{Transport: &signed{base: http.DefaultTransport}}", []),
+        ("client := &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}", [8]),
         ('page := template.Must(template.ParseFiles("a.html"))', [8]),
         ("client := &http.Client{Timeout: time.Second}", []),
     ],

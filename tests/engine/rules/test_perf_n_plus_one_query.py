@@ -438,8 +438,37 @@ def test_rows_are_locked_one_by_one(name, count):
 
 @pytest.mark.parametrize(("rows", "found"), [("Codes.MAPPING", []), ("codes.mapping", [3])])
 def test_a_constant_of_a_class_gives_few_rounds(rows, found):
-    source = f"def f(codes):\n    for code in {rows}:\n        Region.objects.get(code=code)"
+    source = f"def f(codes):\n    for code in {rows}:\n        Order.objects.get(reference=code)"
     assert lines(RULE, source) == found
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked", "told"),
+    [
+        ("ids", "Order.objects.get(reference=each)", ["high"]),
+        ("data", "Order.objects.get(reference=each)", ["medium"]),
+        ("ids", "list(Order.objects.filter(reference=each).order_by('total')[:size])", ["low"]),
+        ("ids", "Order.objects.filter(reference=each).order_by('total').first()", ["high"]),
+        ("codes.mapping", "Region.objects.get(code=each)", []),
+        ("codes.mapping", "Order.objects.get(reference=each)", ["low"]),
+    ],
+)
+def test_how_many_rounds_there_may_be(rows, asked, told):
+    source = f"def f(ids, data, codes, size):\n    for each in {rows}:\n        {asked}"
+    assert [str(each.confidence) for each in findings(RULE, source)] == told
+
+
+@pytest.mark.parametrize(
+    ("conditions", "told"),
+    [
+        ("total__gt=least", ("high", "warning")),
+        ("total__gt=least, total__lt=most", ("medium", "info")),
+    ],
+)
+def test_the_rows_of_a_span_are_few(conditions, told):
+    loop = f"for o in Order.objects.filter({conditions}):"
+    source = f"def f(least, most):\n    {loop}\n        Region.objects.get(code=o.reference)"
+    assert [(str(each.confidence), str(each.severity)) for each in findings(RULE, source)] == [told]
 
 
 @pytest.mark.parametrize(("head", "found"), [("except IntegrityError:", []), ("finally:", [6])])

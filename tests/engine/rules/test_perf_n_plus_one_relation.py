@@ -295,3 +295,29 @@ def test_what_an_argument_calls_is_no_step_of_the_project():
     (found,) = findings(RULE, source.format("now()"))
     assert (str(found.confidence), found.line) == ("high", 5)
     assert findings(RULE, source.replace("filter(", "open(")) == []
+
+
+@pytest.mark.parametrize(
+    ("conditions", "told"),
+    [
+        ("total__gt=least", ("high", "warning")),
+        ("total__gt=least, total__lt=most", ("medium", "info")),
+        ("customer__region=a, lines__order=b", ("medium", "info")),
+    ],
+)
+def test_the_rows_of_a_span_or_of_two_others_are_few(conditions, told):
+    source = (
+        f"def f(least, most, a, b):\n    for o in Order.objects.filter({conditions}):\n        show(o.customer.email)"
+    )
+    assert [(str(each.confidence), str(each.severity)) for each in findings(RULE, source)] == [told]
+
+
+@pytest.mark.parametrize(("owner", "count"), [("OrderSerializer", 0), ("OrderTable", 1)])
+def test_a_serializer_is_given_the_rows_of_a_view(owner, count):
+    source = (
+        f"class {owner}:\n    def get_regions(self, customer: Customer):\n"
+        "        return [order.customer.email for order in customer.orders.all()]\n\n"
+        "class Customers:\n    def get_queryset(self):\n        orders = Order.objects.select_related('customer')\n"
+        "        return Customer.objects.prefetch_related(Prefetch('orders', queryset=orders))\n"
+    )
+    assert len(findings(RULE, source)) == count

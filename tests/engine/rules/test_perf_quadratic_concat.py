@@ -303,3 +303,22 @@ def test_few_problems_and_a_loop_that_nothing_is_known_of():
     (mark,) = marks_of(RULE, source.format("orders"))
     assert (mark.severity, mark.confidence) == ("", "low")
     assert marks_of(RULE, source.format("orders").replace("found", "errors")) == []
+
+
+def test_what_one_page_copies_is_not_much():
+    source = "export const f = (xs) => xs.reduce((all, x) => ({ ...all, [x.id]: x }), {});\n"
+    page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/a.ts": source}
+    server = {"api/package.json": '{"dependencies": {"express": "5"}}', "api/src/a.ts": source}
+    assert (len(findings_of(RULE, page)), len(findings_of(RULE, server))) == (0, 1)
+
+
+@pytest.mark.parametrize(("head", "count"), [("import { names } from './names';\n", 0), ("const names = load();\n", 1)])
+def test_what_is_imported_is_as_long_as_the_program_makes_it(head, count):
+    source = f"{head}export const f = () => names.reduce((all, x) => ({{ ...all, [x]: 1 }}), {{}});\n"
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("cmdList", 0), ("commands", 0), ("rowList", 1)])
+def test_the_commands_of_one_step_are_few(name, count):
+    source = f'package a\nfunc f({name} []string) string {{\n\ts := ""\n\tfor _, x := range {name} {{\n'
+    assert len(lines_of(RULE, source + "\t\ts += x\n\t}\n\treturn s\n}\n", "go")) == count

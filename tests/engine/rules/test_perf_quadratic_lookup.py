@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "perf-quadratic-lookup"
 
@@ -374,3 +374,66 @@ def test_a_queue_that_begins_with_one_element():
         "def walk(start, edges):\n    queue = [start]\n    while queue:\n        queue.extend(edges[queue.pop(0)])\n"
     )
     assert lines_of(RULE, source) == [4]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (
+            "if (ids.length > 9) {\n    const twice = ids.filter((id) => ids2.includes(id));\n"
+            "    throw new Twice(twice);\n  }",
+            [],
+        ),
+        ("if (ids.length > 9) {\n    const twice = ids.filter((id) => ids2.includes(id));\n    tell(twice);\n  }", [3]),
+    ],
+)
+def test_a_search_on_the_way_to_an_error(body, lines):
+    source = f"function f(ids: string[], ids2: string[]) {{\n  {body}\n}}"
+    assert lines_of(RULE, source, "typescript") == lines
+
+
+@pytest.mark.parametrize(("called", "lines"), [("merge", []), ("this.merge", []), ("join", [4]), ("b.merge", [4])])
+def test_the_children_of_one_node_are_few(called, lines):
+    source = (
+        "class A {\n  void merge(List<Field> children, List<Field> others) {\n    for (Field child : children) {\n"
+        "      for (Field other : others) {\n        if (child.getPath().equals(other.getPath())) {\n"
+        f"          {called}(child, other);\n        }}\n      }}\n    }}\n  }}\n}}\n"
+    )
+    assert lines_of(RULE, source, "java") == lines
+
+
+@pytest.mark.parametrize(("called", "lines"), [("merge", []), ("join", [4])])
+def test_a_walk_down_a_tree_behind_the_search(called, lines):
+    source = (
+        "class A {\n  void merge(List<Field> children, List<Field> others) {\n    for (Field child : children) {\n"
+        "      for (Field other : others) {\n        if (child.getPath().equals(other.getPath())) {\n"
+        f"          found = other;\n        }}\n      }}\n      {called}(child, found);\n    }}\n  }}\n}}\n"
+    )
+    assert lines_of(RULE, source, "java") == lines
+
+
+@pytest.mark.parametrize(("step", "lines"), [("n++;", []), ("advance();", [5])])
+def test_a_name_that_nobody_has_taken_yet(step, lines):
+    source = (
+        "function f(taken: string[], slug: string) {\n  let n = 1;\n  while (more()) {\n"
+        "    const tried = `${slug}-${n}`;\n    if (taken.indexOf(tried) < 0) { slug = tried; }\n"
+        f"    {step}\n  }}\n}}"
+    )
+    assert lines_of(RULE, source, "typescript") == lines
+
+
+@pytest.mark.parametrize(("variable", "lines"), [("section", []), ("each", [3])])
+def test_one_of_few_by_its_name(variable, lines):
+    source = f"function f(data: A[], ids: string[]) {{\n  for (const {variable} of data) {{\n"
+    source += f"    if (ids.includes({variable}.id)) keep({variable});\n  }}\n}}"
+    assert lines_of(RULE, source, "typescript") == lines
+
+
+@pytest.mark.parametrize(("name", "severity"), [("orders", "warning"), ("given", "info")])
+def test_where_nothing_tells_of_many(name, severity):
+    source = (
+        f"def f({name}: list, held: list):\n    for each in {name}:\n        if each in held:\n            keep(each)\n"
+    )
+    (finding,) = findings_of(RULE, {"shop/a.py": source})
+    assert finding.severity == severity
+    assert findings_of(RULE, {"shop/management/commands/a.py": source}) == []

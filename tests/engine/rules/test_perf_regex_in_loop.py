@@ -29,6 +29,21 @@ def test_java(call, lines):
     assert lines_of(RULE, java(call), "java") == lines
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (r'x.replaceAll("\n", " ")', ("info", "low")),
+        (r'x.split("\\s")', ("info", "low")),
+        (r'x.split("\\s+")', ("info", "low")),
+        (r'x.split("[=:]")', ("", "medium")),
+        (r'x.replaceAll("\\d{4}", "")', ("", "medium")),
+    ],
+)
+def test_the_pattern_of_one_character_is_built_at_once(call, told):
+    (mark,) = marks_of(RULE, java(call), "java")
+    assert (mark.severity, mark.confidence) == told
+
+
 def test_go():
     source = 'package a\nimport "regexp"\nfunc f() {\nfor {\nregexp.MustCompile("a+")\n}\n}'
     assert lines_of(RULE, source, "go") == [5]

@@ -222,6 +222,20 @@ def test_objects_that_are_filled_and_comments_between_questions(body, lines):
     assert lines_of(RULE, f"async function f(users, state) {{\n{body}\n}}", "typescript") == lines
 
 
+@pytest.mark.parametrize(("items", "lines"), [("_.difference(wanted, had)", []), ("had.concat(wanted)", [3])])
+def test_what_differs_is_little(items, lines):
+    source = f"async function f(wanted, had) {{\n  for (const id of {items}) {{\n    await api.add(id);\n  }}\n}}\n"
+    assert lines_of(RULE, source, "typescript") == lines
+
+
+@pytest.mark.parametrize(("call", "counts"), [("api.removeOrder(id)", (0, 1)), ("api.loadOrder(id)", (1, 1))])
+def test_a_page_may_do_things_one_by_one(call, counts):
+    source = f"export async function f(ids: string[]) {{\n  for (const id of ids) {{\n    await {call};\n  }}\n}}\n"
+    page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/orders.ts": source}
+    server = {"api/package.json": '{"dependencies": {"express": "5"}}', "api/src/orders.ts": source}
+    assert (len(findings_of(RULE, page)), len(findings_of(RULE, server))) == counts
+
+
 def test_people_answer_one_by_one_and_few_are_written_out():
     source = "async function f(items) {{\n  for (const item of {}) {{\n    await {}(item);\n  }}\n}}\n"
     assert lines_of(RULE, source.format("items", "api.load"), "typescript") == [3]

@@ -7,27 +7,27 @@ HEAD = "import express from 'express';\nimport fs from 'fs';\nconst app = expres
 
 
 def test_in_a_handler_it_is_a_warning():
-    source = HEAD + "app.get('/x', (req, res) => {\n  res.send(fs.readFileSync('a'));\n});\n"
+    source = HEAD + "app.get('/x', (req, res) => {\n  res.send(fs.readFileSync(a));\n});\n"
     (finding,) = findings_of(RULE, {"src/app.js": source})
     assert (finding.line, finding.severity, finding.confidence) == (5, "warning", "high")
 
 
 def test_elsewhere_it_is_worth_knowing_only():
-    source = HEAD + "export function read() {\n  return fs.readFileSync('a');\n}\n"
+    source = HEAD + "export function read() {\n  return fs.readFileSync(a);\n}\n"
     assert [str(finding.severity) for finding in findings_of(RULE, {"src/store.js": source})] == ["info"]
 
 
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("src/store.js", "const text = fs.readFileSync('a');"),
-        ("src/store.js", "export function loadConfig() { return fs.readFileSync('a'); }"),
-        ("scripts/store.js", "export function read() { return fs.readFileSync('a'); }"),
+        ("src/store.js", "const text = fs.readFileSync(a);"),
+        ("src/store.js", "export function loadConfig() { return fs.readFileSync(a); }"),
+        ("scripts/store.js", "export function read() { return fs.readFileSync(a); }"),
         ("src/store.js", "export function read() { return own.readFileSync('a'); }"),
-        ("src/store.js", "export class Store { constructor() { this.text = fs.readFileSync('a'); } }"),
-        ("src/store.js", "export function loadFiles() { return fs.readFileSync('a'); }"),
-        ("ui/bundle.cjs", "export function read() { return fs.readFileSync('a'); }"),
-        ("vite.config.js", "export function read() { return fs.readFileSync('a'); }"),
+        ("src/store.js", "export class Store { constructor() { this.text = fs.readFileSync(a); } }"),
+        ("src/store.js", "export function loadFiles() { return fs.readFileSync(a); }"),
+        ("ui/bundle.cjs", "export function read() { return fs.readFileSync(a); }"),
+        ("vite.config.js", "export function read() { return fs.readFileSync(a); }"),
     ],
 )
 def test_start_up_tools_and_namesakes_are_fine(path, body):
@@ -44,9 +44,9 @@ def test_every_synchronous_call_of_node_is_known(call):
 @pytest.mark.parametrize(
     "server",
     [
-        "http.createServer((req, res) => {\n  res.end(fs.readFileSync('a'));\n});",
+        "http.createServer((req, res) => {\n  res.end(fs.readFileSync(a));\n});",
         "app.addHook('preHandler', async (request) => {\n  fs.statSync('a');\n});",
-        "app.route({ method: 'GET', handler: async (request) => {\n  return fs.readFileSync('a');\n} });",
+        "app.route({ method: 'GET', handler: async (request) => {\n  return fs.readFileSync(a);\n} });",
     ],
 )
 def test_servers_of_node_and_fastify(server):
@@ -58,20 +58,20 @@ def test_a_program_of_the_desktop_serves_one_user():
     source = (
         "import { app as desktop } from 'electron';\n"
         + HEAD
-        + "export function read() {\n  return fs.readFileSync('a');\n}\n"
+        + "export function read() {\n  return fs.readFileSync(a);\n}\n"
     )
     assert findings_of(RULE, {"desktop/main.js": source}) == []
 
 
 def test_a_command_line_tool_has_no_requests():
     source = HEAD + "app.get('/x', (req, res) => {\n  res.send(show());\n});\n"
-    below = "function show() {\n  return fs.readFileSync('a');\n}\n"
+    below = "function show() {\n  return fs.readFileSync(a);\n}\n"
     assert findings_of(RULE, {"packages/cli/src/app.js": source + below}) == []
 
 
 def test_below_the_handler_it_is_likely_only():
     source = HEAD + "app.get('/x', (req, res) => {\n  res.send(show());\n});\n"
-    below = "function show() {\n  return fs.readFileSync('a');\n}\n"
+    below = "function show() {\n  return fs.readFileSync(a);\n}\n"
     assert [str(finding.confidence) for finding in findings_of(RULE, {"src/app.js": source + below})] == ["medium"]
 
 
@@ -83,19 +83,17 @@ def test_synchronous_requests_of_a_page():
 
 
 def test_clients_of_other_servers_are_none():
-    source = (
-        "import https from 'https';\nimport fs from 'fs';\nexport function read() { return fs.readFileSync('a'); }\n"
-    )
+    source = "import https from 'https';\nimport fs from 'fs';\nexport function read() { return fs.readFileSync(a); }\n"
     assert findings_of(RULE, {"src/store.js": source}) == []
 
 
 @pytest.mark.parametrize(
     ("body", "count"),
     [
-        ("if (!page) {\n    if (name) {\n      page = fs.readFileSync('a');\n    }\n  }", 0),
-        ("if (page === undefined) page = fs.readFileSync('a');", 0),
-        ("if (!page) {\n    res.send(fs.readFileSync('a'));\n  }", 1),
-        ("if (page) {\n    page = fs.readFileSync('a');\n  }", 1),
+        ("if (!page) {\n    if (name) {\n      page = fs.readFileSync(a);\n    }\n  }", 0),
+        ("if (page === undefined) page = fs.readFileSync(a);", 0),
+        ("if (!page) {\n    res.send(fs.readFileSync(a));\n  }", 1),
+        ("if (page) {\n    page = fs.readFileSync(a);\n  }", 1),
     ],
 )
 def test_what_is_read_once_and_kept_stops_one_request_only(body, count):
@@ -105,7 +103,7 @@ def test_what_is_read_once_and_kept_stops_one_request_only(body, count):
 
 def test_what_is_called_a_loader_may_keep_what_it_reads():
     source = HEAD + "app.get('/x', (req, res) => {\n  res.send(loadPage());\n});\n"
-    below = "function loadPage() {\n  return fs.readFileSync('a');\n}\n"
+    below = "function loadPage() {\n  return fs.readFileSync(a);\n}\n"
     assert [str(finding.confidence) for finding in findings_of(RULE, {"src/app.js": source + below})] == ["low"]
 
 
@@ -117,3 +115,17 @@ def test_call_backs_of_what_runs_at_the_start():
     )
     assert findings_of(RULE, {"src/app.js": source.format("setupPages")}) == []
     assert len(findings_of(RULE, {"src/app.js": source.format("clearPages")})) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "call", "told"),
+    [
+        ("src/app.js", "fs.readFileSync(a)", ("warning", "high")),
+        ("src/app.js", "fs.readFileSync('VERSION', 'utf8')", ("info", "low")),
+        ("src/app.js", "fs.existsSync(a)", ("info", "low")),
+        ("server/setup.js", "fs.readFileSync(a)", ("info", "low")),
+    ],
+)
+def test_what_is_short_or_runs_once_stops_few(path, call, told):
+    source = HEAD + f"app.get('/x', (req, res) => {{\n  res.send({call});\n}});\n"
+    assert [(str(each.severity), str(each.confidence)) for each in findings_of(RULE, {path: source})] == [told]

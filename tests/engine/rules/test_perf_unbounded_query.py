@@ -377,3 +377,30 @@ def test_flags_of_sqlalchemy(flag):
     )
     (finding,) = findings(RULE, source, volumes={"parcels": "XL"})
     assert finding.message == "All rows with a given `is_open` of `Parcel` are loaded at once (table `parcels`, XL)"
+
+
+@pytest.mark.parametrize(("kind", "count"), [("implements ApplicationRunner", 0), ("extends Runner", 1)])
+def test_what_runs_when_the_program_starts_needs_all(kind, count):
+    files = {
+        "a/Order.java": "import jakarta.persistence.*;\n@Entity\nclass Order {\n  @Id\n  long id;\n}\n",
+        "a/OrderRepository.java": "interface OrderRepository extends JpaRepository<Order, Long> {}\n",
+        "a/Jobs.java": (
+            "import org.springframework.boot.ApplicationRunner;\n"
+            f"class Jobs {kind} {{\n  private final OrderRepository orderRepository;\n"
+            "  public void run(Arguments given) {\n"
+            "    List<Order> orders = orderRepository.findAll();\n    orders.forEach(jobs::add);\n  }\n}\n"
+        ),
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("model", "count"), [("AppMigration", 0), ("AppInvoice", 1)])
+def test_the_migrations_of_a_program_are_few(model, count):
+    files = {
+        "prisma/schema.prisma": f"model {model} {{\n  id Int @id\n  name String\n}}\n",
+        "src/a.ts": (
+            f"async function f(rows) {{\n  await prisma.a{model[1:]}.create({{ data: rows[0] }});\n"
+            f"  return prisma.a{model[1:]}.findMany();\n}}\n"
+        ),
+    }
+    assert len(findings_of(RULE, files)) == count

@@ -103,6 +103,15 @@ def test_the_answer_of_a_service_is_a_guess(body, confidence):
     assert str(finding.confidence) == confidence
 
 
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [("answer.StatusCode != http.StatusOK", 0), ("answer.StatusCode == http.StatusOK", 1), ("wanted", 1)],
+)
+def test_the_answer_that_says_what_failed_is_short(condition, count):
+    body = f"answer, _ := http.Get(address)\n\tif {condition} {{\n\t\tdata, _ := io.ReadAll(answer.Body)\n\t}}"
+    assert len(findings_of(RULE, {"a.go": GO % body})) == count
+
+
 def test_a_handler_around_all_others_may_set_the_limit():
     read = (
         'package a\n\nimport (\n\t"io"\n\t"net/http"\n)\n\n'

@@ -306,10 +306,25 @@ def test_many_rows_that_are_one_have_values_of_their_own(where, found):
     ],
 )
 def test_many_questions_make_it_a_guess(rows, head, found):
-    written = "Line.objects.update_or_create(amount=row.total)"
+    written = "Line.objects.get_or_create(amount=row.total)"
     inner = f"{head}\n            {written}" if head else written
     source = f"def f(orders, rates):\n    for row in {rows}:\n        {inner}\n"
     assert [str(each.confidence) for each in findings(RULE, source)] == [found]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("Wallet.objects.update_or_create(owner_id=row.pk, defaults={'balance': 0})", ("medium", "warning")),
+        ("Line.objects.update_or_create(amount=row.total, defaults={'order': row})", ("low", "info")),
+        ("with transaction.atomic():\n            Line.objects.create(order=row)", ("low", "info")),
+        ("with open(row.path):\n            Line.objects.create(order=row)", ("medium", "warning")),
+        ("Line.objects.create(order=row)\n        remove_folder(row.path)", ("low", "info")),
+    ],
+)
+def test_a_reason_to_write_row_by_row_makes_it_a_small_guess(body, told):
+    source = f"from django.db import transaction\n\ndef f(orders):\n    for row in orders:\n        {body}\n"
+    assert [(str(each.confidence), str(each.severity)) for each in findings(RULE, source)] == [told]
 
 
 def test_a_loop_over_one_row_at_most():

@@ -578,6 +578,29 @@ def test_a_repository_of_typeorm_knows_its_entity(column, severity):
     assert [each.severity for each in found] == [severity]
 
 
+@pytest.mark.parametrize(("asked", "severity"), [("existsByTitle(t)", "info"), ("findByNote(t) != null", "warning")])
+def test_a_repository_of_java_knows_the_keys_of_its_table(asked, severity):
+    files = {
+        "a/Menu.java": (
+            'import jakarta.persistence.*;\n@Entity\n@Table(name = "menu")\npublic class Menu {\n  @Id\n'
+            '  private long id;\n  @Column(name = "the_title")\n  private String title;\n  private String note;\n}\n'
+        ),
+        "a/MenuRepository.java": "interface MenuRepository extends JpaRepository<Menu, Long> {}\n",
+        "sql/all.sql": (
+            "CREATE TABLE `menu` (\n  `id` bigint NOT NULL,\n  `the_title` varchar(99),\n  `note` varchar(99),\n"
+            "  PRIMARY KEY (`id`),\n  UNIQUE KEY `uniq_title` (`the_title`),\n  KEY `idx_note` (`note`)\n);\n"
+        ),
+        "a/Menus.java": (
+            "class Menus {\n  private final MenuRepository menuRepository;\n  void add(Menu menu, String t) {\n"
+            f"    if (menuRepository.{asked}) {{\n      throw new Taken();\n    }}\n"
+            "    menuRepository.save(menu);\n  }\n}\n"
+        ),
+    }
+    (finding,) = findings_of(RULE, files)
+    assert finding.severity == severity
+    assert finding.message.endswith("the second one fails") == (severity == "info")
+
+
 @pytest.mark.parametrize(("path", "count"), [('"/srv/x/" + name', 1), ('"/srv/x/y"', 0)])
 def test_a_path_that_is_put_together_is_not_written_out(path, count):
     check = f"import os\n\n\ndef f(name):\n    if not os.path.exists({path}):\n"
@@ -770,3 +793,10 @@ def test_a_unique_column_of_drizzle_makes_it_worth_knowing():
     load = DRIZZLE_LOADS["found"] % {"table": "customers", "column": "email"}
     body = f"{load}\nif (!found) {{\n  await db.insert(customers).values({{ email: x }});\n}}"
     assert [each.severity for each in orms.findings(RULE, "drizzle", body)] == ["info"]
+
+
+@pytest.mark.parametrize(("name", "count"), [("doInit", 0), ("init_rows", 0), ("fill", 1)])
+def test_what_sets_up_runs_alone(name, count):
+    source = f"from shop.models import Seat\n\n\ndef {name}(no):\n    if not Seat.objects.filter(no=no).exists():\n"
+    source += "        Seat.objects.create(no=no)\n"
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count

@@ -105,10 +105,10 @@ def test_java_futures_that_are_complete_make_nobody_wait(body, count):
 
 @pytest.mark.parametrize(
     ("given", "severities"),
-    [("{ host }", [""]), ("mailOptions(serverUrl)", ["info"]), ("{ host, socketTimeout: 9 }", [])],
+    [("{ host }", [""]), ("poolOptions(serverUrl)", ["info"]), ("{ host, query_timeout: 9 }", [])],
 )
 def test_options_that_a_call_gives_may_hold_a_limit(given, severities):
-    source = f"import nodemailer from 'nodemailer';\nexport const mail = nodemailer.createTransport({given});\n"
+    source = f"import {{ Pool }} from 'pg';\nexport const pool = new Pool({given});\n"
     assert [mark.severity for mark in marks_of(RULE, source, "typescript")] == severities
 
 
@@ -118,9 +118,15 @@ def test_ioredis_without_anything_has_no_limit_either():
     assert lines_of(RULE, source.format("options"), "typescript") == []
 
 
-def test_mail_that_an_sdk_sends_needs_no_socket():
-    source = "import nodemailer from 'nodemailer';\nnodemailer.createTransport({ SES: { ses, aws } });\n"
+def test_a_library_with_limits_of_its_own():
+    source = "import nodemailer from 'nodemailer';\nexport const mail = nodemailer.createTransport({ host });\n"
     assert lines_of(RULE, source, "typescript") == []
+
+
+@pytest.mark.parametrize(("path", "count"), [("shop/management/commands/wipe.py", 0), ("shop/cache.py", 1)])
+def test_a_client_of_a_command_ends_with_it(path, count):
+    source = "import redis\n\nr = redis.from_url('redis://a')\n\n\ndef wipe():\n    r.flushall()\n"
+    assert len(findings_of(RULE, {path: source})) == count
 
 
 @pytest.mark.parametrize(("address", "told"), [('":8080"', ("", "high")), ('"localhost:6060"', ("info", "low"))])

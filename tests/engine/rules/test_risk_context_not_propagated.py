@@ -159,6 +159,21 @@ def test_a_value_for_each_key(head, lines):
     assert lines_of(RULE, go(f"for {head} {{\n\t\tctx = context.WithValue(ctx, key, find(key))\n\t}}"), "go") == lines
 
 
+@pytest.mark.parametrize(
+    ("made", "count"),
+    [
+        ("if own == nil {\n\t\town, _ = context.WithTimeout(context.Background(), limit)\n\t}", 0),
+        ("if own == nil {\n\t\town, _ = context.WithCancel(context.Background())\n\t}", 1),
+        ("own, _ = context.WithTimeout(context.Background(), limit)", 1),
+    ],
+)
+def test_the_one_context_of_a_program_that_ends_by_itself(made, count):
+    source = (
+        f'package a\nimport "context"\nvar own context.Context\nfunc f() context.Context {{\n\t{made}\n\treturn own\n}}'
+    )
+    assert len(marks_of(RULE, source, "go")) == count
+
+
 def test_the_end_of_the_work_needs_no_context_of_its_caller():
     assert lines_of(RULE, go("a.signal(context.Background(), syscall.SIGTERM)"), "go") == []
     assert lines_of(RULE, go("a.signal(context.Background(), syscall.SIGHUP)"), "go") == [4]
@@ -203,6 +218,12 @@ def test_what_lives_on_and_what_follows_an_error(body, count):
     [
         ("own, cancel := context.WithCancel(context.Background())\n\tkeep(a, cancel)\n\tqueue(own)", 0),
         ("own, cancel := context.WithCancel(context.Background())\n\tdefer cancel()\n\tqueue(own)", 1),
+        ("own, end := context.WithCancelCause(context.Background())\n\tdefer end(errDone)\n\tqueue(own)", 1),
+        (
+            "own, end := context.WithCancelCause(context.Background())\n\tdefer end(errDone)\n"
+            "\tqueue(own, func() { end(errDone) })",
+            0,
+        ),
         ("row, err := load(context.Background(), a)\n\tuse(row, err)", 1),
         ("inject(carry(context.Background(), a), r)", 0),
         ("inject(carry(context.Background(), a), b)", 1),
@@ -235,6 +256,7 @@ def test_a_fresh_context_for_a_goroutine(start, count):
     ("made", "confidence"),
     [
         ("own, cancel := context.WithTimeout(context.Background(), limit)", "low"),
+        ("own, end := context.WithCancelCause(context.Background())", "low"),
         ("own := context.Background()", "medium"),
     ],
 )

@@ -85,7 +85,10 @@ def test_a_script_is_run_by_those_who_could_type_the_command():
     shell = "import os\ndef f(text):\n    os.system('ls ' + text)\n"
     code = "def f(text):\n    eval(text)\n"
     assert [each.severity for each in findings_of(RULE, {"scripts/a.py": shell, "scripts/b.py": code})] == ["info"]
-    assert [each.severity for each in findings_of(RULE, {"app/a.py": shell, "app/b.py": code})] == ["critical"] * 2
+    assert [each.severity for each in findings_of(RULE, {"app/a.py": shell, "app/b.py": code})] == [
+        "critical",
+        "warning",
+    ]
 
 
 def test_what_builds_the_program_is_given_its_own_names():
@@ -105,7 +108,7 @@ def test_a_timer_runs_text_that_is_put_together():
 
 
 def test_in_a_browser_it_is_a_warning():
-    source = "export const run = (text) => {\n  return new Function(text);\n};\n"
+    source = "export const run = (text) => {\n  return new Function(text + req.body.text);\n};\n"
     page = {"web/package.json": '{"dependencies": {"react": "19"}}', "web/src/run.js": source}
     server = {"api/package.json": '{"dependencies": {"express": "5"}}', "api/src/run.js": source}
     assert [each.severity for each in findings_of(RULE, page)] == ["warning"]
@@ -178,7 +181,7 @@ def test_a_text_that_is_compiled_only_to_look_at_it(statement, count):
     [
         ("src/main/webapp/js/graph.js", ("warning", "medium")),
         ("app/static/js/libs/viewer/viewer.js", ("info", "low")),
-        ("src/graph.js", ("critical", "medium")),
+        ("src/graph.js", ("warning", "medium")),
     ],
 )
 def test_code_of_a_page_and_of_its_libraries(path, told):
@@ -322,8 +325,23 @@ def test_text_on_the_way_of_a_request_is_more_certain():
     told = [findings_of(RULE, {"app/a.py": source.format(head)}) for head in ("@app.get('/')\n", "")]
     assert [(each.severity, each.confidence) for found in told for each in found] == [
         ("critical", "high"),
-        ("critical", "medium"),
+        ("warning", "medium"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "told"),
+    [
+        ("app/tax.py", "rate", ("warning", "medium")),
+        ("app/script_runner.py", "rate", ("info", "low")),
+        ("app/tax.py", "run_in_sandbox", ("info", "low")),
+        ("app/transcripts.py", "rate", ("warning", "medium")),
+        ("app/descriptions.py", "rate", ("warning", "medium")),
+    ],
+)
+def test_what_is_there_to_run_the_code_of_others(path, name, told):
+    (finding,) = findings_of(RULE, {path: f"def {name}(text):\n    return eval(text)\n"})
+    assert (finding.severity, finding.confidence) == told
 
 
 @pytest.mark.parametrize(
@@ -331,7 +349,7 @@ def test_text_on_the_way_of_a_request_is_more_certain():
     [
         ("def run(command):\n    os.system(command)\n", ("warning", "low")),
         ("def run(name):\n    os.system('show ' + name)\n", ("critical", "medium")),
-        ("def run(path):\n    exec(open(path).read())\n", ("warning", "low")),
+        ("def run(path):\n    exec(open(path).read())\n", ("info", "low")),
         ("def run(request):\n    exec(request.files['a'].read())\n", ("critical", "medium")),
     ],
 )

@@ -237,6 +237,13 @@ def test_nobody_waits_for_a_goroutine(start, severity):
     assert [str(each.severity) for each in findings_of(RULE, {"shop/a.go": source})] == [severity]
 
 
+@pytest.mark.parametrize(("call", "severity"), [("fetch(url)", "warning"), ("axios.get(url)", "critical")])
+def test_fetch_of_node_gives_up_by_itself_after_minutes(call, severity):
+    head = "import axios from 'axios';\nimport express from 'express';\nconst app = express();\n"
+    source = f"{head}app.get('/rates', async (req, res) => {{\n  res.send(await {call});\n}});\n"
+    assert [str(each.severity) for each in findings_of(RULE, {"src/a.ts": source})] == [severity]
+
+
 @pytest.mark.parametrize(("options", "count"), [("WebsocketOptions", 0), ("Options", 1)])
 def test_the_client_of_a_web_socket(options, count):
     source = 'package a\nimport "net/http"\nfunc f() {\n\tdial(graphql.%s{\n\t\tHTTPClient: &http.Client{},\n\t})\n}\n'

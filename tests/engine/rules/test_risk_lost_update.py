@@ -697,3 +697,12 @@ def test_an_update_of_drizzle_that_is_given_what_was_read(change, where, count):
 def test_what_a_map_is_given_is_no_update():
     source = "async function f(id, n) {\n  const row = await find(id);\n  totals.set('total', row.total + n);\n}\n"
     assert lines_of(RULE, source, "typescript") == []
+
+
+@pytest.mark.parametrize(("column", "severity"), [("credits", "critical"), ("times_used", "warning")])
+def test_how_often_something_was_used_is_a_tally(column, severity):
+    source = (
+        "from shop.models import Invite\n\n\ndef f(key):\n    invite = Invite.objects.get(pk=key)\n"
+        f"    invite.{column} += 1\n    invite.save()\n"
+    )
+    assert [str(each.severity) for each in findings_of(RULE, {"shop/a.py": source})] == [severity]

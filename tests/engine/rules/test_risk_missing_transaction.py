@@ -793,3 +793,25 @@ def test_drizzle(body, count):
         f"export default async function handler(req, res) {{\n  const id = req.body.id;\n  {body}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/db.ts": DRIZZLE_TABLES, "pages/api/orders.ts": source})) == count
+
+
+@pytest.mark.parametrize(("verb", "count"), [("get_or_create", 0), ("update_or_create", 1), ("create", 1)])
+def test_a_row_that_is_found_again_is_no_half(verb, count):
+    source = TASK + f"def f(c):\n    order = Order.objects.{verb}(customer=c)\n    Line.objects.create(order=order)"
+    assert len(findings(RULE, source)) == count
+    halves = TASK + f"def f(c):\n    Order.objects.{verb}(customer=c)\n    fill(c)\n\n"
+    halves += "def fill(c):\n    Line.objects.create(amount=1)\n"
+    assert len(findings(RULE, halves)) == count
+    others = halves.replace(verb, "create").replace("Line.objects.create", f"Line.objects.{verb}")
+    assert len(findings(RULE, others)) == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"), [("not order", 0), ("order is None", 0), ("order", 1), ("not line", 1)]
+)
+def test_a_row_that_is_made_only_where_the_first_branch_found_none(condition, count):
+    source = TASK + (
+        "def f(c, order, line):\n    if c:\n        order = c.order\n        Line.objects.create(order=order)\n"
+        f"    if {condition}:\n        Order.objects.create(customer=c)"
+    )
+    assert len(findings(RULE, source)) == count

@@ -751,3 +751,11 @@ def test_a_handler_that_shuts_something_down_is_no_end_of_the_process(route, cou
     source = f"states = {{}}\n\n\n{route}def shutdown(body):\n    states[body['room']] = body['state']\n"
     source += "\n\n@app.post('/y')\ndef other(body):\n    return shutdown(body)\n"
     assert len(findings_of(RULE, {"shop/api.py": source})) == count
+
+
+@pytest.mark.parametrize(("base", "count"), [("checkers.BaseChecker", 0), ("BaseService", 1)])
+def test_a_checker_of_a_linter_is_made_once(base, count):
+    source = (
+        f"class Paths({base}):\n    found = set()\n\n    def visit(self, node):\n        self.found.add(node.path)\n"
+    )
+    assert len(findings_of(RULE, {"tools/paths.py": source})) == count

@@ -484,3 +484,13 @@ def test_a_goroutine_for_each_row_that_another_function_loads(query, started, co
         f"\tfor _, s := range subs {{\n\t\tgo func() {{ {started} }}()\n\t}}\n}}\n"
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(("kept", "count"), [("all = loaded;", 0), ("use(loaded);", 1)])
+def test_what_is_remembered_is_started_once(kept, count):
+    source = (
+        "let all: Row[] | undefined;\nexport const load = async (ids: string[]) => {\n"
+        "  if (all) {\n    return all;\n  }\n"
+        f"  const loaded = await Promise.all(ids.map((id) => fetch(id)));\n  {kept}\n  return loaded;\n}};\n"
+    )
+    assert len(marks_of(RULE, source, "typescript")) == count

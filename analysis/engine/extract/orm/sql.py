@@ -243,7 +243,7 @@ class _Table:
         self.relations: list[Relation] = []
         self.indexes: list[tuple[str, ...]] = []
         self.searchable: list[str] = []
-        self.key: tuple[str, ...] = ()
+        self.unique: set[str] = set()
 
     def read_index(self, kind: str, columns: str) -> None:
         """An index: on columns, on what a function makes of one, or for what stands inside of a text."""
@@ -264,6 +264,7 @@ class _Table:
                 self._refer(columns[0] if columns else "", text, line)
             else:
                 self.indexes.append(columns)
+                self.unique.update(columns if key[1].upper() == "UNIQUE" and len(columns) == 1 else ())
             return
         column = _COLUMN.match(text)
         if column is None:
@@ -286,7 +287,9 @@ class _Table:
             name=self.name,
             table=self.name,
             line=self.line,
-            columns=tuple(self.columns),
+            columns=tuple(
+                structs.replace(each, unique=True) if each.name in self.unique else each for each in self.columns
+            ),
             relations=tuple(self.relations),
             indexes=tuple(self.indexes),
             searchable=tuple(self.searchable),
