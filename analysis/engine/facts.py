@@ -12,7 +12,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 43
+EXTRACTOR_VERSION = 44
 
 
 class FunctionFlag:

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings
 
@@ -116,3 +117,20 @@ def test_a_clamp_of_the_limit_leaves_the_offset_free(limits, count):
         f"func (s *S) page(page, size int) {{\n\tvar out []Order\n\ts.db.Where(q).{limits}.Find(&out)\n}}\n"
     }
     assert len(findings_of(RULE, files, volumes={"Order": "XL"})) == count
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ("Number(req.nextUrl.searchParams.get('page'))", [6]),
+        ("Math.min(Number(req.nextUrl.searchParams.get('page')), 50)", []),
+    ],
+)
+def test_an_offset_of_drizzle(page, found):
+    source = (
+        "import { db } from '@/db';\nimport { orders } from '@/db/schema';\n\nexport async function GET(req) {\n"
+        f"  const page = {page};\n  const rows = await db.select().from(orders).limit(50).offset((page - 1) * 50);\n"
+        "  return Response.json(rows);\n}\n"
+    )
+    files = {**orms.DRIZZLE, "src/app/api/orders/route.ts": source}
+    assert [each.line for each in findings_of(RULE, files, volumes={"orders": "XL"})] == found

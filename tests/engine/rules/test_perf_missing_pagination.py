@@ -1,5 +1,6 @@
 import pytest
 
+from tests.engine.rules import orms
 from tests.engine.rules.reading import findings_of
 from tests.engine.rules.shop import findings, lines
 
@@ -368,3 +369,21 @@ def test_a_service_that_only_hands_the_question_on(service, found):
     assert lines(RULE, source, others=others) == found
     told = findings("perf-unbounded-query", source, others=others, volumes={"shop_order": "XL"})
     assert len(told) == (0 if found else 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("db.select().from(orders).orderBy(orders.id)", [5]),
+        ("db.query.orders.findMany()", [5]),
+        ("db.select().from(orders).limit(200)", []),
+        ("db.query.orders.findMany({ limit: 200 })", []),
+    ],
+)
+def test_a_list_of_drizzle(query, found):
+    source = (
+        "import { db } from '@/db';\nimport { orders } from '@/db/schema';\n\nexport async function GET() {\n"
+        f"  const rows = await {query};\n  return Response.json(rows);\n}}\n"
+    )
+    files = {**orms.DRIZZLE, "src/app/api/orders/route.ts": source}
+    assert [each.line for each in findings_of(RULE, files)] == found
