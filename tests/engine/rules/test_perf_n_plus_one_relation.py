@@ -295,3 +295,16 @@ def test_what_an_argument_calls_is_no_step_of_the_project():
     (found,) = findings(RULE, source.format("now()"))
     assert (str(found.confidence), found.line) == ("high", 5)
     assert findings(RULE, source.replace("filter(", "open(")) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("orders.findByPaid(Flags.PAID)", [2]),
+        ("Status.ALL", []),
+        ("List.of(Status.ALL)", []),
+    ],
+)
+def test_a_query_that_is_given_a_constant_still_brings_many_rows(rows, found):
+    body = f"    for (Order o : {rows}) {{\n      show(o.getCustomer().getEmail());\n    }}"
+    assert orms.lines(RULE, "jpa", body) == found
