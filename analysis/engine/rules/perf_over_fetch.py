@@ -173,6 +173,6 @@ _NARROWER = {
     "gorm": "Add `Select(…)` with {names}, or `Pluck`.",
 }
 _NAMES = """execute query Query QueryContext Queryx raw $queryRaw $queryRawUnsafe executeQuery prepareStatement
-    createNativeQuery queryForList queryForObject Raw QueryRow QueryRowContext Select Get fetch fetchrow"""
+    createNativeQuery queryForList queryForObject queryForMap Raw QueryRow QueryRowContext Select Get fetch fetchrow"""
 
 WATCHES = (Watch("call", look, ALL, names=frozenset(_NAMES.split())),)

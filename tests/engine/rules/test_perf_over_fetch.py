@@ -139,3 +139,13 @@ def test_a_model_says_more_of_its_columns_than_its_migrations():
     model = 'model Report {\n  id String @id\n  label %s\n  @@map("reports")\n}\n'
     assert findings_of(RULE, {**files, "prisma/schema.prisma": model % "String"}) == []
     assert len(findings_of(RULE, {**files, "prisma/schema.prisma": model % "Json"})) == 1
+
+
+def test_one_row_of_spring_as_a_map():
+    source = (
+        "class Reports {\n  String kind(long id) {\n"
+        '    Map<String, Object> row = jdbc.queryForMap("select * from reports where id = ?", id);\n'
+        '    return String.valueOf(row.get("kind"));\n  }\n}\n'
+    )
+    table = "CREATE TABLE reports (id bigint primary key, kind varchar(9), body text);"
+    assert [each.line for each in findings_of(RULE, {"src/Reports.java": source, "db/a.sql": table})] == [3]
