@@ -65,6 +65,7 @@ class Orders(ModelViewSet):
     given=DJANGO_SHOP,
 )
 
+LONGEST_PASSING = 3  # lines of a function that only hands a call on
 _LISTING_CLASS = re.compile(
     r"^class\s+(\w+)\s*\(([^)]*\b(?:ModelViewSet|ReadOnlyModelViewSet|ListAPIView|ListCreateAPIView|ListModelMixin|ListView)\b"
     r"[^)]*)\)\s*:((?:\n(?:[ \t]+[^\n]*|[ \t]*))*)",
@@ -192,6 +193,8 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, st
     lazy: dict[Callee, QuerySite] = {}
     for site in codebase.queries.sites:
         asking = Callee(site.path, site.query.function)
+        if _is_picked_over(site):
+            continue
         if is_unbounded(site) and not site.is_narrowed:
             unbounded.setdefault(asking, site)
         elif _is_given_back(site) and asks_for_all(site) and not site.is_narrowed:
@@ -209,6 +212,12 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, st
                 listed = _listed(handler, {**lazy, **unbounded} if handler in writing else unbounded, codebase)
                 if listed is not None:
                     yield handler, listed, entry.detail
+
+
+def _is_picked_over(site: QuerySite) -> bool:
+    """Whether the function that loads the rows filters or adds them up: what is answered is not all of them, and
+    `perf-filter-in-memory` tells of it."""
+    return site.notes.get("kept", "").partition(" ")[0] in ("filter", "sum")
 
 
 def _is_given_back(site: QuerySite) -> bool:
@@ -260,9 +269,11 @@ def _lists_in_django(entry: Entry, facts: FileFacts) -> bool:
 
 
 def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codebase) -> QuerySite | None:
-    """The unbounded query that the handler runs, itself or in a function that it calls."""
+    """The unbounded query that the handler runs, itself or in a function that it calls, also by way of a service that
+    only hands the call on."""
     own = unbounded.get(handler)
-    called = [own] if own else [unbounded[each] for each in codebase.calls.callees(handler) if each in unbounded]
+    asked = dict.fromkeys(_asked_by(handler, codebase))
+    called = [own] if own else [unbounded[each] for each in asked if each in unbounded]
     function = codebase.files[handler.path].functions[handler.position]
     if len(called) != 1 or (own is None and _LOOKUPS.search(called[0].function.name)):
         return None
@@ -271,6 +282,15 @@ def _listed(handler: Callee, unbounded: dict[Callee, QuerySite], codebase: Codeb
     if own is None and any("Pageable" in each.annotation for each in function.parameters):
         return None  # which it hands on
     return called[0]
+
+
+def _asked_by(handler: Callee, codebase: Codebase) -> Iterator[Callee]:
+    """The functions that a handler calls, and those behind the ones that do no more than hand a call on."""
+    for callee in codebase.calls.callees(handler):
+        yield callee
+        function = codebase.files[callee.path].functions[callee.position]
+        if len(function.calls) == 1 and function.code_lines <= LONGEST_PASSING:
+            yield from codebase.calls.callees(callee)
 
 
 def _handler(handler: Callee, site: QuerySite, route: str, codebase: Codebase) -> Finding:

@@ -294,3 +294,32 @@ def test_a_handler_that_is_given_a_page_hands_it_on(taken, count):
         ),
     }
     assert len(findings_of(RULE, files)) == count
+
+
+SERVED = {
+    "src/main/java/Event.java": "import javax.persistence.*;\n@Entity class Event { @Id Long id; boolean open; }\n",
+    "src/main/java/EventRepository.java": "interface EventRepository extends JpaRepository<Event, Long> {}\n",
+    "src/main/java/EventStore.java": (
+        "class EventStore {\n  EventRepository eventRepository;\n"
+        "  List<Event> all() { return eventRepository.findAll(); }\n"
+        "  List<Event> open() { return eventRepository.findAll().stream().filter(e -> e.isOpen()).toList(); }\n}\n"
+    ),
+    "src/main/java/EventController.java": (
+        "class EventController {\n  EventService eventService;\n"
+        '  @GetMapping("/events")\n  Object events() { return eventService.list(); }\n}\n'
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("work", "found"),
+    [
+        ("return eventStore.all();", 1),
+        ("return eventStore.open();", 0),
+        ("for (Event each : eventStore.all()) {\n      counts.add(each.id);\n    }\n    return counts.top(9);", 0),
+    ],
+)
+def test_a_service_that_only_hands_the_call_on_stands_between(work, found):
+    service = f"class EventService {{\n  EventStore eventStore;\n  Object list() {{\n    {work}\n  }}\n}}\n"
+    files = {**SERVED, "src/main/java/EventService.java": service}
+    assert [each.file.rpartition("/")[2] for each in findings_of(RULE, files)] == ["EventController.java"] * found
