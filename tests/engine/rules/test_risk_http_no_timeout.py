@@ -402,3 +402,26 @@ def test_a_context_for_the_database_limits_no_request(asked, count):
         f"func (t *Till) ask() {{\n\tuse({asked})\n}}\n"
     )
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("client", "sent", "found"),
+    [
+        ("HttpClient web;", "web.send(HttpRequest.newBuilder(u).GET().build(), b)", [4]),
+        ("HttpClient web;", "web.send(HttpRequest.newBuilder(u).timeout(LIMIT).build(), b)", []),
+        ("HttpClient web;", "web.sendAsync(HttpRequest.newBuilder(u).build(), b).orTimeout(5, SECONDS)", []),
+        ("HttpClient web;", "web.sendAsync(HttpRequest.newBuilder(u).build(), b).get(5, SECONDS)", []),
+        ("HttpClient web;", "limited(HttpRequest.newBuilder(u))", []),
+        # To connect in time says nothing of the answer.
+        (
+            "HttpClient web = HttpClient.newBuilder().connectTimeout(LIMIT).build();",
+            "web.send(HttpRequest.newBuilder(u).build(), b)",
+            [4],
+        ),
+        # One cause, told at the client.
+        ("HttpClient web = HttpClient.newHttpClient();", "web.send(HttpRequest.newBuilder(u).build(), b)", [3]),
+    ],
+)
+def test_requests_of_java_that_are_built_in_one_go(client, sent, found):
+    source = f"import java.net.http.*;\nclass A {{\n{client}\nObject f(URI u) {{ return {sent}; }} }}"
+    assert lines_of(RULE, source, "java") == found
