@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
-from analysis.engine.facts import Function, Mark
+from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
-from analysis.engine.readers.outside_calls import what_it_does
+from analysis.engine.readers.outside_calls import by_class, what_it_does
 
 RULE = Rule(
     id="risk-external-call-in-transaction",
@@ -149,11 +149,12 @@ def _outside(callee: Callee, codebase: Codebase) -> str:
 
 def _leaves(callee: Callee, codebase: Codebase) -> str:
     """The call by which a function leaves the process, unless it waits for the commit."""
-    function: Function = codebase.files[callee.path].functions[callee.position]
+    facts = codebase.files[callee.path]
+    function = facts.functions[callee.position]
     if any("on_commit" in call for call in function.calls):
         return ""
-    language = codebase.files[callee.path].language
-    return next((call for call in function.calls if what_it_does(call, language)), "")
+    calls = (by_class(call, function, facts) for call in function.calls)
+    return next((call for call in calls if what_it_does(call, facts.language)), "")
 
 
 def _brief(name: str) -> str:
