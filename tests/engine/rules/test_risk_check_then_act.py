@@ -610,3 +610,20 @@ func (s *Store) find(key string) *Pattern {{
 """
     found = findings_of(RULE, {"a/a.go": source})
     assert [each.severity for each in found] == [severity]
+
+
+@pytest.mark.parametrize(("lock", "found"), [(" for update", []), ("", [7])])
+def test_who_locks_a_row_before_lets_the_second_one_wait(lock, found):
+    files = {
+        "src/shop/BillRepository.java": (
+            "package shop;\nclass BillRepository {\n  void hold(long id) {\n"
+            f'    jdbc.queryForObject("select id from customers where id = ?{lock}", Long.class, id);\n  }}\n'
+            "  boolean exists(long id) { return asked; }\n  void insert(long id) {}\n}\n"
+        ),
+        "src/shop/Bills.java": (
+            "package shop;\nclass Bills {\n  private final BillRepository bills;\n"
+            "  @Transactional\n  public void open(long id) {\n    bills.hold(id);\n"
+            "    if (!bills.exists(id)) { bills.insert(id); }\n  }\n}\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files)] == found
