@@ -108,8 +108,8 @@ _TEST = re.compile(
     r"|e2e-spec|(?:client|server|unit|int|integration|api)test)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
-_SCRIPT = re.compile(
-    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?(-dev)?|((dev|build|ci|ai|claude|release|repo|maintenance)-)?tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
+_SCRIPT = re.compile(  # in Java the first folder is a domain: `dev.acme`, `tools.acme`
+    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/java/)(bin|([\w-]+-)?scripts?(-dev)?|((dev|build|ci|ai|claude|release|repo|maintenance)-)?tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
     r"|(^|/)cmd/.*main\.go$|^devtools/.*\.(?:go|py)$|(^"
     r"|/)management/commands/|^(?:[^/]+/)?contrib/(?!__init__)[^/]+\.py$|^contrib/(?:internal|tools?|utils?)/|(^|/)(setup|manage)\.py$|^(noxfile|fabfile)\.py$|(^|/)magefiles?(\.go$|/)"
 )
