@@ -726,3 +726,14 @@ def test_a_lock_of_any_name():
     made = "import threading\nguard = threading.Lock()\nhits = {}\n"
     held = made + "@app.get('/')\ndef f(k):\n    with guard:\n        hits[k] = 1\n"
     assert not findings_of(RULE, {"app/a.py": "from flask import Flask\napp = Flask(__name__)\n" + held})
+
+
+@pytest.mark.parametrize(
+    ("bean", "count"), [("@ApplicationScoped", 1), ("@Singleton", 1), ("@RequestScoped", 0), ("@Dependent", 0)]
+)
+def test_a_counter_of_a_bean_of_cdi(bean, count):
+    source = (
+        f'@Path("/rentals")\n{bean}\nclass Rentals {{\n  private int opened;\n'
+        "  @POST\n  public void open(long id) {\n    opened++;\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/Rentals.java": source})] == [4] * count

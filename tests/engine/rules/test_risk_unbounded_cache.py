@@ -490,3 +490,22 @@ ANSWERS = "return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) 
 )
 def test_what_middleware_of_go_keeps(body, is_told):
     assert bool(findings_of(RULE, {"app/a.go": GO_HANDLER % body})) == is_told
+
+
+@pytest.mark.parametrize(
+    ("bean", "adds", "sweeps", "count"),
+    [
+        ("@Service", "sentTo.put(user, now);", "", 1),
+        ("@ApplicationScoped", "sentTo.put(user, now);", "", 1),
+        ("@Service", "sentTo.merge(user, 1, Integer::sum);", "", 1),
+        ("@Service", "sentTo.put(user, now);", "sentTo.values().removeIf(at -> at.isBefore(limit));", 0),
+        ("", "sentTo.put(user, now);", "", 0),
+    ],
+)
+def test_a_map_of_a_bean_and_its_sweep(bean, adds, sweeps, count):
+    source = (
+        f"{bean}\nclass Letters {{\n  private final Map<String, Object> sentTo = new ConcurrentHashMap<>();\n"
+        f'  @PostMapping("/letters")\n  public void send(String user) {{\n    {adds}\n  }}\n'
+        f"  @Scheduled(fixedDelay = 900)\n  void sweep() {{ {sweeps} }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/Letters.java": source})) == count
