@@ -600,3 +600,22 @@ def test_a_row_of_sqlalchemy_by_its_key(step, count):
         "    permit.uses += 1\n    await session.commit()\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("Card card = em.find(Card.class, id);\ncard.credits = card.credits + n;\nem.merge(card);", [5]),
+        ("Card card = em.find(Card.class, id);\ncard.credits += n;\ncard.persist();", [5]),
+        (
+            "Card card = em.find(Card.class, id, LockModeType.PESSIMISTIC_WRITE);\ncard.credits -= n;\nem.merge(card);",
+            [],
+        ),
+        ("Card card = new Card();\ncard.credits += n;\nem.persist(card);", []),
+        ("Card card = em.find(Card.class, id);\ncard.credits = n;\nem.merge(card);", []),
+        ('Card card = em.find(Card.class, id);\ncard.label += "!";\nem.merge(card);', []),
+    ],
+)
+def test_fields_of_java_without_setters(body, lines):
+    source = f"class A {{\nvoid f(long id, int n) {{\n{body}\n}} }}"
+    assert lines_of(RULE, source, "java") == lines
