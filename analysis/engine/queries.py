@@ -30,12 +30,13 @@ WRITES = frozenset({"insert", "update", "delete"})
 
 LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "jpa", "gorm"})  # ORMs without lazy row sets
 NOT_OF_MONGOOSE = frozenset({"findAll", "findByPk", "findAndCountAll", "findOrCreate", "bulkCreate", "destroy"})
-OF_REPOSITORIES = frozenset(  # what Spring Data gives to each of them
+OF_REPOSITORIES = frozenset(  # what Spring Data and Panache give to each of them
     """findAll findAllById findById getById getOne getReferenceById count existsById save saveAll saveAndFlush
     saveAllAndFlush delete deleteAll deleteById deleteAllById deleteAllInBatch deleteInBatch deleteAllByIdInBatch
-    flush""".split()
+    flush listAll streamAll findByIdOptional persist persistAndFlush""".split()
 )
 _OF_FEW = re.compile(r"(?i)^is_?(?:super_?user|staff|admin|default|primary)$")  # flags that few rows have
+_PANACHE = re.compile(r"(?:^|\.)PanacheEntity(?:Base)?$")
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(
     r"^\(?(?:await\s+)?(?:enumerate\(|list\(|sorted\(|reversed\(|tuple\(|set\()?([A-Za-z_$][\w$]*)"
@@ -253,6 +254,9 @@ class Queries:
             orm = schema.entry.model.orm if schema is not None else ""
             is_own = orm == "mongoose" and query.terminal in NOT_OF_MONGOOSE  # a method that the model defines
             return structs.replace(query, orm=orm) if orm in LOADED_AT_ONCE and not is_own else None
+        if query.orm == "panache":
+            schema = self._codebase.schemas.named(query.model)
+            return structs.replace(query, orm="jpa") if schema is not None and self._is_asked_itself(schema) else None
         if query.orm == "repository":  # a field of a type that may be one
             if query.model not in self._codebase.repositories:
                 return None
@@ -265,6 +269,11 @@ class Queries:
                 self._called.add((access.name, each.terminal))
                 return _as_declared(query, each)
         return query if query.terminal in OF_REPOSITORIES else None
+
+    def _is_asked_itself(self, schema: Schema) -> bool:
+        """Whether an entity of Java has the methods of Panache, by one of its bases."""
+        lineage = self._codebase.schemas.lineage(schema.entry.model)
+        return any(_PANACHE.search(base) is not None for model in lineage for base in model.bases)
 
     def _of_relation(self, query: Query, facts: FileFacts) -> Query | None:
         """The query of a relation's manager: of the rows that point to its owner. Reads in loops are none of their own,
