@@ -47,7 +47,7 @@ _RUNS_PREPARED = frozenset(
     "Exec ExecContext executeUpdate execute executeQuery Query QueryContext QueryRow QueryRowContext".split()
 )
 _BOUND = re.compile(r"\?|\$\d|[:@]\w")  # what is filled in for each run
-_WORDS = (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ", b"select ")
+_WORDS = tuple(word for each in (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ") for word in (each, each.lower()))
 _PREPARED = re.compile(
     r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex)\(\s*(?:[\w.()]+\s*,\s*)?(?:([\"`])|(\w+)\s*[,)])"
 )
