@@ -430,3 +430,12 @@ def test_threads_for_what_a_request_brings(source, count):
         f"    hosts = {source}\n    return [threading.Thread(target=ping, args=(h,)) for h in hosts]\n"
     )
     assert len(lines_of(RULE, text)) == count
+
+
+@pytest.mark.parametrize(
+    ("entry", "count"),
+    [('@RabbitListener(queues = "alerts")', 1), ("@EventListener", 0), ("@Scheduled(fixedDelay = 9)", 0)],
+)
+def test_a_thread_for_each_message(entry, count):
+    source = f"class A {{\n  {entry}\n  void on(Alert alert) {{\n    new Thread(() -> tell(alert)).start();\n  }}\n}}\n"
+    assert [each.line for each in findings_of(RULE, {"src/A.java": source})] == [4] * count
