@@ -13,7 +13,8 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
-from analysis.engine.readers.reading import followed, function_name, round_of
+from analysis.engine.readers.java_beans import ANNOTATIONS
+from analysis.engine.readers.reading import followed, function_name, round_of, text_after
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -90,6 +91,8 @@ _JAVA = frozenset(
     org.apache.hc.client5.http.impl.classic.HttpClients.createDefault
     org.springframework.web.reactive.function.client.WebClient.create
     software.amazon.awssdk.services.s3.S3Client.create software.amazon.awssdk.services.sqs.SqsClient.create
+    jakarta.ws.rs.client.ClientBuilder.newClient jakarta.ws.rs.client.ClientBuilder.newBuilder
+    javax.ws.rs.client.ClientBuilder.newClient javax.ws.rs.client.ClientBuilder.newBuilder
     com.mongodb.client.MongoClients.create redis.clients.jedis.JedisPool""".split()
 )
 _GO = frozenset(
@@ -112,6 +115,8 @@ _FACTORY = re.compile(
 )
 LONGEST_HEAD = 200
 LONGEST_NAME = 60  # bytes before a function, of what it is handed to
+NEAR = 120  # bytes before a call
+_IN_TRY = re.compile(rb"\btry\s*\([^{}]*\Z")  # as one of its resources
 _ONCE = re.compile(rb"(?i)(?:once\w*(?:\.Do)?|memoi[sz]e\w*|lazy|singleton)\(\s*\Z")
 _ATTEMPTS = re.compile(rb"(?i)retr(?:y|ies)|attempt")
 _LEAVES = re.compile(rb"^[ \t]*(?:break|return)\b", re.MULTILINE)
@@ -152,6 +157,7 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     when = "in every round of the loop" if in_loop else f"by each call of `{function_name(call, file)}`"
     is_of_caller = _is_of_caller(call, file)
     ends_here = "Executor" in name and _ends_here(call, file)
+    more = {"closed": "yes"} if file.language == "java" and _is_closed_here(call, file) else {}
     if ends_here and not in_loop:
         return  # as many threads as the work is worth
     yield file.mark(
@@ -161,7 +167,7 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         severity="info" if is_of_caller else "",
         # What only its caller can say, or a pool that ends with the work it is made for, may be meant.
         confidence="low" if is_of_caller or ends_here else "",
-        data={"loop": "yes"} if in_loop else {"factory": "yes"} if _FACTORY.search(function.name) else None,
+        data=more | ({"loop": "yes"} if in_loop else {"factory": "yes"} if _FACTORY.search(function.name) else {}),
     )
 
 
@@ -207,6 +213,15 @@ def _ends_here(call: Node, file: SourceFile) -> bool:
     return file.is_in(call, "with") or file.source.find(b".shutdown", call.end_byte, end) >= 0
 
 
+def _is_closed_here(call: Node, file: SourceFile) -> bool:
+    """Whether the function closes what it builds: the client is one of this call for certain."""
+    before = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
+    return (
+        _IN_TRY.search(before) is not None
+        or re.search(r"\bfinally\b[^}]*\.close\(\)", text_after(call, file)) is not None
+    )
+
+
 def _is_of_caller(call: Node, file: SourceFile) -> bool:
     """Whether the function is given what the client is made of, as the credentials of a tenant."""
     function = file.enclosing_function(call)
@@ -218,17 +233,22 @@ def _is_of_caller(call: Node, file: SourceFile) -> bool:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A loop builds many; a function counts when requests run it."""
-    if (
-        place.kind is FileKind.SCRIPT
-        or MADE_UP.search(place.path)
-        or not (mark.data.get("loop") or place.in_request_path)
-    ):
+    if place.kind is FileKind.SCRIPT or MADE_UP.search(place.path):
         return None
+    if not (mark.data.get("loop") or place.in_request_path):
+        # Of a bean nobody sees who calls it.
+        return place.finding(mark, confidence=Confidence.LOW) if "closed" in mark.data and _is_bean(place) else None
     if mark.data.get("factory") and not place.in_handler:
         return None  # a name like `create_client`; a handler may be called `create`, too
     if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
         return None  # the program goes on in it until it ends
     return place.finding(mark)
+
+
+def _is_bean(place: Place) -> bool:
+    """Whether a container of Java makes the one object that the function belongs to."""
+    owners = (each for each in place.facts.classes if each.name == place.function.owner)
+    return any(f"@{name.rpartition('.')[2]}".encode() in ANNOTATIONS for each in owners for name in each.decorators)
 
 
 def _names(known: frozenset[str]) -> frozenset[str]:

@@ -214,3 +214,22 @@ def test_what_a_required_module_makes_is_not_the_module(made, found):
     head = f"const knex = {made};\nconst app = require('express')();\n"
     handler = "app.get('/x', async (req, res) => {\n  const rows = knex('visits');\n  res.send(await rows);\n});\n"
     assert lines("src/app.js", head + handler) == found
+
+
+@pytest.mark.parametrize(
+    ("bean", "body", "count"),
+    [
+        ("@Service", "Client client = ClientBuilder.newClient();\ntry { use(client); } finally { client.close(); }", 1),
+        ("@Service", "try (S3Client client = S3Client.create()) { use(client); }", 1),
+        ("@Service", "Client client = ClientBuilder.newClient();\nkeep(client);", 0),
+        ("", "Client client = ClientBuilder.newClient();\ntry { use(client); } finally { client.close(); }", 0),
+    ],
+)
+def test_a_bean_that_closes_the_client_of_each_call(bean, body, count):
+    source = (
+        "import jakarta.ws.rs.client.*;\nimport jakarta.ws.rs.client.ClientBuilder;\n"
+        "import software.amazon.awssdk.services.s3.S3Client;\n"
+        f"{bean}\nclass Covers {{\npublic void cover(long id) {{\n{body}\n}} }}"
+    )
+    found = findings_of(RULE, {"src/Covers.java": source})
+    assert [(each.line, each.confidence) for each in found] == [(7, "low")] * count
