@@ -133,7 +133,8 @@ class Query(msgspec.Struct, array_like=True, frozen=True):
     function: int
     line: int
     # django, sqlalchemy, prisma, typeorm, sequelize, mongoose, drizzle, jpa, gorm, bun, sql; `class`: a class of one of
-    # the ORMs of JavaScript, of which only its model tells; `related`: what may be the manager of a relation of Django
+    # the ORMs of JavaScript, of which only its model tells; `panache`: the same of Java; `related`: what may be the
+    # manager of a relation of Django
     orm: str
     model: str  # as named in the code: class, client property or table
     operation: str  # select, count, exists, aggregate, insert, bulk_insert, update, delete, commit

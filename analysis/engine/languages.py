@@ -108,8 +108,8 @@ _TEST = re.compile(
     r"|e2e-spec|(?:client|server|unit|int|integration|api)test)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )
-_SCRIPT = re.compile(
-    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(bin|([\w-]+-)?scripts?(-dev)?|((dev|build|ci|ai|claude|release|repo|maintenance)-)?tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
+_SCRIPT = re.compile(  # in Java the first folder is a domain: `dev.acme`, `tools.acme`
+    r"(^|/)(?<!com/)(?<!org/)(?<!net/)(?<!/java/)(bin|([\w-]+-)?scripts?(-dev)?|((dev|build|ci|ai|claude|release|repo|maintenance)-)?tools|hack|dev|extra|([\w-]+-)?examples?|samples?|bench(?:es|marks?)?)/"
     r"|(^|/)cmd/.*main\.go$|^devtools/.*\.(?:go|py)$|(^"
     r"|/)management/commands/|^(?:[^/]+/)?contrib/(?!__init__)[^/]+\.py$|^contrib/(?:internal|tools?|utils?)/|(^|/)(setup|manage)\.py$|^(noxfile|fabfile)\.py$|(^|/)magefiles?(\.go$|/)"
 )
@@ -144,11 +144,7 @@ def kind_of(path: str) -> FileKind:
     """What the path alone tells; `generated` by content is in the facts (`FileFacts.skipped`)."""
     for pattern, kind in _KINDS:
         found = pattern.search(path)
-        before = path[: found.start() + 1] if found is not None else ""
-        is_package = (kind is FileKind.VENDORED and _OF_PACKAGES in before) or (
-            kind is FileKind.SCRIPT and before.endswith(_OF_PACKAGES)  # the domain `dev`, and no folder of tools
-        )
-        if found is not None and not is_package:
+        if found is not None and not (kind is FileKind.VENDORED and _OF_PACKAGES in path[: found.start() + 1]):
             return kind
     return FileKind.SOURCE
 

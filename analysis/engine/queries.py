@@ -35,12 +35,13 @@ NEEDED = frozenset({"knex"})  # libraries without which what looks like a query 
 LOADED_AT_ONCE = frozenset({"typeorm", "sequelize", "mongoose", "drizzle", "jpa", "gorm", "bun"})
 _WITH_CLASSES = LOADED_AT_ONCE - {"drizzle"}
 NOT_OF_MONGOOSE = frozenset({"findAll", "findByPk", "findAndCountAll", "findOrCreate", "bulkCreate", "destroy"})
-OF_REPOSITORIES = frozenset(  # what Spring Data gives to each of them
+OF_REPOSITORIES = frozenset(  # what Spring Data and Panache give to each of them
     """findAll findAllById findById getById getOne getReferenceById count existsById save saveAll saveAndFlush
     saveAllAndFlush delete deleteAll deleteById deleteAllById deleteAllInBatch deleteInBatch deleteAllByIdInBatch
-    flush""".split()
+    flush listAll streamAll findByIdOptional persist persistAndFlush""".split()
 )
 _OF_FEW = re.compile(r"(?i)^is_?(?:super_?user|staff|admin|default|primary)$")  # flags that few rows have
+_PANACHE = re.compile(r"(?:^|\.)PanacheEntity(?:Base)?$")
 _REPOSITORY = re.compile(r"(?:Repository|Repo|Dao|DAO)$")
 _FIRST_NAME = re.compile(
     r"^\(?(?:await\s+)?(?:enumerate\(|list\(|sorted\(|reversed\(|tuple\(|set\()?([A-Za-z_$][\w$]*)"
@@ -277,6 +278,9 @@ class Queries:
         if query.orm == "drizzle":  # what a file imports may be no table
             schema = self._codebase.schemas.named(query.model)
             return query if schema is not None and schema.entry.model.orm == "drizzle" else None
+        if query.orm == "panache":
+            schema = self._codebase.schemas.named(query.model)
+            return structs.replace(query, orm="jpa") if schema is not None and self._is_asked_itself(schema) else None
         if query.orm == "repository":  # a field of a type that may be one
             if query.model not in self._codebase.repositories:
                 return None
@@ -289,6 +293,11 @@ class Queries:
                 self._called.add((access.name, each.terminal))
                 return _as_declared(query, each)
         return query if query.terminal in OF_REPOSITORIES else None
+
+    def _is_asked_itself(self, schema: Schema) -> bool:
+        """Whether an entity of Java has the methods of Panache, by one of its bases."""
+        lineage = self._codebase.schemas.lineage(schema.entry.model)
+        return any(_PANACHE.search(base) is not None for model in lineage for base in model.bases)
 
     def _of_relation(self, query: Query, facts: FileFacts) -> Query | None:
         """The query of a relation's manager: of the rows that point to its owner. Reads in loops are none of their own,

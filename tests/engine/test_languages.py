@@ -108,6 +108,7 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("src/main/java/org/example/Orders.java", FileKind.SOURCE),
         ("src/main/java/dev/acme/Orders.java", FileKind.SOURCE),
         ("src/main/java/com/acme/dev/Orders.java", FileKind.SCRIPT),
+        ("src/main/java/com/acme/tools/Orders.java", FileKind.SCRIPT),
         ("examples/src/main/java/com/example/shop/Orders.java", FileKind.SCRIPT),
         ("src/main/java/com/acme/vendor/Vendors.java", FileKind.SOURCE),
         ("vendor/src/main/java/com/acme/Vendors.java", FileKind.VENDORED),

@@ -361,5 +361,5 @@ def _fields(node: Node, file: SourceFile) -> list[tuple[str, str]]:
 
 
 def _tells_more(name: str, kind: str) -> bool:
-    """Whether the class of a field is one that the field is not called after: `CargoService cargo`."""
-    return kind[:1].isupper() and kind not in _PLAIN and not kind.lower().endswith(name.lower())
+    """Whether the class of a field is one that the field is not called like: `CargoService cargo`."""
+    return kind[:1].isupper() and kind not in _PLAIN and kind.lower() != name.lower()

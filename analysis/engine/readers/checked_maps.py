@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.orm.steps import closing_bracket
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.java_beans import BEAN
 from analysis.engine.readers.reading import declarations, followed, function_text, text_after, text_before
 
 _JAVA_MAP = re.compile(
@@ -15,7 +16,6 @@ _JAVA_MAP = re.compile(
 )
 _GOT = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.get\(")
 _SHARED_MAP = re.compile(rb"\b(?:private|protected|public|static)\b[^\n;(]*?\b\w*Map<[^\n;(]*\Z")
-_BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b|extends\s+\w*Servlet")
 _MADE_FOR_THREADS = re.compile(rb"\s*=\s*new\s+(?:java\.util\.concurrent\.)?Concurrent")
 _PUT = re.compile(r"\.put\(")
 # What is changed after it was made: of two, what one of them was given is lost.
@@ -65,7 +65,7 @@ def java_act(branch: Node, file: SourceFile) -> MapAct | None:
     is_concurrent = b"Concurrent" in field[0] or made is not None
     if not is_concurrent and _KNOWS_LOCKS.search(file.source):
         return None  # whoever calls may hold the lock
-    is_shared = b"static" in field[0] or is_concurrent or _BEAN.search(file.source) is not None
+    is_shared = b"static" in field[0] or is_concurrent or BEAN.search(file.source) is not None
     if function is not None and _is_static_set_up(function, file):
         return None
     if found["value"] is not None and not is_shared:

@@ -47,16 +47,16 @@ _IS_ABSENT = re.compile(r"(?:={2,3}\s*(?:0|null|undefined)|<\s*1)\s*\)$")
 _ASKS_A_ROW = (re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_SCRIPT_LOADED}"), re.compile(r"await\s+" + _SCRIPT_LOADED))
 
 JAVA_EXISTS = re.compile(
-    rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>[a-z]\w*)\.(?P<verb>(?:exists|count|find|select|get)\w*)\("
+    rb"if\s*\(\s*(?P<not>!)?\s*(?:this\.)?(?P<repo>[A-Za-z]\w*)\.(?:<\w+>)?(?P<verb>(?:exists|count|find|select|get)\w*)\("
     rb"(?:[^()\n{;]|\((?:[^()\n{;]|\([^()\n{;]*\))*\))*\)"
-    rb"\s*(?P<state>\.isPresent\(\)|\.isEmpty\(\)|[=!]= null|[=!]= 0|> 0)?\s*\)"
+    rb"(?:\s*\.firstResult(?:Optional)?\(\))?\s*(?P<state>\.isPresent\(\)|\.isEmpty\(\)|[=!]= null|[=!]= 0|> 0)?\s*\)"
 )
 JAVA_VALUE = re.compile(
     rb"if\s*\(\s*(?:(?P<none>\w+)\s*==\s*null|(?P<there>\w+)\s*!=\s*null|(?P<not>!)?\s*(?P<optional>\w+)\."
     rb"(?P<state>isPresent|isEmpty)\(\))\s*\)"
 )
 _REPOSITORY = re.compile(r"(?:[rR]epo\w*|[dD]ao|[mM]apper|(?<![kK]ey)[sS]tore)$")
-_JAVA_LOADED = re.compile(r"\s*=\s*(?:this\.)?(?P<repo>\w+)\s*\.\s*(?P<verb>(?:find|get|select|query)\w*)\(")
+_JAVA_LOADED = re.compile(r"\s*=\s*(?:this\.)?(?P<repo>\w+)\s*\.\s*(?:<\w+>)?(?P<verb>(?:find|get|select|query)\w*)\(")
 _DECLARED_TYPE = re.compile(rb"\b(\w+)(?:<[^;=(]*>)?\s+$")
 
 
@@ -164,8 +164,6 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
     found = JAVA_EXISTS.match(file.source, branch.start_byte)
     if found is not None:
         repository, verb = decoded(found["repo"]), decoded(found["verb"])
-        if not (_REPOSITORY.search(repository) or _is_declared_repository(repository, file)):
-            return None
         state = decoded(found["state"] or b"")
         absent = bool(found["not"]) if state in ("", ".isPresent()", "!= null", "> 0", "!= 0") else not found["not"]
     else:
@@ -182,10 +180,8 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
         if not loads or verb in ("findById", "getById", "selectById", "selectByPrimaryKey", "getOne"):
             return None
         repository = loads[-1]["repo"]
-        if not (_REPOSITORY.search(repository) or _is_declared_repository(repository, file)):
-            return None
-    made = rf"\b{re.escape(repository)}\s*\.\s*(?:save\w*|insert\w*|persist|create\w*)\("
-    line = line_of(made, branch, file, inside=absent)
+    made = _made_in_java(repository, branch, file)
+    line = line_of(made, branch, file, inside=absent) if made else 0
     return RowAct(repository, line, _named_in(verb)) if line and not is_handled(branch, file) else None
 
 
@@ -195,6 +191,16 @@ def _named_in(verb: str) -> tuple[str, ...]:
     if "Or" in re.findall(r"[A-Z][a-z]*", columns):
         return ()
     return tuple(each[:1].lower() + each[1:] for each in re.split(r"And(?=[A-Z])", columns) if each)
+
+
+def _made_in_java(asked: str, branch: Node, file: SourceFile) -> str:
+    """What makes a row of what was asked: a call of the repository, or of an entity that stores itself."""
+    if asked[:1].isupper():
+        rows = re.findall(rf"\b{re.escape(asked)}\s+(\w+)\s*=", function_text(branch, file))
+        return rf"\b(?:{'|'.join(rows)})\s*\.\s*persist(?:AndFlush)?\(\s*\)" if rows else ""
+    if _REPOSITORY.search(asked) or _is_declared_repository(asked, file):
+        return rf"\b{re.escape(asked)}\s*\.\s*(?:save\w*|insert\w*|persist|create\w*)\("
+    return ""
 
 
 def _is_declared_repository(name: str, file: SourceFile) -> bool:

@@ -10,7 +10,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts, Function
-from analysis.engine.readers.outside_calls import what_it_does
+from analysis.engine.readers.outside_calls import by_class, what_it_does
 from analysis.engine.readers.reading import assigned_values, followed, function_text, text_before, within
 
 SMALL = 20  # elements that are known to be few
@@ -188,7 +188,7 @@ def leaves_process(names: str, place: Place, codebase: Codebase) -> bool:
 
 def _leaves(name: str, path: str, caller: Function, codebase: Codebase, levels: int) -> bool:
     facts = codebase.files[path]
-    if what_it_does(name, facts.language) not in ("", "sleeps") or _OVER_NETWORK.search(name):
+    if what_it_does(by_class(name, caller, facts), facts.language) not in ("", "sleeps") or _OVER_NETWORK.search(name):
         return True
     for callee in codebase.calls.resolve(path, caller, name) if levels else ():
         facts = codebase.files[callee.path]

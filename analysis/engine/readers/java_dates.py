@@ -5,11 +5,14 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed, function_text, text_after, text_before
+from analysis.engine.readers.lookups import text_before_in_outermost
+from analysis.engine.readers.reading import followed, function_text, text_after
+from analysis.engine.readers.transactions import in_transaction
 
 _TIME = r"\w*(?:At|On|Date|Time|Created|Updated|Modified|Until|Since|Expir\w+)"
 _SET = re.compile(rf"(?:\b(\w+)(?:\([^()]*\))?\.)?\b(set(?!SentDate){_TIME})\(\s*\Z")
 _PUT = re.compile(r"(?:^|[;{}\s])((?:this\.)?\w+)\s*=\s*\Z")
+_INTO_FIELD = re.compile(rf"(?:^|[;{{}}\s])(\w+)\.({_TIME})\s*=\s*\Z")
 _VARIABLE = re.compile(r"\b(?:Date|LocalDateTime|var)\s+(\w+)\s*=\s*\Z")
 _ENTITY = re.compile(rb"@(?:Entity|Document|Embeddable|MappedSuperclass)\b")
 _FIELD = re.compile(rb"\b(?:Date|LocalDateTime)\s+\Z")
@@ -20,11 +23,17 @@ _GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
 _LOCAL = re.compile(rb"\b(?:SimpleDateFormat|DateFormat|var)\s+\w+\s*=\s*\Z")
 _WRITES_AND_READS = re.compile(r"\.format\([\s\S]*(?:\.parse|Timestamp\.valueOf)\(")
 _WORD_END = re.compile(r"\b")
-_TO_A_STORE = re.compile(r"\.(?:save|persist|insert|merge|update|store|upsert)\w*\(\s*(\w+)\s*[,)]")
-_LOADED = re.compile(r"\b(\w+)\s*=\s*[^;]*?\.(?:find|get|load|require)\w*\(")
+# A row that is given to a repository, or that stores itself.
+_TO_A_STORE = re.compile(
+    r"\.(?:save|persist|insert|merge|update|store|upsert)\w*\(\s*(\w+)\s*[,)]|\b(\w+)\.persist(?:AndFlush)?\(\s*\)"
+)
+# Also where a lambda takes the row: `cards.findById(id).ifPresent(card -> { ... })`.
+_LOADED = re.compile(
+    r"\b(\w+)\s*=\s*[^;]*?\.(?:find|get|load|require)\w*\("
+    r"|\.(?:find|get|load|require)\w*\([^;]*\)\s*\.(?:ifPresent\w*|forEach|map)\(\s*\(?(\w+)\)?\s*->"
+)
 _LOADS = re.compile(r"(?:find|get)\w*(?:ById|Reference|One)")
 NEAR = 80  # bytes before a call
-HEADER = 200  # bytes of a method in which its annotations stand
 
 
 def stored_as(made: Node, file: SourceFile) -> tuple[str, bool]:
@@ -50,19 +59,21 @@ def stored_as(made: Node, file: SourceFile) -> tuple[str, bool]:
 
 def _is_stored(row: str, made: Node, file: SourceFile) -> bool:
     """Whether the function gives a row to what stores it, or is a transaction that writes the rows it has loaded."""
-    if any(found[1] == row for found in _TO_A_STORE.finditer(text_after(made, file))):
+    if any(row in found.groups() for found in _TO_A_STORE.finditer(text_after(made, file))):
         return True
-    function = file.enclosing_function(made)
-    if function is None or not file.mentions(b"@Transactional"):
+    if not file.mentions(b"@Transactional") or not in_transaction(made.start_byte, file):
         return False
-    is_loaded = _LOADS.match(row) or any(found[1] == row for found in _LOADED.finditer(text_before(made, file)))
-    return bool(is_loaded) and b"@Transactional" in file.source[function.start_byte : function.start_byte + HEADER]
+    before = text_before_in_outermost(made, file)
+    return _LOADS.match(row) is not None or any(row in found.groups() for found in _LOADED.finditer(before))
 
 
 def _kept_as(before: str, is_saved: bool, made: Node, file: SourceFile) -> tuple[str, bool]:
     given = _SET.search(before)
     if given is not None:
         return given[2], is_saved or (given[1] is not None and _is_stored(given[1], made, file))
+    into = _INTO_FIELD.search(before)
+    if into is not None and into[1] != "this" and _is_stored(into[1], made, file):
+        return into[2], True
     put = _PUT.search(before) if _ENTITY.search(file.source) else None
     name = put[1].removeprefix("this.") if put is not None else ""
     return (name, True) if name and _is_field(name, file) else ("", False)

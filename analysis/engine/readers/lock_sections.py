@@ -11,6 +11,7 @@ from analysis.engine.readers.reading import function_name, within
 
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _SYNCHRONIZED = re.compile(rb"\bsynchronized\b")
+_BLOCKS = frozenset({"synchronized_statement", "with_statement"})
 _MADE = (
     rb"\bNAME\s*(?::[^=\n]+)?=\s*[^\n]*(?:Lock|Mutex|Semaphore|Condition|Monitor|Object)\w*\("
     rb"|\bNAME\s+(?:\*?sync\.(?:RW)?Mutex|=)"
@@ -38,7 +39,7 @@ def is_taken_for_memory(lock: str, node: Node, file: SourceFile, leaves: Leaves)
     """Whether another function of the same class takes the lock of this node's function and does nothing slow: it waits
     for the slow one without need."""
     return any(
-        not _is_slow(each, file, leaves, depth=1, end=_let_go_by(lock, each, file))
+        not _is_slow(each, file, leaves, depth=1, held=_held_in(lock, each, file))
         for each in _others(lock, node, file)
         if not starts_or_ends(each.name)
     )
@@ -75,21 +76,32 @@ def _takes(function: Node, lock: str, taken: re.Pattern[bytes], file: SourceFile
     return taken.search(file.source, function.start_byte, function.end_byte) is not None
 
 
-def _let_go_by(lock: str, function: FunctionDraft, file: SourceFile) -> int:
-    """The byte from which on a function of Go no longer holds the lock, where it releases it once and takes it once;
-    else its end."""
+def _held_in(lock: str, function: FunctionDraft, file: SourceFile) -> tuple[int, int]:
+    """The bytes between which a function holds the lock: its one block that takes it, or in Go up to the one release
+    for the one time that it takes it; else the whole function."""
     start, end = function.node.start_byte, function.node.end_byte
     if file.language != "go":
-        return end
+        blocks = [each for each in within(function.node) if each.type in _BLOCKS and _names(lock, each, file)]
+        return (blocks[0].start_byte, blocks[0].end_byte) if len(blocks) == 1 else (start, end)
     calls = list(re.compile(_GO_CALLS.replace(b"NAME", _word(lock))).finditer(file.source, start, end))
     is_pair = [each["method"] for each in calls] in ([b"Lock", b"Unlock"], [b"RLock", b"RUnlock"])
-    return end if not is_pair or calls[1]["later"] else calls[1].start()
+    return start, end if not is_pair or calls[1]["later"] else calls[1].start()
 
 
-def _is_slow(function: FunctionDraft, file: SourceFile, leaves: Leaves, depth: int, end: int = -1) -> bool:
-    """Whether a function calls something slow in front of a byte, itself or by another function of the file."""
+def _names(lock: str, block: Node, file: SourceFile) -> bool:
+    """Whether the head of a block names the lock."""
+    body = block.child_by_field_name("body")
+    head_end = body.start_byte if body is not None else block.start_byte
+    return re.search(rb"\b" + _word(lock) + rb"\b", file.source[block.start_byte : head_end]) is not None
+
+
+def _is_slow(
+    function: FunctionDraft, file: SourceFile, leaves: Leaves, depth: int, held: tuple[int, int] | None = None
+) -> bool:
+    """Whether a function calls something slow between two bytes, itself or by another function of the file."""
+    start, end = held or (function.node.start_byte, function.node.end_byte)
     for call in within(function.node):
-        if call.type in _CALLS and not 0 <= end <= call.start_byte:
+        if call.type in _CALLS and start <= call.start_byte < end:
             if leaves(call, file):
                 return True
             called = file.callee(call).rpartition(".")[2]

@@ -4,7 +4,7 @@ import re
 
 from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed
+from analysis.engine.readers.reading import followed, is_repository
 
 # A word of its own, or in a longer name: `lock_row`, `findWithLock`; not `block` and not `clock`.
 WORD = (
@@ -27,6 +27,7 @@ _TAKEN = re.compile(
 _RELEASED = re.compile(
     r"(?<!defer )\b(?P<lock>[\w.]+(?:\(\))?)\.(?:Unlock|unlock|release)\(\)(?!\s*;?\s*(?:return|throw|raise)\b)"
 )
+_ASKED = re.compile(r"\b(\w+)\.\Z")
 _CLOSURES = frozenset({"closure", "function"})
 _BEFORE = 80  # bytes before a closure in which the call stands that runs it
 _LONGEST = 60_000  # bytes of a function that are read
@@ -51,7 +52,7 @@ def held_at(start: int, file: SourceFile) -> bool:
     body = node.child_by_field_name("body")
     if body is not None and _HEADER.search(file.source, node.start_byte, body.start_byte):
         return True
-    return _is_taken(file.source[max(node.start_byte, start - _LONGEST) : start].decode("utf-8", "replace"))
+    return _is_taken(file.source[max(node.start_byte, start - _LONGEST) : start].decode("utf-8", "replace"), file)
 
 
 def _is_made_as_lock(start: int, file: SourceFile) -> bool:
@@ -62,7 +63,7 @@ def _is_made_as_lock(start: int, file: SourceFile) -> bool:
     return held is not None and next(followed(held[1], file.source, _MADE, b"_"), None) is not None
 
 
-def _is_taken(before: str) -> bool:
+def _is_taken(before: str, file: SourceFile) -> bool:
     """Whether one of the locks that the text takes is still held at its end. A release in front of a way out belongs
     to that way out."""
     if "ock" not in before and "acquire" not in before:
@@ -71,5 +72,11 @@ def _is_taken(before: str) -> bool:
     return any(
         not any(lock == taken["lock"] and place > taken.start() for lock, place in released)
         for taken in _TAKEN.finditer(before)
-        if not (taken["lock"] or "").endswith(("readLock()", "RLocker()"))
+        if not (taken["lock"] or "").endswith(("readLock()", "RLocker()")) and not _is_of_rows(taken, file)
     )
+
+
+def _is_of_rows(taken: re.Match[str], file: SourceFile) -> bool:
+    """Whether a repository of Java locks rows: other rows, and what is in memory, stay free."""
+    asked = _ASKED.search(taken.string, 0, taken.start()) if file.language == "java" and not taken["lock"] else None
+    return asked is not None and is_repository(asked[1], file)

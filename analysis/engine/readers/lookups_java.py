@@ -51,6 +51,7 @@ _FROM_REPOSITORY = re.compile(r"(?:this\.)?(\w+)\.(?:find|list|search|query|sele
 _ROWS_OF_A_FIELD = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.(?:find|list|search|query|select)\w*\([^;]*;")
 _SIZE = re.compile(r"[eE]mpty\(|size\(\)|hasNext\(\)")
 _MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager)\.find$")
+_ASKS_ITSELF = re.compile(r"\A([A-Z]\w*)\s+\w+\s*=\s*\1\s*\.\s*(?:<\1>\s*)?findById\Z")  # an entity of Panache
 _FOUND_BY = re.compile(r"\s*=\s*[\w.]+\.find(?:ById|First|Any|One)\w*\([^;]*;")
 _GIVEN_TO = re.compile(r"\A[\w.<>]+\s+(\w+)\s*=\s*(?:[\w.]+\.\w+\([^;]*\)\s*)?\Z")
 _GROUP = re.compile(r"\.group\(")
@@ -158,6 +159,9 @@ def look_at_nothing(call: Node, file: SourceFile) -> Iterator[Missing]:
     if not given and callee.endswith(".find"):
         yield from _look_at_matcher(call, file)
         return
+    if given and callee.endswith(".findById") and _ASKS_ITSELF.search(_statement_before(call, file)):
+        yield from _look_at_given(call, f"{short(callee)}", file)
+        return
     if not is_null and not (_MANAGER.search(callee) and len(given) > 1 and given[0].endswith(".class")):
         return
     if is_caught(call, file, FAILS):
@@ -165,14 +169,23 @@ def look_at_nothing(call: Node, file: SourceFile) -> Iterator[Missing]:
     if file.source.startswith(b".", call.end_byte):
         yield Missing(call, f"`{short(callee)}` may give null, and its use throws")
     elif file.source.startswith(b";", call.end_byte):
-        start = file.statement_of(call).start_byte
-        given_to = _GIVEN_TO.search(file.source[start : call.start_byte].decode("utf-8", "replace"))
-        used = used_unchecked(given_to[1], call, file) if given_to is not None else None
-        if given_to is not None and used is not None and not used.text.startswith("["):
-            message = (
-                f"`{given_to[1]}` may be null: `{short(callee)}` gave it, and `{short(used.text, 30)}` of it throws"
-            )
-            yield Missing(used.node, message, confidence="medium")
+        yield from _look_at_given(call, short(callee), file)
+
+
+def _statement_before(call: Node, file: SourceFile) -> str:
+    """The statement of a call up to what it calls, and that with it."""
+    start = file.statement_of(call).start_byte
+    return file.source[start : file.dialect.callee(call)[1]].decode("utf-8", "replace")
+
+
+def _look_at_given(call: Node, giver: str, file: SourceFile) -> Iterator[Missing]:
+    """What the function reads of the variable that is given `null` for want of a row."""
+    start = file.statement_of(call).start_byte
+    given_to = _GIVEN_TO.search(file.source[start : call.start_byte].decode("utf-8", "replace"))
+    used = used_unchecked(given_to[1], call, file) if given_to is not None else None
+    if given_to is not None and used is not None and not used.text.startswith("["):
+        message = f"`{given_to[1]}` may be null: `{giver}` gave it, and `{short(used.text, 30)}` of it throws"
+        yield Missing(used.node, message, confidence="medium")
 
 
 def _look_at_matcher(call: Node, file: SourceFile) -> Iterator[Missing]:

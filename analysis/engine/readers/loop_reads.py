@@ -16,7 +16,9 @@ _KEYS = re.compile(r"^(?:pk|id|objects|_meta|\w+_id|__\w+)$")
 # Row, relation, what is done with it, and the relation that is read from what it leads to.
 _READS = {
     "python": re.compile(r"(?<![\w.\"'])(\w+)\.([a-z_]\w*)(?:\.(\w+)\(|\.([a-z_]\w*)(?=\.)|(?![\w(]|\s*=[^=]))"),
-    "java": re.compile(r"(?<![\w.\"'])(\w+)\.get([A-Z]\w*)\(\)(?:\s*\.(\w+)\()?()"),
+    "java": re.compile(
+        r"(?<![\w.\"'])(\w+)\.get([A-Z]\w*)\(\)(?:\s*\.(\w+)\()?()|(?<![\w.\"'])([a-z]\w*)\.([a-z]\w*)\s*\.([a-z]\w*)\b"
+    ),
     "go": re.compile(r"\.Model\(&?(\w+)(?:\[\w+\])?\)\.Association\(\"(\w+)\"\)(?:\.(\w+)\()?()"),
 }
 _SCRIPT_READ = re.compile(
@@ -150,7 +152,9 @@ def _read_in(text: str, language: str) -> Iterator[tuple[int, str, str, str, str
         if _IN_COMMENT.match(text, text.rfind("\n", 0, match.start()) + 1):
             continue
         row, name, step, further = match.groups()[:4]
-        if row is None:  # a getter of Sequelize
+        if row is None:  # a getter of Sequelize, a field of Java
             row, name, step = match.groups()[4:]
+            if language == "java" and not match.string.startswith("(", match.end()):
+                step = f"get{step[:1].upper()}{step[1:]}"  # `order.customer.email` reads as much as `getEmail()`
         name = name[:1].lower() + name[1:] if language == "java" else name
         yield match.start(), row, name, step or "", further or ""

@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from analysis.engine.facts import FileFacts, Function
+
 _VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
 _HTTP = (
     rf"(?:requests|httpx|aiohttp)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
@@ -10,6 +12,8 @@ _HTTP = (
     rf"|(?:\w+\.)*\w*[cC]lient\.(?:Do|Post|PostForm)|(?:\w+\.)+http\.Do|(?:\w+\.)+http(?:Service)?\.(?:axiosRef\.)?{_VERBS}"
     # Chains of Spring's clients, and OkHttp's calls.
     r"|(?:\w+\.)*\w*(?:[rR]est|[wW]eb)Client(?:\.\w+(?:\(\))?)+\.(?:retrieve|exchange\w*)|(?:[\w.]+\.)?newCall\(\)\.execute"
+    # JAX-RS
+    r"|(?:\w+\.)*\w+\.target\(\)(?:\.\w+\(\))*\.request\(\)(?:\.\w+\(\))*\.(?:get|post|put|delete|head|method|invoke)"
     r"|(?:\w+\.)*restTemplate\.(?:get|post|patch|head|options)For\w+|(?:\w+\.)*restTemplate\.(?:put|delete|exchange|execute)|(?:\w+\.)*_?(?:session|client)\.(?:post|put|patch|request)"
 )
 _MAIL = (
@@ -51,6 +55,17 @@ _OF_SCRIPTS = re.compile(  # in other languages anything may be called so
 )
 _OF_CELERY = re.compile(r"\.(?:delay|apply_async)$")
 _ANY = re.compile("|".join(pattern.pattern for pattern in _KINDS.values()))
+
+
+def by_class(call: str, function: Function, facts: FileFacts) -> str:
+    """A call on a field of Java, named after the class that the field is declared as: `rest.postForObject` of a
+    `RestTemplate` is `restTemplate.postForObject`."""
+    receiver, dot, steps = call.removeprefix("this.").partition(".")
+    if not dot or facts.language != "java":
+        return call
+    owners = (each.field_types for each in facts.classes if each.name == function.owner)
+    kind = next((kind for types in owners for name, kind in types if name == receiver), "")
+    return f"{kind[:1].lower()}{kind[1:]}.{steps}" if kind else call
 
 
 @lru_cache(maxsize=2**16)  # the same few names are called everywhere

@@ -13,6 +13,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import MADE_UP, runs_by_hand
 from analysis.engine.policy import Policy
+from analysis.engine.readers.java_beans import ANNOTATIONS
 from analysis.engine.readers.reading import followed, function_name, round_of, text_after
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -90,6 +91,8 @@ _JAVA = frozenset(
     org.apache.hc.client5.http.impl.classic.HttpClients.createDefault
     org.springframework.web.reactive.function.client.WebClient.create
     software.amazon.awssdk.services.s3.S3Client.create software.amazon.awssdk.services.sqs.SqsClient.create
+    jakarta.ws.rs.client.ClientBuilder.newClient jakarta.ws.rs.client.ClientBuilder.newBuilder
+    javax.ws.rs.client.ClientBuilder.newClient javax.ws.rs.client.ClientBuilder.newBuilder
     com.mongodb.client.MongoClients.create redis.clients.jedis.JedisPool""".split()
 )
 _GO = frozenset(
@@ -113,6 +116,8 @@ _FACTORY = re.compile(
 )
 LONGEST_HEAD = 200
 LONGEST_NAME = 60  # bytes before a function, of what it is handed to
+NEAR = 120  # bytes before a call
+_IN_TRY = re.compile(rb"\btry\s*\([^{}]*\Z")  # as one of its resources
 _ONCE = re.compile(rb"(?i)(?:once\w*(?:\.Do)?|memoi[sz]e\w*|lazy|singleton)\(\s*\Z")
 _ATTEMPTS = re.compile(rb"(?i)retr(?:y|ies)|attempt")
 _LEAVES = re.compile(rb"^[ \t]*(?:break|return)\b", re.MULTILINE)
@@ -174,6 +179,7 @@ def _facts_of(call: Node, function: str, file: SourceFile, *, in_loop: bool) -> 
         "factory": _FACTORY.search(function) is not None,
         "scoped": file.is_in(call, "with"),
         "used": file.language == "go" and _is_used_up(call, file),
+        "closed": file.language == "java" and _is_closed_here(call, file),
     }
     return {name: "yes" for name, holds in told.items() if holds} or None
 
@@ -230,6 +236,15 @@ def _is_used_up(call: Node, file: SourceFile) -> bool:
     return bool(uses) and all(each.startswith(".") for each in uses)
 
 
+def _is_closed_here(call: Node, file: SourceFile) -> bool:
+    """Whether the function closes what it builds: the client is one of this call for certain."""
+    before = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
+    return (
+        _IN_TRY.search(before) is not None
+        or re.search(r"\bfinally\b[^}]*\.close\(\)", text_after(call, file)) is not None
+    )
+
+
 def _is_of_caller(call: Node, file: SourceFile) -> bool:
     """Whether the function is given what the client is made of, as the credentials of a tenant."""
     function = file.enclosing_function(call)
@@ -257,11 +272,19 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _may_be_run(mark: Mark, place: Place) -> bool:
-    """Whether it is a method of a program in Go that answers requests, which uses up what it builds, and no way is seen
-    to it: a request may reach it by a value of some interface."""
+    """Whether a request may reach the function by a way that nobody sees: a method of a bean that closes what it
+    builds, or one of a program in Go that answers requests and uses up what it builds."""
+    if "closed" in mark.data:
+        return _is_bean(place)
     if "used" not in mark.data or "factory" in mark.data or not place.codebase.request_path:
         return False
     return bool(place.function.owner) and not place.in_job_path and not runs_by_hand(place.codebase, place.path)
+
+
+def _is_bean(place: Place) -> bool:
+    """Whether a container of Java makes the one object that the function belongs to."""
+    owners = (each for each in place.facts.classes if each.name == place.function.owner)
+    return any(f"@{name.rpartition('.')[2]}".encode() in ANNOTATIONS for each in owners for name in each.decorators)
 
 
 def _names(known: frozenset[str]) -> frozenset[str]:

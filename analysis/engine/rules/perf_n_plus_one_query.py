@@ -77,6 +77,11 @@ _ENDLESS = re.compile(
 _CONSTANTS = re.compile(
     r"(?:^|[(.])[A-Z]\w*[a-z]\w*\.(?:values\(\)\)?|choices)$|\bEnumSet\.|^constants?\."
 )  # all that an enumeration names
+# A constant by its name, also listed or counted; the argument of a query is none: `findByStatus(Status.OPEN)`.
+_NAMED_CONSTANT = re.compile(
+    r"(?:(?:\w+\.)*(?:enumerate|list|sorted|reversed|set|tuple|iter|keys|values|entries|items|asList|of)\()?"
+    r"(?:\w+\.)*[A-Z][A-Z\d_]*(?:\[[^\]]*\])?\)?"
+)
 _LOCKS = re.compile(r"(?:^|[._])lock(?:_|[A-Z])")  # rows one by one, as it has to be
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 SHORT = 2  # letters that tell nothing of a class
@@ -124,7 +129,7 @@ def goes_on(loop: Loop, facts: FileFacts, written: str = "") -> bool:
         return False
     if any(word in name.lower() for name in loop.variables for word in _BATCHES if name.lower() != "keys"):
         return False
-    return not loop.iterable.rpartition(".")[2].isupper() and _CONSTANTS.search(loop.iterable) is None
+    return _NAMED_CONSTANT.fullmatch(loop.iterable) is None and _CONSTANTS.search(loop.iterable) is None
 
 
 def _is_batch_function(name: str) -> bool:
@@ -299,9 +304,9 @@ def is_named(callee: str, caller: Function, target: Callee, codebase: Codebase) 
 
 
 def _speaks_of(name: str, owner: str) -> bool:
-    """Whether each word of an object's name begins one of its class: `repo` or `invoice_repo` of
-    `InvoiceRepository`."""
-    words = [word.lower() for word in _WORDS.findall(name) if len(word) > SHORT]
+    """Whether each word of an object's name, in the plural or not, begins one of its class: `repo`, `invoice_repo` or
+    `invoices` of `InvoiceRepository`."""
+    words = [word.lower().removesuffix("s") for word in _WORDS.findall(name) if len(word) > SHORT]
     known = [word.lower() for word in _WORDS.findall(owner.rpartition(".")[2])]
     return bool(words) and all(any(each.startswith(word) for each in known) for word in words)
 

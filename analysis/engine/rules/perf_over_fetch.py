@@ -180,7 +180,7 @@ _NARROWER = {
     "gorm": "Add `Select(…)` with {names}, or `Pluck`.",
 }
 _NAMES = """execute query Query QueryContext Queryx raw $queryRaw $queryRawUnsafe executeQuery prepareStatement
-    createNativeQuery queryForList queryForObject Raw QueryRow QueryRowContext Select Get
+    createNativeQuery queryForList queryForObject queryForMap Raw QueryRow QueryRowContext Select Get
     SelectContext GetContext QueryxContext QueryRowx QueryRowxContext fetch fetchrow"""
 
 WATCHES = (Watch("call", look, ALL, names=frozenset(_NAMES.split())),)

@@ -12,7 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.handlers import comment_above, guarded_text
-from analysis.engine.readers.outside_calls import what_it_does
+from analysis.engine.readers.outside_calls import by_class, what_it_does
 from analysis.engine.readers.reading import followed, function_name, statements, text_before, within
 from analysis.engine.readers.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
@@ -246,8 +246,11 @@ def _called_in(loop: Node, file: SourceFile) -> dict[str, str]:
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Where no name tells, one of the functions that are called has to leave the process or ask the database."""
+    """Where no name tells, one of the functions that are called has to leave the process or ask the database, or the
+    class of a field tells."""
     if "calls" not in mark.data:
+        return place.finding(mark)
+    if any(_leaves(call, place) for call in mark.data["calls"].split()):
         return place.finding(mark)
     called = (
         codebase.place(callee.path, callee.position)
@@ -260,8 +263,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 def _is_remote(place: Place) -> bool:
     queries = (each for each in place.facts.queries if each.function == place.index)
     return any(each.terminal for each in queries) or any(
-        what_it_does(call, place.facts.language) or _REMOTE.search(f"{call}(") for call in place.function.calls
+        _leaves(call, place) or _REMOTE.search(f"{call}(") for call in place.function.calls
     )
+
+
+def _leaves(call: str, place: Place) -> bool:
+    return what_it_does(by_class(call, place.function, place.facts), place.facts.language) not in ("", "sleeps")
 
 
 def _may_succeed(endless: re.Match[bytes] | None, text: str) -> bool:

@@ -111,7 +111,7 @@ WATCHES = (
     Watch("call", _told(look_at_match), SCRIPT, names=frozenset({"match", "exec"})),
     Watch("call", _told(look_at_map), SCRIPT, names=frozenset({"get"})),
     Watch("call", _told(look_at_get), JAVA, names=frozenset({"get"})),
-    Watch("call", _told(look_at_nothing), JAVA, names=frozenset({"orElse", "find"})),
+    Watch("call", _told(look_at_nothing), JAVA, names=frozenset({"orElse", "find", "findById"})),
     Watch("subscript", _told(look_at_first), GO, needs=(b"[0]",), starts=re.compile(rb"\w+\[0\]")),
     Watch("type_assertion_expression", _told(look_at_assertion), GO, needs=(b".(",)),
 )

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.facts import FileFacts, Mark, Query
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -380,15 +380,19 @@ def _callees(place: Place) -> Iterator[Place]:
 
 def _is_guarded(place: Place) -> bool:
     names = " ".join((place.function.name, *place.function.calls)).encode()
-    columns = " ".join(
-        each.column for query in place.facts.queries if query.function == place.index for each in query.filters
-    ).encode()
+    columns = " ".join(each.column for query in _queries(place) for each in query.filters).encode()
     notes = (each for each in place.facts.marks if each.rule == ANNOTATION and each.function == place.index)
     if any("upsert" in each.data for each in notes) or any(
         each.function == place.index and each.data.get("form") == "refused" for each in place.facts.marks
     ):
         return True
     return _GUARDED.search(names) is not None or _GUARDED.search(columns) is not None
+
+
+def _queries(place: Place) -> Iterator[Query]:
+    """The queries of a function, those of repositories as these declare them."""
+    for site in place.codebase.queries.by_function.get((place.path, place.index), ()):
+        yield site.query
 
 
 def _writes(call: str) -> bool:
@@ -399,7 +403,7 @@ def _changes_something(mark: Mark, place: Place) -> bool:
     if mark.data["writes"] or any(map(what_it_does, place.function.calls)):
         return True
     return any(
-        any(query.function == each.index and query.operation in WRITES for query in each.facts.queries)
+        any(query.operation in WRITES for query in _queries(each))
         or any(map(what_it_does, each.function.calls))
         or (_IS_OF_HOOKS.search(each.function.name) and any(map(_writes, each.function.calls)))
         for each in _callees(place)

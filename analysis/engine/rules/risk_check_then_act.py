@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from msgspec import structs
 from tree_sitter import Node
 
+from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
@@ -134,6 +135,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if _STARTS_UP.search(place.function.name) and not place.in_request_path:
         return None
+    if "form" not in mark.data and _locks_a_row(place):
+        return None
     is_run = place.in_request_path or (place.in_job_path and not place.facts.is_entry)
     # In a program that answers requests, of what none is seen to reach nobody knows how often it runs.
     is_elsewhere = not is_run and bool(codebase.request_path)
@@ -166,6 +169,14 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _message(what: str, line: int) -> str:
     return f"{what} is looked for on line {line} and created here: two requests at once create two"
+
+
+def _locks_a_row(place: Place) -> bool:
+    """Whether the function, or one that it calls, locks a row: who comes second waits until the first one is done."""
+    asked = place.codebase.queries.by_function
+    here = Callee(place.path, place.index)
+    called = place.codebase.calls.callees(here)
+    return any(site.query.lock for each in (here, *called) for site in asked.get(each, ()))
 
 
 def _of_map(mark: Mark, place: Place, confidence: Confidence | None, *, is_guess: bool) -> Finding | None:

@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.go_results import helps_tests
 from analysis.engine.readers.reading import assigned_values, declarations, followed, function_name, function_text
+from analysis.engine.readers.transactions import typed
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -97,6 +98,13 @@ _PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
 _QUEUE_MADE = re.compile(rb"\s*(?::[^=\n]{1,60})?=\s*([\w.]+)\(")
 _QUEUES = re.compile(r"^(?:queue|multiprocessing)\.\w*Queue$")
 _JAVA_WAITS = re.compile(r"(^|\.)(\w*[fF]uture|\w*[lL]atch)(\(\))?\.(get|join|await)$")
+# Of an executor, of `HttpClient`, of `CompletableFuture`.
+_GIVES_FUTURE = re.compile(r"\.(?:submit|sendAsync|supplyAsync|runAsync)\(\)(?:\.\w+\(\))*$")
+_SENDS = re.compile(r"kafka(?:Template|Producer)\.")
+_STUB = re.compile(rb"\b\w+BlockingStub\s+(\w+)\s*[;=,)]")
+_CALLED = re.compile(rb"\.(\w+)\(")
+_OF_STUB = re.compile(rb"with[A-Z]|get(?:Channel|CallOptions)$")
+_DEADLINE_FOR_ALL = re.compile(rb"newBlockingStub\([^;]*\.withDeadline|\bwithInterceptors\(")
 _WAITED_FOR = re.compile(rb"\b(?:Future|CompletableFuture|CountDownLatch|CyclicBarrier)(?:<[^;(){}\n]*>)?\s+\Z")
 _BLOCKING_QUEUE = re.compile(rb"\b\w*Blocking(?:Queue|Deque)(?:<[^;(){}\n]*>)?\s+\Z")
 _ENDS = re.compile(r"(?i)(?:^|\.)_*(?:a?close|shutdown|stop|join|terminate|dispose|a?exit|drain|wait)\w*$")
@@ -242,13 +250,33 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`future.get()` and `latch.await()` without limit, where a request waits."""
     callee = file.callee(call)
     receiver, _, method = callee.rpartition(".")
-    if file.arguments(call)[0] or not (_JAVA_WAITS.search(callee) or _is_declared_to_wait(receiver, method, file)):
+    is_told = _JAVA_WAITS.search(callee) or _is_declared_to_wait(receiver, method, file) or _is_sent(receiver, file)
+    if file.arguments(call)[0] or not is_told or "Timeout()" in callee:
         return
     if re.search(r"\.isDone\(\)|CompletableFuture\.allOf", function_text(call, file)) or _runs_when_done(call, file):
         return
     if re.search(rb"\bAtomicReference<[^;\n]*\b" + re.escape(callee.split(".")[-2].encode()) + rb"\b", file.source):
         return  # what it holds is there at once
     yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})
+
+
+def _is_sent(receiver: str, file: SourceFile) -> bool:
+    """Whether what a call gives is a future for certain: of an executor, of a client, of what Kafka is sent."""
+    if _GIVES_FUTURE.search(receiver) is not None:
+        return True
+    return receiver.endswith(".send()") and _SENDS.match(typed(receiver.removesuffix("()"), file)) is not None
+
+
+def look_at_stub(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """Java: calls on a blocking stub of gRPC, which waits for ever unless each call is given a deadline."""
+    if _DEADLINE_FOR_ALL.search(file.source):
+        return
+    for name in sorted({each[1] for each in _STUB.finditer(file.source)}):
+        for called in followed(name, file.source, _CALLED, b"_"):
+            node = root.descendant_for_byte_range(called.start() - len(name), called.end())
+            if node is not None and node.type == "method_invocation" and not _OF_STUB.match(called[1]):
+                message = f"`{name.decode()}.{called[1].decode()}` has no deadline: a silent server holds its caller"
+                yield file.mark(RULE.id, node, message, suggestion="Call it on `stub.withDeadlineAfter(…)`.")
 
 
 def _is_declared_to_wait(receiver: str, method: str, file: SourceFile) -> bool:
@@ -302,5 +330,6 @@ WATCHES = (
     Watch("call", look_at_script, SCRIPT, names=frozenset(name.rpartition(".")[2] for name in _SCRIPT)),
     Watch("call", look_at_go_call, GO, names=frozenset({"ListenAndServe", "ListenAndServeTLS", "Serve"})),
     Watch("literal", look_at_go_literal, GO, needs=(b"http.Server{",)),
+    Watch("program", look_at_stub, JAVA, needs=(b"BlockingStub",)),
     Watch("call", look_at_java, JAVA, names=frozenset({"get", "join", "await", "take"})),
 )

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
-from analysis.engine.facts import Function, Mark
+from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
-from analysis.engine.readers.outside_calls import what_it_does
+from analysis.engine.readers.outside_calls import by_class, what_it_does
 
 RULE = Rule(
     id="risk-external-call-in-transaction",
@@ -148,10 +148,11 @@ def _outside(callee: Callee, codebase: Codebase) -> str:
 def _leaves(callee: Callee, codebase: Codebase) -> str:
     """The call by which a function leaves the process, unless it waits for the commit."""
     facts = codebase.files[callee.path]
-    function: Function = facts.functions[callee.position]
+    function = facts.functions[callee.position]
     if any("on_commit" in call for call in function.calls):
         return ""
-    leaving = (call for call in function.calls if what_it_does(call, facts.language))
+    calls = (by_class(call, function, facts) for call in function.calls)
+    leaving = (call for call in calls if what_it_does(call, facts.language))
     within = Place(codebase, callee.path, facts, callee.position)
     return next((call for call in leaving if not _may_fill_a_table(call, within)), "")
 

@@ -14,6 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.http_clients import Client, client_of
+from analysis.engine.readers.java_requests import is_unlimited_request
 from analysis.engine.readers.reading import (
     assigned_values,
     declarations,
@@ -322,6 +323,9 @@ def _node_call(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee.endswith(".newBuilder") and not _HTTP_CLIENT.search(callee):
+        if callee == "java.net.http.HttpRequest.newBuilder" and is_unlimited_request(call, file):
+            message = "This `HttpRequest` has no `timeout`: its answer is waited for as long as the other side likes"
+            yield file.mark(RULE.id, call, message, suggestion="Set `timeout(Duration)` on the request.")
         return
     if callee.endswith(".openStream"):
         yield from _stream_of_java(call, callee, file)

@@ -326,7 +326,7 @@ def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
     word = re.escape(owner)
     after = _plain(text_after(node, file))
     saved = re.search(
-        rf"(?<![\w.]){word}\.a?save\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
+        rf"(?<![\w.]){word}\.(?:a?save|persist(?:AndFlush)?)\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
         rf")]*&?(?<![\w.]){word}\b(?!\.)|\.NewUpdate\(\)\.\s*Model\(&?{word}\)(?!\.\s*Set\()|(?:[sS]ession|\bdb)\.commit\(",
         after,
     )
@@ -410,6 +410,7 @@ def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: 
 
 _SELF = re.compile(rf"({NAME}(?:!?\.{NAME})+)\s*=\s*\1!?\s*[-+]".encode())
 _ADDED = re.compile(rf"{NAME}(?:!?\.{NAME})+\s*[-+]=".encode())
+_CHANGED_IN_JAVA = re.compile(_ADDED.pattern + b"|" + _SELF.pattern)
 _SETS = re.compile(rf"{NAME}\.set\w+\(\s*[\w(]".encode())
 _ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 _SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
@@ -425,6 +426,7 @@ WATCHES = (
     Watch("call", look_at_set, SCRIPT, needs=(b".update(",), names=frozenset({"set"})),
     Watch("call", look_at_go_update, GO, names=frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns"})),
     Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=_STEPPED),
+    Watch("assignment_expression", look, JAVA, needs=_SAVES, starts=_CHANGED_IN_JAVA),
     Watch("inc_statement", look, GO, needs=_SAVES_OF_GO, starts=_STEPPED),
     Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=_ADDED),
     Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),

@@ -92,6 +92,9 @@ _JDBC = re.compile(
     r"^java\.sql\.DriverManager\.getConnection$|(?i:data_?source|\bds)\.getConnection$"
     r"|\.(?:prepareStatement|createStatement|prepareCall)$|URL(?:\(\))?\.openStream$"
 )
+# The answer of a client, by its declared type, with what imports that; who reads its body may close it.
+_JAVA_ANSWERS = {"Response": b"okhttp3", "CloseableHttpResponse": b"org.apache.h"}
+_READS_BODY = r"\.(?:body|getEntity)\(\)"
 _GO_OPENERS = frozenset(
     "os.Open os.OpenFile os.Create os.CreateTemp archive/zip.OpenReader net.Dial net.DialTimeout net.Listen".split()
 )
@@ -177,6 +180,9 @@ def _is_open_already(call: Node, file: SourceFile) -> bool:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
+    if callee.endswith(".execute"):
+        yield from _answer_of_java(call, file)
+        return
     if callee not in _JAVA_TYPES and callee not in _JAVA_CALLS and not _JDBC.search(callee):
         return
     if callee in _JAVA_WRAPPERS and _STREAM.search(file.text(call).partition("(")[2]):
@@ -204,6 +210,20 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         ):
             return  # of another library
         yield from _local(outer, file.text(name), callee.removeprefix("java.").rpartition(".")[2], file)
+
+
+def _answer_of_java(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`Response response = client.newCall(request).execute()` of which only the status is read."""
+    declarator = call.parent
+    declaration = declarator.parent if declarator is not None and declarator.type == "variable_declarator" else None
+    if declarator is None or declaration is None or declaration.type != "local_variable_declaration":
+        return
+    kind, name = declaration.child_by_field_name("type"), declarator.child_by_field_name("name")
+    library = _JAVA_ANSWERS.get(file.text(kind)) if kind is not None else None
+    if library is None or name is None or not file.mentions(library):
+        return
+    if re.search(rf"\b{file.text(name)}{_READS_BODY}", text_after(call, file)) is None:
+        yield from _local(call, file.text(name), "execute", file, {"kind": "connection"})
 
 
 def _gives_stream_back(name: str, call: Node, file: SourceFile) -> bool:
@@ -318,12 +338,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark)
 
 
-def _local(call: Node, name: str, opened: str, file: SourceFile) -> Iterator[Mark]:
+def _local(call: Node, name: str, opened: str, file: SourceFile, data: dict[str, str] | None = None) -> Iterator[Mark]:
     """A resource in a local variable: what the rest of the function does with it."""
     rest = _without_users(name, text_after(call, file), file)
     if file.function_of(call) == 0 or _is_given_away(name, rest) or f"dup2({name}.fileno(" in rest:
         return
-    data = {"kind": "connection"} if re.search(r"onnect|socket|urlopen|Socket", opened) else None
+    if re.search(r"onnect|socket|urlopen|Socket", opened):
+        data = {"kind": "connection"}
     word = re.escape(name)
     if file.language in SCRIPT and re.search(rf"\b{word}{_PIPED}", rest + file.text(call)):
         return  # a stream that ends with another, or has a listener for its end
@@ -397,7 +418,7 @@ def _outermost_wrapper(call: Node) -> Node:
 
 _JAVA_NAMES = frozenset(
     {name.rpartition(".")[2] for name in _JAVA_TYPES | _JAVA_CALLS}
-    | {"openStream", "getConnection", "prepareStatement", "createStatement", "prepareCall"}
+    | {"openStream", "getConnection", "prepareStatement", "createStatement", "prepareCall", "execute"}
 )
 WATCHES = (
     Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),

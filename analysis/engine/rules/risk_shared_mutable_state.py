@@ -14,6 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
 from analysis.engine.readers.go_handlers import answers_requests
+from analysis.engine.readers.java_beans import ANNOTATIONS, BEAN
 from analysis.engine.readers.kept_values import is_dated, is_filled_once, is_remembered
 from analysis.engine.readers.reading import KEY, followed, has_own
 from analysis.engine.readers.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
@@ -148,7 +149,6 @@ _MADE_ONCE = (b"@Injectable(", b"@Controller(", b"@Resolver(", b"= new ", b"defa
 _PROVIDER = re.compile(rb"@(?:Injectable|Controller|Resolver)\(")
 _JAVA_SAFE_TYPES = re.compile(rb"Atomic|Concurrent|ThreadLocal|CopyOnWrite|BlockingQueue|Logger")
 _COLLECTION = re.compile(rb"(?:Map|List|Set|Collection|Queue|Deque|Stack|Vector|BitSet)\b")
-_BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository)\b|extends\s+\w*Servlet\b")
 _SCOPED = re.compile(rb"@Scope|@RequestScope|@SessionScope|@ConfigurationProperties|@Configuration")
 _CONSTRUCTORS = frozenset({"__init__", "constructor"})
 _STARTUP = re.compile(
@@ -399,7 +399,7 @@ def _is_script(place: Place) -> bool:
 def _is_singleton(field: Node, file: SourceFile) -> bool:
     scope = file.scope_of(field)
     header = file.source[scope.start : scope.start + 600].partition(b"{")[0]
-    return scope.kind == "class" and _BEAN.search(header) is not None and not _SCOPED.search(header)
+    return scope.kind == "class" and BEAN.search(header) is not None and not _SCOPED.search(header)
 
 
 def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file: SourceFile) -> Iterator[Mark]:
@@ -493,7 +493,7 @@ WATCHES = (
         "field",
         look_at_java,
         JAVA,
-        needs=(b"static", b"@Controller", b"@RestController", b"@Service", b"@Component", b"@Repository", b"Servlet"),
+        needs=(b"static", *ANNOTATIONS, b"Servlet"),
     ),
     Watch("synchronized_statement", look_at_synchronized, JAVA, needs=(b"== null",)),
 )

@@ -18,6 +18,7 @@ from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.cache_contents import is_emptied
 from analysis.engine.readers.cache_keys import are_of_people, given_by_callers, has_few_keys, says_few, says_many
 from analysis.engine.readers.go_handlers import answers_requests
+from analysis.engine.readers.java_beans import BEAN
 from analysis.engine.readers.made_objects import Made
 from analysis.engine.readers.reading import KEY, followed, has_own
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
@@ -120,7 +121,6 @@ _PUT_BACK = (
     rb"\bNAME\.set\(\s*(?:this\.)?(?:parent|old\w*|prev\w*|before|saved\w*)\s*\)",
     rb"\b(\w+)\s*=\s*(?:NAME\.get|\w+)\(\)\s*;\s*NAME\.set\([^;]*;\s*return\s+\1\s*;",
 )
-_BEAN = re.compile(rb"@(?:Controller|RestController|Service|Component|Repository|Configuration)\b")
 _GO_CACHE = re.compile(rb"(?P<name>\w+)\s*(?:=\s*(?:map\[|make\(map\[)|\s+sync\.Map\b|=\s*sync\.Map\{)")
 _SCRIPT_FIELD = re.compile(
     rb"(?:(?:public|private|protected|static|readonly)\s+)*#?(?P<name>\w+)\s*(?::[^=\n]+)?="
@@ -133,7 +133,7 @@ _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^
 # Adding under a key that is no literal.
 _ADDED = re.compile(
     rb"(?:\[\s*(?![\"'`\d])(?P<key>" + KEY + rb")\]\s*(?:\+?=(?!=)|\+\+)"
-    rb"|\.(?:set|put|putIfAbsent|computeIfAbsent|setdefault|add|append|push|unshift|offer|Store"
+    rb"|\.(?:set|put|putIfAbsent|computeIfAbsent|compute|merge|setdefault|add|append|push|unshift|offer|Store"
     rb"|LoadOrStore)\(\s*(?![\"'`\d)])(?P<given>[^,\n)]*))"
 )
 # What may stand before the name where something is added.
@@ -211,7 +211,7 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
         return  # of a class that lives as long as a call
     if b"removeEldestEntry" in file.source[field.start_byte : field.end_byte]:
         return
-    if found is not None and (b"static" in found[0] or _BEAN.search(file.source)):
+    if found is not None and (b"static" in found[0] or BEAN.search(file.source)):
         yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=b"static" not in found[0])
 
 

@@ -391,11 +391,19 @@ def _is_harmless(mark: Mark, place: Place, codebase: Codebase) -> bool:
         return True
     if not place.in_request_path:
         is_page = _PAGE_SIDE.search(place.path) is not None or runs_in_browsers(place)
-        if (place.facts.language in SCRIPT and is_page) or mark.data.get("alone"):
+        if (place.facts.language in SCRIPT and is_page) or (mark.data.get("alone") and not _takes_messages(place)):
             return True
     if _ENDS.search(place.function.name.rpartition(".")[2]) or _SEEDS.search(place.path):
         return True
     return "many" not in mark.data and runs_by_hand(codebase, place.path)
+
+
+def _takes_messages(place: Place) -> bool:
+    """Whether the function is called for each message of a queue; what an application tells itself is rare."""
+    return any(
+        entry.function == place.function.name and entry.detail.endswith("Listener") and "Event" not in entry.detail
+        for entry in place.facts.entries
+    )
 
 
 WATCHES = (

@@ -265,3 +265,22 @@ def test_a_method_of_a_server_in_go_to_which_no_way_is_seen(head, body, confiden
     )
     assert [each.confidence for each in findings_of(RULE, {"a/a.go": source})] == confidences
     assert findings_of(RULE, {"a/a.go": source.replace("http.ResponseWriter, r *http.Request", "Writer")}) == []
+
+
+@pytest.mark.parametrize(
+    ("bean", "body", "count"),
+    [
+        ("@Service", "Client client = ClientBuilder.newClient();\ntry { use(client); } finally { client.close(); }", 1),
+        ("@Service", "try (S3Client client = S3Client.create()) { use(client); }", 1),
+        ("@Service", "Client client = ClientBuilder.newClient();\nkeep(client);", 0),
+        ("", "Client client = ClientBuilder.newClient();\ntry { use(client); } finally { client.close(); }", 0),
+    ],
+)
+def test_a_bean_that_closes_the_client_of_each_call(bean, body, count):
+    source = (
+        "import jakarta.ws.rs.client.*;\nimport jakarta.ws.rs.client.ClientBuilder;\n"
+        "import software.amazon.awssdk.services.s3.S3Client;\n"
+        f"{bean}\nclass Covers {{\npublic void cover(long id) {{\n{body}\n}} }}"
+    )
+    found = findings_of(RULE, {"src/Covers.java": source})
+    assert [(each.line, each.confidence) for each in found] == [(7, "low")] * count

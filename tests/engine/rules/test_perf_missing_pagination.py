@@ -387,3 +387,32 @@ def test_a_list_of_drizzle(query, found):
     )
     files = {**orms.DRIZZLE, "src/app/api/orders/route.ts": source}
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+SERVED = {
+    "src/main/java/Event.java": "import javax.persistence.*;\n@Entity class Event { @Id Long id; boolean open; }\n",
+    "src/main/java/EventRepository.java": "interface EventRepository extends JpaRepository<Event, Long> {}\n",
+    "src/main/java/EventStore.java": (
+        "class EventStore {\n  EventRepository eventRepository;\n"
+        "  List<Event> all() { return eventRepository.findAll(); }\n"
+        "  List<Event> open() { return eventRepository.findAll().stream().filter(e -> e.isOpen()).toList(); }\n}\n"
+    ),
+    "src/main/java/EventController.java": (
+        "class EventController {\n  EventService eventService;\n"
+        '  @GetMapping("/events")\n  Object events() { return eventService.list(); }\n}\n'
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("work", "found"),
+    [
+        ("return eventStore.all();", 1),
+        ("return eventStore.open();", 0),
+        ("for (Event each : eventStore.all()) {\n      counts.add(each.id);\n    }\n    return counts.top(9);", 0),
+    ],
+)
+def test_a_service_that_only_hands_the_call_on_stands_between(work, found):
+    service = f"class EventService {{\n  EventStore eventStore;\n  Object list() {{\n    {work}\n  }}\n}}\n"
+    files = {**SERVED, "src/main/java/EventService.java": service}
+    assert [each.file.rpartition("/")[2] for each in findings_of(RULE, files)] == ["EventController.java"] * found

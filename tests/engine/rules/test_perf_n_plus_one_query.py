@@ -534,3 +534,20 @@ def test_sqlx_asks_in_each_round(call):
     head = "package a\nfunc f(ctx context.Context, devices []string) {\n"
     source = f"{head}\tfor _, d := range devices {{\n\t\t{call}\n\t}}\n}}\n"
     assert len(findings_of(RULE, {"a/a.go": source})) == 1
+
+
+@pytest.mark.parametrize(("field", "found"), [("readings", [7]), ("reading", [7]), ("store", [7])])
+def test_a_field_of_java_may_be_called_after_what_its_class_keeps(field, found):
+    files = {
+        "db/schema.sql": "CREATE TABLE readings (id bigint primary key, meter_id bigint, kwh int);",
+        "src/main/java/ReadingStore.java": (
+            "class ReadingStore {\n  Long sum(long meter) {\n    return jdbc.queryForObject(\n"
+            '      "select sum(kwh) from readings where meter_id = ?", Long.class, meter);\n  }\n}\n'
+        ),
+        "src/main/java/Bill.java": (
+            f"class Bill {{\n  private final ReadingStore {field};\n  void f(List<Meter> meters) {{\n"
+            "    int total = 0;\n    // one by one\n    for (Meter each : meters) {\n"
+            f"      total += {field}.sum(each.id());\n    }}\n  }}\n}}\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files)] == found

@@ -321,3 +321,16 @@ def test_a_serializer_is_given_the_rows_of_a_view(owner, count):
         "        return Customer.objects.prefetch_related(Prefetch('orders', queryset=orders))\n"
     )
     assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("orders.findByPaid(Flags.PAID)", [2]),
+        ("Status.ALL", []),
+        ("List.of(Status.ALL)", []),
+    ],
+)
+def test_a_query_that_is_given_a_constant_still_brings_many_rows(rows, found):
+    body = f"    for (Order o : {rows}) {{\n      show(o.getCustomer().getEmail());\n    }}"
+    assert orms.lines(RULE, "jpa", body) == found

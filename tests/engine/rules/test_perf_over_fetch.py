@@ -153,3 +153,13 @@ def test_a_model_says_more_of_its_columns_than_its_migrations():
 def test_a_text_of_sqlx_stands_behind_a_context_and_what_is_read_into(call, count):
     models = {"db/schema.sql": "CREATE TABLE reports (id bigint primary key, body text, scan bytea);"}
     assert len(findings_of(RULE, {"a.go": f"package a\nfunc f() {{\n{call}\n}}\n", **models})) == count
+
+
+def test_one_row_of_spring_as_a_map():
+    source = (
+        "class Reports {\n  String kind(long id) {\n"
+        '    Map<String, Object> row = jdbc.queryForMap("select * from reports where id = ?", id);\n'
+        '    return String.valueOf(row.get("kind"));\n  }\n}\n'
+    )
+    table = "CREATE TABLE reports (id bigint primary key, kind varchar(9), body text);"
+    assert [each.line for each in findings_of(RULE, {"src/Reports.java": source, "db/a.sql": table})] == [3]

@@ -404,3 +404,37 @@ def test_the_migrations_of_a_program_are_few(model, count):
         ),
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("mapper", "found"),
+    [("MAPPER", [3]), ("ORDER_MAPPER", [3]), ("rowMapper", [3]), ("Order::of", [3]), ("handler", [])],
+)
+def test_a_mapper_of_spring_makes_a_list_of_all_rows(mapper, found):
+    source = (
+        "class Orders {\n  List<Order> all() {\n"
+        f'    return jdbc.query("select id, total from orders order by id desc", {mapper});\n  }}\n}}\n'
+    )
+    table = {"db/schema.sql": "CREATE TABLE orders (id bigint primary key, total int);"}
+    assert [each.line for each in findings_of(RULE, {"src/Orders.java": source, **table})] == found
+
+
+@pytest.mark.parametrize(
+    ("sized", "body", "found"),
+    [
+        ("", "all.add(read(rows));", [5]),
+        ("", "consumer.accept(read(rows));", []),
+        ("statement.setFetchSize(500);", "all.add(read(rows));", []),
+        ("", "all.add(read(rows));\n        if (all.size() > 9) { break; }", []),
+    ],
+)
+def test_rows_of_jdbc_that_a_walk_adds_to_a_list(sized, body, found):
+    source = (
+        'class Orders {\n  private static final String ALL = "select id, total from orders";\n\n'
+        "  void f(Connection db) throws SQLException {\n"
+        "    try (PreparedStatement statement = db.prepareStatement(ALL)) {\n"
+        f"      {sized}\n      ResultSet rows = statement.executeQuery();\n"
+        f"      while (rows.next()) {{\n        {body}\n      }}\n    }}\n  }}\n}}\n"
+    )
+    table = {"db/schema.sql": "CREATE TABLE orders (id bigint primary key, total int);"}
+    assert [each.line for each in findings_of(RULE, {"src/Orders.java": source, **table})] == found

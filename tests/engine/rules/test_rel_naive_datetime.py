@@ -445,3 +445,21 @@ def test_a_format_without_a_zone_matters_to_those_who_ask(annotation, count):
         f"{annotation}\npublic String show(Order o) {{ return f.format(o.at()); }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/main/java/a/A.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("report.reportedAt = new Date();\nreport.persist();", 1),
+        ("report.reportedAt = new Date();\nem.persist(report);", 1),
+        ("report.reportedAt = new Date();\nshow(report);", 0),
+        ("cards.findById(id).ifPresent(card -> {\ncard.setBlockedAt(LocalDateTime.now());\n});", 1),
+        ("cards.findById(id).ifPresent(card -> {\nlog(LocalDateTime.now());\n});", 0),
+    ],
+)
+def test_times_that_a_field_or_a_row_in_a_lambda_keeps(body, count):
+    source = (
+        "import java.time.LocalDateTime;\nimport java.util.Date;\nclass A {\n@Transactional\n"
+        f"public void f(Report report, long id) {{\n{body}\n}} }}"
+    )
+    assert len(findings_of(RULE, {"src/A.java": source})) == count

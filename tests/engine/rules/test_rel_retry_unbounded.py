@@ -421,3 +421,14 @@ def test_what_another_server_answers_may_be_called_anything(tried, failed, count
         f"    try {{ {tried} }} catch (error) {{ {failed} }}\n  }}\n}}\n"
     )
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("RestTemplate", 1), ("Totals", 0)])
+def test_the_class_of_a_field_says_that_it_asks_a_server(kind, count):
+    source = (
+        f"class A {{\n  private final {kind} erp;\n  void push(String all) {{\n    while (true) {{\n      try {{\n"
+        '        erp.postForEntity("/totals", all, Void.class);\n        return;\n'
+        '      } catch (RestClientException e) {\n        log.warn("again", e);\n      }\n    }\n  }\n}\n'
+    )
+    found = findings_of(RULE, {"src/A.java": source})
+    assert [(each.line, each.severity, each.confidence) for each in found] == [(4, "info", "low")] * count

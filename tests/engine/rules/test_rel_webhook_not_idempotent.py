@@ -498,3 +498,30 @@ def test_what_a_service_between_the_handler_and_the_rows_does(statement, count):
         f'\treturn f.db.Exec("INSERT INTO fees (no) VALUES ($1){statement}", no)\n}}\n',
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("update Card c set c.balance = c.balance + :amount where c.code = :code", 1),
+        ("select c from Card c where c.code = :code", 0),
+    ],
+)
+def test_a_repository_of_java_writes_as_it_declares(query, count):
+    files = {
+        "src/shop/CardRepository.java": (
+            "package shop;\ninterface CardRepository extends JpaRepository<Card, Long> {\n"
+            f'  @Query("{query}")\n  int apply(String code, int amount);\n}}\n'
+        ),
+        "src/shop/CardService.java": (
+            "package shop;\nclass CardService {\n  private final CardRepository cards;\n"
+            "  void paid(String code, int amount) {\n    cards.apply(code, amount);\n  }\n}\n"
+        ),
+        "src/shop/PaymentWebhookController.java": (
+            'package shop;\n@RequestMapping("/webhooks")\nclass PaymentWebhookController {\n'
+            '  private final CardService cards;\n\n  @PostMapping("/card")\n'
+            '  public void card(@RequestBody Paid paid, @RequestHeader("X-Signature") String signature) {\n'
+            "    cards.paid(paid.code(), paid.amount());\n  }\n}\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [7] * count

@@ -800,3 +800,20 @@ def test_what_sets_up_runs_alone(name, count):
     source = f"from shop.models import Seat\n\n\ndef {name}(no):\n    if not Seat.objects.filter(no=no).exists():\n"
     source += "        Seat.objects.create(no=no)\n"
     assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+@pytest.mark.parametrize(("lock", "found"), [(" for update", []), ("", [7])])
+def test_who_locks_a_row_before_lets_the_second_one_wait(lock, found):
+    files = {
+        "src/shop/BillRepository.java": (
+            "package shop;\nclass BillRepository {\n  void hold(long id) {\n"
+            f'    jdbc.queryForObject("select id from customers where id = ?{lock}", Long.class, id);\n  }}\n'
+            "  boolean exists(long id) { return asked; }\n  void insert(long id) {}\n}\n"
+        ),
+        "src/shop/Bills.java": (
+            "package shop;\nclass Bills {\n  private final BillRepository bills;\n"
+            "  @Transactional\n  public void open(long id) {\n    bills.hold(id);\n"
+            "    if (!bills.exists(id)) { bills.insert(id); }\n  }\n}\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files)] == found

@@ -286,3 +286,44 @@ def test_queues_by_what_made_them(made, asked, count):
 def test_waits_of_java_by_what_is_declared(declared, waits, count):
     source = f"class A {{ Object f() {{\n{declared}\nreturn {waits};\n}} }}"
     assert len(marks_of(RULE, source, "java")) == count
+
+
+STUB = """import com.acme.PricesGrpc;
+class Prices {
+  private final PricesGrpc.PricesBlockingStub stub;
+  Reply price(String isbn) {
+    return stub%s.getPrice(request(isbn));
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("limit", "found"), [("", [5]), (".withDeadlineAfter(5, TimeUnit.SECONDS)", [])])
+def test_a_blocking_stub_of_grpc(limit, found):
+    assert lines_of(RULE, STUB % limit, "java") == found
+
+
+@pytest.mark.parametrize(
+    "made", ["stub = PricesGrpc.newBlockingStub(c).withDeadlineAfter(5, S);", "stub = stub.withInterceptors(limits);"]
+)
+def test_a_stub_that_was_limited_when_it_was_made(made):
+    assert lines_of(RULE, (STUB % "").replace("Reply", f"Prices() {{ {made} }}\n  Reply"), "java") == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "count"),
+    [
+        ('events.send("orders", id).get()', 1),
+        ("pool.submit(task).get()", 1),
+        ("web.sendAsync(request, handler).join()", 1),
+        ("web.sendAsync(request, handler).orTimeout(5, S).join()", 0),
+        ('events.send("orders", id).get(5, S)', 0),
+        ('letters.send("orders", id).get()', 0),
+    ],
+)
+def test_a_handler_of_java_that_waits_for_what_it_has_sent(sent, count):
+    source = (
+        "class Orders {\n  private final KafkaTemplate<String, String> events;\n  private final Letters letters;\n"
+        f'  @PostMapping("/orders")\n  void place(String id) throws Exception {{\n    {sent};\n  }}\n}}\n'
+    )
+    assert [each.line for each in findings_of(RULE, {"src/Orders.java": source})] == [6] * count

@@ -443,3 +443,28 @@ def test_a_message_of_nats(call, count):
         f"\t\ttx.NewInsert().Model(&row).Exec(ctx)\n\t\treturn {call}\n\t}})\n}}\n"
     )
     assert len(findings_of(RULE, {"shop/till.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("field", "call", "count"),
+    [
+        ("RestTemplate rest", "rest.postForObject(url, o, String.class)", 1),
+        ("HttpClient http", "http.send(request, handler)", 1),
+        ("HttpClient client", "client.send(request, handler)", 1),
+        ("KafkaTemplate<String, Order> events", 'this.events.send("paid", o)', 1),
+        ("Client partner", "partner.target(url).path(p).request().post(Entity.json(o), String.class)", 1),
+        ("Rows rest", "rest.postForObject(url, o, String.class)", 0),
+        ("OutboxTemplate events", 'events.send("paid", o)', 0),
+    ],
+)
+def test_what_a_function_of_another_class_asks_by_the_class_of_its_field(field, call, count):
+    files = {
+        "src/shop/Gateway.java": (
+            f"package shop;\n\nclass Gateway {{\n  private final {field};\n\n"
+            f"  public void charge(Order o) {{\n    {call};\n  }}\n}}\n"
+        ),
+        "src/shop/Orders.java": SPRING.strip()
+        + "\nclass Orders {\n  private final Gateway payments;\n\n  @Transactional\n  public void pay(Order o) {\n"
+        "    repository.save(o);\n    payments.charge(o);\n  }\n}\n",
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [9] * count

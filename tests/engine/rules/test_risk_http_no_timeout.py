@@ -463,3 +463,26 @@ def test_a_context_that_brings_a_deadline_to_the_default_client_or_none(before, 
 def test_a_tool_hands_its_functions_what_its_user_waits_for():
     tool = GO_ASKS.replace("w http.ResponseWriter, r *http.Request", "").replace("r.Context()", "s.ctx")
     assert findings_of(RULE, {"a/a.go": tool % ("ctx := s.ctx", "ctx")}) == []
+
+
+@pytest.mark.parametrize(
+    ("client", "sent", "found"),
+    [
+        ("HttpClient web;", "web.send(HttpRequest.newBuilder(u).GET().build(), b)", [4]),
+        ("HttpClient web;", "web.send(HttpRequest.newBuilder(u).timeout(LIMIT).build(), b)", []),
+        ("HttpClient web;", "web.sendAsync(HttpRequest.newBuilder(u).build(), b).orTimeout(5, SECONDS)", []),
+        ("HttpClient web;", "web.sendAsync(HttpRequest.newBuilder(u).build(), b).get(5, SECONDS)", []),
+        ("HttpClient web;", "limited(HttpRequest.newBuilder(u))", []),
+        # To connect in time says nothing of the answer.
+        (
+            "HttpClient web = HttpClient.newBuilder().connectTimeout(LIMIT).build();",
+            "web.send(HttpRequest.newBuilder(u).build(), b)",
+            [4],
+        ),
+        # One cause, told at the client.
+        ("HttpClient web = HttpClient.newHttpClient();", "web.send(HttpRequest.newBuilder(u).build(), b)", [3]),
+    ],
+)
+def test_requests_of_java_that_are_built_in_one_go(client, sent, found):
+    source = f"import java.net.http.*;\nclass A {{\n{client}\nObject f(URI u) {{ return {sent}; }} }}"
+    assert lines_of(RULE, source, "java") == found

@@ -321,3 +321,14 @@ def test_what_java_declares_as_a_lock(declared, lines):
 def test_what_java_declares_as_a_repository_is_the_database(kind, count):
     source = f"class A {{\nprivate {kind} visits;\nsynchronized void f(Visit visit) {{\nvisits.save(visit);\n}} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("inside", "count"), [("seen = code;", 1), ("seen = ok.newCall(next).execute().code();", 0)])
+def test_another_function_is_slow_only_in_the_block_that_takes_the_lock(inside, count):
+    source = (
+        "class A {\n  private final Object guard = new Object();\n  int first() {\n    synchronized (guard) {\n"
+        "      return ok.newCall(next).execute().code();\n    }\n  }\n"
+        "  void second() {\n    int code = ok.newCall(next).execute().code();\n    synchronized (guard) {\n"
+        f"      {inside}\n    }}\n  }}\n}}\n"
+    )
+    assert len([each for each in findings_of(RULE, {"src/A.java": source}) if each.line == 5]) == count

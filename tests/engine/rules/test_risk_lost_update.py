@@ -706,3 +706,22 @@ def test_how_often_something_was_used_is_a_tally(column, severity):
         f"    invite.{column} += 1\n    invite.save()\n"
     )
     assert [str(each.severity) for each in findings_of(RULE, {"shop/a.py": source})] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("Card card = em.find(Card.class, id);\ncard.credits = card.credits + n;\nem.merge(card);", [5]),
+        ("Card card = em.find(Card.class, id);\ncard.credits += n;\ncard.persist();", [5]),
+        (
+            "Card card = em.find(Card.class, id, LockModeType.PESSIMISTIC_WRITE);\ncard.credits -= n;\nem.merge(card);",
+            [],
+        ),
+        ("Card card = new Card();\ncard.credits += n;\nem.persist(card);", []),
+        ("Card card = em.find(Card.class, id);\ncard.credits = n;\nem.merge(card);", []),
+        ('Card card = em.find(Card.class, id);\ncard.label += "!";\nem.merge(card);', []),
+    ],
+)
+def test_fields_of_java_without_setters(body, lines):
+    source = f"class A {{\nvoid f(long id, int n) {{\n{body}\n}} }}"
+    assert lines_of(RULE, source, "java") == lines

@@ -554,3 +554,26 @@ def test_connections_of_drivers(opened, rest, told):
 def test_a_connection_in_a_with_statement_is_closed():
     source = "import psycopg\ndef f(p):\n    with psycopg.connect(p) as c:\n        c.execute('SELECT 1')\n"
     assert lines_of(RULE, source) == []
+
+
+@pytest.mark.parametrize(
+    ("library", "declared", "used", "count"),
+    [
+        ("okhttp3", "Response", "return answer.code() == 200;", 1),
+        ("org.apache.http.client.methods", "CloseableHttpResponse", "return answer.getStatusLine() != null;", 1),
+        ("okhttp3", "Response", "return answer.body().string();", 0),  # which closes it
+        ("okhttp3", "Response", "boolean ok = answer.isSuccessful();\nanswer.close();\nreturn ok;", 0),
+        ("okhttp3", "Response", "return answer;", 0),
+        ("okhttp3", "Response", "return read(answer);", 0),
+        ("shop.jobs", "Response", "return answer.code() == 200;", 0),
+    ],
+)
+def test_the_answer_of_a_client_of_java(library, declared, used, count):
+    source = (
+        f"import {library}.{declared};\nclass A {{\nObject f(Client client, Request request) throws Exception {{\n"
+        f"{declared} answer = client.newCall(request).execute();\n{used}\n}} }}"
+    )
+    found = marks_of(RULE, source, "java")
+    assert [(mark.line, mark.data) for mark in found if "never" in mark.message] == [
+        (4, {"kind": "connection"})
+    ] * count

@@ -759,3 +759,26 @@ def test_a_checker_of_a_linter_is_made_once(base, count):
         f"class Paths({base}):\n    found = set()\n\n    def visit(self, node):\n        self.found.add(node.path)\n"
     )
     assert len(findings_of(RULE, {"tools/paths.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("bean", "count"), [("@ApplicationScoped", 1), ("@Singleton", 1), ("@RequestScoped", 0), ("@Dependent", 0)]
+)
+def test_a_counter_of_a_bean_of_cdi(bean, count):
+    source = (
+        f'@Path("/rentals")\n{bean}\nclass Rentals {{\n  private int opened;\n'
+        "  @POST\n  public void open(long id) {\n    opened++;\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/Rentals.java": source})] == [4] * count
+
+
+@pytest.mark.parametrize(("kind", "confidence"), [("SeatRepository", "medium"), ("SeatLocks", None)])
+def test_rows_that_are_locked_guard_no_field(kind, confidence):
+    source = (
+        f"@Service\nclass Seats {{\n  private final {kind} seats;\n  private List<Long> taken = new ArrayList<>();\n"
+        '  @PostMapping("/holds")\n  public List<Long> hold(List<Long> ids) {\n'
+        "    for (Seat each : seats.lockAll(ids)) {\n      taken.add(each.getId());\n    }\n"
+        "    return List.copyOf(taken);\n  }\n}\n"
+    )
+    found = findings_of(RULE, {"src/Seats.java": source})
+    assert [(each.line, each.confidence) for each in found] == ([(4, confidence)] if confidence else [])

@@ -526,3 +526,22 @@ def test_what_a_consumer_of_go_remembers(kind, count):
         "\tif _, done := processed.LoadOrStore(key, true); done {\n\t\treturn nil\n\t}\n\treturn c.take(m)\n}\n"
     )
     assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("bean", "adds", "sweeps", "count"),
+    [
+        ("@Service", "sentTo.put(user, now);", "", 1),
+        ("@ApplicationScoped", "sentTo.put(user, now);", "", 1),
+        ("@Service", "sentTo.merge(user, 1, Integer::sum);", "", 1),
+        ("@Service", "sentTo.put(user, now);", "sentTo.values().removeIf(at -> at.isBefore(limit));", 0),
+        ("", "sentTo.put(user, now);", "", 0),
+    ],
+)
+def test_a_map_of_a_bean_and_its_sweep(bean, adds, sweeps, count):
+    source = (
+        f"{bean}\nclass Letters {{\n  private final Map<String, Object> sentTo = new ConcurrentHashMap<>();\n"
+        f'  @PostMapping("/letters")\n  public void send(String user) {{\n    {adds}\n  }}\n'
+        f"  @Scheduled(fixedDelay = 900)\n  void sweep() {{ {sweeps} }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/Letters.java": source})) == count

@@ -494,3 +494,12 @@ def test_what_is_remembered_is_started_once(kept, count):
         f"  const loaded = await Promise.all(ids.map((id) => fetch(id)));\n  {kept}\n  return loaded;\n}};\n"
     )
     assert len(marks_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("entry", "count"),
+    [('@RabbitListener(queues = "alerts")', 1), ("@EventListener", 0), ("@Scheduled(fixedDelay = 9)", 0)],
+)
+def test_a_thread_for_each_message(entry, count):
+    source = f"class A {{\n  {entry}\n  void on(Alert alert) {{\n    new Thread(() -> tell(alert)).start();\n  }}\n}}\n"
+    assert [each.line for each in findings_of(RULE, {"src/A.java": source})] == [4] * count

@@ -407,3 +407,12 @@ def test_a_method_that_another_repository_declares_by_that_name():
 )
 def test_statements_of_drizzle(statement, count):
     assert len(orms.lines(RULE, "drizzle", statement, volumes={"lines": "XL"})) == count
+
+
+def test_a_statement_in_small_letters_that_a_constant_holds():
+    source = (
+        'class A {\n  private static final String CLEAR = "update stock set quantity = 0";\n'
+        "  void f(Statement statement) throws SQLException {\n    statement.executeUpdate(CLEAR);\n  }\n}\n"
+    )
+    table = {"db/a.sql": "CREATE TABLE stock (id bigint primary key, quantity int);"}
+    assert [each.line for each in findings_of(RULE, {"src/A.java": source, **table}, {"stock": "XL"})] == [4]

@@ -22,6 +22,7 @@ from analysis.engine.extract.orm import (
     jpa,
     knex,
     mongoose,
+    panache,
     prisma,
     script_queries,
     sequelize,
@@ -39,7 +40,7 @@ _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
-    "java": (entities, jpa, sql),
+    "java": (entities, jpa, panache, sql),
     "go": (gorm, bun, sql),
 }
 

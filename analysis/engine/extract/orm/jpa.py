@@ -45,8 +45,12 @@ _STANDARD = {
         "delete",
     ),
     "flush": "commit",
+    **dict.fromkeys(("listAll", "streamAll", "findByIdOptional"), "select"),  # of Panache
+    **dict.fromkeys(("persist", "persistAndFlush"), "insert"),
 }
-_BY_ID = frozenset({"findById", "getById", "getOne", "getReferenceById", "existsById", "deleteById"})
+_BY_ID = frozenset(
+    {"findById", "findByIdOptional", "getById", "getOne", "getReferenceById", "existsById", "deleteById"}
+)
 _ALL_BY_ID = frozenset({"findAllById", "deleteAllById", "deleteAllByIdInBatch"})
 _BULK_DELETES = frozenset({"deleteAll", "deleteAllById", "deleteAllInBatch", "deleteInBatch", "deleteAllByIdInBatch"})
 _PAGES = re.compile(r"(?i)\bpage|PageRequest|Pageable|Limit\.of|\blimit\b")
@@ -126,7 +130,7 @@ def _append(call: Node, kind: str, method: str, orm: str, file: SourceFile) -> N
             streaming=method.startswith("stream"),
             variable="" if steps else assigned_to(call.start_byte, file),
             raw=is_opaque,
-            counted=_counted(steps) if operation == "select" else "",
+            counted=counted(steps) if operation == "select" else "",
         )
     )
 
@@ -170,13 +174,13 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
             streaming=terminal in ("getResultStream", "stream"),
             variable="" if after else assigned_to(call.start_byte, file),
             raw=query.narrowed or (not query.filters and ":" in made.arguments),
-            counted=_counted(after),
+            counted=counted(after),
         )
     )
     return iter(())
 
 
-def _counted(steps: tuple[Step, ...]) -> str:
+def counted(steps: tuple[Step, ...]) -> str:
     """`len` or `bool` when that is all that is asked of the rows: `.size()`, `.stream().count()`."""
     if [step.name for step in steps[:2]] == ["stream", "count"]:
         return "len"

@@ -27,6 +27,7 @@ _NAMED_LATER = re.compile(  # a table whose name a variable brings
 )
 _NAMED_PART = re.compile(r"\$\{(\w+)(?:\.(\w+))*\}")
 _ORDER = re.compile(r"\bORDER\s+BY\s+([\w., ]+?)(?=\s+(?:LIMIT|OFFSET|FOR)\b|[^\w., ]|$)", re.IGNORECASE)
+_ORDERED_BY = re.compile(r"(\w+)(?:\s+(?:ASC|DESC))?\s*(?:,|$)", re.IGNORECASE)
 _ALIAS = re.compile(
     r"\b(?:FROM|UPDATE)\s+[\w.\"`]+\s+(?:AS\s+)?(?!WHERE\b|ORDER\b|GROUP\b|LIMIT\b|JOIN\b|LEFT\b|INNER\b|SET\b)(\w+)",
     re.IGNORECASE,
@@ -40,14 +41,14 @@ _NAMES = (
     "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
     " Select GetContext SelectContext QueryxContext QueryRowx QueryRowxContext NamedExec NamedExecContext NamedQuery"
     " NamedQueryContext NewRaw MustExec MustExecContext prepareStatement executeQuery executeUpdate queryForObject"
-    " queryForList createNativeQuery raw update"
+    " queryForList queryForMap createNativeQuery raw update"
     " $queryRawUnsafe $queryRaw $executeRaw"
 )
 _RUNS_PREPARED = frozenset(
     "Exec ExecContext executeUpdate execute executeQuery Query QueryContext QueryRow QueryRowContext".split()
 )
 _BOUND = re.compile(r"\?|\$\d|[:@]\w")  # what is filled in for each run
-_WORDS = (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ", b"select ")
+_WORDS = tuple(word for each in (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ") for word in (each, each.lower()))
 _PREPARED = re.compile(
     r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex|PreparexContext)\(\s*(?:[\w.()]+\s*,\s*)?(?:([\"`])|(\w+)\s*[,)])"
 )
@@ -148,7 +149,7 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
             operation="bulk_insert" if name == "executemany" and operation == "insert" else operation,
             terminal="fetchall" if rows.are_kept else name,
             filters=filters,
-            order=tuple(re.findall(r"(\w+)(?:\s+(?:ASC|DESC))?\s*(?:,|$)", order[1].strip(" \"'`"))) if order else (),
+            order=tuple(_ORDERED_BY.findall(order[1].strip(" \"'`"))) if order else (),
             limit=(int(limit[1].strip("\"'`;)")[:9]) if limit[1].strip("\"'`;)").isdigit() else -1) if limit else 0,
             offset=_offset(text),
             lock=re.search(r"\bFOR\s+UPDATE\b", text, re.IGNORECASE) is not None,

@@ -12,7 +12,7 @@ LONGEST_READING = 700  # bytes behind a query in which its rows are read
 LONGEST_CALL = 60  # bytes before a call in which its result is named
 
 _NEXT_QUERY = re.compile(r"execute\(|\.Query\(|\nfunc ")
-_MAPPED = re.compile(r"Mapper\b|\brs\b|::")  # Spring: each row becomes an object of the list
+_MAPPED = re.compile(r"(?i:mapper)\b|\brs\b|::")  # Spring: each row becomes an object of the list
 _LOADING_CALLS = frozenset({"queryForList", "Select", "SelectContext"})  # these bring all rows at once
 _MEASURES = {"size": "len", "isEmpty": "bool"}  # of a list of Java
 _MEASURED = re.compile(rb"\)\s*(?:\.rows\s*\.length|\.rowCount)\b")
@@ -22,6 +22,11 @@ _TAKEN = re.compile(r"(?:\b(\w+)\s*(?::[^=\n]{1,60})?=\s*(?:await\s+)?)?\b[\w.]+
 _CURSOR = re.compile(r"\b(\w+)\s*,\s*\w+\s*:?=\s*\Z")
 _WALK = re.compile(r"\bfor\s[^{\n]*?\b(\w+)\.Next\(\)[^{\n]*\{")
 _KEPT = re.compile(r"([\w.]+)\s*=\s*append\(")
+_JDBC = frozenset({"prepareStatement", "executeQuery"})
+_NEXT_OF_JDBC = re.compile(r"prepareStatement\(|createStatement\(|executeUpdate\(")
+_WALK_OF_JDBC = re.compile(r"\bwhile\s*\(\s*\w+\.next\(\)\s*\)\s*\{")
+_KEPT_OF_JDBC = re.compile(r"\b(?!batch)(\w+)\.add\(")
+_STREAMED = re.compile(r"\.setFetchSize\(|\.setMaxRows\(|\bbreak\b")
 _COUNTED = re.compile(r"\s*\w+(?:\+\+|\s*\+=\s*1)\s*\Z")
 _HANDED_ON = re.compile(
     r"(?:\b(?!err\b|_\b)(\w+)(?:\s*,\s*\w+)?\s*:?=\s*"
@@ -52,6 +57,8 @@ def rows_of(call: Node, file: SourceFile) -> Rows:
         return Rows(True, "" if asked else assigned_to(call.start_byte, file), asked)
     if file.language == "go":
         return _of_go(call, file)
+    if name in _JDBC:
+        return _of_jdbc(call, file)
     if file.language == "python":
         return _of_python(call, file)
     is_kept = file.language != "java" and _is_awaited(call, file)
@@ -96,10 +103,20 @@ def _of_go(call: Node, file: SourceFile) -> Rows:
     return Rows(False)
 
 
-def _behind(call: Node, file: SourceFile) -> str:
+def _of_jdbc(call: Node, file: SourceFile) -> Rows:
+    """Rows of a `ResultSet` that a walk adds to a list; a driver that is told how many to fetch brings no more."""
+    behind = _behind(call, file, _NEXT_OF_JDBC)
+    walk = _WALK_OF_JDBC.search(behind)
+    body = behind[walk.end() : closing_bracket(behind, walk.end())] if walk is not None else ""
+    kept = _KEPT_OF_JDBC.search(body)
+    is_all = kept is not None and _STREAMED.search(behind[: walk.end() if walk is not None else 0] + body) is None
+    return Rows(is_all, kept[1] if is_all and kept is not None else "")
+
+
+def _behind(call: Node, file: SourceFile, next_query: re.Pattern[str] = _NEXT_QUERY) -> str:
     """The text behind a call up to the next query."""
     text = file.source[call.end_byte : call.end_byte + LONGEST_READING].decode("utf-8", "replace")
-    return _NEXT_QUERY.split(text, maxsplit=1)[0]
+    return next_query.split(text, maxsplit=1)[0]
 
 
 def _is_awaited(call: Node, file: SourceFile) -> bool:
