@@ -105,11 +105,19 @@ class TestCycles:
 
         assert finding.severity is Severity.CRITICAL
 
-    def test_between_java_packages_it_is_critical(self):
-        files = {"src/main/java/s/a/A.java": ["s.b.B"], "src/main/java/s/b/B.java": ["s.a.A"]}
+    @pytest.mark.parametrize(
+        ("packages", "classes", "severity"), [("ab", 1, None), ("abc", 1, Severity.CRITICAL), ("abc", 25, None)]
+    )
+    def test_between_java_packages_it_is_critical(self, packages, classes, severity):
+        following = dict(zip(packages, packages[1:] + packages[:1], strict=True))
+        files = {
+            f"src/main/java/s/{package}/{package.upper()}{number}.java": [f"s.{after}.{after.upper()}{number}"]
+            for package, after in following.items()
+            for number in range(classes)
+        }
         (finding,) = found(arch_circular_import, files)
 
-        assert finding.severity is Severity.CRITICAL
+        assert finding.severity is severity
 
     def test_deferred_imports_are_info(self):
         (finding,) = found(arch_circular_import, {"a.py": ["b"], "b.py": [deferred("a")]})
